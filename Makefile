@@ -1,0 +1,56 @@
+# Every target sets up what it needs; a fresh machine has to bring Python 3.11 or later and make.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: venv demo test check format slow bench bench-full accuracy lock clean
+
+venv: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "privet needs Python 3.11 or later; say which with: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+demo: venv
+	$(BIN)/privet demo
+
+test: venv
+	$(BIN)/python -m pytest -m "not slow" -n 2
+
+# Statistical tests with many draws.
+slow: venv
+	$(BIN)/python -m pytest -m slow
+
+check: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: venv
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Each speed bar as a ratio measured in one run; bench-full adds the slow ones.
+bench: venv
+	$(BIN)/python -m benchmarks.run
+
+bench-full: venv
+	$(BIN)/python -m benchmarks.run --full
+
+# The accuracy table of Private-RDT on three UCI tables.
+accuracy: venv
+	$(BIN)/python -m benchmarks.accuracy_private_rdt
+
+lock: venv
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --universal --generate-hashes \
+		--no-emit-index-url --no-header --quiet --python-version 3.11 --output-file requirements.lock
+
+clean:
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -1,0 +1,122 @@
+"""Tables in files, read batch by batch: Parquet and CSV, as the schema says.
+
+Only the schema's columns are read. A CSV's empty field is a missing value and nothing else is; text stays text.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from privet.errors import DataError
+from privet.schema import Attribute, Label, Numeric, Schema
+from privet.schema.attribute import label_kind
+from privet.schema.table import check_present
+
+_BATCH_ROWS = 65_536
+_BLOCK_BYTES = 8 * 2**20
+
+
+def file_columns(path: str | Path) -> list[str]:
+    """Return the names of a file's columns."""
+    import pyarrow.parquet as pq
+
+    with _owner_errors(path):
+        if _is_parquet(path):
+            return list(pq.read_schema(path).names)
+        return _csv_header(path)
+
+
+def read_batches(path: str | Path, schema: Schema, *, with_target: bool) -> Iterator[Any]:
+    """Yield Arrow batches of the schema's columns, and of its target where ``with_target``."""
+    names = [*schema.names, *([schema.target] if with_target else [])]
+    check_present(file_columns(path), names)
+    with _owner_errors(path):
+        yield from _parquet_batches(path, names) if _is_parquet(path) else _csv_batches(path, schema, names)
+
+
+def _is_parquet(path: str | Path) -> bool:
+    suffixes = Path(path).suffixes
+    if suffixes[-1:] in ([".parquet"], [".pq"]):
+        return True
+    if ".csv" in suffixes[-2:]:
+        return False
+    raise DataError(f"cannot tell the format of {str(path)!r} by its name; name it .csv, .csv.gz or .parquet")
+
+
+def _csv_header(path: str | Path) -> list[str]:
+    import pyarrow as pa
+
+    with pa.input_stream(str(path), compression="detect") as stream:
+        header = next(csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")), [])
+    if not header:
+        raise DataError(f"{str(path)!r} is empty; its first line must name the columns")
+    return header
+
+
+def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    types = {attribute.name: _csv_type(attribute) for attribute in schema.attributes}
+    types[schema.target] = _label_type(schema.classes)
+    options = pa_csv.ConvertOptions(
+        column_types=types, include_columns=list(names), null_values=[""], strings_can_be_null=True,
+        true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
+    )  # fmt: skip
+    with pa.input_stream(str(path), compression="detect") as stream:
+        reader = pa_csv.open_csv(
+            stream, read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES), convert_options=options
+        )
+        yield from reader
+
+
+def _csv_type(attribute: Attribute) -> Any:
+    import pyarrow as pa
+
+    return pa.float64() if isinstance(attribute, Numeric) else _label_type(attribute.categories)
+
+
+def _label_type(labels: Sequence[Label]) -> Any:
+    import pyarrow as pa
+
+    return {"text": pa.string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
+
+
+def _parquet_batches(path: str | Path, names: Sequence[str]) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow_schema = pq.read_schema(path)
+    text = [n for n in names if pa.types.is_string(arrow_schema.field(n).type)]
+    # Text as a dictionary: each distinct value is looked up once a batch instead of once a row.
+    with pq.ParquetFile(path, read_dictionary=text) as file:
+        yield from file.iter_batches(batch_size=_BATCH_ROWS, columns=list(names))
+
+
+@contextmanager
+def _owner_errors(path: str | Path) -> Iterator[None]:
+    """Put Arrow's errors in words that name the file and the column; Arrow's own quote values."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise DataError(f"cannot read {str(path)!r}: {error.strerror}; check the path") from None
+        column = re.search(r"[Cc]olumn '?#?([^':]+)'?: CSV conversion error to (\w+)", str(error))
+        if column:
+            raise DataError(
+                f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that are not {column[2]} numbers, as the "
+                "schema says it should; convert them, or leave the fields empty"
+            ) from None
+        raise DataError(
+            f"{str(path)!r} cannot be read to its end: it is cut short, damaged, or its lines have different numbers of fields"
+        ) from None
+
+
+def _column_name(path: str | Path, number_or_name: str) -> str:
+    return file_columns(path)[int(number_or_name)] if number_or_name.isdecimal() else number_or_name

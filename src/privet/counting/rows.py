@@ -1,0 +1,89 @@
+"""Encoded rows, wherever they are, and the exact counts that are summed over them.
+
+What this module returns is exact and must not leave the room before a mechanism has added noise.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.counting.files import read_batches
+from privet.errors import DataError
+from privet.schema.encoding import Encoder
+from privet.tree import kernels
+from privet.tree.forest import Forest
+from privet.tree.threads import n_threads
+
+
+class Rows(Protocol):
+    """Encoded rows with their labels, as blocks that can be gone through more than once."""
+
+    def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
+        """Yield codes and class codes."""
+        ...
+
+
+@dataclass(frozen=True)
+class MemoryRows:
+    """Rows that are in memory."""
+
+    codes: NDArray[Any]
+    labels: NDArray[np.uint16]
+
+    def __post_init__(self) -> None:
+        if len(self.codes) != len(self.labels):
+            raise DataError("the table and its labels have different lengths; pass one label a row")
+
+    def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
+        """Yield all rows at once."""
+        yield self.codes, self.labels
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """Rows of a Parquet or CSV file, read anew each time and never held together."""
+
+    path: str | Path
+    encoder: Encoder
+
+    def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
+        """Yield a batch at a time."""
+        schema = self.encoder.schema
+        for batch in read_batches(self.path, schema, with_target=True):
+            codes = self.encoder.encode(batch.select(list(schema.names)))
+            yield codes, self.encoder.encode_labels(batch.column(schema.target))
+
+
+def exact_size(rows: Rows) -> int:
+    """Return the number of rows."""
+    return sum(len(labels) for _, labels in rows.blocks())
+
+
+def exact_leaf_counts(forest: Forest, rows: Rows, *, n_classes: int, n_jobs: int | None = None) -> NDArray[np.int64]:
+    """Return how many rows of each class reach each leaf of ``forest.leaves``, in one pass over the rows."""
+    counts = np.zeros((forest.n_nodes, n_classes), dtype=np.int64)
+    # Trees share no node, so threads that own different trees never write to the same count.
+    shares = np.array_split(np.arange(forest.n_trees), min(n_threads(n_jobs), forest.n_trees))
+    with ThreadPoolExecutor(len(shares)) as pool:
+        for codes, labels in rows.blocks():
+            tasks = [pool.submit(_count_block, forest, roots, codes, labels, counts) for roots in shares]
+            for task in tasks:
+                task.result()
+    return counts[forest.leaves]
+
+
+def _count_block(
+    forest: Forest,
+    roots: NDArray[np.int64],
+    codes: NDArray[Any],
+    labels: NDArray[np.uint16],
+    counts: NDArray[np.int64],
+) -> None:
+    scratch = kernels.scratch(len(labels))
+    records, stride = codes.reshape(-1), codes.shape[1]
+    kernels.count_classes(forest.words, roots, forest.depth, records, stride, labels, counts, scratch)

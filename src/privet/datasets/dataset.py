@@ -1,0 +1,42 @@
+"""A table, its labels, and what is public about both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from privet.schema import Schema
+
+
+# Two tables are the same one or they are not: comparing the frames by value would give no truth value.
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class Dataset:
+    """A table, its labels, and what is public about both.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame
+        One column per attribute: floats for numeric ones; whole numbers, or text with None for a missing
+        value, for categorical ones.
+    y : ndarray of str, shape (n_rows,)
+        The labels.
+    schema : Schema
+        The public domains and classes.
+    name : str
+        The name the table goes by.
+    """
+
+    X: pd.DataFrame
+    y: NDArray[np.str_]
+    schema: Schema
+    name: str
+
+    def __repr__(self) -> str:
+        n_rows, n_attributes = self.X.shape
+        n_classes = len(self.schema.classes)
+        return f"Dataset({self.name!r}, {n_rows} rows, {n_attributes} attributes, {n_classes} classes)"

@@ -1,0 +1,145 @@
+"""The scikit-learn face that every estimator shares: it resolves the schema, encodes, predicts.
+
+Subclasses write ``fit``. It must set `schema_` through `_open`, and after release `guarantee_` and what `predict_proba`
+needs.
+"""
+
+import os
+import warnings
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from privet.counting.rows import FileRows, MemoryRows, Rows
+from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
+from privet.model_file import write_document
+from privet.privacy.guarantee import Guarantee
+from privet.schema import Schema, infer_schema
+from privet.schema.encoding import Encoder
+from privet.schema.table import as_arrow
+
+_HOW_TO_WRITE_A_SCHEMA = """a schema is needed: it says what is public about the table. Write one, for example
+
+    from privet import Categorical, Numeric, Schema
+    schema = Schema([Numeric("age", 16, 100), Categorical("sex", ["female", "male"])], classes=["no", "yes"])
+
+or draft one with `privet schema init rows.csv`, or pass schema="infer" to read it from the rows, a leak that the
+model's guarantee then records"""
+
+
+class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What all of privet's classifiers share."""
+
+    schema_: Schema
+    guarantee_: Guarantee
+    _encoder: Encoder
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of every row of ``X``; of equally probable ones the first."""
+        probabilities = self.predict_proba(X)
+        most_probable: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
+        return most_probable
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return every row's class probabilities, in the order of `classes_`."""
+        check_is_fitted(self, "guarantee_")
+        return self._probabilities(self._encoder.encode(X))
+
+    def save(self, path: str | Path) -> None:
+        """Write the released model to ``path``: one JSON document, gzipped where the name ends in ``.gz``.
+
+        The file holds the schema, the structure, the released numbers and the guarantee: no seed, no exact count.
+        """
+        check_is_fitted(self)
+        write_document(path, self._document())
+
+    @abstractmethod
+    def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the class probabilities of encoded rows."""
+
+    @abstractmethod
+    def _document(self) -> dict[str, Any]:
+        """Return what the model file holds."""
+
+    def _open(self, X: Any, y: Any) -> Rows:
+        """Resolve the schema and return the encoded rows; nothing is learnt from them here."""
+        if isinstance(X, (str, os.PathLike)):
+            return self._open_file(Path(X), y)
+        labels = self._labels(y)
+        self._set_schema(self._resolve_schema(X, labels))
+        return MemoryRows(self._encoder.encode(X), self._encoder.encode_labels(labels))
+
+    def _open_file(self, path: Path, y: Any) -> Rows:
+        if y is not None:
+            raise ParameterError("leave y out when fitting from a file: the label is the schema's target column there")
+        if self.schema == "infer":
+            raise ParameterError('schema="infer" needs a table in memory; draft a schema with `privet schema init` instead')
+        self._set_schema(self._resolve_schema(None, None))
+        return FileRows(path, self._encoder)
+
+    def _open_more(self, X: Any, y: Any) -> Rows:
+        """Return further rows, encoded by the schema that the model already has."""
+        if isinstance(X, (str, os.PathLike)):
+            return FileRows(Path(X), self._encoder)
+        return MemoryRows(self._encoder.encode(X), self._encoder.encode_labels(self._labels(y)))
+
+    def _labels(self, y: Any) -> Any:
+        if y is None:
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None; pass one label a row")
+        # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
+        if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
+            return as_arrow(y, "y")
+        return column_or_1d(y, warn=True)
+
+    def _resolve_schema(self, X: Any, labels: Any) -> Schema:
+        if isinstance(self.schema, Schema):
+            return self.schema
+        if self.schema == "infer":
+            warnings.warn(
+                'schema="infer" reads domains and classes from the rows; no noise covers that, and the guarantee says so',
+                PrivacyLeakWarning, stacklevel=4,
+            )  # fmt: skip
+            check_classification_targets(np.asarray(labels))
+            return infer_schema(X, labels)
+        if isinstance(self.schema, (str, os.PathLike)):
+            return Schema.load(self.schema)
+        raise SchemaError(_HOW_TO_WRITE_A_SCHEMA)
+
+    def _set_schema(self, schema: Schema) -> None:
+        self.schema_ = schema
+        self._encoder = Encoder(schema)
+        self.classes_ = np.array(schema.classes)
+        self.n_features_in_ = len(schema.attributes)
+        self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        # Noise cannot be seeded, and on tables of a few hundred rows it may outweigh the signal.
+        tags.non_deterministic = not self.unsafe_seeded_noise
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "guarantee_")
+
+
+def public_facts(schema: Schema) -> list[str]:
+    """Return in words what ``schema`` declares public."""
+    facts = [f"names and domains of {len(schema.attributes)} attributes", f"{len(schema.classes)} classes"]
+    return [*facts, f"that there are about {schema.rows:,} rows"] if schema.rows is not None else facts
+
+
+def check_whole(name: str, value: object, *, least: int, most: int) -> int:
+    """Return ``value`` as an int where it is a whole number from ``least`` to ``most``."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        raise ParameterError(f"{name}={value!r} must be a whole number from {least} to {most:,}")
+    return int(value)

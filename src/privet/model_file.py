@@ -1,0 +1,127 @@
+"""The model file: one JSON document, safe to open.
+
+It holds a format version, the method with its parameters, the schema, the structure, the released integers and the
+guarantee. No pickle, no code, no seed, no exact count. A checksum tells damage from a model; since a stranger can
+compute a checksum too, every part is also checked for what it says before a kernel runs on it.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import ModelFileError, SchemaError
+from privet.schema import Attribute, Schema
+from privet.tree.forest import Forest
+
+FORMAT, VERSION = "privet-model", 1
+# A document longer than this is refused before it is parsed; a small gzip file can unfold to anything.
+MAX_BYTES = 2**31
+# Sums over trees and batches stay exact in int64.
+MAX_COUNT = 2**45
+_KEYS = {"format", "version", "checksum", "method", "parameters", "schema", "structure", "released", "guarantee"}
+
+
+def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
+    """Write a model document; a file that is there is replaced whole or not at all."""
+    body = {"format": FORMAT, "version": VERSION, **document}
+    text = json.dumps({**body, "checksum": checksum(body)}, ensure_ascii=False, allow_nan=False)
+    data = text.encode("utf-8")
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise ModelFileError(f"cannot write the model to {str(path)!r}: {error.strerror}; choose another path") from error
+
+
+def read_document(path: str | Path) -> dict[str, Any]:
+    """Read a model document and check its format, version and checksum."""
+    try:
+        document = json.loads(_read_bytes(Path(path)))
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{str(path)!r} is not a model file, or it is damaged; fetch it again") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(f"{str(path)!r} is not a privet model file")
+    if document.get("version") != VERSION:
+        raise ModelFileError(f"{str(path)!r} has a format version that this privet does not know; update privet")
+    body = {key: value for key, value in document.items() if key != "checksum"}
+    if set(document) != _KEYS or document["checksum"] != checksum(body):
+        raise ModelFileError(f"{str(path)!r} is damaged or was changed: its checksum does not fit; fetch it again")
+    return document
+
+
+def checksum(body: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a document without its checksum, in canonical JSON."""
+    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def structure_to_json(forest: Forest) -> dict[str, Any]:
+    """Return a forest's nodes as plain JSON values."""
+    return {"n_trees": forest.n_trees, "attribute": forest.attribute.tolist(), "cut": forest.cut.tolist()}
+
+
+def structure_from_json(data: object, attributes: Sequence[Attribute]) -> Forest:
+    """Read a forest back, checking that its nodes form one over ``attributes``."""
+    if not isinstance(data, Mapping) or set(data) != {"n_trees", "attribute", "cut"}:
+        raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
+    arrays = [integers(data[name], f"structure.{name}", limit=2**30).astype(np.int32) for name in ("attribute", "cut")]
+    n_trees = integers([data["n_trees"]], "structure.n_trees", limit=2**30)
+    return Forest.from_nodes(*arrays, int(n_trees[0]), attributes)
+
+
+def counts_to_json(noisy_counts: NDArray[np.int64]) -> list[list[int]]:
+    """Return released counts as plain JSON values."""
+    rows: list[list[int]] = noisy_counts.tolist()
+    return rows
+
+
+def counts_from_json(data: object, *, n_leaves: int, n_classes: int) -> NDArray[np.int64]:
+    """Read released counts back: one row a leaf, one whole number a class."""
+    if not isinstance(data, list) or len(data) != n_leaves:
+        raise ModelFileError("the released counts do not fit the trees; the file is damaged")
+    if any(not isinstance(row, list) or len(row) != n_classes for row in data):
+        raise ModelFileError("the released counts do not fit the classes; the file is damaged")
+    flat = integers([count for row in data for count in row], "released.counts", limit=MAX_COUNT)
+    return flat.reshape(n_leaves, n_classes)
+
+
+def schema_from_json(data: object) -> Schema:
+    """Read the schema part; its errors become errors of the file."""
+    try:
+        return Schema.from_json(data)
+    except SchemaError as error:
+        raise ModelFileError(f"the model's schema is damaged: {error}") from error
+
+
+def integers(data: object, name: str, *, limit: int) -> NDArray[np.int64]:
+    """Read a list of whole numbers, each of magnitude at most ``limit``."""
+    if not isinstance(data, list) or any(type(value) is not int or not -limit <= value <= limit for value in data):
+        raise ModelFileError(f"{name} must be a list of whole numbers; the file is damaged")
+    return np.array(data, dtype=np.int64)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        opened = gzip.open(path, "rb") if zipped else path.open("rb")
+        with opened as file:
+            data = file.read(MAX_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ModelFileError(f"{str(path)!r} is damaged: it does not unpack; fetch it again") from error
+    except OSError as error:
+        raise ModelFileError(f"cannot read the model {str(path)!r}: {error.strerror}; check the path") from error
+    if len(data) > MAX_BYTES:
+        raise ModelFileError(f"{str(path)!r} is larger than any model privet writes; it is not opened")
+    return data

@@ -1,0 +1,1 @@
+"""What a release costs, and the mechanisms that make one."""

@@ -1,0 +1,101 @@
+"""What events cost: pure epsilon, rho of zero-concentrated DP, or epsilon at a delta.
+
+Sums are exact and rounded up. A receipt is charged for the dearer of what was asked for and what was really
+drawn, so a damaged one cannot look cheap. Neighbours are two tables that differ by one row, present or
+absent.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Real
+from types import ModuleType
+
+from privet.errors import ParameterError, PrivetError
+from privet.privacy import events
+from privet.privacy.mechanisms.rational import float_above
+
+
+def pure_epsilon(event: events.Event) -> float:
+    """Return the epsilon that ``event`` costs at delta 0; infinity if it has none."""
+    match event:
+        case events.DiscreteLaplace():
+            return max(event.epsilon, float_above(event.sensitivity / event.scale))
+        case events.PermuteAndFlip():
+            moves = event.sensitivity if event.monotone else 2 * event.sensitivity
+            return max(event.epsilon, float_above(moves * event.rate))
+        case events.Sequential() | events.Parallel():
+            return _composed(event, pure_epsilon)
+        case events.DiscreteGaussian() | events.NoNoise():
+            return math.inf
+
+
+def rho_of(event: events.Event) -> float:
+    """Return the rho of zero-concentrated DP that ``event`` costs.
+
+    A release of pure epsilon costs epsilon^2 / 2 (Bun and Steinke 2016, proposition 1.4).
+    """
+    match event:
+        case events.DiscreteGaussian():
+            return max(event.rho, float_above(event.sensitivity_squared / (2 * event.sigma**2)))
+        case events.Sequential() | events.Parallel():
+            return _composed(event, rho_of)
+        case events.NoNoise():
+            return math.inf
+        case events.DiscreteLaplace() | events.PermuteAndFlip():
+            return float_above(Fraction(pure_epsilon(event)) ** 2 / 2)
+
+
+def epsilon_at(event: events.Event, delta: float) -> float:
+    """Return the smallest epsilon this module can prove for ``event`` at ``delta``.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> epsilon_at(events.DiscreteLaplace("counts", 0.5, 1, Fraction(2)), delta=0.0)
+    0.5
+    """
+    delta = _check_delta(delta)
+    pure = pure_epsilon(event)
+    rho = rho_of(event)
+    if delta == 0 or math.isinf(rho):
+        return pure
+    return min(pure, _epsilon_from_rho(rho, delta))
+
+
+def _check_delta(delta: object) -> float:
+    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 <= float(delta) < 1:
+        raise ParameterError(
+            f"delta={delta!r} is no probability below 1; pass 0 for pure DP, or something like 1e-6"
+        )
+    return float(delta)
+
+
+def _composed(event: events.Sequential | events.Parallel, cost: Callable[[events.Event], float]) -> float:
+    costs = [cost(part) for part in event.parts]
+    if isinstance(event, events.Parallel):
+        return max(costs, default=0.0)
+    return math.inf if math.inf in costs else float_above(sum(map(Fraction, costs), Fraction(0)))
+
+
+def _epsilon_from_rho(rho: float, delta: float) -> float:
+    accounting = _dp_accounting()
+    # The best order of Renyi divergence is near this one; the library's own list ends at 1024, too early for
+    # a small rho.
+    best = 1 + math.sqrt(-math.log(delta) / rho)
+    orders = [1 + (best - 1) * 2 ** (step / 16) for step in range(-64, 65)]
+    accountant = accounting.rdp.RdpAccountant(orders=orders)
+    return float(accountant.compose(accounting.ZCDpEvent(rho)).get_epsilon(delta))
+
+
+def _dp_accounting() -> ModuleType:
+    try:
+        import dp_accounting
+        import dp_accounting.rdp
+    except ImportError as missing:
+        raise PrivetError(
+            "a delta above 0 is accounted for by dp-accounting, which is not installed; "
+            "pip install 'privet[delta]', or ask for delta=0"
+        ) from missing
+    module: ModuleType = dp_accounting
+    return module

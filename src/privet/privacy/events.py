@@ -1,0 +1,186 @@
+"""Receipts: what was released, by which mechanism, with which parameters.
+
+An event is an immutable record of one release and says nothing about its cost; `accounting` does. Events nest:
+releases that looked at the same rows are `Sequential`, releases that looked at disjoint rows are `Parallel`. The
+meaning of an existing event never changes, because model files and ledgers hold them for years.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from privet.errors import ModelFileError
+
+
+@dataclass(frozen=True)
+class NoNoise:
+    """Exact values left the room: epsilon is infinite."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """Integers plus integer noise X with P(X = x) proportional to exp(-|x| / scale).
+
+    ``epsilon`` is what was asked for; ``scale >= sensitivity / epsilon`` is what was drawn.
+    """
+
+    what: str
+    epsilon: float
+    sensitivity: int
+    scale: Fraction
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Integers plus integer noise X with P(X = x) proportional to exp(-x^2 / (2 sigma^2)).
+
+    ``rho`` is what was asked for, in zero-concentrated DP; ``sigma^2 >= sensitivity_squared / (2 rho)`` was drawn.
+    """
+
+    what: str
+    rho: float
+    sensitivity_squared: int
+    sigma: Fraction
+
+
+@dataclass(frozen=True)
+class PermuteAndFlip:
+    """One of ``candidates`` was chosen by score; ``rate <= epsilon / (2 sensitivity)`` per unit of score was used.
+
+    A ``monotone`` score moves in one direction only when a row is added; its rate may be twice that.
+    """
+
+    what: str
+    epsilon: float
+    sensitivity: int
+    candidates: int
+    monotone: bool
+    rate: Fraction
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """Releases that looked at the same rows: their costs add up."""
+
+    parts: tuple["Event", ...]
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Releases that looked at disjoint rows: the dearest one counts. ``because`` says why they are disjoint."""
+
+    parts: tuple["Event", ...]
+    because: str
+
+
+Event: TypeAlias = NoNoise | DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | Sequential | Parallel
+
+_KINDS: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Sequential, Parallel)
+}
+
+# A receipt nests as deep as releases compose; a file that nests deeper was not written by privet.
+_MAX_DEPTH = 32
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """Return ``event`` as plain JSON values."""
+    fields = {name: _plain(value) for name, value in vars(event).items()}
+    return {"event": type(event).__name__, **fields}
+
+
+def from_json(data: object, *, _depth: int = 0) -> Event:
+    """Read an event back; anything that `to_json` could not have written is an error."""
+    kind = _KINDS.get(str(data.get("event"))) if isinstance(data, Mapping) else None
+    if kind is None or _depth > _MAX_DEPTH:
+        raise ModelFileError(
+            "the guarantee holds a receipt of an unknown kind; the file is damaged or of a later version"
+        )
+    assert isinstance(data, Mapping)  # noqa: S101 - for the type checker: kind would be None
+    wanted = set(kind.__dataclass_fields__)
+    if set(data) != wanted | {"event"}:
+        raise ModelFileError(f"a {kind.__name__} receipt must hold {sorted(wanted)}; the file is damaged")
+    event: Event = kind(**{name: _READERS[name](data[name], _depth) for name in wanted})
+    return event
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, tuple):
+        return [to_json(part) for part in value]
+    return value
+
+
+def _damaged(name: str) -> ModelFileError:
+    return ModelFileError(f"a receipt's {name} is not what privet writes there; the file is damaged")
+
+
+def _text(name: str) -> Any:
+    def read(value: object, _depth: int) -> str:
+        if not isinstance(value, str) or len(value) > 1000:
+            raise _damaged(name)
+        return value
+
+    return read
+
+
+def _positive(name: str) -> Any:
+    def read(value: object, _depth: int) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+            raise _damaged(name)
+        return float(value)
+
+    return read
+
+
+def _whole(name: str) -> Any:
+    def read(value: object, _depth: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**63:
+            raise _damaged(name)
+        return value
+
+    return read
+
+
+def _fraction(name: str) -> Any:
+    def read(value: object, _depth: int) -> Fraction:
+        top, _, bottom = value.partition("/") if isinstance(value, str) and len(value) < 60 else ("", "", "")
+        if not (top.isdecimal() and bottom.isdecimal() and int(top) > 0 and int(bottom) > 0):
+            raise _damaged(name)
+        return Fraction(int(top), int(bottom))
+
+    return read
+
+
+def _flag(value: object, _depth: int) -> bool:
+    if not isinstance(value, bool):
+        raise _damaged("monotone")
+    return value
+
+
+def _parts(value: object, depth: int) -> tuple[Event, ...]:
+    if not isinstance(value, list) or not value:
+        raise _damaged("parts")
+    return tuple(from_json(part, _depth=depth + 1) for part in value)
+
+
+_READERS: dict[str, Any] = {
+    "what": _text("what"),
+    "because": _text("because"),
+    "epsilon": _positive("epsilon"),
+    "rho": _positive("rho"),
+    "sensitivity": _whole("sensitivity"),
+    "sensitivity_squared": _whole("sensitivity_squared"),
+    "candidates": _whole("candidates"),
+    "scale": _fraction("scale"),
+    "sigma": _fraction("sigma"),
+    "rate": _fraction("rate"),
+    "monotone": _flag,
+    "parts": _parts,
+}

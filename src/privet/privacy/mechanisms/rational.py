@@ -1,0 +1,134 @@
+"""Noise parameters as exact rationals, rounded towards more noise.
+
+A float epsilon is an exact rational. The sampler needs a rational with small terms, so each helper takes the
+simplest one in a narrow window on the safe side: a scale or a sigma never below what epsilon or rho asks for,
+a rate never above.
+"""
+
+import functools
+import math
+from fractions import Fraction
+from numbers import Real
+
+from privet.errors import ParameterError
+
+MIN_EPSILON = 1e-6
+MIN_RHO = 5e-13  # what an epsilon of 1e-6 costs in zCDP: epsilon**2 / 2
+
+# The window's width. A millionth more noise is not noticed, and leaves room for a rational with terms below
+# 2**21 or so.
+_WINDOW = Fraction(1, 10**6)
+
+# Noise of scale 2**-20 differs from none with probability exp(-2**20). Smaller scales would only make the
+# terms longer.
+_SMALLEST_SCALE = Fraction(1, 2**20)
+
+# The samplers multiply terms by numbers below 2**22 in 64-bit integers.
+MAX_TERM = 2**40
+
+# A tree asks for the same scale at every node.
+_remembered = functools.lru_cache(maxsize=256)
+
+
+def check_epsilon(epsilon: object) -> float:
+    """Return ``epsilon`` as a float from `MIN_EPSILON` to infinity, or say why it is none."""
+    return _checked("epsilon", epsilon, MIN_EPSILON)
+
+
+def check_rho(rho: object) -> float:
+    """Return ``rho`` as a float from `MIN_RHO` to infinity, or say why it is none."""
+    return _checked("rho", rho, MIN_RHO)
+
+
+def _checked(name: str, value: object, least: float) -> float:
+    way_out = (
+        f"{name}={value!r} is out of range; pass a number from {least:g} to inf (inf adds no noise at all)"
+    )
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(way_out)
+    try:
+        number = float(value)
+    except OverflowError:  # an int beyond every float; reading it as inf would switch the noise off
+        raise ParameterError(way_out) from None
+    if not number >= least:  # also catches NaN
+        raise ParameterError(way_out)
+    return number
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """Return the rational with the smallest terms in the closed interval from ``low > 0`` to ``high``."""
+    if not 0 < low <= high:
+        raise ParameterError(f"no positive interval runs from {low} to {high}; pass 0 < low <= high")
+    # The ends share these terms of their continued fractions; the answer is the shortest one that leaves
+    # them.
+    shared: list[int] = []
+    while (floor := math.floor(low)) != low and floor + 1 > high:
+        shared.append(floor)
+        low, high = 1 / (high - floor), 1 / (low - floor)
+    simplest = Fraction(math.ceil(low))
+    for term in reversed(shared):
+        simplest = term + 1 / simplest
+    return simplest
+
+
+@_remembered
+def scale_at_least(sensitivity: int, epsilon: float) -> Fraction:
+    """Return a discrete Laplace scale, never below ``sensitivity / epsilon`` and hardly above it."""
+    return _rounded_up(Fraction(sensitivity) / Fraction(epsilon), "epsilon")
+
+
+@_remembered
+def sigma_at_least(sensitivity_squared: int, rho: float) -> Fraction:
+    """Return a discrete Gaussian sigma whose square is at least ``sensitivity_squared / (2 rho)``."""
+    return _rounded_up(_root_above(Fraction(sensitivity_squared) / (2 * Fraction(rho))), "rho")
+
+
+@_remembered
+def rate_at_most(sensitivity: int, epsilon: float, *, monotone: bool) -> Fraction:
+    """Return a rate of selection, never above ``epsilon / (2 sensitivity)`` and hardly below it.
+
+    A monotone score allows ``epsilon / sensitivity``.
+    """
+    rate = Fraction(epsilon) / (sensitivity if monotone else 2 * sensitivity)
+    return 1 / _rounded_up(1 / rate, "epsilon")
+
+
+def _rounded_up(least: Fraction, cause: str) -> Fraction:
+    rounded = simplest_between(least, max(least * (1 + _WINDOW), _SMALLEST_SCALE))
+    if rounded.numerator >= MAX_TERM:
+        raise ParameterError(
+            f"noise of scale {float(rounded):.3g} is beyond the sampler's limit of {float(MAX_TERM):.3g}; "
+            f"pass a larger {cause}, or count in coarser units so that the sensitivity is smaller"
+        )
+    return rounded
+
+
+def _root_above(square: Fraction) -> Fraction:
+    """Return the square root of ``square``, exactly where it is rational and else a little above it."""
+    # sqrt(n / d) = sqrt(n d) / d. The shift leaves at least 64 bits of root, far finer than the window.
+    shift = max(0, 128 - square.numerator.bit_length())
+    product = square.numerator * square.denominator << 2 * shift
+    root = math.isqrt(product)
+    return Fraction(root + (root * root < product), square.denominator << shift)
+
+
+def remaining(epsilon: float, spent: float) -> float:
+    """Return the largest float that can be spent after ``spent`` without ever exceeding ``epsilon``."""
+    if math.isinf(epsilon):
+        return epsilon
+    if not 0 <= spent <= epsilon:
+        raise ParameterError(
+            f"spent={spent!r} is not between 0 and epsilon={epsilon!r}; a budget cannot be overdrawn"
+        )
+    left = Fraction(epsilon) - Fraction(spent)
+    nearest = float(left)
+    return nearest if Fraction(nearest) <= left else math.nextafter(nearest, 0.0)
+
+
+def float_above(value: Fraction) -> float:
+    """Return the smallest float that is not below ``value >= 0``; infinity beyond the largest."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

@@ -1,0 +1,230 @@
+"""One attribute and its public domain.
+
+Values become small integer codes: a categorical attribute's code is the position of the category, a numeric one's is
+the cell of its public range. One code more, `missing_code`, stands for a missing or unknown value in every domain.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import SchemaError
+
+Label: TypeAlias = str | int | float | bool
+
+# Codes are at most uint16, and one code is kept for missing values.
+MAX_VALUES = 65_534
+# As fine as codes of one byte allow: 255 cells and the code for missing values.
+DEFAULT_CELLS = 255
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """An attribute with a fixed list of categories.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    categories : sequence of str, int, float or bool
+        Every value that is publicly known to be possible, all text or all numbers, whether or not it occurs.
+    inferred : bool
+        The categories were read from the rows; a model that uses them says so.
+    """
+
+    name: str
+    categories: tuple[Label, ...]
+    inferred: bool = False
+
+    kind: ClassVar[str] = "categorical"
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        where = f"attribute {self.name!r}"
+        object.__setattr__(self, "categories", checked_labels(self.categories, where=where, noun="categories"))
+        if len(self.categories) > MAX_VALUES:
+            raise SchemaError(
+                f"{where} has more than {MAX_VALUES:,} categories; merge rare ones into a group, or leave the column out"
+            )
+
+    @property
+    def n_values(self) -> int:
+        """How many codes stand for values."""
+        return len(self.categories)
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing value and of a value outside the domain."""
+        return self.n_values
+
+    @property
+    def branches(self) -> int:
+        """A node that tests this attribute has one child per category and one for missing values."""
+        return self.n_values + 1
+
+    @property
+    def domain_size(self) -> int:
+        """The size that enters the papers' mean domain size; the missing code is not counted."""
+        return self.n_values
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """An attribute with public bounds, cut into cells.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    low, high : float
+        Publicly known bounds. Values beyond them are clipped.
+    bins : int, optional
+        Cut the range into this many cells of equal width.
+    edges : sequence of float, optional
+        Cut the range at these values instead, each strictly between ``low`` and ``high``, in increasing order. A cell
+        holds its lower edge and not its upper one.
+    inferred : bool
+        The bounds were read from the rows; a model that uses them says so.
+
+    Notes
+    -----
+    With neither ``bins`` nor ``edges`` the range has 255 cells of equal width: as fine as one byte allows.
+    """
+
+    name: str
+    low: float
+    high: float
+    bins: int | None = None
+    edges: tuple[float, ...] | None = None
+    inferred: bool = False
+
+    kind: ClassVar[str] = "continuous"
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        object.__setattr__(self, "low", self._finite(self.low, "low"))
+        object.__setattr__(self, "high", self._finite(self.high, "high"))
+        if not self.low < self.high:
+            raise SchemaError(f"attribute {self.name!r}: low must be below high; write bounds as [low, high]")
+        if self.edges is not None:
+            object.__setattr__(self, "edges", self._checked_edges(self.edges))
+        self._check_bins()
+        if np.any(np.diff(self._all_edges) <= 0):
+            raise SchemaError(f"attribute {self.name!r}: its bounds are too close together for that many bins; lower bins")
+
+    @cached_property
+    def cuts(self) -> NDArray[np.float64]:
+        """Inner cell borders: the code of x is the number of cuts that are <= x."""
+        return self._all_edges[1:-1].copy()
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all cells are equally wide."""
+        return self.edges is None
+
+    @property
+    def n_values(self) -> int:
+        """How many codes stand for values."""
+        return len(self.cuts) + 1
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing value; it lies above every threshold."""
+        return self.n_values
+
+    @property
+    def branches(self) -> int:
+        """A node that tests this attribute asks whether the value lies above a threshold."""
+        return 2
+
+    @property
+    def domain_size(self) -> int:
+        """A thresholded attribute counts as 2 in the papers' mean domain size."""
+        return 2
+
+    @property
+    def _all_edges(self) -> NDArray[np.float64]:
+        if self.edges is not None:
+            return np.array([self.low, *self.edges, self.high])
+        steps = np.arange((self.bins or DEFAULT_CELLS) + 1) / (self.bins or DEFAULT_CELLS)
+        # A convex combination stays finite where high - low would overflow.
+        return self.low * (1 - steps) + self.high * steps
+
+    def _finite(self, value: object, which: str) -> float:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise SchemaError(f"attribute {self.name!r}: {which} must be a number")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        # Half the largest double: differences of bounds stay finite.
+        if not abs(number) <= 2.0**1022:
+            raise SchemaError(f"attribute {self.name!r}: {which} must be finite; give the widest range that is plausible")
+        return number
+
+    def _checked_edges(self, edges: Iterable[float]) -> tuple[float, ...]:
+        if isinstance(edges, str) or not isinstance(edges, Iterable):
+            raise SchemaError(f"attribute {self.name!r}: edges must be a list of numbers")
+        checked = tuple(self._finite(edge, "every edge") for edge in edges)
+        if list(checked) != sorted(set(checked)):
+            raise SchemaError(f"attribute {self.name!r}: edges must increase; sort them and drop repeats")
+        if checked and not (self.low < checked[0] and checked[-1] < self.high):
+            raise SchemaError(f"attribute {self.name!r}: edges must lie strictly between the bounds; leave the bounds out")
+        return checked
+
+    def _check_bins(self) -> None:
+        where = f"attribute {self.name!r}"
+        if self.bins is not None and self.edges is not None:
+            raise SchemaError(f"{where}: give bins or edges, not both")
+        if self.bins is not None and (isinstance(self.bins, bool) or not isinstance(self.bins, (int, np.integer))):
+            raise SchemaError(f"{where}: bins must be a whole number")
+        n_values = len(self.edges) + 1 if self.edges is not None else self.bins or (0 if self.bins == 0 else DEFAULT_CELLS)
+        if not 1 <= n_values <= MAX_VALUES:
+            raise SchemaError(f"{where}: it needs between 1 and {MAX_VALUES:,} cells; change bins or edges")
+
+
+Attribute: TypeAlias = Categorical | Numeric
+
+
+def check_name(name: object) -> None:
+    """Refuse a column name that is empty or not text."""
+    if not isinstance(name, str) or not name:
+        raise SchemaError("every attribute needs a name that is a non-empty text; for a NumPy table invent one a column")
+
+
+def checked_labels(values: object, *, where: str, noun: str) -> tuple[Label, ...]:
+    """Return ``values`` as plain Python labels: not empty, no repeats, all text or all numbers or all bools."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
+        raise SchemaError(f"{where}: {noun} must be a list")
+    labels = tuple(_plain_label(value, where, noun) for value in values)
+    if not labels:
+        raise SchemaError(f"{where}: {noun} is empty; list every value that is publicly known to be possible")
+    if len({label_kind(label) for label in labels}) > 1:
+        raise SchemaError(f"{where}: {noun} must be all text, all numbers or all true/false; write them in one way")
+    if len(set(labels)) < len(labels):
+        raise SchemaError(f"{where}: {noun} holds the same value twice; list each value once")
+    return labels
+
+
+def label_kind(label: Label) -> str:
+    """Return ``"text"``, ``"true/false"`` or ``"numbers"``."""
+    if isinstance(label, str):
+        return "text"
+    return "true/false" if isinstance(label, bool) else "numbers"
+
+
+def _plain_label(value: object, where: str, noun: str) -> Label:
+    plain = value.item() if isinstance(value, np.generic) else value
+    # Half a surrogate pair cannot be written to a file or matched by Arrow.
+    if isinstance(plain, str) and not any("\ud800" <= character <= "\udfff" for character in plain):
+        return plain
+    if isinstance(plain, bool) or (isinstance(plain, int) and -(2**53) <= plain <= 2**53):
+        return plain
+    if isinstance(plain, float) and math.isfinite(plain):
+        return plain
+    raise SchemaError(f"{where}: {noun} must be text, true/false, or finite numbers up to 2^53; a missing value needs no entry")

@@ -1,0 +1,182 @@
+"""A table to codes, once: one small record of bytes a row, one class code a label.
+
+The code of a missing value and of a value outside the domain is the attribute's `missing_code`. Numbers are clipped to
+their bounds. A label must be one of the schema's classes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import DataError
+from privet.schema.attribute import Label, Numeric, label_kind
+from privet.schema.kernels import encode_numbers
+from privet.schema.schema import Schema
+from privet.schema.table import Column, as_arrow, columns_of
+
+# Rows converted to float64 at a time, so that a table of another type is never copied whole.
+_BLOCK = 4_096
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """What the kernel needs to know about numeric attributes, as arrays."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    per_unit: NDArray[np.float64]
+    cut_start: NDArray[np.int64]
+    cuts: NDArray[np.float64]
+    position: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, numeric: dict[int, Numeric]) -> "_Cells":
+        own = list(numeric.values())
+        return cls(
+            low=np.array([a.low for a in own], dtype=np.float64),
+            high=np.array([a.high for a in own], dtype=np.float64),
+            per_unit=np.array([a.n_values / (a.high - a.low) if a.uniform else 0.0 for a in own]),
+            cut_start=np.cumsum([0, *(len(a.cuts) for a in own)], dtype=np.int64),
+            cuts=np.concatenate([np.empty(0), *(a.cuts for a in own)]),
+            position=np.array(list(numeric), dtype=np.int64),
+        )
+
+    def write(self, values: NDArray[np.float64], codes: NDArray[Any]) -> None:
+        encode_numbers(
+            values.ravel(), self.low, self.high, self.per_unit, self.cut_start, self.cuts, self.position,
+            codes.shape[1], codes.reshape(-1),
+        )  # fmt: skip
+
+
+class Encoder:
+    """Turns tables and labels into codes as `schema` says."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        widest = max(attribute.n_values + 1 for attribute in schema.attributes)
+        self.dtype = np.dtype(np.uint8 if widest <= 256 else np.uint16)
+        numeric = {j: a for j, a in enumerate(schema.attributes) if isinstance(a, Numeric)}
+        self._cells_of = {j: _Cells.of({j: a}) for j, a in numeric.items()}
+        self._all_cells = _Cells.of(numeric) if len(numeric) == len(schema.attributes) else None
+
+    def encode(self, table: Any) -> NDArray[Any]:
+        """Return the codes of ``table``: one row a record, one column an attribute."""
+        if self._is_numeric_matrix(table):
+            return self._encode_matrix(table)
+        columns = columns_of(table, self.schema.names)
+        codes = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
+        for j, (attribute, column) in enumerate(zip(self.schema.attributes, columns, strict=True)):
+            if isinstance(attribute, Numeric):
+                self._write_numbers(self._cells_of[j], column, attribute.name, codes)
+            else:
+                positions = _positions(column, attribute.categories, attribute.name, noun="categories")
+                codes[:, j] = np.where(positions < 0, attribute.missing_code, positions)
+        return codes
+
+    def encode_labels(self, labels: Any) -> NDArray[np.uint16]:
+        """Return the position of every label in the schema's classes."""
+        target = self.schema.target
+        column = as_arrow(labels, target)
+        if _has_missing(column):
+            raise DataError(f"column {target!r} has missing labels (NaN or null); drop those rows")
+        positions = _positions(column, self.schema.classes, target, noun="classes")
+        if (positions < 0).any():
+            raise DataError(
+                f"column {target!r} has labels that are not in the schema's classes; add them to classes or drop the rows"
+            )
+        return positions.astype(np.uint16)
+
+    def _is_numeric_matrix(self, table: Any) -> bool:
+        return (
+            self._all_cells is not None
+            and type(table) is np.ndarray
+            and table.ndim == 2
+            and table.dtype.kind in "fiu"
+            and table.shape[1] == len(self.schema.attributes)
+        )
+
+    def _encode_matrix(self, table: NDArray[Any]) -> NDArray[Any]:
+        codes = np.empty(table.shape, dtype=self.dtype)
+        for start in range(0, len(table), _BLOCK):
+            block = np.ascontiguousarray(table[start : start + _BLOCK], dtype=np.float64)
+            self._all_cells.write(block, codes[start : start + _BLOCK])  # type: ignore[union-attr]
+        return codes
+
+    @staticmethod
+    def _write_numbers(cells: _Cells, column: Column, name: str, codes: NDArray[Any]) -> None:
+        for start in range(0, len(codes), _BLOCK):
+            block = numbers_of(column[start : start + _BLOCK], name)
+            cells.write(np.ascontiguousarray(block, dtype=np.float64), codes[start : start + _BLOCK])
+
+
+def numbers_of(column: Column, name: str) -> NDArray[Any]:
+    """Return a column of numbers as NumPy values, NaN where null."""
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        return column
+    column = as_arrow(column, name)
+    kind = arrow_kind(column.type)
+    if kind not in {"numbers", "true/false", "nothing"}:
+        raise DataError(
+            f"column {name!r} holds {kind}, but the schema calls it continuous; convert it to numbers, or make it categorical"
+        )
+    numbers: NDArray[Any] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _positions(column: Column, labels: tuple[Label, ...], name: str, *, noun: str) -> NDArray[np.int64]:
+    """Return each value's position in ``labels``, -1 for null and for a value that is not there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = as_arrow(column, name)
+    if isinstance(column, pa.ChunkedArray):
+        parts = [_positions(chunk, labels, name, noun=noun) for chunk in column.chunks]
+        return np.concatenate(parts) if parts else _positions(pa.array([], column.type), labels, name, noun=noun)
+    if pa.types.is_dictionary(column.type):
+        # Only the few distinct values are looked up; the appended -1 is what a null index points to.
+        table = np.append(_positions(column.dictionary, labels, name, noun=noun), -1)
+        indices = column.indices.cast(pa.int64()).fill_null(len(table) - 1)
+        return table[indices.to_numpy(zero_copy_only=False)]
+    _check_kind(column.type, labels, name, noun)
+    common = {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
+    found = pc.index_in(column.cast(common, safe=False), value_set=pa.array(labels, type=common), skip_nulls=True)
+    positions: NDArray[np.int64] = found.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return positions
+
+
+def _check_kind(arrow_type: Any, labels: tuple[Label, ...], name: str, noun: str) -> None:
+    found, wanted = arrow_kind(arrow_type), label_kind(labels[0])
+    if found not in {wanted, "nothing"}:
+        raise DataError(
+            f"column {name!r} holds {found}, but its {noun} in the schema are {wanted}; "
+            f"read the column as {wanted}, or write the {noun} as {found}"
+        )
+
+
+def arrow_kind(arrow_type: Any) -> str:
+    """Return what a column of this Arrow type holds, in words."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(arrow_type):
+        return arrow_kind(arrow_type.value_type)
+    if types.is_string(arrow_type) or types.is_large_string(arrow_type) or types.is_string_view(arrow_type):
+        return "text"
+    if types.is_integer(arrow_type) or types.is_floating(arrow_type) or types.is_decimal(arrow_type):
+        return "numbers"
+    if types.is_boolean(arrow_type):
+        return "true/false"
+    return "nothing" if types.is_null(arrow_type) else f"values of type {arrow_type}"
+
+
+def _has_missing(column: Column) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count:
+        return True
+    return bool(pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py())

@@ -1,0 +1,61 @@
+"""Read a schema from the rows themselves: convenient, and a leak.
+
+Domains that are read from rows can give a person away (the one man aged 104), and no noise covers them. So every
+inferred part is marked, and a model fitted with it says so. Take the marks out only where you know the domain from
+elsewhere.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from privet.errors import DataError
+from privet.schema.attribute import Attribute, Categorical, Label, Numeric
+from privet.schema.encoding import arrow_kind, numbers_of
+from privet.schema.schema import Schema
+from privet.schema.table import Column, as_arrow, as_matrix, column_names, columns_of
+
+
+def infer_schema(table: Any, labels: Any, *, target: str = "class") -> Schema:
+    """Return a schema whose domains are those that occur in ``table`` and ``labels``, each marked as inferred."""
+    found = column_names(table)
+    names = found if found is not None else [f"x{j}" for j in range(as_matrix(table).shape[1])]
+    columns = columns_of(table, names)
+    attributes = [_infer_attribute(name, column) for name, column in zip(names, columns, strict=True)]
+    return Schema(attributes, classes=_distinct(labels, target), target=target, classes_inferred=True)
+
+
+def _infer_attribute(name: str, column: Column) -> Attribute:
+    if not isinstance(name, str):
+        raise DataError("some column names are text and some are not; rename the columns so that all are text")
+    kind = "numbers" if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" else None
+    kind = kind or arrow_kind(as_arrow(column, name).type)
+    if kind in {"text", "true/false"}:
+        return Categorical(name, _distinct(column, name), inferred=True)
+    low, high = _bounds(column, name)
+    return Numeric(name, low, high, inferred=True)
+
+
+def _bounds(column: Column, name: str) -> tuple[float, float]:
+    numbers = np.asarray(numbers_of(column, name), dtype=np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    if not len(finite):
+        return 0.0, 1.0
+    low, high = float(finite.min()), float(finite.max())
+    # A constant column still needs a range, wide enough to be cut into cells at any magnitude.
+    return (low, high) if _can_be_cut(low, high) else (low - max(1.0, abs(low)), high + max(1.0, abs(high)))
+
+
+def _can_be_cut(low: float, high: float) -> bool:
+    return high - low > 1e-9 * max(abs(low), abs(high), np.finfo(np.float64).tiny)
+
+
+def _distinct(column: Column, name: str) -> list[Label]:
+    import pyarrow.compute as pc
+
+    values = pc.unique(as_arrow(column, name)).to_pylist()
+    known = [value for value in values if value is not None and value == value]
+    if not all(isinstance(value, (str, int, float, bool)) for value in known):
+        raise DataError(f"column {name!r} holds values that are neither text nor numbers; convert it")
+    # Sorted, so that the order of the rows does not show.
+    return sorted(known)

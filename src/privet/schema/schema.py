@@ -1,0 +1,209 @@
+"""The schema: everything about a table that its owner declares public before anyone looks at a row."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from privet.errors import SchemaError
+from privet.schema.attribute import Attribute, Categorical, Label, Numeric, checked_labels
+
+# An attribute's number takes 15 bits of a packed node.
+MAX_ATTRIBUTES = 2**15 - 1
+MAX_CLASSES = 2**16 - 1
+# What the files in public collections say about a table besides its schema; read over, never kept.
+_DESCRIPTION = {"name", "title", "source", "license", "notes", "class_counts", "missing_cells"}
+_KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Attributes with their public domains, classes, and about how many rows there are.
+
+    Parameters
+    ----------
+    attributes : sequence of Categorical and Numeric
+        In the order of a NumPy table's columns; other tables are matched by name.
+    classes : sequence of str, int, float or bool
+        Every label that is publicly known to be possible; at least two.
+    target : str
+        The label's column in a file.
+    rows : int, optional
+        Roughly how many rows there are, fixed before looking. Without it a method that needs the number spends a
+        small share of epsilon on a noisy count.
+    classes_inferred : bool
+        The classes were read from the rows; a model that uses them says so.
+
+    Examples
+    --------
+    >>> from privet import Categorical, Numeric, Schema
+    >>> schema = Schema(
+    ...     [Numeric("age", 16, 100), Categorical("sex", ["female", "male"])],
+    ...     classes=["no", "yes"],
+    ...     rows=50_000,
+    ... )
+    >>> schema.names
+    ('age', 'sex')
+    """
+
+    attributes: tuple[Attribute, ...]
+    classes: tuple[Label, ...]
+    target: str = "class"
+    rows: int | None = None
+    classes_inferred: bool = False
+
+    def __init__(
+        self,
+        attributes: Iterable[Attribute],
+        *,
+        classes: Iterable[Label],
+        target: str = "class",
+        rows: int | None = None,
+        classes_inferred: bool = False,
+    ) -> None:
+        labels = classes if isinstance(classes, (str, np.ndarray)) else list(classes)
+        for name, value in {
+            "attributes": tuple(attributes),
+            "classes": checked_labels(labels, where=f"target {target!r}", noun="classes"),
+            "target": target,
+            "rows": int(rows) if isinstance(rows, np.integer) else rows,
+            "classes_inferred": classes_inferred,
+        }.items():
+            object.__setattr__(self, name, value)
+        self._check_attributes()
+        self._check_classes_and_rows()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes' names in order."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def mean_domain_size(self) -> Fraction:
+        """The papers' b: missing codes are not counted, and a thresholded attribute counts as 2."""
+        return Fraction(sum(attribute.domain_size for attribute in self.attributes), len(self.attributes))
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What in this schema was read from the rows instead of declared."""
+        noun = {"categorical": "categories", "continuous": "bounds"}
+        found = [f"{noun[a.kind]} of {a.name!r}" for a in self.attributes if a.inferred]
+        return (*found, f"classes of {self.target!r}") if self.classes_inferred else tuple(found)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a schema from a JSON file."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise SchemaError(f"cannot read the schema {str(path)!r}: {error.strerror}; check the path") from error
+        except UnicodeDecodeError as error:
+            raise SchemaError(f"the schema {str(path)!r} is not UTF-8 text; save it as JSON in UTF-8") from error
+        try:
+            return cls.from_json(json.loads(text))
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise SchemaError(f"the schema {str(path)!r} is not valid JSON; check its commas and brackets") from error
+
+    def save(self, path: str | Path) -> None:
+        """Write the schema to a JSON file."""
+        Path(path).write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read a schema from plain JSON values."""
+        if not isinstance(data, Mapping):
+            raise SchemaError("a schema is a JSON object with the keys target, classes and attributes")
+        check_keys(data, _KEYS | _DESCRIPTION, required={"classes", "attributes"}, where="the schema")
+        attributes = data["attributes"]
+        if not isinstance(attributes, list):
+            raise SchemaError("the schema's attributes must be a list")
+        return cls(
+            [_attribute_from_json(item) for item in attributes],
+            classes=_json_list(data["classes"], "classes"),
+            target=data.get("target", "class"),
+            rows=data.get("rows"),
+            classes_inferred=data.get("classes_inferred", False),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as plain JSON values."""
+        data: dict[str, Any] = {"target": self.target, "classes": list(self.classes)}
+        if self.rows is not None:
+            data["rows"] = self.rows
+        if self.classes_inferred:
+            data["classes_inferred"] = True
+        return {**data, "attributes": [_attribute_to_json(attribute) for attribute in self.attributes]}
+
+    def _check_attributes(self) -> None:
+        if not self.attributes or not all(isinstance(a, (Categorical, Numeric)) for a in self.attributes):
+            raise SchemaError("a schema needs attributes: a list of at least one Categorical or Numeric")
+        if len(self.attributes) > MAX_ATTRIBUTES:
+            raise SchemaError(f"a schema holds at most {MAX_ATTRIBUTES:,} attributes; leave some columns out")
+        seen: set[str] = set()
+        for name in self.names:
+            if name in seen:
+                raise SchemaError(f"attribute {name!r} is listed twice; give each column one entry")
+            seen.add(name)
+        if not isinstance(self.target, str) or not self.target or self.target in seen:
+            raise SchemaError("the target must be a column name that no attribute has; rename one of the two")
+
+    def _check_classes_and_rows(self) -> None:
+        where = f"target {self.target!r}"
+        if len(self.classes) < 2:
+            raise SchemaError(f"{where} has one class, so there is nothing to learn; list every possible label in classes")
+        if len(self.classes) > MAX_CLASSES:
+            raise SchemaError(f"{where} has more than {MAX_CLASSES:,} classes; merge rare ones into a group")
+        for flag in (self.classes_inferred, *(attribute.inferred for attribute in self.attributes)):
+            if not isinstance(flag, bool):
+                raise SchemaError("inferred must be true or false; remove it once the domain is publicly known")
+        whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
+        if self.rows is not None and not (whole and 1 <= self.rows <= 2**53):
+            raise SchemaError("rows must be a whole number of at least 1, roughly the table's size; or leave it out")
+
+
+def check_keys(data: Mapping[str, Any], known: set[str], *, required: set[str], where: str) -> None:
+    """Refuse a JSON object that lacks a required key or has one that privet does not know."""
+    missing = sorted(required - set(data))
+    if missing:
+        raise SchemaError(f"{where} lacks {missing[0]!r}; add it")
+    unknown = sorted(set(data) - known)
+    if unknown:
+        raise SchemaError(f"{where} has an unknown key {unknown[0]!r}; known keys are {', '.join(sorted(known))}")
+
+
+def _json_list(value: object, noun: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise SchemaError(f"the schema's {noun} must be a list")
+    return value
+
+
+def _attribute_from_json(data: object) -> Attribute:
+    if not isinstance(data, Mapping):
+        raise SchemaError("every attribute must be a JSON object with the keys name and type")
+    where = f"attribute {data.get('name')!r}" if isinstance(data.get("name"), str) else "an attribute"
+    if data.get("type") == "categorical":
+        check_keys(data, {"name", "type", "categories", "inferred"}, required={"name", "categories"}, where=where)
+        return Categorical(data["name"], data["categories"], inferred=data.get("inferred", False))
+    if data.get("type") != "continuous":
+        raise SchemaError(f'{where}: type must be "categorical" or "continuous"')
+    check_keys(data, {"name", "type", "bounds", "bins", "edges", "inferred"}, required={"name", "bounds"}, where=where)
+    bounds = data["bounds"]
+    if not isinstance(bounds, list) or len(bounds) != 2:
+        raise SchemaError(f"{where}: bounds must be [low, high]")
+    options = {key: data[key] for key in ("bins", "edges", "inferred") if key in data}
+    return Numeric(data["name"], bounds[0], bounds[1], **options)
+
+
+def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
+    data: dict[str, Any] = {"name": attribute.name, "type": attribute.kind}
+    if isinstance(attribute, Categorical):
+        data["categories"] = list(attribute.categories)
+    else:
+        data["bounds"] = [attribute.low, attribute.high]
+        data.update({} if attribute.bins is None else {"bins": int(attribute.bins)})
+        data.update({} if attribute.edges is None else {"edges": list(attribute.edges)})
+    return {**data, "inferred": True} if attribute.inferred else data

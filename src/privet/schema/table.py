@@ -1,0 +1,108 @@
+"""Tables of any make, seen as named columns: pandas, polars, Arrow, NumPy, lists of rows.
+
+A column is a NumPy array of numbers or an Arrow array. Nothing here knows a domain; errors name columns and types,
+never values.
+"""
+
+import difflib
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import DataError
+
+Column: TypeAlias = Any  # NDArray of numbers, pyarrow.Array or pyarrow.ChunkedArray: Arrow ships no types
+
+
+def columns_of(table: Any, names: Sequence[str]) -> list[Column]:
+    """Return the columns called ``names``, by name where the table has names and by position where it has none."""
+    found = column_names(table)
+    if found is None:
+        return _numpy_columns(table, len(names))
+    check_present(found, names)
+    _check_no_others(found, names)
+    return [_named_column(table, name) for name in names]
+
+
+def column_names(table: Any) -> list[str] | None:
+    """Return the table's column names, or None where columns have no names."""
+    names = getattr(table, "column_names", None)  # Arrow
+    if names is None:
+        names = getattr(table, "columns", None)  # pandas, polars
+    if names is None:
+        return None
+    names = list(names)
+    # pandas numbers the columns of a frame that was given no names.
+    return names if any(isinstance(name, str) for name in names) else None
+
+
+def as_arrow(column: Any, name: str) -> Any:
+    """Return ``column`` as an Arrow array; NaN and None become null."""
+    import pyarrow as pa
+
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column
+    if hasattr(column, "__arrow_c_stream__") and not hasattr(column, "to_numpy"):
+        return pa.chunked_array(column)
+    if type(column).__module__.startswith("polars"):
+        return column.to_arrow()
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        # Arrow quotes the value that it stumbled on; that must not travel.
+        raise DataError(
+            f"column {name!r} mixes types or holds objects that are neither text nor numbers; convert it to one type"
+        ) from None
+
+
+def as_matrix(table: Any) -> NDArray[Any]:
+    """Return a table without names as a two-dimensional NumPy array."""
+    if hasattr(table, "toarray") and hasattr(table, "nnz"):
+        raise DataError("sparse tables are not supported; pass a dense one, such as table.toarray()")
+    try:
+        array = np.asarray(table)
+    except ValueError:
+        raise DataError("the rows have different lengths; pass one value a column in every row") from None
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported; pass the real and imaginary parts as two columns")
+    if array.ndim != 2:
+        raise DataError(
+            f"expected a table with rows and columns, got an array of dimension {array.ndim}. Reshape your data: "
+            "array.reshape(1, -1) for a single row, array.reshape(-1, 1) for a single column"
+        )
+    return array
+
+
+def _numpy_columns(table: Any, n_columns: int) -> list[Column]:
+    matrix = as_matrix(table)
+    if matrix.shape[1] != n_columns:
+        raise DataError(f"X has {matrix.shape[1]} features, but Schema is expecting {n_columns} features as input")
+    return [matrix[:, j] for j in range(n_columns)]
+
+
+def _named_column(table: Any, name: str) -> Column:
+    column = table.column(name) if hasattr(table, "column_names") else table[name]
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return column.to_numpy()
+    return as_arrow(column, name)
+
+
+def check_present(found: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse a table that lacks a wanted column or has it twice; other columns do no harm."""
+    missing = [name for name in wanted if name not in set(found)]
+    if missing:
+        close = difflib.get_close_matches(missing[0], [str(name) for name in found], n=1)
+        hint = f"did you mean {close[0]!r}? Rename one of the two" if close else "add it, or take it out of the schema"
+        raise DataError(f"the table lacks the column {missing[0]!r} of the schema; {hint}")
+    repeated = [name for name in wanted if list(found).count(name) > 1]
+    if repeated:
+        raise DataError(f"the table has the column {repeated[0]!r} twice; drop or rename one")
+
+
+def _check_no_others(found: Sequence[str], wanted: Sequence[str]) -> None:
+    extra = [name for name in found if name not in set(wanted)]
+    if extra:
+        raise DataError(f"the table has a column {extra[0]!r} that the schema lacks; drop it, or add it to the schema")

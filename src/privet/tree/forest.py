@@ -1,0 +1,144 @@
+"""A forest as flat arrays.
+
+Nodes stand in level order over all trees: first the roots, then their children from left to right, and so on. A node
+is then told by two numbers alone: the attribute it tests (`LEAF` for none) and, for a numeric attribute, its cut. The
+children of a node are contiguous, and where they start follows by adding up the numbers of children before it, so no
+file can hold a pointer that leads astray.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import ModelFileError
+from privet.schema import Attribute, Numeric
+
+LEAF = -1
+
+# A packed node, low bits first: where its children start (32), the attribute (15), whether it has one child per
+# code (1), the threshold (16). One load a step is what makes the walk fast.
+ATTRIBUTE_SHIFT, MULTIWAY_SHIFT, THRESHOLD_SHIFT = 32, 47, 48
+NO_THRESHOLD = 2**16 - 1
+MAX_NODES = 2**31
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees over the codes of a schema's attributes.
+
+    Attributes
+    ----------
+    attribute : int32 array
+        Per node, the number of the attribute it tests, or `LEAF`.
+    cut : int32 array
+        Per node, rows with a code <= ``cut`` go to the first child; -1 where the node tests no numeric attribute.
+    n_trees : int
+        The first ``n_trees`` nodes are the roots.
+    n_children : int64 array
+        Per node.
+    level_start : int64 array
+        Where each level begins, and the number of nodes at the end.
+    """
+
+    attribute: NDArray[np.int32]
+    cut: NDArray[np.int32]
+    n_trees: int
+    n_children: NDArray[np.int64]
+    level_start: NDArray[np.int64]
+
+    @classmethod
+    def from_nodes(
+        cls, attribute: NDArray[np.int32], cut: NDArray[np.int32], n_trees: int, attributes: Sequence[Attribute]
+    ) -> Self:
+        """Build a forest from its nodes, checking that they form one."""
+        _check_nodes(attribute, cut, n_trees, attributes)
+        branches = np.array([*(a.branches for a in attributes), 0], dtype=np.int64)  # the last entry is LEAF's
+        n_children = branches[attribute]
+        return cls(attribute, cut, n_trees, n_children, _level_starts(n_children, n_trees))
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes all trees have together."""
+        return len(self.attribute)
+
+    @property
+    def depth(self) -> int:
+        """The number of tests on the longest path."""
+        return len(self.level_start) - 2
+
+    @cached_property
+    def leaves(self) -> NDArray[np.int64]:
+        """The nodes that test nothing, in order."""
+        return np.flatnonzero(self.attribute == LEAF)
+
+    @cached_property
+    def first_child(self) -> NDArray[np.int64]:
+        """Per node, where its children start."""
+        return self.n_trees + np.cumsum(self.n_children) - self.n_children
+
+    @cached_property
+    def parent(self) -> NDArray[np.int64]:
+        """Per node, its parent; -1 for a root."""
+        return np.concatenate([np.full(self.n_trees, -1), np.repeat(np.arange(self.n_nodes), self.n_children)])
+
+    @cached_property
+    def tree(self) -> NDArray[np.int64]:
+        """Per node, the tree it belongs to."""
+        tree = np.arange(self.n_nodes)
+        for start, stop in zip(self.level_start[1:-1], self.level_start[2:], strict=True):
+            tree[start:stop] = tree[self.parent[start:stop]]
+        return tree
+
+    @cached_property
+    def words(self) -> NDArray[np.uint64]:
+        """The packed nodes that the kernels walk; a leaf leads to itself."""
+        is_leaf = self.attribute == LEAF
+        base = np.where(is_leaf, np.arange(self.n_nodes), self.first_child)
+        attribute = np.where(is_leaf, 0, self.attribute)
+        multiway = ~is_leaf & (self.cut < 0)
+        threshold = np.where(self.cut >= 0, self.cut, NO_THRESHOLD)
+        fields = ((base, 0), (attribute, ATTRIBUTE_SHIFT), (multiway, MULTIWAY_SHIFT), (threshold, THRESHOLD_SHIFT))
+        words = np.zeros(self.n_nodes, dtype=np.uint64)
+        for field, shift in fields:
+            words |= field.astype(np.uint64) << np.uint64(shift)
+        return words
+
+    def sums_of_leaves(self, leaf_counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return class counts for every node: a leaf's own, an inner node's the sum of its leaves'."""
+        counts = np.zeros((self.n_nodes, leaf_counts.shape[1]), dtype=np.int64)
+        counts[self.leaves] = leaf_counts
+        for level in range(self.depth - 1, -1, -1):
+            start, middle, stop = self.level_start[level : level + 3]
+            inner = start + np.flatnonzero(self.n_children[start:middle])
+            # The children of a level's inner nodes are the next level, without gaps.
+            counts[inner] = np.add.reduceat(counts[middle:stop], self.first_child[inner] - middle, axis=0)
+        return counts
+
+
+def _check_nodes(
+    attribute: NDArray[np.int32], cut: NDArray[np.int32], n_trees: int, attributes: Sequence[Attribute]
+) -> None:
+    n_nodes = len(attribute)
+    if not (1 <= n_trees <= n_nodes < MAX_NODES and len(cut) == n_nodes):
+        raise ModelFileError("the trees' arrays have different lengths or hold no root; the file is damaged")
+    if attribute.min() < LEAF or attribute.max() >= len(attributes):
+        raise ModelFileError("a tree tests an attribute that the schema lacks; the file is damaged")
+    # The number of cells of a numeric attribute, 0 for a categorical one and, in the last entry, for LEAF.
+    cells = np.array([*(a.n_values if isinstance(a, Numeric) else 0 for a in attributes), 0])[attribute]
+    if np.any((cut < 0) != (cells == 0)) or np.any(cut < -1) or np.any(cut >= np.maximum(cells, 1)):
+        raise ModelFileError("a tree's cut lies outside its attribute's cells; the file is damaged")
+
+
+def _level_starts(n_children: NDArray[np.int64], n_trees: int) -> NDArray[np.int64]:
+    """Walk level by level; nodes that are left over, or missing, are an error."""
+    starts = [0, n_trees]
+    total = np.concatenate([[0], np.cumsum(n_children)])
+    while starts[-1] <= len(n_children) and starts[-1] > starts[-2]:
+        starts.append(starts[-1] + int(total[starts[-1]] - total[starts[-2]]))
+    if starts[-1] != len(n_children):
+        raise ModelFileError("the trees have too many or too few nodes; the file is damaged")
+    return np.array(starts[:-1], dtype=np.int64)

@@ -1,0 +1,121 @@
+"""Random trees, drawn before anyone looks at a row (Jagannathan et al. 2012, BuildTreeStructure).
+
+Every node draws an attribute uniformly from those that its path has left. A categorical attribute branches on all its
+values and is then used up; a numeric one branches at a random border between the cells of the node's public interval,
+and stays in play while that interval has two cells. All trees grow at once, level by level, in arrays.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import StructureTooLarge
+from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.tree.forest import LEAF, Forest
+
+# Class counts of all leaves; at 8 bytes each this is half a gigabyte before noise.
+MAX_LEAF_COUNTS = 2**26
+
+
+@dataclass
+class _Frontier:
+    """The nodes of the level that is being grown: what their paths leave of each attribute.
+
+    Codes from ``low`` to ``high`` of an attribute can still occur below the node; a used-up categorical attribute has
+    ``low == high``.
+    """
+
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+
+    @classmethod
+    def roots(cls, attributes: Sequence[Attribute], n_trees: int) -> "_Frontier":
+        # A categorical attribute's missing code is a branch of its own; a numeric one's goes with the last cell.
+        last = [a.missing_code if isinstance(a, Categorical) else a.n_values - 1 for a in attributes]
+        high = np.tile(np.array(last, dtype=np.int32), (n_trees, 1))
+        return cls(np.zeros_like(high), high)
+
+    def draw_attributes(self, coins: np.random.Generator) -> NDArray[np.int64]:
+        """Draw uniformly among the attributes that can still be split; `LEAF` where there are none."""
+        splittable = self.low < self.high
+        # The largest of independent uniform keys is a uniform choice; -1 never is the largest.
+        keys = np.where(splittable, coins.random(splittable.shape), -1.0)
+        return np.where(splittable.any(axis=1), keys.argmax(axis=1), LEAF)
+
+    def draw_cuts(
+        self, attribute: NDArray[np.int64], is_numeric: NDArray[np.bool_], coins: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Draw a border inside the node's interval where it tests a numeric attribute, else -1."""
+        cut = np.full(len(attribute), -1, dtype=np.int64)
+        nodes = np.flatnonzero(is_numeric[attribute])
+        cut[nodes] = coins.integers(self.low[nodes, attribute[nodes]], self.high[nodes, attribute[nodes]])
+        return cut
+
+    def children(
+        self, attribute: NDArray[np.int64], cut: NDArray[np.int64], n_children: NDArray[np.int64]
+    ) -> "_Frontier":
+        """Return the next level's frontier."""
+        parent = np.repeat(np.arange(len(attribute)), n_children)
+        low, high = self.low[parent], self.high[parent]
+        child = np.arange(len(parent))
+        tested, own_cut = attribute[parent], cut[parent]
+        first_child = np.cumsum(n_children) - n_children
+        is_second = child - first_child[parent] == 1
+        multiway, left, right = own_cut < 0, (own_cut >= 0) & ~is_second, (own_cut >= 0) & is_second
+        high[child[multiway], tested[multiway]] = low[child[multiway], tested[multiway]]
+        high[child[left], tested[left]] = own_cut[left]
+        low[child[right], tested[right]] = own_cut[right] + 1
+        return _Frontier(low, high)
+
+
+def random_forest(
+    schema: Schema,
+    *,
+    n_trees: int,
+    height: int,
+    coins: np.random.Generator,
+    max_leaf_counts: int = MAX_LEAF_COUNTS,
+) -> Forest:
+    """Return ``n_trees`` random trees whose leaves are at depth ``height``, or above it where attributes run out.
+
+    Parameters
+    ----------
+    schema : Schema
+        Public, and all that the structure depends on besides ``coins``.
+    n_trees, height : int
+        Both at least 1.
+    coins : numpy.random.Generator
+        Public coins.
+    max_leaf_counts : int
+        Refuse to grow more leaves, times classes, than this.
+    """
+    # The last entry is LEAF's.
+    branches = np.array([*(a.branches for a in schema.attributes), 0], dtype=np.int64)
+    is_numeric = np.array([*(isinstance(a, Numeric) for a in schema.attributes), False])
+    frontier = _Frontier.roots(schema.attributes, n_trees)
+    attributes, cuts, n_leaves = [], [], 0
+    for _ in range(height):
+        attribute = frontier.draw_attributes(coins)
+        cut = frontier.draw_cuts(attribute, is_numeric, coins)
+        n_children = branches[attribute]
+        n_leaves += int(np.count_nonzero(n_children == 0))
+        if (n_leaves + int(n_children.sum())) * len(schema.classes) > max_leaf_counts:
+            raise _too_large(schema, n_trees, height, max_leaf_counts)
+        attributes.append(attribute)
+        cuts.append(cut)
+        frontier = frontier.children(attribute, cut, n_children)
+    n_last = len(frontier.low)
+    attributes.append(np.full(n_last, LEAF))
+    cuts.append(np.full(n_last, -1))
+    nodes = np.concatenate(attributes).astype(np.int32), np.concatenate(cuts).astype(np.int32)
+    return Forest.from_nodes(*nodes, n_trees, schema.attributes)
+
+
+def _too_large(schema: Schema, n_trees: int, height: int, cap: int) -> StructureTooLarge:
+    widest = max(schema.attributes, key=lambda attribute: attribute.branches)
+    return StructureTooLarge(
+        f"{n_trees} trees of height {height} over this schema need more than {cap:,} leaf class counts; lower height or "
+        f"n_trees, or merge categories of {widest.name!r}, which branches {widest.branches:,} ways"
+    )

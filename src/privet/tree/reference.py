@@ -1,0 +1,79 @@
+"""The plain twins of `kernels`: the same arguments and results, one row and one test at a time, for tests."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.tree.forest import ATTRIBUTE_SHIFT, MULTIWAY_SHIFT, THRESHOLD_SHIFT
+
+
+def leaf_of(words: NDArray[np.uint64], root: int, depth: int, record: NDArray[Any]) -> int:
+    """Return the leaf that one record reaches from ``root``."""
+    node = int(root)
+    for _ in range(depth):
+        word = int(words[node])
+        first_child = word % 2**ATTRIBUTE_SHIFT
+        attribute = word // 2**ATTRIBUTE_SHIFT % 2 ** (MULTIWAY_SHIFT - ATTRIBUTE_SHIFT)
+        code = int(record[attribute])
+        if word // 2**MULTIWAY_SHIFT % 2:
+            node = first_child + code
+        elif code > word // 2**THRESHOLD_SHIFT:
+            node = first_child + 1
+        else:
+            node = first_child
+    return node
+
+
+def route(
+    words: NDArray[np.uint64],
+    root: int,
+    depth: int,
+    records: NDArray[Any],
+    stride: int,
+    first: int,
+    n_rows: int,
+    leaves: NDArray[np.uint32],
+) -> None:
+    """Write to ``leaves`` the leaf that each row reaches."""
+    table = records.reshape(-1, stride)
+    for i in range(n_rows):
+        leaves[i] = leaf_of(words, root, depth, table[first + i])
+
+
+def count_classes(
+    words: NDArray[np.uint64],
+    roots: NDArray[np.int64],
+    depth: int,
+    records: NDArray[Any],
+    stride: int,
+    labels: NDArray[np.uint16],
+    counts: NDArray[np.int64],
+    leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
+) -> None:
+    """``counts[leaf, class] += 1`` for every row and tree."""
+    for record, label in zip(records.reshape(-1, stride), labels, strict=True):
+        for root in roots:
+            counts[leaf_of(words, root, depth, record), label] += 1
+
+
+def add_votes(
+    words: NDArray[np.uint64],
+    roots: NDArray[np.int64],
+    depth: int,
+    records: NDArray[Any],
+    stride: int,
+    weights: NDArray[np.int64],
+    votes: NDArray[np.int64],
+    leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
+) -> None:
+    """``votes[row] += weights[leaf]`` for every row and tree."""
+    for row, record in enumerate(records.reshape(-1, stride)):
+        votes[row] += sum(weights[leaf_of(words, root, depth, record)] for root in roots)
+
+
+def shares(votes: NDArray[np.int64], otherwise: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    """``out[row] = votes[row] / sum``, and ``otherwise`` where a row has no votes."""
+    totals = votes.sum(axis=1)
+    for row, total in enumerate(totals):
+        out[row] = votes[row] / total if total > 0 else otherwise

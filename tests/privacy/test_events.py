@@ -1,0 +1,111 @@
+import json
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privet.errors import ModelFileError
+from privet.privacy import events
+
+positive = st.floats(min_value=0, max_value=1e300, exclude_min=True)
+whole = st.integers(min_value=1, max_value=2**63 - 1)
+ratio = st.fractions(min_value=Fraction(1, 2**40), max_value=2**40, max_denominator=2**40)
+text = st.text(max_size=50)
+leaves = st.one_of(
+    st.builds(events.NoNoise, text),
+    st.builds(events.DiscreteLaplace, text, positive, whole, ratio),
+    st.builds(events.DiscreteGaussian, text, positive, whole, ratio),
+    st.builds(events.PermuteAndFlip, text, positive, whole, whole, st.booleans(), ratio),
+)
+
+
+def nested(inner):
+    parts = st.lists(inner, min_size=1, max_size=4).map(tuple)
+    return st.builds(events.Sequential, parts) | st.builds(events.Parallel, parts, text)
+
+
+@given(st.recursive(leaves, nested, max_leaves=12))
+def test_events_survive_a_journey_through_json(event):
+    assert events.from_json(json.loads(json.dumps(events.to_json(event)))) == event
+
+
+def laplace(**changes):
+    receipt = {"event": "DiscreteLaplace", "what": "counts", "epsilon": 0.5, "sensitivity": 3, "scale": "6/1"}
+    return receipt | changes
+
+
+def selection(**changes):
+    receipt = {"event": "PermuteAndFlip", "what": "split", "epsilon": 0.5, "sensitivity": 1, "candidates": 4}
+    return receipt | {"monotone": False, "rate": "1/4"} | changes
+
+
+def test_a_receipt_by_hand():
+    assert events.from_json(laplace()) == events.DiscreteLaplace("counts", 0.5, 3, Fraction(6))
+    assert events.to_json(events.DiscreteLaplace("counts", 0.5, 3, Fraction(6))) == laplace()
+
+
+@pytest.mark.parametrize(
+    "damaged", [None, [], "NoNoise", 5, {}, {"event": "Laplace"}, {"event": None}, laplace(event=7)]
+)
+def test_a_receipt_of_an_unknown_kind_is_refused(damaged):
+    with pytest.raises(
+        ModelFileError, match="receipt of an unknown kind; the file is damaged or of a later version"
+    ):
+        events.from_json(damaged)
+
+
+def test_a_receipt_with_a_field_missing_or_too_many_is_refused():
+    short = laplace()
+    del short["scale"]
+    for damaged in (short, laplace(seed=5)):
+        with pytest.raises(ModelFileError, match=r"a DiscreteLaplace receipt must hold \['epsilon', 'scale'"):
+            events.from_json(damaged)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("epsilon", -0.5), ("epsilon", 0), ("epsilon", math.inf), ("epsilon", math.nan), ("epsilon", True),
+     ("epsilon", "0.5"), ("epsilon", None), ("sensitivity", 0), ("sensitivity", -1), ("sensitivity", 1.0),
+     ("sensitivity", True), ("sensitivity", 2**63), ("what", 5), ("what", None), ("what", "x" * 1001),
+     ("scale", 6), ("scale", "6"), ("scale", "0/1"), ("scale", "6/0"), ("scale", "-6/1"), ("scale", "1.5/1"),
+     ("scale", "1/1/1"), ("scale", "9" * 70 + "/1"), ("scale", "")],
+)  # fmt: skip
+def test_a_field_that_privet_would_not_write_is_refused_by_name(field, value):
+    with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
+        events.from_json(laplace(**{field: value}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("monotone", 1), ("monotone", None), ("candidates", False), ("rate", 0.25)]
+)
+def test_a_damaged_selection_is_refused_by_name(field, value):
+    with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
+        events.from_json(selection(**{field: value}))
+
+
+@pytest.mark.parametrize("parts", [[], {}, None, "x"])
+def test_a_composition_of_nothing_is_refused(parts):
+    with pytest.raises(ModelFileError, match="a receipt's parts is not what privet writes there"):
+        events.from_json({"event": "Sequential", "parts": parts})
+
+
+def test_damage_deep_inside_is_found():
+    outer = {"event": "Parallel", "because": "leaves share no row", "parts": [laplace(), laplace(epsilon=-1)]}
+    with pytest.raises(ModelFileError, match="a receipt's epsilon"):
+        events.from_json({"event": "Sequential", "parts": [laplace(), outer]})
+
+
+def wrapped(depth):
+    receipt = laplace()
+    for _ in range(depth):
+        receipt = {"event": "Sequential", "parts": [receipt]}
+    return receipt
+
+
+def test_receipts_nest_thirty_two_deep_and_no_deeper():
+    assert isinstance(events.from_json(wrapped(32)), events.Sequential)
+    for depth in (33, 500):
+        with pytest.raises(ModelFileError, match="receipt of an unknown kind"):
+            events.from_json(wrapped(depth))
