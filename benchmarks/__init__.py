@@ -5,6 +5,12 @@ Everything is compared on one thread. Libraries read these variables when they a
 
 import os
 
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "ARROW_IO_THREADS")
+_ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "ARROW_IO_THREADS",
+)
 
 os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))

@@ -41,9 +41,7 @@ def measure(options: harness.Options) -> list[harness.Bar]:
     return [*bars, bar]
 
 
-def _against(
-    name: str, theirs: Any, n_rows: int, target: float | None, *, repeats: int, note: str = ""
-) -> harness.Bar:
+def _against(name: str, theirs: Any, n_rows: int, target: float | None, *, repeats: int, note: str = "") -> harness.Bar:
     X, y = tables.numeric_table(n_rows)
     mine = tables.ours()
     for model in (mine, theirs):

@@ -35,9 +35,7 @@ def _compare(
 ) -> harness.Bar:
     for model in (mine, theirs):
         model.predict_proba(X[:100])
-    times = harness.side_by_side(
-        lambda: mine.predict_proba(X), lambda: theirs.predict_proba(X), repeats=5, calls=calls
-    )
+    times = harness.side_by_side(lambda: mine.predict_proba(X), lambda: theirs.predict_proba(X), repeats=5, calls=calls)
     return harness.faster(name, times, target)
 
 

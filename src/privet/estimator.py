@@ -1,7 +1,7 @@
 """The scikit-learn face that every estimator shares: it resolves the schema, encodes, predicts.
 
-Subclasses write ``fit``. It must set `schema_` through `_open`, and after release `guarantee_` and what `predict_proba`
-needs.
+Subclasses write ``fit``. It changes nothing of the model before the release has succeeded, and then all at once: a fit
+that fails leaves the model as it was.
 """
 
 import os
@@ -57,31 +57,33 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The file holds the schema, the structure, the released numbers and the guarantee: no seed, no exact count.
         """
         check_is_fitted(self)
-        write_document(path, self._document())
+        write_document(path, self.to_document())
 
     @abstractmethod
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Return the class probabilities of encoded rows."""
 
     @abstractmethod
-    def _document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, Any]:
         """Return what the model file holds."""
 
-    def _open(self, X: Any, y: Any) -> Rows:
-        """Resolve the schema and return the encoded rows; nothing is learnt from them here."""
+    def _open(self, X: Any, y: Any) -> tuple[Encoder, Rows]:
+        """Return the resolved schema, ready to encode, and the encoded rows; the model does not change yet."""
         if isinstance(X, (str, os.PathLike)):
             return self._open_file(Path(X), y)
         labels = self._labels(y)
-        self._set_schema(self._resolve_schema(X, labels))
-        return MemoryRows(self._encoder.encode(X), self._encoder.encode_labels(labels))
+        encoder = Encoder(self._resolve_schema(X, labels))
+        return encoder, MemoryRows(encoder.encode(X), encoder.encode_labels(labels))
 
-    def _open_file(self, path: Path, y: Any) -> Rows:
+    def _open_file(self, path: Path, y: Any) -> tuple[Encoder, Rows]:
         if y is not None:
             raise ParameterError("leave y out when fitting from a file: the label is the schema's target column there")
         if self.schema == "infer":
-            raise ParameterError('schema="infer" needs a table in memory; draft a schema with `privet schema init` instead')
-        self._set_schema(self._resolve_schema(None, None))
-        return FileRows(path, self._encoder)
+            raise ParameterError(
+                'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
+            )
+        encoder = Encoder(self._resolve_schema(None, None))
+        return encoder, FileRows(path, encoder)
 
     def _open_more(self, X: Any, y: Any) -> Rows:
         """Return further rows, encoded by the schema that the model already has."""
@@ -91,7 +93,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _labels(self, y: Any) -> Any:
         if y is None:
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None; pass one label a row")
+            raise DataError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None; pass one label a row"
+            )
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
         if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
             return as_arrow(y, "y")
@@ -102,7 +106,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self.schema
         if self.schema == "infer":
             warnings.warn(
-                'schema="infer" reads domains and classes from the rows; no noise covers that, and the guarantee says so',
+                'schema="infer" reads domains and classes from the rows without noise; the guarantee records the leak',
                 PrivacyLeakWarning, stacklevel=4,
             )  # fmt: skip
             check_classification_targets(np.asarray(labels))
@@ -111,9 +115,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return Schema.load(self.schema)
         raise SchemaError(_HOW_TO_WRITE_A_SCHEMA)
 
-    def _set_schema(self, schema: Schema) -> None:
+    def _set_encoder(self, encoder: Encoder) -> None:
+        schema = encoder.schema
         self.schema_ = schema
-        self._encoder = Encoder(schema)
+        self._encoder = encoder
         self.classes_ = np.array(schema.classes)
         self.n_features_in_ = len(schema.attributes)
         self.feature_names_in_ = np.array(schema.names, dtype=object)

@@ -26,7 +26,17 @@ FORMAT, VERSION = "privet-model", 1
 MAX_BYTES = 2**31
 # Sums over trees and batches stay exact in int64.
 MAX_COUNT = 2**45
-_KEYS = {"format", "version", "checksum", "method", "parameters", "schema", "structure", "released", "guarantee"}
+_KEYS = {
+    "format",
+    "version",
+    "checksum",
+    "method",
+    "parameters",
+    "schema",
+    "structure",
+    "released",
+    "guarantee",
+}
 
 
 def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
@@ -41,13 +51,16 @@ def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
         unfinished.replace(path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise ModelFileError(f"cannot write the model to {str(path)!r}: {error.strerror}; choose another path") from error
+        raise ModelFileError(
+            f"cannot write the model to {str(path)!r}: {error.strerror}; choose another path"
+        ) from error
 
 
 def read_document(path: str | Path) -> dict[str, Any]:
     """Read a model document and check its format, version and checksum."""
+    data = _read_bytes(Path(path))
     try:
-        document = json.loads(_read_bytes(Path(path)))
+        document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{str(path)!r} is not a model file, or it is damaged; fetch it again") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -75,9 +88,10 @@ def structure_from_json(data: object, attributes: Sequence[Attribute]) -> Forest
     """Read a forest back, checking that its nodes form one over ``attributes``."""
     if not isinstance(data, Mapping) or set(data) != {"n_trees", "attribute", "cut"}:
         raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
-    arrays = [integers(data[name], f"structure.{name}", limit=2**30).astype(np.int32) for name in ("attribute", "cut")]
+    attribute = integers(data["attribute"], "structure.attribute", limit=2**30).astype(np.int32)
+    cut = integers(data["cut"], "structure.cut", limit=2**30).astype(np.int32)
     n_trees = integers([data["n_trees"]], "structure.n_trees", limit=2**30)
-    return Forest.from_nodes(*arrays, int(n_trees[0]), attributes)
+    return Forest.from_nodes(attribute, cut, int(n_trees[0]), attributes)
 
 
 def counts_to_json(noisy_counts: NDArray[np.int64]) -> list[list[int]]:
@@ -115,8 +129,7 @@ def _read_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
-        opened = gzip.open(path, "rb") if zipped else path.open("rb")
-        with opened as file:
+        with gzip.open(path, "rb") if zipped else path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ModelFileError(f"{str(path)!r} is damaged: it does not unpack; fetch it again") from error

@@ -23,4 +23,4 @@ def load(path: str | Path) -> "PrivateClassifier":
     estimator = by_name.get(document["method"]) if isinstance(document["method"], str) else None
     if estimator is None:
         raise ModelFileError(f"{str(path)!r} holds a model of a method that this privet does not know; update privet")
-    return estimator._from_document(document, schema_from_json(document["schema"]))
+    return estimator.from_document(document, schema_from_json(document["schema"]))

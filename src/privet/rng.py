@@ -47,7 +47,9 @@ class SeededNoise:
         return self._generator.integers(0, 2**32, size=n, dtype=np.uint32)
 
 
-def public_generator(random_state: int | np.random.Generator | np.random.RandomState | None) -> np.random.Generator:
+def public_generator(
+    random_state: int | np.random.Generator | np.random.RandomState | None,
+) -> np.random.Generator:
     """Return the generator of public coins that ``random_state`` stands for."""
     if random_state is None or isinstance(random_state, np.random.Generator):
         return np.random.default_rng(random_state)

@@ -205,9 +205,7 @@ def test_a_number_of_rows_that_is_none_is_refused(n_rows):
 
 @pytest.mark.parametrize("function", [0, 6, 1.0, True, "1", [1]])
 def test_a_function_that_the_paper_does_not_have_is_refused(function):
-    with pytest.raises(
-        ParameterError, match=r"function=.* is not in agrawal2000; pass a whole number from 1 to 5"
-    ):
+    with pytest.raises(ParameterError, match=r"function=.* is not in agrawal2000; pass a whole number from 1 to 5"):
         agrawal(5, function=function)
     with pytest.raises(ParameterError, match="pass a whole number from 1 to 5"):
         group_of(function, {"age": [30]})

@@ -17,7 +17,7 @@ def run(folder, *, ci):
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     environment = inherited | {"PRIVET_DATA": str(folder), "CI": "true" if ci else ""}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "real_data"]
-    return subprocess.run(  # noqa: S603
+    return subprocess.run(
         [*command, "tests/datasets/test_tic_tac_toe.py"],
         cwd=PROJECT,
         env=environment,

@@ -34,9 +34,7 @@ def test_known_boards_have_their_labels_and_impossible_ones_are_absent(endgames)
 
 def play(board=("b",) * 9, turn="x"):
     """Play every game to its end, one after the other, and yield the last board and its label."""
-    lines = (
-        [board[i : i + 3] for i in (0, 3, 6)] + [board[i::3] for i in range(3)] + [board[::4], board[2:7:2]]
-    )
+    lines = [board[i : i + 3] for i in (0, 3, 6)] + [board[i::3] for i in range(3)] + [board[::4], board[2:7:2]]
     if ("x",) * 3 in lines or ("o",) * 3 in lines or "b" not in board:
         yield "".join(board), "positive" if ("x",) * 3 in lines else "negative"
         return

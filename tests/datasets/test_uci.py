@@ -92,9 +92,7 @@ def test_only_an_empty_field_is_missing_and_text_stays_as_written(folder):
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
-    with pytest.raises(
-        ParameterError, match=r"name='iris' is not a table privet knows; choose from adult, .*nursery"
-    ):
+    with pytest.raises(ParameterError, match=r"name='iris' is not a table privet knows; choose from adult, .*nursery"):
         uci("iris")
     with pytest.raises(ParameterError, match="choose from adult"):
         uci(["adult"])
@@ -102,9 +100,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
 
 def test_a_file_that_is_not_gzip_is_called_damaged(folder):
     (folder / "adult.csv.gz").write_text(PEOPLE)
-    with pytest.raises(
-        DatasetUnavailable, match=r"adult.csv.gz is missing or damaged; replace it by a sound copy"
-    ):
+    with pytest.raises(DatasetUnavailable, match=r"adult.csv.gz is missing or damaged; replace it by a sound copy"):
         uci("adult")
 
 
@@ -166,15 +162,11 @@ def test_the_variable_comes_before_the_folder_beside_the_project(folder):
 
 def test_a_variable_that_names_no_folder_is_an_error_and_not_passed_over(monkeypatch, tmp_path):
     monkeypatch.setenv("PRIVET_DATA", str(tmp_path / "typo"))
-    with pytest.raises(
-        DatasetUnavailable, match="PRIVET_DATA is set but names no folder; correct it or unset it"
-    ):
+    with pytest.raises(DatasetUnavailable, match="PRIVET_DATA is set but names no folder; correct it or unset it"):
         uci("adult")
 
 
-def test_the_folder_is_looked_for_beside_the_checkout_then_beside_the_current_directory(
-    monkeypatch, tmp_path
-):
+def test_the_folder_is_looked_for_beside_the_checkout_then_beside_the_current_directory(monkeypatch, tmp_path):
     monkeypatch.delenv("PRIVET_DATA", raising=False)
     module = tmp_path / "checkout" / "src" / "privet" / "datasets" / "uci.py"
     monkeypatch.setattr(sys.modules[uci.__module__], "__file__", str(module))

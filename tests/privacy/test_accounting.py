@@ -92,9 +92,7 @@ def test_a_gaussian_costs_at_most_the_textbook_conversion_and_at_least_its_true_
     assert epsilon <= rho + 2 * math.sqrt(rho * math.log(1 / delta))  # Bun and Steinke 2016, proposition 1.3
     # The normal mechanism of this rho has exactly this delta at epsilon (Balle and Wang 2018, theorem 8).
     shift = math.sqrt(2 * rho)
-    true_delta = norm.cdf(shift / 2 - epsilon / shift) - math.exp(epsilon) * norm.cdf(
-        -shift / 2 - epsilon / shift
-    )
+    true_delta = norm.cdf(shift / 2 - epsilon / shift) - math.exp(epsilon) * norm.cdf(-shift / 2 - epsilon / shift)
     assert true_delta <= delta
 
 

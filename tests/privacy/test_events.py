@@ -50,9 +50,7 @@ def test_a_receipt_by_hand():
     "damaged", [None, [], "NoNoise", 5, {}, {"event": "Laplace"}, {"event": None}, laplace(event=7)]
 )
 def test_a_receipt_of_an_unknown_kind_is_refused(damaged):
-    with pytest.raises(
-        ModelFileError, match="receipt of an unknown kind; the file is damaged or of a later version"
-    ):
+    with pytest.raises(ModelFileError, match="receipt of an unknown kind; the file is damaged or of a later version"):
         events.from_json(damaged)
 
 

@@ -41,7 +41,10 @@ def test_bounds_may_span_the_whole_range_of_floats():
         (lambda: Categorical("sex", [1, 1.0]), "'sex': categories holds the same value twice"),
         (lambda: Categorical("sex", ["m", 1]), "'sex': categories must be all text, all numbers"),
         (lambda: Categorical("sex", [True, 2]), "'sex': categories must be all text, all numbers"),
-        (lambda: Categorical("sex", ["m", None]), "'sex': categories must be text.*a missing value needs no entry"),
+        (
+            lambda: Categorical("sex", ["m", None]),
+            "'sex': categories must be text.*a missing value needs no entry",
+        ),
         (lambda: Categorical("sex", [1.0, math.nan]), "'sex': categories must be text"),
         (lambda: Categorical("sex", [2**60, 1]), "'sex': categories must be text"),
         (lambda: Categorical("sex", ["\ud800"]), "'sex': categories must be text"),

@@ -129,7 +129,7 @@ def test_labels_may_be_of_any_type(classes, labels):
     assert_array_equal(Encoder(Schema([Numeric("x", 0, 1)], classes=classes)).encode_labels(labels), [1, 0])
 
 
-SECRET = "secret-4711"
+MARK = "marked-4711"
 
 
 @pytest.mark.parametrize(
@@ -137,15 +137,15 @@ SECRET = "secret-4711"
     [
         (FRAME.rename(columns={"age": "Age"}), "lacks the column 'age' of the schema; did you mean 'Age'"),
         (FRAME.drop(columns="code"), "lacks the column 'code' of the schema; add it"),
-        (FRAME.assign(id=SECRET), "has a column 'id' that the schema lacks; drop it"),
+        (FRAME.assign(id=MARK), "has a column 'id' that the schema lacks; drop it"),
         (pd.concat([FRAME, FRAME[["age"]]], axis=1), "has the column 'age' twice"),
-        (FRAME.assign(age=SECRET), "'age' holds text, but the schema calls it continuous"),
+        (FRAME.assign(age=MARK), "'age' holds text, but the schema calls it continuous"),
         (FRAME.assign(sex=4711), "'sex' holds numbers, but its categories in the schema are text"),
-        (FRAME.assign(code=SECRET), "'code' holds text, but its categories in the schema are numbers"),
-        (FRAME.assign(member=SECRET), "'member' holds text, but its categories in the schema are true/false"),
+        (FRAME.assign(code=MARK), "'code' holds text, but its categories in the schema are numbers"),
+        (FRAME.assign(member=MARK), "'member' holds text, but its categories in the schema are true/false"),
         (FRAME.assign(sex=pd.Timestamp("1947-11-07")), r"'sex' holds values of type timestamp\[\w+\]"),
-        (FRAME.assign(age=[1, SECRET, 3, 4, 5, 6]), "'age' mixes types"),
-        (FRAME.assign(age=[{"a": SECRET}] * 6), "'age' holds values of type struct"),
+        (FRAME.assign(age=[1, MARK, 3, 4, 5, 6]), "'age' mixes types"),
+        (FRAME.assign(age=[{"a": MARK}] * 6), "'age' holds values of type struct"),
         (np.zeros((2, 3)), "X has 3 features, but Schema is expecting 4 features as input"),
         (np.zeros(4), "Reshape your data"),
         ([[1, 2], [1]], "the rows have different lengths"),
@@ -156,7 +156,7 @@ def test_a_table_that_does_not_fit_is_refused_without_showing_a_value(table, sen
     with pytest.raises(DataError, match=sentence) as caught:
         Encoder(SCHEMA).encode(table)
     shown = "".join(str(error) for error in (caught.value, caught.value.__cause__))
-    assert not re.search(f"{SECRET}|4711|1947", shown)
+    assert not re.search(f"{MARK}|4711|1947", shown)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
@@ -165,14 +165,14 @@ def test_a_table_that_does_not_fit_is_refused_without_showing_a_value(table, sen
     [
         (["yes", None], "'class' has missing labels"),
         (pl.Series(["yes", None]), "'class' has missing labels"),
-        (["yes", SECRET], "'class' has labels that are not in the schema's classes; add them"),
+        (["yes", MARK], "'class' has labels that are not in the schema's classes; add them"),
         ([4711, 4712], "'class' holds numbers, but its classes in the schema are text"),
     ],
 )
 def test_labels_that_do_not_fit_are_refused_without_showing_a_value(labels, sentence):
     with pytest.raises(DataError, match=sentence) as caught:
         Encoder(SCHEMA).encode_labels(labels)
-    assert not re.search(f"{SECRET}|4711", str(caught.value))
+    assert not re.search(f"{MARK}|4711", str(caught.value))
 
 
 @pytest.mark.parametrize("missing", [[5, np.nan], pl.Series([5.0, float("nan")]), pa.array([5.0, float("nan")])])

@@ -18,7 +18,12 @@ def test_every_inferred_part_is_marked(table):
         Categorical("paid", [False, True], inferred=True),
     )
     assert (schema.classes, schema.target, schema.classes_inferred) == (("no", "yes"), "outcome", True)
-    assert schema.leaks == ("bounds of 'age'", "categories of 'sex'", "categories of 'paid'", "classes of 'outcome'")
+    assert schema.leaks == (
+        "bounds of 'age'",
+        "categories of 'sex'",
+        "categories of 'paid'",
+        "classes of 'outcome'",
+    )
 
 
 def test_the_number_of_rows_is_not_read_off():

@@ -87,9 +87,15 @@ def test_numpy_values_become_plain_ones():
         ({"attributes": []}, "needs attributes: a list of at least one"),
         ({"attributes": ["age"]}, "needs attributes: a list of at least one"),
         ({"attributes": [AGE, AGE]}, "'age' is listed twice"),
-        ({"attributes": [AGE, SEX], "target": "sex"}, "the target must be a column name that no attribute has"),
+        (
+            {"attributes": [AGE, SEX], "target": "sex"},
+            "the target must be a column name that no attribute has",
+        ),
         ({"target": ""}, "the target must be a column name"),
-        ({"classes": ["yes"]}, "'income' has one class, so there is nothing to learn; list every possible label"),
+        (
+            {"classes": ["yes"]},
+            "'income' has one class, so there is nothing to learn; list every possible label",
+        ),
         ({"classes": []}, "'income': classes is empty"),
         ({"classes": ["a", "a"]}, "'income': classes holds the same value twice"),
         ({"classes": "ab"}, "'income': classes must be a list"),
@@ -111,19 +117,28 @@ def test_a_wrong_schema_is_refused_with_the_way_out(changes, sentence):
     [
         ([], "a schema is a JSON object"),
         ({"attributes": []}, "the schema lacks 'classes'; add it"),
-        ({"classes": [], "attributes": [], "row": 4}, "unknown key 'row'; known keys are attributes, class_counts"),
+        (
+            {"classes": [], "attributes": [], "row": 4},
+            "unknown key 'row'; known keys are attributes, class_counts",
+        ),
         ({"classes": ["a", "b"], "attributes": {}}, "attributes must be a list"),
         ({"classes": {"a": 1}, "attributes": []}, "classes must be a list"),
         ({"classes": ["a", "b"], "attributes": [3]}, "every attribute must be a JSON object"),
         ({"classes": ["a", "b"], "attributes": [{"name": "x", "type": "text"}]}, "'x': type must be"),
-        ({"classes": ["a", "b"], "attributes": [{"name": "x", "type": "categorical"}]}, "'x' lacks 'categories'"),
+        (
+            {"classes": ["a", "b"], "attributes": [{"name": "x", "type": "categorical"}]},
+            "'x' lacks 'categories'",
+        ),
         ({"classes": ["a", "b"], "attributes": [{"name": "x", "type": "continuous"}]}, "'x' lacks 'bounds'"),
         (
             {"classes": ["a", "b"], "attributes": [{"name": "x", "type": "continuous", "bounds": [1]}]},
             r"'x': bounds must be \[low, high\]",
         ),
         (
-            {"classes": ["a", "b"], "attributes": [{"name": "x", "type": "continuous", "bounds": [0, 1], "bin": 3}]},
+            {
+                "classes": ["a", "b"],
+                "attributes": [{"name": "x", "type": "continuous", "bounds": [0, 1], "bin": 3}],
+            },
             "'x' has an unknown key 'bin'; known keys are bins, bounds",
         ),
     ],
@@ -136,7 +151,11 @@ def test_wrong_json_is_refused_with_the_way_out(data, sentence):
 def test_a_file_that_is_missing_or_no_json_or_no_text_is_a_schema_error(tmp_path):
     with pytest.raises(SchemaError, match="cannot read the schema .*No such file.*check the path"):
         Schema.load(tmp_path / "nowhere.json")
-    for content, sentence in ((b"{,}", "not valid JSON"), (b"\xff\xfe\x00", "not UTF-8"), (b"[" * 100_000, "not valid JSON")):
+    for content, sentence in (
+        (b"{,}", "not valid JSON"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b"[" * 100_000, "not valid JSON"),
+    ):
         (tmp_path / "s.json").write_bytes(content)
         with pytest.raises(SchemaError, match=sentence):
             Schema.load(tmp_path / "s.json")

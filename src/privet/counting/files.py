@@ -18,6 +18,7 @@ from privet.schema.table import check_present
 
 _BATCH_ROWS = 65_536
 _BLOCK_BYTES = 8 * 2**20
+_BUFFER_BYTES = 2**20
 
 
 def file_columns(path: str | Path) -> list[str]:
@@ -92,8 +93,10 @@ def _parquet_batches(path: str | Path, names: Sequence[str]) -> Iterator[Any]:
 
     arrow_schema = pq.read_schema(path)
     text = [n for n in names if pa.types.is_string(arrow_schema.field(n).type)]
-    # Text as a dictionary: each distinct value is looked up once a batch instead of once a row.
-    with pq.ParquetFile(path, read_dictionary=text) as file:
+    # Text as a dictionary: each distinct value is looked up once a batch instead of once a row. Each column is
+    # read through a buffer of its own: fetched ahead, Arrow's default, the whole file is in memory by its end.
+    options = {"read_dictionary": text, "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
+    with pq.ParquetFile(path, **options) as file:
         yield from file.iter_batches(batch_size=_BATCH_ROWS, columns=list(names))
 
 
@@ -110,11 +113,12 @@ def _owner_errors(path: str | Path) -> Iterator[None]:
         column = re.search(r"[Cc]olumn '?#?([^':]+)'?: CSV conversion error to (\w+)", str(error))
         if column:
             raise DataError(
-                f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that are not {column[2]} numbers, as the "
-                "schema says it should; convert them, or leave the fields empty"
+                f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that do not read as {column[2]}"
+                ", which the schema asks for; convert them, or leave the fields empty"
             ) from None
         raise DataError(
-            f"{str(path)!r} cannot be read to its end: it is cut short, damaged, or its lines have different numbers of fields"
+            f"{str(path)!r} cannot be read to its end: it is cut short or damaged, or its lines differ in their "
+            "number of fields; write it anew"
         ) from None
 
 

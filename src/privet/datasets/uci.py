@@ -113,9 +113,7 @@ def _from_folder(folder: Path, name: str) -> Dataset:
         raise _damaged(f"{name}.json") from error
     table = _read_csv(folder / f"{name}.csv.gz", schema)
     if schema.rows is not None and schema.rows != len(table):
-        raise DataError(
-            f"{name}.csv.gz has not as many rows as {name}.json says; replace both by sound copies"
-        )
+        raise DataError(f"{name}.csv.gz has not as many rows as {name}.json says; replace both by sound copies")
     labels = table.pop(schema.target)
     if not labels.isin(schema.classes).all():
         raise DataError(f"{name}.csv.gz has labels that are not in {name}.json; add them to its classes")

@@ -65,9 +65,7 @@ def epsilon_at(event: events.Event, delta: float) -> float:
 
 def _check_delta(delta: object) -> float:
     if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 <= float(delta) < 1:
-        raise ParameterError(
-            f"delta={delta!r} is no probability below 1; pass 0 for pure DP, or something like 1e-6"
-        )
+        raise ParameterError(f"delta={delta!r} is no probability below 1; pass 0 for pure DP, or something like 1e-6")
     return float(delta)
 
 

@@ -79,9 +79,8 @@ class Parallel:
 
 Event: TypeAlias = NoNoise | DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | Sequential | Parallel
 
-_KINDS: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Sequential, Parallel)
+_KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Sequential, Parallel)
 }
 
 # A receipt nests as deep as releases compose; a file that nests deeper was not written by privet.
@@ -101,7 +100,7 @@ def from_json(data: object, *, _depth: int = 0) -> Event:
         raise ModelFileError(
             "the guarantee holds a receipt of an unknown kind; the file is damaged or of a later version"
         )
-    assert isinstance(data, Mapping)  # noqa: S101 - for the type checker: kind would be None
+    assert isinstance(data, Mapping)
     wanted = set(kind.__dataclass_fields__)
     if set(data) != wanted | {"event"}:
         raise ModelFileError(f"a {kind.__name__} receipt must hold {sorted(wanted)}; the file is damaged")

@@ -8,11 +8,11 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
 
-from privet import __version__
 from privet.errors import ModelFileError
 from privet.privacy import events
 from privet.privacy.accounting import epsilon_at
@@ -23,7 +23,7 @@ CURATOR = "the curator who held the rows"
 
 
 def _versions() -> dict[str, str]:
-    return {"privet": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    return {"privet": version("privet"), "numpy": np.__version__, "python": platform.python_version()}
 
 
 @dataclass(frozen=True)
@@ -103,12 +103,8 @@ class Guarantee:
             return f"No privacy is proven for this model: {self.reason}."
         exception = ""
         if self.leaks:
-            exception = (
-                f"Apart from {_few(self.leaks)}, read from the rows without noise and covered by no promise: "
-            )
-        sure = (
-            f"the same whether or not any one {self.unit} was in the table, up to a factor e^{self.epsilon:g}"
-        )
+            exception = f"Apart from {_few(self.leaks)}, read from the rows without noise and covered by no promise: "
+        sure = f"the same whether or not any one {self.unit} was in the table, up to a factor e^{self.epsilon:g}"
         sure += f" = {math.exp(self.epsilon):.3g}" if self.epsilon < 50 else ""
         sure += f" and a probability of {self.delta:g}" if self.delta else ""
         return (
@@ -153,7 +149,8 @@ def _read_field(name: str, value: object) -> Any:
     if name == "epsilon" and value == "inf":
         return math.inf
     if name in {"epsilon", "delta"}:
-        good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+        most = math.inf if name == "epsilon" else 1.0
+        good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < most
     elif name in {"public", "leaks", "assumptions"}:
         good = isinstance(value, list) and all(isinstance(item, str) for item in value)
         value = tuple(value) if isinstance(value, list) else value

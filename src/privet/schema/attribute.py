@@ -38,7 +38,7 @@ class Categorical:
     """
 
     name: str
-    categories: tuple[Label, ...]
+    categories: Sequence[Label]
     inferred: bool = False
 
     kind: ClassVar[str] = "categorical"
@@ -49,7 +49,7 @@ class Categorical:
         object.__setattr__(self, "categories", checked_labels(self.categories, where=where, noun="categories"))
         if len(self.categories) > MAX_VALUES:
             raise SchemaError(
-                f"{where} has more than {MAX_VALUES:,} categories; merge rare ones into a group, or leave the column out"
+                f"{where} has more than {MAX_VALUES:,} categories; merge rare ones into a group, or drop the column"
             )
 
     @property
@@ -100,7 +100,7 @@ class Numeric:
     low: float
     high: float
     bins: int | None = None
-    edges: tuple[float, ...] | None = None
+    edges: Sequence[float] | None = None
     inferred: bool = False
 
     kind: ClassVar[str] = "continuous"
@@ -115,7 +115,9 @@ class Numeric:
             object.__setattr__(self, "edges", self._checked_edges(self.edges))
         self._check_bins()
         if np.any(np.diff(self._all_edges) <= 0):
-            raise SchemaError(f"attribute {self.name!r}: its bounds are too close together for that many bins; lower bins")
+            raise SchemaError(
+                f"attribute {self.name!r}: its bounds are too close together for that many bins; lower bins"
+            )
 
     @cached_property
     def cuts(self) -> NDArray[np.float64]:
@@ -164,17 +166,21 @@ class Numeric:
             number = math.inf
         # Half the largest double: differences of bounds stay finite.
         if not abs(number) <= 2.0**1022:
-            raise SchemaError(f"attribute {self.name!r}: {which} must be finite; give the widest range that is plausible")
+            raise SchemaError(
+                f"attribute {self.name!r}: {which} must be finite; give the widest range that is plausible"
+            )
         return number
 
-    def _checked_edges(self, edges: Iterable[float]) -> tuple[float, ...]:
+    def _checked_edges(self, edges: object) -> tuple[float, ...]:
         if isinstance(edges, str) or not isinstance(edges, Iterable):
             raise SchemaError(f"attribute {self.name!r}: edges must be a list of numbers")
         checked = tuple(self._finite(edge, "every edge") for edge in edges)
         if list(checked) != sorted(set(checked)):
             raise SchemaError(f"attribute {self.name!r}: edges must increase; sort them and drop repeats")
         if checked and not (self.low < checked[0] and checked[-1] < self.high):
-            raise SchemaError(f"attribute {self.name!r}: edges must lie strictly between the bounds; leave the bounds out")
+            raise SchemaError(
+                f"attribute {self.name!r}: edges must lie strictly between the bounds; leave the bounds out"
+            )
         return checked
 
     def _check_bins(self) -> None:
@@ -183,7 +189,9 @@ class Numeric:
             raise SchemaError(f"{where}: give bins or edges, not both")
         if self.bins is not None and (isinstance(self.bins, bool) or not isinstance(self.bins, (int, np.integer))):
             raise SchemaError(f"{where}: bins must be a whole number")
-        n_values = len(self.edges) + 1 if self.edges is not None else self.bins or (0 if self.bins == 0 else DEFAULT_CELLS)
+        n_values = (
+            len(self.edges) + 1 if self.edges is not None else self.bins or (0 if self.bins == 0 else DEFAULT_CELLS)
+        )
         if not 1 <= n_values <= MAX_VALUES:
             raise SchemaError(f"{where}: it needs between 1 and {MAX_VALUES:,} cells; change bins or edges")
 
@@ -194,7 +202,9 @@ Attribute: TypeAlias = Categorical | Numeric
 def check_name(name: object) -> None:
     """Refuse a column name that is empty or not text."""
     if not isinstance(name, str) or not name:
-        raise SchemaError("every attribute needs a name that is a non-empty text; for a NumPy table invent one a column")
+        raise SchemaError(
+            "every attribute needs a name that is a non-empty text; for a NumPy table invent one a column"
+        )
 
 
 def checked_labels(values: object, *, where: str, noun: str) -> tuple[Label, ...]:
@@ -227,4 +237,6 @@ def _plain_label(value: object, where: str, noun: str) -> Label:
         return plain
     if isinstance(plain, float) and math.isfinite(plain):
         return plain
-    raise SchemaError(f"{where}: {noun} must be text, true/false, or finite numbers up to 2^53; a missing value needs no entry")
+    raise SchemaError(
+        f"{where}: {noun} must be text, true/false, or finite numbers up to 2^53; a missing value needs no entry"
+    )

@@ -4,6 +4,7 @@ The code of a missing value and of a value outside the domain is the attribute's
 their bounds. A label must be one of the schema's classes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +85,7 @@ class Encoder:
         positions = _positions(column, self.schema.classes, target, noun="classes")
         if (positions < 0).any():
             raise DataError(
-                f"column {target!r} has labels that are not in the schema's classes; add them to classes or drop the rows"
+                f"column {target!r} has labels that are not in the schema's classes; add them there or drop the rows"
             )
         return positions.astype(np.uint16)
 
@@ -121,13 +122,14 @@ def numbers_of(column: Column, name: str) -> NDArray[Any]:
     kind = arrow_kind(column.type)
     if kind not in {"numbers", "true/false", "nothing"}:
         raise DataError(
-            f"column {name!r} holds {kind}, but the schema calls it continuous; convert it to numbers, or make it categorical"
+            f"column {name!r} holds {kind}, but the schema calls it continuous; convert it to numbers, or declare it "
+            "categorical"
         )
     numbers: NDArray[Any] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return numbers
 
 
-def _positions(column: Column, labels: tuple[Label, ...], name: str, *, noun: str) -> NDArray[np.int64]:
+def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str) -> NDArray[np.int64]:
     """Return each value's position in ``labels``, -1 for null and for a value that is not there."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -140,15 +142,16 @@ def _positions(column: Column, labels: tuple[Label, ...], name: str, *, noun: st
         # Only the few distinct values are looked up; the appended -1 is what a null index points to.
         table = np.append(_positions(column.dictionary, labels, name, noun=noun), -1)
         indices = column.indices.cast(pa.int64()).fill_null(len(table) - 1)
-        return table[indices.to_numpy(zero_copy_only=False)]
+        positions: NDArray[np.int64] = table[indices.to_numpy(zero_copy_only=False)]
+        return positions
     _check_kind(column.type, labels, name, noun)
     common = {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
     found = pc.index_in(column.cast(common, safe=False), value_set=pa.array(labels, type=common), skip_nulls=True)
-    positions: NDArray[np.int64] = found.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    positions = found.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     return positions
 
 
-def _check_kind(arrow_type: Any, labels: tuple[Label, ...], name: str, noun: str) -> None:
+def _check_kind(arrow_type: Any, labels: Sequence[Label], name: str, noun: str) -> None:
     found, wanted = arrow_kind(arrow_type), label_kind(labels[0])
     if found not in {wanted, "nothing"}:
         raise DataError(

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def encode_numbers(
     values: NDArray[np.float64],
     low: NDArray[np.float64],

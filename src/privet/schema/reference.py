@@ -10,7 +10,7 @@ def encode_numbers(
     values: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    per_unit: NDArray[np.float64],  # noqa: ARG001 - a short cut of the kernel's
+    per_unit: NDArray[np.float64],
     cut_start: NDArray[np.int64],
     cuts: NDArray[np.float64],
     position: NDArray[np.int64],

@@ -1,6 +1,7 @@
 """The schema: everything about a table that its owner declares public before anyone looks at a row."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -95,7 +96,7 @@ class Schema:
         return (*found, f"classes of {self.target!r}") if self.classes_inferred else tuple(found)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a schema from a JSON file."""
         try:
             text = Path(path).read_text(encoding="utf-8")
@@ -154,7 +155,9 @@ class Schema:
     def _check_classes_and_rows(self) -> None:
         where = f"target {self.target!r}"
         if len(self.classes) < 2:
-            raise SchemaError(f"{where} has one class, so there is nothing to learn; list every possible label in classes")
+            raise SchemaError(
+                f"{where} has one class, so there is nothing to learn; list every possible label in classes"
+            )
         if len(self.classes) > MAX_CLASSES:
             raise SchemaError(f"{where} has more than {MAX_CLASSES:,} classes; merge rare ones into a group")
         for flag in (self.classes_inferred, *(attribute.inferred for attribute in self.attributes)):
@@ -190,7 +193,12 @@ def _attribute_from_json(data: object) -> Attribute:
         return Categorical(data["name"], data["categories"], inferred=data.get("inferred", False))
     if data.get("type") != "continuous":
         raise SchemaError(f'{where}: type must be "categorical" or "continuous"')
-    check_keys(data, {"name", "type", "bounds", "bins", "edges", "inferred"}, required={"name", "bounds"}, where=where)
+    check_keys(
+        data,
+        {"name", "type", "bounds", "bins", "edges", "inferred"},
+        required={"name", "bounds"},
+        where=where,
+    )
     bounds = data["bounds"]
     if not isinstance(bounds, list) or len(bounds) != 2:
         raise SchemaError(f"{where}: bounds must be [low, high]")

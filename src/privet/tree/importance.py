@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.tree.forest import LEAF, Forest
+from privet.tree.forest import Forest
 
 
 def gini_importances(
@@ -12,27 +12,28 @@ def gini_importances(
     """Return each attribute's share of the fall in Gini impurity over all nodes that test it.
 
     Noise alone looks like a fall in impurity, most of all where a node has many children. So the squares of noisy
-    counts are corrected by the variance that noise adds to them, and a node whose support does not exceed its own noise
-    counts as empty. All zero where nothing but noise is left.
+    counts are corrected by the variance that noise adds to them, and a child whose support does not exceed its own
+    noise is taken to be as its parent. All zero where nothing but noise is left.
     """
     counts = forest.sums_of_leaves(noisy_counts).astype(np.float64)
     leaves_below = forest.sums_of_leaves(np.ones((len(forest.leaves), 1), dtype=np.int64))[:, 0]
-    impurity = _impurity(counts, noise_variance * leaves_below)
-    inner = np.flatnonzero(forest.attribute != LEAF)
-    below = np.zeros(forest.n_nodes)
-    np.add.at(below, forest.parent[forest.n_trees :], impurity[forest.n_trees :])
-    fall = np.zeros(n_attributes)
-    np.add.at(fall, forest.attribute[inner], impurity[inner] - below[inner])
-    fall = np.maximum(fall, 0.0)
-    return fall / fall.sum() if fall.any() else fall
-
-
-def _impurity(counts: NDArray[np.float64], variance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return n * Gini = n - sum of squares / n per node; ``variance`` is that of one class count of the node."""
-    n_classes = counts.shape[1]
+    variance = noise_variance * leaves_below.astype(np.float64)
     support = counts.sum(axis=1)
-    reliable = support > np.sqrt(n_classes * variance)
-    squares = (counts**2).sum(axis=1) - n_classes * variance
-    # A sum of squares lies between its values for equal classes and for a single one, whatever the noise did.
-    squares = np.clip(squares, support**2 / n_classes, support**2)
-    return np.where(reliable, support - squares / np.where(reliable, support, 1.0), 0.0)
+    reliable = support > np.sqrt(counts.shape[1] * variance)
+    gini = _gini(counts, variance, np.where(reliable, support, 1.0))
+
+    child = np.arange(forest.n_trees, forest.n_nodes)
+    parent = forest.parent[child]
+    fall = np.where(reliable[child] & reliable[parent], support[child] * (gini[parent] - gini[child]), 0.0)
+    by_attribute = np.maximum(np.bincount(forest.attribute[parent], weights=fall, minlength=n_attributes), 0.0)
+    total = by_attribute.sum()
+    return by_attribute / total if total > 0 else by_attribute
+
+
+def _gini(
+    counts: NDArray[np.float64], variance: NDArray[np.float64], support: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return 1 - sum of squared shares; ``variance`` is that of the noise in one class count of the node."""
+    squares = (counts**2).sum(axis=1) - counts.shape[1] * variance
+    gini: NDArray[np.float64] = 1.0 - squares / support**2
+    return gini

@@ -15,7 +15,7 @@ BLOCK = 65_536
 LANES = 8
 
 
-@numba.njit(inline="always")  # type: ignore[untyped-decorator]
+@numba.njit(inline="always")
 def _step(words, node, records, row):  # type: ignore[no-untyped-def]
     """Take one row one level down. A leaf has a threshold no code exceeds and leads to itself."""
     word = words[node]
@@ -25,7 +25,7 @@ def _step(words, node, records, row):  # type: ignore[no-untyped-def]
     return (word & uint64(0xFFFFFFFF)) + (above | own_branch)
 
 
-@numba.njit(inline="always")  # type: ignore[untyped-decorator]
+@numba.njit(inline="always")
 def _walk(words, root, depth, records, row):  # type: ignore[no-untyped-def]
     node = root
     for _ in range(depth):
@@ -33,7 +33,7 @@ def _walk(words, root, depth, records, row):  # type: ignore[no-untyped-def]
     return node
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def route(words, root, depth, records, stride, first, n_rows, leaves):  # type: ignore[no-untyped-def]
     """Write to ``leaves`` the leaf that each of ``n_rows`` rows, from row ``first`` on, reaches from ``root``.
 
@@ -57,12 +57,17 @@ def route(words, root, depth, records, stride, first, n_rows, leaves):  # type: 
             k = _step(words, k, records, r7)
         j = uint64(i)
         leaves[j], leaves[j + uint64(1)], leaves[j + uint64(2)], leaves[j + uint64(3)] = a, b, c, e
-        leaves[j + uint64(4)], leaves[j + uint64(5)], leaves[j + uint64(6)], leaves[j + uint64(7)] = f, g, h, k
+        leaves[j + uint64(4)], leaves[j + uint64(5)], leaves[j + uint64(6)], leaves[j + uint64(7)] = (
+            f,
+            g,
+            h,
+            k,
+        )
     for i in range(whole, uint64(n_rows)):
         leaves[uint64(i)] = _walk(words, top, d, records, (uint64(first) + uint64(i)) * s)
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def count_classes(words, roots, depth, records, stride, labels, counts, leaves):  # type: ignore[no-untyped-def]
     """``counts[leaf, class] += 1`` for every row and every tree in ``roots``; ``leaves`` is scratch of `BLOCK`."""
     n_rows = labels.shape[0]
@@ -74,7 +79,7 @@ def count_classes(words, roots, depth, records, stride, labels, counts, leaves):
                 counts[uint64(leaves[i]), uint64(labels[first + i])] += 1
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def add_votes(words, roots, depth, records, stride, weights, votes, leaves):  # type: ignore[no-untyped-def]
     """``votes[row] += weights[leaf]`` for every row and every tree in ``roots``; ``leaves`` is scratch of `BLOCK`."""
     n_rows, n_classes = votes.shape
@@ -87,7 +92,7 @@ def add_votes(words, roots, depth, records, stride, weights, votes, leaves):  # 
                     votes[first + i, c] += weights[uint64(leaves[i]), c]
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True, nogil=True)
 def shares(votes, otherwise, out):  # type: ignore[no-untyped-def]
     """``out[row] = votes[row] / sum``, and ``otherwise`` where a row has no votes."""
     n_rows, n_classes = votes.shape

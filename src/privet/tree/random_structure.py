@@ -15,8 +15,8 @@ from privet.errors import StructureTooLarge
 from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.tree.forest import LEAF, Forest
 
-# Class counts of all leaves; at 8 bytes each this is half a gigabyte before noise.
-MAX_LEAF_COUNTS = 2**26
+# Class counts of all leaves; at 8 bytes each they take 128 megabytes, and growing them a few times that.
+MAX_LEAF_COUNTS = 2**24
 
 
 @dataclass
@@ -27,22 +27,25 @@ class _Frontier:
     ``low == high``.
     """
 
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
+    low: NDArray[np.uint16]
+    high: NDArray[np.uint16]
 
     @classmethod
     def roots(cls, attributes: Sequence[Attribute], n_trees: int) -> "_Frontier":
         # A categorical attribute's missing code is a branch of its own; a numeric one's goes with the last cell.
         last = [a.missing_code if isinstance(a, Categorical) else a.n_values - 1 for a in attributes]
-        high = np.tile(np.array(last, dtype=np.int32), (n_trees, 1))
+        high = np.tile(np.array(last, dtype=np.uint16), (n_trees, 1))
         return cls(np.zeros_like(high), high)
 
     def draw_attributes(self, coins: np.random.Generator) -> NDArray[np.int64]:
         """Draw uniformly among the attributes that can still be split; `LEAF` where there are none."""
         splittable = self.low < self.high
-        # The largest of independent uniform keys is a uniform choice; -1 never is the largest.
-        keys = np.where(splittable, coins.random(splittable.shape), -1.0)
-        return np.where(splittable.any(axis=1), keys.argmax(axis=1), LEAF)
+        so_far = np.cumsum(splittable, axis=1, dtype=np.uint16)
+        n_splittable = so_far[:, -1]
+        drawn = coins.integers(0, np.maximum(n_splittable, 1))
+        # The first attribute with more than `drawn` splittable ones up to and with itself.
+        chosen = (so_far > drawn[:, None]).argmax(axis=1)
+        return np.where(n_splittable > 0, chosen, LEAF)
 
     def draw_cuts(
         self, attribute: NDArray[np.int64], is_numeric: NDArray[np.bool_], coins: np.random.Generator
@@ -96,7 +99,7 @@ def random_forest(
     is_numeric = np.array([*(isinstance(a, Numeric) for a in schema.attributes), False])
     frontier = _Frontier.roots(schema.attributes, n_trees)
     attributes, cuts, n_leaves = [], [], 0
-    for _ in range(height):
+    for level in range(height):
         attribute = frontier.draw_attributes(coins)
         cut = frontier.draw_cuts(attribute, is_numeric, coins)
         n_children = branches[attribute]
@@ -105,17 +108,16 @@ def random_forest(
             raise _too_large(schema, n_trees, height, max_leaf_counts)
         attributes.append(attribute)
         cuts.append(cut)
-        frontier = frontier.children(attribute, cut, n_children)
-    n_last = len(frontier.low)
-    attributes.append(np.full(n_last, LEAF))
-    cuts.append(np.full(n_last, -1))
-    nodes = np.concatenate(attributes).astype(np.int32), np.concatenate(cuts).astype(np.int32)
-    return Forest.from_nodes(*nodes, n_trees, schema.attributes)
+        if level < height - 1:
+            frontier = frontier.children(attribute, cut, n_children)
+    last_level = np.full(n_children.sum(), LEAF)
+    attribute, cut = np.concatenate([*attributes, last_level]), np.concatenate([*cuts, last_level])
+    return Forest.from_nodes(attribute.astype(np.int32), cut.astype(np.int32), n_trees, schema.attributes)
 
 
 def _too_large(schema: Schema, n_trees: int, height: int, cap: int) -> StructureTooLarge:
     widest = max(schema.attributes, key=lambda attribute: attribute.branches)
     return StructureTooLarge(
-        f"{n_trees} trees of height {height} over this schema need more than {cap:,} leaf class counts; lower height or "
-        f"n_trees, or merge categories of {widest.name!r}, which branches {widest.branches:,} ways"
+        f"{n_trees} trees of height {height} over this schema need more than {cap:,} leaf class counts; lower height "
+        f"or n_trees, or merge categories of {widest.name!r}, which branches {widest.branches:,} ways"
     )

@@ -49,7 +49,7 @@ def count_classes(
     stride: int,
     labels: NDArray[np.uint16],
     counts: NDArray[np.int64],
-    leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
+    leaves: NDArray[np.uint32],
 ) -> None:
     """``counts[leaf, class] += 1`` for every row and tree."""
     for record, label in zip(records.reshape(-1, stride), labels, strict=True):
@@ -65,7 +65,7 @@ def add_votes(
     stride: int,
     weights: NDArray[np.int64],
     votes: NDArray[np.int64],
-    leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
+    leaves: NDArray[np.uint32],
 ) -> None:
     """``votes[row] += weights[leaf]`` for every row and tree."""
     for row, record in enumerate(records.reshape(-1, stride)):

@@ -45,7 +45,12 @@ class SummedCounts:
             return out
         bounds = np.linspace(0, len(codes), n_parts + 1).astype(int)
         with ThreadPoolExecutor(n_parts) as pool:
-            list(pool.map(lambda i: self._fill(codes[bounds[i] : bounds[i + 1]], out[bounds[i] : bounds[i + 1]]), range(n_parts)))
+            list(
+                pool.map(
+                    lambda i: self._fill(codes[bounds[i] : bounds[i + 1]], out[bounds[i] : bounds[i + 1]]),
+                    range(n_parts),
+                )
+            )
         return out
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:

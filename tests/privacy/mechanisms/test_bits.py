@@ -83,9 +83,7 @@ MODULI = [1, 2, 3, 5040, 8191, 8192, 8193, 65536, 10**6, 2**32 - 5, 2**32, 2**32
 @pytest.mark.parametrize("m", MODULI)
 def test_uniform_integers_agree_with_their_twin_bit_for_bit(m):
     twin = coins(5)
-    assert_array_equal(
-        filled(fill_below, 2000, U64(m), noise=SeededNoise(5)), [twin.below(m) for _ in range(2000)]
-    )
+    assert_array_equal(filled(fill_below, 2000, U64(m), noise=SeededNoise(5)), [twin.below(m) for _ in range(2000)])
 
 
 @pytest.mark.parametrize(("a", "b"), [(0, 1), (1, 2), (1, 1), (3, 7), (9_999, 10_000), (5 * 2**36, 2**39)])
@@ -108,18 +106,14 @@ SCALES = [
 @pytest.mark.parametrize("scale", SCALES)
 def test_laplace_noise_agrees_with_its_twin_bit_for_bit(scale):
     twin = coins(7)
-    noise = filled(
-        discrete_laplace._fill, 1000, U64(scale.numerator), U64(scale.denominator), noise=SeededNoise(7)
-    )
+    noise = filled(discrete_laplace._fill, 1000, U64(scale.numerator), U64(scale.denominator), noise=SeededNoise(7))
     assert_array_equal(noise, [until_kept(reference.laplace_attempt, scale, twin) for _ in range(1000)])
 
 
 @pytest.mark.parametrize("sigma", [*SCALES, Fraction(1, 3), Fraction(10_099, 9_999)])
 def test_gaussian_noise_agrees_with_its_twin_bit_for_bit(sigma):
     twin = coins(8)
-    noise = filled(
-        discrete_gaussian._fill, 1000, U64(sigma.numerator), U64(sigma.denominator), noise=SeededNoise(8)
-    )
+    noise = filled(discrete_gaussian._fill, 1000, U64(sigma.numerator), U64(sigma.denominator), noise=SeededNoise(8))
     assert_array_equal(noise, [until_kept(reference.gaussian_attempt, sigma, twin) for _ in range(1000)])
 
 
@@ -149,9 +143,7 @@ def test_a_stream_cut_into_drops_gives_the_samples_of_one_big_buffer(kernel, par
 def test_small_requests_ask_for_few_words_and_large_ones_for_little_more_than_needed():
     few, many = Counting(1), Counting(1)
     discrete_laplace.discrete_laplace([0], epsilon=0.1, sensitivity=1, noise=few)
-    discrete_laplace.discrete_laplace(
-        np.zeros(100_000, dtype=np.int64), epsilon=0.1, sensitivity=1, noise=many
-    )
+    discrete_laplace.discrete_laplace(np.zeros(100_000, dtype=np.int64), epsilon=0.1, sensitivity=1, noise=many)
     assert few.asked <= 40
     assert many.asked <= 350_000
 

@@ -85,9 +85,7 @@ def test_values_that_are_no_integers_are_refused_without_quoting_them(exact, eps
 
 @pytest.mark.parametrize("exact", [[2**62 + 1], [-(2**62) - 1], np.array([2**64 - 1], dtype=np.uint64)])
 def test_values_that_could_overflow_are_refused_without_quoting_them(exact):
-    with pytest.raises(
-        ParameterError, match=r"must stay within 2\*\*62 on either side of 0; count in coarser units"
-    ):
+    with pytest.raises(ParameterError, match=r"must stay within 2\*\*62 on either side of 0; count in coarser units"):
         discrete_laplace(exact, epsilon=1.0, sensitivity=1)
 
 

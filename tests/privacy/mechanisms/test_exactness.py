@@ -10,7 +10,7 @@ import pytest
 from privet.privacy.mechanisms import reference
 
 
-class Choice(Exception):  # noqa: N818 - it asks, and is no error
+class Choice(Exception):
     """The path so far is too short: here are the probabilities of its next step."""
 
 
@@ -88,9 +88,7 @@ def test_every_path_of_a_coin_of_exp_adds_up(a, b):
     assert law[True] == pytest.approx(math.exp(-a / b), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("k", "rest", "top"), [(0, 1, 2), (0, 4, 5), (1, 2, 3), (2, 1, 5), (3, 0, 4), (3, 6, 7)]
-)
+@pytest.mark.parametrize(("k", "rest", "top"), [(0, 1, 2), (0, 4, 5), (1, 2, 3), (2, 1, 5), (3, 0, 4), (3, 6, 7)])
 def test_every_path_of_the_gaussian_samplers_coin_adds_up(k, rest, top):
     law, missed = law_of(lambda coins: coins.exp_minus_product(k, rest, top), coins=Scripted)
     x = rest / top

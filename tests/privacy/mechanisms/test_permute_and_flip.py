@@ -28,9 +28,7 @@ def test_a_sharp_choice_takes_the_best_score():
 
 
 def test_an_infinite_epsilon_takes_a_best_score_by_lot_and_says_so():
-    chosen = [
-        permute_and_flip([9, 5, 9, 9], epsilon=math.inf, sensitivity=1, what="split") for _ in range(200)
-    ]
+    chosen = [permute_and_flip([9, 5, 9, 9], epsilon=math.inf, sensitivity=1, what="split") for _ in range(200)]
     assert {index for index, _ in chosen} == {0, 2, 3}
     assert {event for _, event in chosen} == {events.NoNoise("split")}
 

@@ -10,6 +10,7 @@ from privet.errors import ParameterError
 from privet.privacy.mechanisms.rational import (
     MIN_EPSILON,
     MIN_RHO,
+    _root_above,
     check_epsilon,
     check_rho,
     float_above,
@@ -74,6 +75,12 @@ def test_a_sigma_squared_is_never_below_what_rho_asks_for(sensitivity_squared, r
     assert sigma <= FLOOR or sigma**2 <= square * (1 + Fraction(3, 10**6))
 
 
+@given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
+def test_a_root_is_never_below_the_true_one_and_exact_where_that_is_rational(value):
+    assert value <= _root_above(value) ** 2 <= value * (1 + Fraction(1, 2**50))
+    assert _root_above(value**2) == value
+
+
 @given(sensitivities, epsilons, st.booleans())
 def test_a_rate_is_never_above_what_epsilon_allows_and_hardly_below(sensitivity, epsilon, monotone):
     most = Fraction(epsilon) / (sensitivity if monotone else 2 * sensitivity)
@@ -93,17 +100,13 @@ def test_round_parameters_have_round_scales():
 
 
 def test_a_scale_beyond_the_sampler_is_refused_with_the_way_out():
-    with pytest.raises(
-        ParameterError, match=r"noise of scale 1e\+15 .* pass a larger epsilon, or count in coarser"
-    ):
+    with pytest.raises(ParameterError, match=r"noise of scale 1e\+15 .* pass a larger epsilon, or count in coarser"):
         scale_at_least(10**9, 1e-6)
     with pytest.raises(ParameterError, match="pass a larger rho"):
         sigma_at_least(2**62, 1e-12)
 
 
-@pytest.mark.parametrize(
-    "epsilon", [0, 0.0, -1.0, 9.9e-7, math.nan, -math.inf, True, "1", None, 1j, [1.0], 10**400]
-)
+@pytest.mark.parametrize("epsilon", [0, 0.0, -1.0, 9.9e-7, math.nan, -math.inf, True, "1", None, 1j, [1.0], 10**400])
 def test_an_epsilon_out_of_range_is_quoted_with_the_way_out(epsilon):
     with pytest.raises(ParameterError, match=r"epsilon=.* is out of range; pass a number from 1e-06 to inf"):
         check_epsilon(epsilon)

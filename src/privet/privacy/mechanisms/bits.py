@@ -45,9 +45,7 @@ def compiled(function: _Function) -> _Function:
 
 def inlined(function: _Function) -> _Function:
     """Compile ``function`` into its callers: handing two arrays over would cost more than most coins do."""
-    return cast(
-        "_Function", numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
-    )
+    return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
 
 
 def fill(

@@ -55,9 +55,11 @@ def discrete_gaussian(
     noisy : int64 array of the same shape
     event : the receipt
 
-    Privacy ------- One row more or less moves ``exact`` by at most ``sensitivity_squared`` in squared L2 (the
-    caller's promise); the release is then ``rho``-zCDP, if ``noise`` is secure. No pure epsilon holds.
-    Argument: discrete_gaussian.md.
+    Privacy
+    -------
+    One row more or less moves ``exact`` by at most ``sensitivity_squared`` in squared L2 (the caller's
+    promise); the release is then ``rho``-zCDP, if ``noise`` is secure. No pure epsilon holds. Argument:
+    discrete_gaussian.md.
     """
     rho, squared = check_rho(rho), positive_integer("sensitivity_squared", sensitivity_squared)
     if math.isinf(rho):
@@ -74,9 +76,7 @@ def discrete_gaussian(
 
 
 @compiled
-def _fill(
-    halves: Halves, out: NDArray[np.int64], done: int, top: np.uint64, bottom: np.uint64
-) -> tuple[int, int]:
+def _fill(halves: Halves, out: NDArray[np.int64], done: int, top: np.uint64, bottom: np.uint64) -> tuple[int, int]:
     """Fill ``out[done:]`` with noise of sigma ``top / bottom``, as `bits.fill` asks."""
     cursor = np.zeros(1, dtype=np.int64)
     for i in range(done, out.size):

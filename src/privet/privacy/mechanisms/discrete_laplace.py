@@ -54,8 +54,10 @@ def discrete_laplace(
     noisy : int64 array of the same shape
     event : the receipt
 
-    Privacy ------- One row more or less moves ``exact`` by at most ``sensitivity`` in L1 (the caller's
-    promise); the release is then ``epsilon``-DP, if ``noise`` is secure. Argument: discrete_laplace.md.
+    Privacy
+    -------
+    One row more or less moves ``exact`` by at most ``sensitivity`` in L1 (the caller's promise); the
+    release is then ``epsilon``-DP, if ``noise`` is secure. Argument: discrete_laplace.md.
     """
     epsilon, sensitivity = check_epsilon(epsilon), positive_integer("sensitivity", sensitivity)
     if math.isinf(epsilon):
@@ -72,9 +74,7 @@ def discrete_laplace(
 
 
 @compiled
-def _fill(
-    halves: Halves, out: NDArray[np.int64], done: int, top: np.uint64, bottom: np.uint64
-) -> tuple[int, int]:
+def _fill(halves: Halves, out: NDArray[np.int64], done: int, top: np.uint64, bottom: np.uint64) -> tuple[int, int]:
     """Fill ``out[done:]`` with noise of scale ``top / bottom``, as `bits.fill` asks."""
     cursor = np.zeros(1, dtype=np.int64)
     for i in range(done, out.size):

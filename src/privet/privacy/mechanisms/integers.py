@@ -20,9 +20,7 @@ def exact_integers(exact: ArrayLike) -> NDArray[np.int64]:
             "count in whole units, or round to a grid and count the rounding in the sensitivity"
         )
     if values.size and (values.max() > _LARGEST or values.min() < -_LARGEST):
-        raise ParameterError(
-            "exact values must stay within 2**62 on either side of 0; count in coarser units"
-        )
+        raise ParameterError("exact values must stay within 2**62 on either side of 0; count in coarser units")
     return values.astype(np.int64)
 
 

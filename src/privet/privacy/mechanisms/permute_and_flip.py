@@ -56,9 +56,11 @@ def permute_and_flip(
     index : int
     event : the receipt
 
-    Privacy ------- One row more or less moves each score by at most ``sensitivity``, and all in the same
-    direction if ``monotone`` (the caller's promises); the candidates themselves are public. The choice is
-    then ``epsilon``-DP, if ``noise`` is secure. Argument: permute_and_flip.md.
+    Privacy
+    -------
+    One row more or less moves each score by at most ``sensitivity``, and all in the same direction if
+    ``monotone`` (the caller's promises); the candidates themselves are public. The choice is then
+    ``epsilon``-DP, if ``noise`` is secure. Argument: permute_and_flip.md.
     """
     epsilon, sensitivity = check_epsilon(epsilon), positive_integer("sensitivity", sensitivity)
     gaps = _gaps(exact_scores)
@@ -67,7 +69,7 @@ def permute_and_flip(
         return int(best[_choose(np.zeros_like(gaps[best]), 1, 1, noise)]), events.NoNoise(what)
     rate = rate_at_most(sensitivity, epsilon, monotone=monotone)
     index = _choose(gaps, rate.numerator, rate.denominator, noise)
-    return index, events.PermuteAndFlip(what, epsilon, sensitivity, gaps.size, monotone, rate)
+    return index, events.PermuteAndFlip(what, epsilon, sensitivity, gaps.size, bool(monotone), rate)
 
 
 def _gaps(exact_scores: ArrayLike) -> NDArray[np.uint64]:
@@ -109,9 +111,7 @@ def _fill(
 
 
 @compiled
-def _sample(
-    gaps: NDArray[np.uint64], top: np.uint64, bottom: np.uint64, halves: Halves, cursor: Cursor
-) -> int:
+def _sample(gaps: NDArray[np.uint64], top: np.uint64, bottom: np.uint64, halves: Halves, cursor: Cursor) -> int:
     """Choose once: McKenna and Sheldon (2020), algorithm 1, shuffling only as far as is needed."""
     order = np.arange(gaps.size)
     for last in range(gaps.size - 1, -1, -1):

@@ -41,9 +41,7 @@ def check_rho(rho: object) -> float:
 
 
 def _checked(name: str, value: object, least: float) -> float:
-    way_out = (
-        f"{name}={value!r} is out of range; pass a number from {least:g} to inf (inf adds no noise at all)"
-    )
+    way_out = f"{name}={value!r} is out of range; pass a number from {least:g} to inf (inf adds no noise at all)"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(way_out)
     try:
@@ -117,9 +115,7 @@ def remaining(epsilon: float, spent: float) -> float:
     if math.isinf(epsilon):
         return epsilon
     if not 0 <= spent <= epsilon:
-        raise ParameterError(
-            f"spent={spent!r} is not between 0 and epsilon={epsilon!r}; a budget cannot be overdrawn"
-        )
+        raise ParameterError(f"spent={spent!r} is not between 0 and epsilon={epsilon!r}; a budget cannot be overdrawn")
     left = Fraction(epsilon) - Fraction(spent)
     nearest = float(left)
     return nearest if Fraction(nearest) <= left else math.nextafter(nearest, 0.0)

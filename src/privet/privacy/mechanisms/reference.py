@@ -111,9 +111,7 @@ def permute_and_flip_once(gaps: list[int], rate: Fraction, coins: Coins) -> int:
 
 def _heads(gap: int, rate: Fraction, coins: Coins) -> bool:
     whole, rest = divmod(gap * rate.numerator, rate.denominator)
-    return all(coins.exp_minus_one() for _ in range(whole)) and (
-        rest == 0 or coins.exp_minus(rest, rate.denominator)
-    )
+    return all(coins.exp_minus_one() for _ in range(whole)) and (rest == 0 or coins.exp_minus(rest, rate.denominator))
 
 
 def _signed(size: int, negative: int) -> int | None:

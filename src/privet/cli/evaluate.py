@@ -1,0 +1,105 @@
+"""``privet evaluate``: how well a forest would predict, and at which price."""
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli import options, output
+from privet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from privet.cli.cross_validation import Fold, Score, Table
+
+_NOTICE = (
+    "these scores are computed from the rows without noise, and every fold is a fit that costs its epsilon; "
+    "unless the rows are public, the figures must not be published"
+)
+_UNEVEN = "a class is rarer than the number of folds, so some folds lack it; lower --folds to have it in each"
+
+
+def evaluate(
+    rows: options.RowsFile,
+    schema: options.SchemaFile = None,
+    epsilon: Annotated[str, typer.Option("--epsilon", help="One price, or several: 0.1,1,inf.")] = "1.0",
+    method: options.Method = options.DEFAULT_METHOD,
+    trees: options.Trees = 10,
+    height: options.Height = None,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of the table; each is tested on once.")] = 10,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often, with other parts each time.")] = 1,
+    baseline: Annotated[
+        bool,
+        typer.Option("--baseline", help="Also score scikit-learn's random forest, which promises nothing."),
+    ] = False,
+    random_state: options.RandomState = None,
+    jobs: options.Jobs = -1,
+    as_json: options.Json = False,
+) -> None:
+    """Estimate by cross-validation how well a forest predicts, at one price or at several.
+
+    The scores are exact, so they are for the owner of the rows; publish them only where the rows are public.
+    """
+    declared = options.load_schema(schema)
+    chosen = options.ModelOptions(method, trees, height, jobs)
+    prices = _prices(epsilon)
+    for price in prices:
+        chosen.estimator(declared, epsilon=price, random_state=random_state)  # refuses before any data are read
+    from privet.cli import cross_validation as cv
+
+    with output.working("reading the rows"):
+        table = cv.read_table(rows, declared)
+        parts, even = cv.split(table, folds=folds, repeats=repeats, random_state=random_state)
+    if not even:
+        output.say(_UNEVEN)
+    scores = {f"epsilon = {price:g}": cv.private_forest(chosen, price) for price in prices}
+    scores |= {"random forest, not private": cv.random_forest(jobs)} if baseline else {}
+    scores |= {"majority class": cv.majority_guess}
+    results = _run(table, parts, scores)
+    output.say(_NOTICE)
+    if as_json:
+        settings = {"method": method, "trees": trees, "height": height, "folds": folds, "repeats": repeats}
+        output.print_json({**settings, **_summary(prices, results, baseline=baseline), "notice": _NOTICE})
+    else:
+        _print_scores(results)
+
+
+def _prices(text: str) -> list[float]:
+    """Return the epsilons of a list such as 0.1,1,inf."""
+    try:
+        prices = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"--epsilon {text!r} is not a number or a list such as 0.1,1,inf") from None
+    # NaN equals nothing, and is refused later with the other prices that are out of range.
+    return list(dict.fromkeys(prices))
+
+
+def _run(table: "Table", parts: "list[Fold]", scores: "dict[str, Score]") -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation of every score over the folds."""
+    results: dict[str, tuple[float, float]] = {}
+    with output.progress("cross-validation", steps=len(scores) * len(parts)) as advance:
+        for name, score in scores.items():
+            values = []
+            for part in parts:
+                values.append(score(table, part))
+                advance()
+            results[name] = _mean_and_deviation(values)
+    return results
+
+
+def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
+    mean = math.fsum(values) / len(values)
+    return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def _summary(prices: list[float], results: dict[str, tuple[float, float]], *, baseline: bool) -> dict[str, Any]:
+    pairs = [{"accuracy": mean, "standard_deviation": deviation} for mean, deviation in results.values()]
+    return {
+        "scores": [{"epsilon": price, **pair} for price, pair in zip(prices, pairs, strict=False)],
+        **({"random_forest": pairs[-2]} if baseline else {}),
+        "majority_class": pairs[-1],
+    }
+
+
+def _print_scores(results: dict[str, tuple[float, float]]) -> None:
+    cells = [(name, output.percent(mean), output.percent(deviation)) for name, (mean, deviation) in results.items()]
+    output.print_table(["", "accuracy", "standard deviation over folds"], cells, right=[1, 2])

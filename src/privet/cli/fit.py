@@ -1,0 +1,69 @@
+"""``privet fit``: train on a file and write the model that may be published."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from privet.cli import options, output
+from privet.cli.files import check_output
+
+
+def fit(
+    rows: options.RowsFile,
+    schema: options.SchemaFile = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost; inf adds no noise.")] = 1.0,
+    method: options.Method = options.DEFAULT_METHOD,
+    trees: options.Trees = 10,
+    height: options.Height = None,
+    random_state: options.RandomState = None,
+    jobs: options.Jobs = -1,
+    model_file: Annotated[Path, typer.Option("--output", "-o", help="The model file.")] = Path("model.privet"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Train a forest on a file of private rows and write the released model.
+
+    The rows are read batch by batch. The model holds released numbers only, and the promise that was kept.
+    """
+    check_output(model_file, force=force, inputs=(rows, *([schema] if schema else [])))
+    declared = options.load_schema(schema)
+    chosen = options.ModelOptions(method, trees, height, jobs)
+    model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
+    with output.working("counting the rows and adding noise"):
+        model.fit(rows)
+    model.save(model_file)
+    if as_json:
+        output.print_json(_summary(model, method, model_file))
+    else:
+        _print_summary(model, model_file)
+
+
+def ranked_importances(model: Any) -> list[tuple[str, float]]:
+    """Return attributes with their importances, the most important first; only released counts enter."""
+    pairs = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
+    return sorted(pairs, key=lambda pair: -pair[1])
+
+
+def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
+    return {
+        "model": str(model_file),
+        "method": method,
+        "trees": model.n_trees,
+        "height": model.height_,
+        "guarantee": model.guarantee_.to_json(),
+        "importances": dict(ranked_importances(model)),
+    }
+
+
+def _print_summary(model: Any, model_file: Path) -> None:
+    output.print_text(model.guarantee_.sentence)
+    output.print_text()
+    ranked = ranked_importances(model)
+    if any(importance > 0 for _, importance in ranked):
+        cells = [(name, output.percent(importance)) for name, importance in ranked]
+        output.print_table(["attribute", "importance"], cells, right=[1])
+    else:
+        output.print_text("No attribute stands out from the noise; a larger epsilon or more rows would help.")
+    output.print_text()
+    output.print_text(f"model: {model_file}")

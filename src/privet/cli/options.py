@@ -1,0 +1,72 @@
+"""Options that several verbs share, declared once, and the model they describe."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from privet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from privet.schema import Schema
+
+DEFAULT_METHOD = "private-rdt"
+
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+RowsFile: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="ROWS", help="The table: .csv, .csv.gz or .parquet.", show_default=False)
+]
+SchemaFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.", show_default=False),
+]
+Method: TypeAlias = Annotated[str, typer.Option("--method", help="The kind of forest.")]
+Trees: TypeAlias = Annotated[int, typer.Option("--trees", min=1, help="How many trees.")]
+Height: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--height", min=1, help="Tests on a path; by default a rule of schema and size.", show_default=False),
+]
+Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all cores.")]
+RandomState: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--random-state", min=0, help="Fixes the public structure, never the noise.", show_default=False),
+]
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What describes a model on the command line, apart from its price."""
+
+    method: str
+    trees: int
+    height: int | None
+    jobs: int
+
+    def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
+        """Return the unfitted model, its parameters checked before any data are read."""
+        from privet.privacy.mechanisms.rational import check_epsilon
+        from privet.registry import METHODS
+        from privet.tree.threads import n_threads
+
+        if self.method not in METHODS:
+            known = ", ".join(sorted(METHODS))
+            raise ParameterError(f"--method {self.method!r} is not known; choose from {known}")
+        n_threads(self.jobs)
+        return METHODS[self.method](
+            schema, epsilon=check_epsilon(epsilon), n_trees=self.trees, height=self.height,
+            random_state=random_state, n_jobs=self.jobs,
+        )  # fmt: skip
+
+
+def load_schema(path: Path | None) -> "Schema":
+    """Return the schema at ``path``; without one say how to draft it."""
+    from privet.schema import Schema
+
+    if path is None:
+        raise ParameterError(
+            "a schema is needed: it says what is public about the table; draft one with "
+            "`privet schema init ROWS --target COLUMN`, go through every entry, and pass it with --schema"
+        )
+    return Schema.load(path)

@@ -1,0 +1,159 @@
+"""``privet schema init``: a first draft of a schema, read from the rows and marked as such."""
+
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli import options, output
+from privet.cli.files import check_output
+from privet.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from privet.schema import Attribute, Schema
+
+# More distinct texts than this look like names or free text; no domain of that kind is publicly known.
+MANY_VALUES = 1_000
+# Below it, a text column of a small table may have a new value in every row without being an identifier.
+FEW_VALUES = 20
+_SHOWN_NAMES = 40
+_ADVICE = (
+    "this draft was read from the rows: go through every entry, replace it by what is publicly known, and "
+    'delete its "inferred" mark (and "classes_inferred"); until then a model\'s guarantee records a leak'
+)
+_ROWS_ADVICE = 'if the size of the table is public, add "rows": about how many; if not, a fit buys a noisy number'
+
+
+@dataclass(frozen=True)
+class _Draft:
+    schema: "Schema"
+    left_out: dict[str, str]
+
+
+def init(
+    rows: options.RowsFile,
+    schema_file: Annotated[Path, typer.Option("--output", "-o", help="The schema file.")] = Path("schema.json"),
+    target: Annotated[str, typer.Option("--target", help="The column that holds the label.")] = "class",
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Draft a schema from a table, for you to correct.
+
+    Numbers become continuous attributes with rounded bounds, text and true/false become categories. What is
+    read from rows can give a person away: go through every entry, and delete its "inferred" mark.
+    """
+    check_output(schema_file, force=force, inputs=(rows,))
+    with output.working("reading the rows"):
+        draft = _draft(rows, target)
+    draft.schema.save(schema_file)
+    for name, why in draft.left_out.items():
+        output.say(f"column {name!r} is left out: {why}")
+    output.say(_ADVICE)
+    output.say(_ROWS_ADVICE)
+    if as_json:
+        output.print_json(_summary(draft, schema_file))
+    else:
+        output.print_text(f"schema: {schema_file}")
+
+
+def _summary(draft: _Draft, schema_file: Path) -> dict[str, Any]:
+    return {
+        "schema": str(schema_file),
+        "target": draft.schema.target,
+        "attributes": list(draft.schema.names),
+        "left_out": draft.left_out,
+        "notice": _ADVICE,
+    }
+
+
+def _draft(rows: Path, target: str) -> _Draft:
+    from privet.counting.files import file_columns
+    from privet.schema import Schema, infer_schema
+
+    names = file_columns(rows)
+    if target not in names:
+        raise ParameterError(
+            f"{str(rows)!r} has no column {target!r}; pass the label's with --target: {_listed(names)}"
+        )
+    table = _read_table(rows)
+    reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(names) if name != target}
+    left_out = {name: why for name, why in reasons.items() if why is not None}
+    labels = _checked_labels(table, target)
+    drafted = infer_schema(table.drop_columns([target, *left_out]), labels, target=target)
+    rounded = [_rounded(attribute) for attribute in drafted.attributes]
+    return _Draft(Schema(rounded, classes=drafted.classes, target=target, classes_inferred=True), left_out)
+
+
+def _read_table(rows: Path) -> Any:
+    """Return the whole table with the types that Arrow sees in it."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
+
+    try:
+        if rows.suffix in {".parquet", ".pq"}:
+            return pq.read_table(rows)
+        # As when fitting: an empty field is a missing value and nothing else is.
+        convert = pa_csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
+        return pa_csv.read_csv(rows, convert_options=convert)
+    except (OSError, pa.ArrowException):
+        # Arrow's sentence would quote the line that it could not read.
+        raise DataError(f"{str(rows)!r} is damaged, or its lines have different numbers of fields; mend it") from None
+
+
+def _why_left_out(name: str, table: Any) -> str | None:
+    from privet.schema.encoding import arrow_kind
+
+    if not name:
+        return "it has no name (the index of a data frame?); name it if it matters"
+    column = _only(table, name)
+    kind = arrow_kind(column.type)
+    if kind == "nothing":
+        return "it is empty"
+    if kind not in {"text", "numbers", "true/false"}:
+        return "it holds neither text nor numbers (dates?); convert it"
+    if kind == "text" and _n_distinct(column) > min(MANY_VALUES, max(FEW_VALUES, len(column) // 2)):
+        return "it has very many different texts, like an identifier or free text; group them if it matters"
+    return None
+
+
+def _checked_labels(table: Any, target: str) -> Any:
+    labels = _only(table, target)
+    if _n_distinct(labels) > MANY_VALUES:
+        raise DataError(f"column {target!r} has too many different values for classes; choose another with --target")
+    return labels
+
+
+def _only(table: Any, name: str) -> Any:
+    from privet.schema.table import check_present
+
+    check_present(table.column_names, [name])
+    return table.column(name)
+
+
+def _n_distinct(column: Any) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.count_distinct(column).as_py())
+
+
+def _rounded(attribute: "Attribute") -> "Attribute":
+    from privet.schema import Numeric
+
+    if not isinstance(attribute, Numeric):
+        return attribute
+    low, high = Decimal(repr(attribute.low)), Decimal(repr(attribute.high))
+    # Two significant digits of the range: the extremes themselves are somebody's values.
+    digit = (high - low).adjusted() - 1
+    return replace(
+        attribute,
+        low=float(low.scaleb(-digit).to_integral_value(ROUND_FLOOR).scaleb(digit)),
+        high=float(high.scaleb(-digit).to_integral_value(ROUND_CEILING).scaleb(digit)),
+    )
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:_SHOWN_NAMES])
+    return shown if len(names) <= _SHOWN_NAMES else f"{shown} and {len(names) - _SHOWN_NAMES} more"

@@ -1,0 +1,83 @@
+"""privet evaluate."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from privet.cli.output import EXIT_DATA, EXIT_USAGE
+
+EVALUATE = "evaluate rows.csv --schema schema.json --folds 3 --random-state 1"
+HEADER = "age,sex,children,class\n"
+
+
+def test_a_list_of_prices_makes_a_table(privet):
+    result = privet(f"{EVALUATE} --epsilon .1,5,inf --trees 5")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0].split("  ")[-2:] == ["accuracy", "standard deviation over folds"]
+    names = [line.rsplit(" %")[0].rsplit("  ")[0].strip() for line in lines[1:]]
+    assert [name.rsplit("  ")[0] for name in names] == [
+        "epsilon = 0.1", "epsilon = 5", "epsilon = inf", "majority class"
+    ]  # fmt: skip
+
+
+def test_the_notice_is_on_stderr_and_in_the_json(privet):
+    notice = "the figures must not be published"
+    result = privet(f"{EVALUATE} --json")
+    assert notice in result.stderr
+    assert notice in json.loads(result.stdout)["notice"]
+
+
+def test_json_has_every_price_and_the_majority(privet):
+    data = json.loads(privet(f"{EVALUATE} --epsilon 1,inf --repeats 2 --json").stdout)
+    assert [score["epsilon"] for score in data["scores"]] == [1.0, "inf"]
+    assert (data["folds"], data["repeats"], data["method"]) == (3, 2, "private-rdt")
+    assert 0.5 < data["majority_class"]["accuracy"] < 0.7
+    assert data["majority_class"]["accuracy"] < data["scores"][1]["accuracy"] <= 1
+
+
+def test_scores_without_noise_repeat_with_the_random_state(privet):
+    assert privet(f"{EVALUATE} --epsilon inf").stdout == privet(f"{EVALUATE} --epsilon inf").stdout
+
+
+def test_the_baseline_is_a_forest_that_promises_nothing(privet):
+    data = json.loads(privet(f"{EVALUATE} --baseline --json").stdout)
+    assert data["random_forest"]["accuracy"] > 0.95
+    assert "random forest, not private" in privet(f"{EVALUATE} --baseline").stdout
+
+
+def test_a_rare_class_is_told_without_a_count(privet):
+    lines = ["50,male,1,no"] * 9 + ["60,male,1,yes"]
+    Path("rare.csv").write_text(HEADER + "\n".join(lines) + "\n")
+    result = privet("evaluate rare.csv --schema schema.json --folds 3")
+    assert result.exit_code == 0
+    assert "privet: a class is rarer than the number of folds, so some folds lack it" in result.stderr
+    assert "members" not in result.stderr
+
+
+@pytest.mark.parametrize("lines", [[], ["50,male,1,no", "60,male,1,yes"]])
+def test_too_few_rows_for_the_folds_exit_with_3(refused, lines):
+    Path("few.csv").write_text(HEADER + "".join(f"{line}\n" for line in lines))
+    said = refused("evaluate few.csv --schema schema.json --folds 5", EXIT_DATA)
+    assert said == "the table has too few rows for that many folds; lower --folds"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sentence"),
+    [
+        ("one", "--epsilon 'one' is not a number or a list such as 0.1,1,inf"),
+        ("1,,2", "--epsilon '1,,2' is not a number or a list such as 0.1,1,inf"),
+        ("1,-1", "epsilon=-1.0 is out of range"),
+    ],
+)
+def test_prices_are_checked_before_the_rows_are_read(refused, epsilon, sentence):
+    assert sentence in refused(f"evaluate missing.csv --schema schema.json --epsilon {epsilon}", EXIT_USAGE)
+
+
+def test_a_schema_is_needed(refused):
+    assert "a schema is needed" in refused("evaluate rows.csv", EXIT_USAGE)
+
+
+def test_a_file_that_is_not_there_exits_with_3(refused):
+    assert "cannot read 'missing.csv'" in refused("evaluate missing.csv --schema schema.json", EXIT_DATA)

@@ -1,0 +1,162 @@
+"""privet schema init."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privet import Schema
+from privet.cli.output import EXIT_DATA, EXIT_USAGE
+
+INIT = "schema init rows.csv -o draft.json"
+
+
+def drafted():
+    return {attribute["name"]: attribute for attribute in json.loads(Path("draft.json").read_text())["attributes"]}
+
+
+def write(**columns):
+    pd.DataFrame(columns).to_csv("table.csv", index=False)
+
+
+def test_numbers_become_bounds_and_text_becomes_categories(privet):
+    result = privet(INIT)
+    assert (result.exit_code, result.stdout) == (0, "schema: draft.json\n")
+    assert drafted() == {
+        "age": {"name": "age", "type": "continuous", "bounds": [16.0, 99.0], "inferred": True},
+        "sex": {"name": "sex", "type": "categorical", "categories": ["female", "male"], "inferred": True},
+        "children": {"name": "children", "type": "continuous", "bounds": [0.0, 4.0], "inferred": True},
+    }
+
+
+def test_everything_is_marked_and_the_number_of_rows_is_not_written(privet):
+    privet(INIT)
+    schema = Schema.load("draft.json")
+    assert schema.leaks == (
+        "bounds of 'age'", "categories of 'sex'", "bounds of 'children'", "classes of 'class'"
+    )  # fmt: skip
+    assert schema.rows is None
+
+
+def test_it_says_in_plain_words_what_is_left_to_do(privet):
+    said = privet(INIT).stderr
+    assert "read from the rows: go through every entry, replace it by what is publicly known" in said
+    assert "until then a model's guarantee records a leak" in said
+    assert 'add "rows": about how many' in said
+
+
+def test_json_names_what_was_drafted(privet):
+    summary = json.loads(privet(f"{INIT} --json").stdout)
+    assert (summary["schema"], summary["target"], summary["left_out"]) == ("draft.json", "class", {})
+    assert summary["attributes"] == ["age", "sex", "children"]
+    assert "leak" in summary["notice"]
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        ([18, 95], [18, 95]),
+        ([-8019, 102127], [-10_000, 110_000]),
+        ([0.1234, 0.1299], [0.1234, 0.1299]),
+        ([1.01, 2.99], [1.0, 3.0]),
+        ([7, 7], [0, 14]),
+    ],
+)
+def test_bounds_are_rounded_outward_to_two_digits_of_the_range(privet, values, bounds):
+    write(x=values, label=["a", "b"])
+    assert privet("schema init table.csv --target label -o draft.json").exit_code == 0
+    assert drafted()["x"]["bounds"] == bounds
+
+
+def test_columns_that_no_public_domain_fits_are_left_out_by_name(privet):
+    n = 60
+    names = [f"person {i}" for i in range(n)]
+    days = pd.date_range("2020-01-01", periods=n).strftime("%Y-%m-%d")
+    write(
+        **{
+            "name": names,
+            "day": days,
+            "gap": [None] * n,
+            "": range(n),
+            "x": range(n),
+            "class": ["a", "b"] * (n // 2),
+        }
+    )
+    result = privet("schema init table.csv -o draft.json")
+    assert result.exit_code == 0
+    assert list(drafted()) == ["x"]
+    assert "column 'name' is left out: it has very many different texts" in result.stderr
+    assert "column 'day' is left out: it holds neither text nor numbers" in result.stderr
+    assert "column 'gap' is left out: it is empty" in result.stderr
+    assert "column '' is left out: it has no name" in result.stderr
+    assert "person" not in result.output
+
+
+def test_more_than_a_thousand_texts_are_too_many_in_any_table(privet):
+    texts = [f"t{i % 1_001}" for i in range(4_004)]
+    write(texts=texts, x=range(4_004), label=["a", "b"] * 2_002)
+    assert "column 'texts' is left out" in privet("schema init table.csv --target label -o draft.json").stderr
+
+
+def test_true_and_false_become_categories(privet):
+    write(x=[True, False, True], label=["a", "b", "a"])
+    privet("schema init table.csv --target label -o draft.json")
+    assert drafted()["x"]["categories"] == [False, True]
+
+
+def test_a_draft_fits_the_table_it_was_read_from(privet):
+    assert privet(INIT).exit_code == 0
+    assert privet("schema check draft.json rows.csv").exit_code == 0
+    assert privet("fit rows.csv --schema draft.json").exit_code == 0
+
+
+def test_parquet_is_read_as_well(privet):
+    pd.read_csv("rows.csv").to_parquet("rows.parquet")
+    assert privet("schema init rows.parquet -o draft.json").exit_code == 0
+    assert list(drafted()) == ["age", "sex", "children"]
+
+
+def test_a_missing_target_lists_the_columns(refused):
+    said = refused(f"{INIT} --target label", EXIT_USAGE)
+    assert said == "'rows.csv' has no column 'label'; pass the label's with --target: age, sex, children, class"
+
+
+def test_a_target_with_a_value_for_every_row_is_refused(refused):
+    write(x=np.arange(1_001), y=np.arange(1_001) / 7)
+    said = refused("schema init table.csv --target y -o draft.json", EXIT_DATA)
+    assert said == "column 'y' has too many different values for classes; choose another with --target"
+
+
+def test_a_target_with_one_class_is_refused(refused):
+    write(x=[1, 2], label=["a", "a"])
+    assert "has one class" in refused("schema init table.csv --target label -o draft.json", EXIT_DATA)
+
+
+def test_a_table_of_nothing_but_its_target_is_refused(refused):
+    write(label=["a", "b"])
+    assert "a schema needs attributes" in refused("schema init table.csv --target label -o draft.json", EXIT_DATA)
+
+
+def test_a_column_that_is_there_twice_is_refused(refused):
+    Path("table.csv").write_text("x,x,class\n1,2,a\n1,2,b\n")
+    assert "has the column 'x' twice" in refused("schema init table.csv -o draft.json", EXIT_DATA)
+
+
+def test_lines_of_different_lengths_are_refused_without_being_quoted(refused):
+    Path("table.csv").write_text("x,class\n1,a\nxyzzy,b,3\n")
+    said = refused("schema init table.csv -o draft.json", EXIT_DATA)
+    assert said == "'table.csv' is damaged, or its lines have different numbers of fields; mend it"
+
+
+def test_a_file_that_is_not_there_exits_with_3(refused):
+    assert "cannot read 'missing.csv'" in refused("schema init missing.csv -o draft.json", EXIT_DATA)
+
+
+def test_a_schema_that_exists_is_not_replaced_without_force(refused, privet):
+    before = Path("schema.json").read_text()
+    assert "'schema.json' exists" in refused("schema init rows.csv", EXIT_USAGE)
+    assert Path("schema.json").read_text() == before
+    assert privet("schema init rows.csv --force").exit_code == 0
+    assert Path("schema.json").read_text() != before

@@ -1,0 +1,91 @@
+import json
+import math
+from fractions import Fraction
+
+import pytest
+
+from privet.errors import ModelFileError
+from privet.privacy.events import DiscreteLaplace, NoNoise, Parallel, Sequential
+from privet.privacy.guarantee import Guarantee
+
+ROWS = DiscreteLaplace("number of rows", 0.05, 1, Fraction(20))
+LEAVES = DiscreteLaplace("class counts of leaves", 0.95, 10, Fraction(11))
+PUBLIC = ["names and domains of 2 attributes", "2 classes"]
+
+
+def promised(event=LEAVES, **changes) -> Guarantee:
+    return Guarantee.from_event(event, **{"public": PUBLIC, **changes})
+
+
+def test_the_price_is_the_sum_over_the_same_rows_and_the_maximum_over_disjoint_ones():
+    both = Sequential((ROWS, LEAVES))
+    assert promised(both).epsilon == 1.0
+    assert promised(Parallel((both, LEAVES), because="no row is in more than one batch")).epsilon == 1.0
+
+
+def test_the_sentence_says_it_all():
+    assert promised(Sequential((ROWS, LEAVES))).sentence == (
+        "The chance of any outcome of this fit is the same whether or not any one row was in the table, up to a factor "
+        "e^1 = 2.72 (pure differential privacy, epsilon = 1, neighbours: one row more or less; trusted: the curator "
+        "who held the rows; public beforehand: names and domains of 2 attributes; 2 classes)."
+    )
+
+
+def test_leaks_come_first_in_the_sentence():
+    sentence = promised(leaks=["bounds of 'age'", "b", "c", "d", "e"]).sentence
+    assert sentence.startswith(
+        "Apart from bounds of 'age', b, c and 2 more, read from the rows without noise and covered by no promise: "
+        "the chance"
+    )
+
+
+def test_without_noise_the_model_is_not_private_and_says_so():
+    guarantee = promised(Sequential((ROWS, NoNoise("class counts of leaves"))))
+    assert (guarantee.mode, guarantee.epsilon) == ("not private", math.inf)
+    assert str(guarantee) == "This model is not private: it was fitted with epsilon=inf, so exact counts were released."
+
+
+def test_seeded_noise_promises_nothing():
+    guarantee = promised(secure_noise=False)
+    assert (guarantee.mode, guarantee.epsilon) == ("not private", math.inf)
+    assert "its noise came from a seed" in guarantee.sentence
+
+
+@pytest.mark.parametrize(
+    "guarantee",
+    [
+        promised(),
+        promised(NoNoise("x")),
+        promised(Parallel((ROWS, LEAVES), because="y"), leaks=["z"], assumptions=["a"]),
+    ],
+)
+def test_a_guarantee_comes_back_from_json_equal(guarantee):
+    text = json.dumps(guarantee.to_json(), allow_nan=False)
+    assert Guarantee.from_json(json.loads(text)) == guarantee
+
+
+def changed(**changes):
+    return {**promised().to_json(), **changes}
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ([], "lacks a field or has one too many"),
+        ({**changed(), "extra": 1}, "lacks a field or has one too many"),
+        (changed(epsilon=0.5), "promises more than its receipts"),
+        (changed(epsilon=0.0), "promises more than its receipts"),
+        (changed(sentence="Trust us."), "promises more than its receipts"),
+        (changed(epsilon="1"), "the guarantee's epsilon is not what privet writes"),
+        (changed(epsilon=True), "the guarantee's epsilon is not what privet writes"),
+        (changed(delta=-0.1), "the guarantee's delta is not what privet writes"),
+        (changed(delta=1.5), "the guarantee's delta is not what privet writes"),
+        (changed(mode="perfect"), "the guarantee's mode is not what privet writes"),
+        (changed(public="everything"), "the guarantee's public is not what privet writes"),
+        (changed(versions=[]), "the guarantee's versions is not what privet writes"),
+        (changed(event={"event": "Magic"}), "a receipt of an unknown kind"),
+    ],
+)
+def test_a_damaged_or_boastful_guarantee_is_refused(data, sentence):
+    with pytest.raises(ModelFileError, match=sentence):
+        Guarantee.from_json(data)

@@ -1,0 +1,190 @@
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+import privet
+from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
+from privet.errors import ModelFileError, PrivetError
+from privet.model_file import checksum
+
+SCHEMA = Schema([Numeric("x", 0, 1, bins=4), Categorical("c", ["u", "v"])], classes=["no", "yes"], rows=100)
+ROWS = np.array([[0.1, "u"], [0.9, "v"], [None, None], [0.5, "w"]], dtype=object)
+
+
+def a_model(**changes) -> PrivateRDTClassifier:
+    return PrivateRDTClassifier(SCHEMA, **{"n_trees": 3, "height": 2, "random_state": 77_123, **changes}).fit(
+        ROWS, ["no", "yes", "yes", "no"]
+    )
+
+
+def a_document() -> dict:
+    return {"format": "privet-model", "version": 1, **a_model().to_document()}
+
+
+def written(path, document: dict):
+    path.write_text(json.dumps({**document, "checksum": checksum(document)}))
+    return path
+
+
+@pytest.mark.parametrize("name", ["model.privet", "model.privet.gz", "no-ending"])
+@pytest.mark.parametrize("epsilon", [0.5, math.inf])
+def test_a_model_comes_back_with_the_same_answers_and_the_same_promise(tmp_path, name, epsilon):
+    model = a_model(epsilon=epsilon)
+    model.save(tmp_path / name)
+    again = privet.load(tmp_path / name)
+    assert type(again) is PrivateRDTClassifier
+    assert_array_equal(again.predict_proba(ROWS), model.predict_proba(ROWS))
+    assert_array_equal(again.predict(ROWS), model.predict(ROWS))
+    assert_array_equal(again.feature_importances_, model.feature_importances_)
+    assert again.guarantee_ == model.guarantee_
+    assert again.schema_ == model.schema_
+    assert (again.noise_std_, again.epsilon, again.n_trees) == (model.noise_std_, epsilon, 3)
+
+
+def test_a_loaded_model_takes_another_batch(tmp_path):
+    a_model().save(tmp_path / "m.privet")
+    again = privet.load(tmp_path / "m.privet").partial_fit(ROWS, ["no", "yes", "yes", "no"])
+    assert len(again.noise_growth_) == 2
+    again.save(tmp_path / "m.privet")
+    assert len(privet.load(tmp_path / "m.privet").noise_growth_) == 2
+
+
+def test_the_file_holds_no_seed_no_exact_count_and_is_plain_json(tmp_path):
+    a_model(unsafe_seeded_noise=True).save(tmp_path / "m.privet")
+    text = (tmp_path / "m.privet").read_text()
+    assert set(json.loads(text)) == {
+        "format", "version", "checksum", "method", "parameters", "schema", "structure", "released", "guarantee",
+    }  # fmt: skip
+    assert "77123" not in text
+    assert "random_state" not in text
+
+
+def test_the_file_ending_in_gz_is_gzipped_and_repeats_byte_for_byte(tmp_path):
+    model = a_model()
+    for name in ("a.gz", "b.gz"):
+        model.save(tmp_path / name)
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+    assert json.loads(gzip.decompress((tmp_path / "a.gz").read_bytes()))["version"] == 1
+
+
+def test_a_model_that_cannot_be_written_leaves_nothing_behind(tmp_path):
+    with pytest.raises(ModelFileError, match="cannot write the model to .*; choose another path"):
+        a_model().save(tmp_path / "nowhere" / "m.privet")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ModelFileError, match="cannot write the model to .*; choose another path"):
+        a_model().save(tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_an_unfitted_model_is_not_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        PrivateRDTClassifier(SCHEMA).save(tmp_path / "m.privet")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is not a model file, or it is damaged"),
+        (b"\x80\x04\x95", "is not a model file, or it is damaged"),
+        (b"[" * 100_000, "is not a model file, or it is damaged"),
+        (b"[1, 2]", "is not a privet model file"),
+        (b'{"format": "other"}', "is not a privet model file"),
+        (
+            b'{"format": "privet-model", "version": 2}',
+            "format version that this privet does not know; update privet",
+        ),
+        (b'{"format": "privet-model", "version": 1}', "its checksum does not fit"),
+        (b"\x1f\x8b broken", "does not unpack"),
+        (gzip.compress(b"{}")[:-6], "does not unpack"),
+    ],
+)
+def test_a_file_that_is_no_model_is_refused(tmp_path, content, sentence):
+    (tmp_path / "m.privet").write_bytes(content)
+    with pytest.raises(ModelFileError, match=sentence):
+        privet.load(tmp_path / "m.privet")
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(ModelFileError, match="cannot read the model .*check the path"):
+        privet.load(tmp_path / "m.privet")
+
+
+def test_a_changed_number_does_not_fit_the_checksum(tmp_path):
+    a_model().save(tmp_path / "m.privet")
+    document = json.loads((tmp_path / "m.privet").read_text())
+    document["released"]["counts"][0][0] += 1
+    (tmp_path / "m.privet").write_text(json.dumps(document))
+    with pytest.raises(ModelFileError, match="its checksum does not fit"):
+        privet.load(tmp_path / "m.privet")
+
+
+def replaced(document: dict, path: tuple, value: object) -> dict:
+    """Return a copy of the document with one part replaced."""
+    copy = json.loads(json.dumps(document))
+    part = copy
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (("method",), "Magic", "a method that this privet does not know"),
+        (("method",), ["PrivateRDTClassifier"], "a method that this privet does not know"),
+        (("parameters",), {}, "the parameters are not those of this method"),
+        (("parameters", "epsilon"), -1, "the parameters are out of range"),
+        (("parameters", "epsilon"), None, "the parameters are out of range"),
+        (("schema", "classes"), ["no"], "the model's schema is damaged"),
+        (("schema", "attributes", 0, "bins"), 2, "cut lies outside its attribute's cells|nodes|fit"),
+        (("schema", "attributes", 1, "categories"), ["u"], "too many or too few nodes"),
+        (("schema", "classes"), ["no", "yes", "perhaps"], "the released counts do not fit the classes"),
+        (("structure",), [], "the structure lacks a part"),
+        (("structure", "n_trees"), 1e3, "structure.n_trees must be a list of whole numbers"),
+        (("structure", "n_trees"), 10**9, "hold no root"),
+        (("structure", "attribute", 0), 10**6, "tests an attribute that the schema lacks"),
+        (("structure", "attribute", 0), 10**30, "structure.attribute must be a list of whole numbers"),
+        (("structure", "attribute", 0), True, "structure.attribute must be a list of whole numbers"),
+        (("structure", "cut", 0), "0", "structure.cut must be a list of whole numbers"),
+        (("released",), {"counts": [], "exact": []}, "this method releases counts and nothing else"),
+        (("released", "counts"), [], "the released counts do not fit the trees"),
+        (("released", "counts", 0), [1], "the released counts do not fit the classes"),
+        (("released", "counts", 0, 0), 2**60, "released.counts must be a list of whole numbers"),
+        (("released", "counts", 0, 0), 0.5, "released.counts must be a list of whole numbers"),
+        (("guarantee", "epsilon"), 0.001, "promises more than its receipts"),
+    ],
+)
+def test_a_stranger_who_computes_the_checksum_still_cannot_pass_a_broken_model(tmp_path, path, value, sentence):
+    with pytest.raises(ModelFileError, match=sentence):
+        privet.load(written(tmp_path / "m.privet", replaced(a_document(), path, value)))
+
+
+DOCUMENT = a_document()
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 300) | st.floats() | st.text(max_size=3) | st.just(2**70),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=5,
+)
+
+
+def every_path(part: object, here: tuple = ()) -> list[tuple]:
+    items = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    return [path for key, inner in items for path in ((*here, key), *every_path(inner, (*here, key)))]
+
+
+@given(path=st.sampled_from(every_path(DOCUMENT)), value=JSON)
+@settings(max_examples=400, deadline=None)
+def test_any_part_replaced_by_anything_is_refused_or_still_predicts(path, value, tmp_path_factory):
+    file = written(tmp_path_factory.mktemp("m") / "m.privet", replaced(DOCUMENT, path, value))
+    try:
+        model = privet.load(file)
+    except PrivetError:
+        return
+    assert np.isfinite(model.predict_proba(ROWS[:, : model.n_features_in_])).all()

@@ -1,0 +1,35 @@
+import numpy as np
+from numpy.testing import assert_allclose
+
+from privet.schema import Categorical, Numeric, Schema
+from privet.tree.forest import Forest
+from privet.tree.importance import gini_importances
+from tests.tree.forests import by_hand
+
+
+def test_importances_are_the_falls_in_gini_impurity_by_hand():
+    _, forest = by_hand()
+    # Leaves: the lone root, x <= 1, c = a, c = b, c missing. n*gini: root 20 - 200/20 = 10, x <= 1: 10 - 68/10 = 3.2,
+    # the test of c: 10 - 68/10 = 3.2, below it 0. So x lets it fall by 10 - 6.4 = 3.6 and c by 3.2.
+    counts = np.array([[7, 7], [8, 2], [2, 0], [0, 8], [0, 0]])
+    assert_allclose(gini_importances(forest, counts, noise_variance=0.0, n_attributes=2), [3.6 / 6.8, 3.2 / 6.8])
+
+
+def test_noise_alone_has_no_importance_and_the_correction_is_what_removes_it():
+    schema = Schema([Categorical("wide", range(50)), Numeric("x", 0, 1, bins=2)], classes=["no", "yes"])
+    attribute = np.array([0, 1, *[-1] * 53], dtype=np.int32)
+    cut = np.array([-1, 0, *[-1] * 53], dtype=np.int32)
+    forest = Forest.from_nodes(attribute, cut, 2, schema.attributes)
+    rng = np.random.default_rng(3)
+    truth = np.vstack([np.full((51, 2), 100), [[3000, 2100], [2100, 3000]]])
+    noisy = truth + rng.normal(0, 30, truth.shape).round().astype(int)
+    corrected = gini_importances(forest, noisy, noise_variance=900.0, n_attributes=2)
+    naive = gini_importances(forest, noisy, noise_variance=0.0, n_attributes=2)
+    assert corrected[1] > 0.9
+    assert naive[0] > 0.5
+
+
+def test_nothing_but_noise_gives_all_zeros():
+    _, forest = by_hand()
+    counts = np.array([[3, -2], [1, 1], [0, -4], [2, 0], [1, -1]])
+    assert_allclose(gini_importances(forest, counts, noise_variance=1e6, n_attributes=2), [0, 0])
