@@ -9,7 +9,6 @@ values, and a missing vote is replaced by the bill's majority. Each schema decla
 
 import csv
 import math
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +23,6 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from benchmarks import harness
 from privet import PrivateRDTClassifier, Schema
 from privet.datasets import uci
-from privet.schema import Attribute
 
 EPSILONS = (0.1, 0.5, 1.0, 5.0, math.inf)
 RUNS = 10
@@ -65,11 +63,7 @@ def prepared(name: str) -> Table:
         X, attributes = X.drop(columns="stalk-root"), [a for a in attributes if a.name != "stalk-root"]
     if name == "congressional-voting":
         X = X.fillna(X.mode().iloc[0])
-    return Table(X, y, _schema(attributes, classes, len(X)))
-
-
-def _schema(attributes: Sequence[Attribute], classes: Sequence[Any], rows: int) -> Schema:
-    return Schema(attributes, classes=classes, rows=rows)
+    return Table(X, y, Schema(attributes, classes=classes, rows=len(X)))
 
 
 def accuracy(name: str, epsilon: float, run: int) -> float:

@@ -14,7 +14,7 @@ def test_every_public_name_is_there_and_listed():
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'privet' has no attribute 'Magic'"):
-        privet.Magic
+        privet.Magic  # noqa: B018
 
 
 def test_importing_privet_loads_no_heavy_library():

@@ -48,7 +48,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return every row's class probabilities, in the order of `classes_`."""
-        check_is_fitted(self, "guarantee_")
+        if not hasattr(self, "guarantee_"):  # check_is_fitted alone takes as long as one row's whole prediction
+            check_is_fitted(self)
         return self._probabilities(self._encoder.encode(X))
 
     def save(self, path: str | Path) -> None:

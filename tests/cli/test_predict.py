@@ -95,7 +95,7 @@ def test_a_failure_leaves_no_file_behind(refused, model_file):
     Path("bad.csv").write_text("age,sex,children\n50,male,1\nxyzzy,male,1\n")
     before = sorted(Path().iterdir())
     said = refused("predict model.privet bad.csv -o out.csv", EXIT_DATA)
-    assert "column 'age' holds values that are not double numbers" in said
+    assert "column 'age' holds values that" in said
     assert "xyzzy" not in said
     assert sorted(Path().iterdir()) == before
 

@@ -62,8 +62,9 @@ def test_every_format_gives_the_same_rows_and_only_an_empty_field_is_missing(fol
     assert files.file_columns(folder / name)[:3] == ["id", "age", "job"]
 
 
-def test_a_file_without_rows_has_none(tmp_path):
-    (tmp_path / "rows.csv").write_text(TEXT.splitlines()[0] + "\n")
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", ""])
+def test_a_file_without_rows_has_none(tmp_path, line_end):
+    (tmp_path / "rows.csv").write_bytes((TEXT.splitlines()[0] + line_end).encode())
     assert rows_of(tmp_path / "rows.csv") == ([], [])
 
 
@@ -78,8 +79,8 @@ MARK = "marked-4711"
         ("rows.csv", TEXT.replace("age", "Age"), "lacks the column 'age' of the schema; did you mean 'Age'"),
         ("rows.csv", TEXT.replace(",ill", ",sick"), "lacks the column 'ill' of the schema"),
         ("rows.csv", TEXT.replace("id,", "ill,"), "the table has the column 'ill' twice"),
-        ("rows.csv", TEXT.replace("20", MARK), "column 'age' holds values that do not read as double"),
-        ("rows.csv", TEXT.replace("true", MARK), "column 'in' holds values that do not read as bool"),
+        ("rows.csv", TEXT.replace("20", MARK), "column 'age' holds values that are not numbers"),
+        ("rows.csv", TEXT.replace("true", MARK), "column 'in' holds values that are not true/false"),
         ("rows.csv", TEXT.replace("d,1e2", f"d,{MARK},1e2"), "its lines differ in their number of fields"),
         ("rows.csv", TEXT.replace("yes", MARK), "'ill' has labels that are not in the schema's classes"),
         ("rows.csv", TEXT.replace("yes", ""), "'ill' has missing labels"),

@@ -18,11 +18,13 @@ def encoded(module, seed: int, dtype: type) -> np.ndarray:
     ]
     values = rng.uniform(-12, 12, (n_rows, n_columns))
     values[rng.random(values.shape) < 0.1] = rng.choice([np.nan, np.inf, -np.inf, 0.0])
+    values = values.astype(rng.choice([np.float32, np.float64]))
+    edges = [np.array([-np.inf, *own, np.inf]) for own in cuts]
     stride = n_columns + int(rng.integers(0, 3))
     out = np.full(n_rows * stride, 7, dtype=dtype)
     module.encode_numbers(
         values.ravel(), low, high, np.where(uniform, n_cells / (high - low), 0.0),
-        np.cumsum([0, *map(len, cuts)]), np.concatenate(cuts), rng.permutation(stride)[:n_columns], stride, out,
+        np.cumsum([0, *map(len, edges)]), np.concatenate(edges), rng.permutation(stride)[:n_columns], stride, out,
     )  # fmt: skip
     return out
 

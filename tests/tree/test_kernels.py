@@ -17,12 +17,12 @@ def all_results(module, forest: Forest, codes: np.ndarray, labels: np.ndarray, n
     scratch = kernels.scratch(n_rows)
     leaves = np.zeros(n_rows, dtype=np.uint32)
     first = n_rows // 3
-    module.route(forest.words, 0, forest.depth, records, stride, first, n_rows - first, leaves)
+    module.route(forest.words, 0, forest.depth, forest.multiway, records, stride, first, n_rows - first, leaves)
     counts = rng.integers(0, 9, (forest.n_nodes, n_classes))
-    module.count_classes(forest.words, roots, forest.depth, records, stride, labels, counts, scratch)
+    module.count_classes(forest.words, roots, forest.depth, forest.multiway, records, stride, labels, counts, scratch)
     weights = rng.integers(0, 3, (forest.n_nodes, n_classes))
     votes = np.zeros((n_rows, n_classes), dtype=np.int64)
-    module.add_votes(forest.words, roots, forest.depth, records, stride, weights, votes, scratch)
+    module.add_votes(forest.words, roots, forest.depth, forest.multiway, records, stride, weights, votes, scratch)
     shares = np.empty(votes.shape)
     module.shares(votes, rng.dirichlet(np.ones(n_classes)), shares)
     return [leaves, counts, votes, shares]
@@ -77,7 +77,7 @@ def test_kernels_agree_across_block_borders(monkeypatch):
     codes = random_codes(rng, schema, kernels.BLOCK + 13, np.uint8)
     labels = rng.integers(0, len(schema.classes), len(codes)).astype(np.uint16)
     counts = np.zeros((forest.n_nodes, len(schema.classes)), dtype=np.int64)
-    arguments = (forest.words, np.arange(2), forest.depth, codes.reshape(-1), 3, labels)
+    arguments = (forest.words, np.arange(2), forest.depth, True, codes.reshape(-1), 3, labels)
     kernels.count_classes(*arguments, counts, kernels.scratch(len(codes)))
     expected = np.zeros_like(counts)
     for part in (slice(None, 30_000), slice(30_000, None)):
@@ -86,6 +86,7 @@ def test_kernels_agree_across_block_borders(monkeypatch):
             forest.words,
             np.arange(2),
             forest.depth,
+            True,
             piece.reshape(-1),
             3,
             labels[part],
@@ -104,7 +105,7 @@ def test_kernels_agree_across_block_borders(monkeypatch):
 def test_a_row_follows_the_tests_by_hand_and_a_missing_number_goes_above_every_cut(module, record, leaf):
     _, forest = by_hand()
     leaves = np.zeros(1, dtype=np.uint32)
-    module.route(forest.words, 0, forest.depth, np.array(record, dtype=np.uint8), 2, 0, 1, leaves)
+    module.route(forest.words, 0, forest.depth, True, np.array(record, dtype=np.uint8), 2, 0, 1, leaves)
     assert leaves[0] == leaf
-    module.route(forest.words, 1, forest.depth, np.array(record, dtype=np.uint8), 2, 0, 1, leaves)
+    module.route(forest.words, 1, forest.depth, True, np.array(record, dtype=np.uint8), 2, 0, 1, leaves)
     assert leaves[0] == 1

@@ -21,7 +21,8 @@ schema_app = typer.Typer(rich_markup_mode="rich")
 def privet(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
-    debug: Annotated[
+    # Read off the command line by Program, which must know it even where parsing fails.
+    _debug: Annotated[
         bool, typer.Option("--debug", help="Show the traceback of an error; it may quote values of rows.")
     ] = False,
 ) -> None:

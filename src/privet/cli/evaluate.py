@@ -54,8 +54,8 @@ def evaluate(
     scores = {f"epsilon = {price:g}": cv.private_forest(chosen, price) for price in prices}
     scores |= {"random forest, not private": cv.random_forest(jobs)} if baseline else {}
     scores |= {"majority class": cv.majority_guess}
-    results = _run(table, parts, scores)
     output.say(_NOTICE)
+    results = _run(table, parts, scores)
     if as_json:
         settings = {"method": method, "trees": trees, "height": height, "folds": folds, "repeats": repeats}
         output.print_json({**settings, **_summary(prices, results, baseline=baseline), "notice": _NOTICE})

@@ -75,7 +75,10 @@ def _usage_sentence(error: typer.TyperException) -> str:
     message = output.one_line(error.format_message()).rstrip(".")
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "privet"
-    return f"{message[:1].lower()}{message[1:]}; see `{command} --help`"
+    way_out = f"see `{command} --help`"
+    # Typer may close with a question: "Did you mean 'fit'?"
+    joined = f"{message} S{way_out[1:]}" if message.endswith("?") else f"{message}; {way_out}"
+    return joined[:1].lower() + joined[1:]
 
 
 def _drop_stdout() -> None:

@@ -9,7 +9,9 @@ import typer
 from privet.cli import options, output
 
 if TYPE_CHECKING:
-    from privet.schema import Attribute, Schema
+    from collections.abc import Sequence
+
+    from privet.schema import Attribute, Label, Schema
     from privet.schema.encoding import Encoder
 
 _SHOWN_CATEGORIES = 4
@@ -126,7 +128,7 @@ def _domain(attribute: "Attribute") -> str:
     return f"{attribute.low:,.12g} to {attribute.high:,.12g} in {attribute.n_values:,} {width}"
 
 
-def _few(labels: tuple[Any, ...]) -> str:
+def _few(labels: "Sequence[Label]") -> str:
     shown = ", ".join(str(label) for label in labels[:_SHOWN_CATEGORIES])
     return f"{shown}, ..." if len(labels) > _SHOWN_CATEGORIES else shown
 

@@ -41,8 +41,7 @@ def init(
 ) -> None:
     """Draft a schema from a table, for you to correct.
 
-    Numbers become continuous attributes with rounded bounds, text and true/false become categories. What is
-    read from rows can give a person away: go through every entry, and delete its "inferred" mark.
+    Numbers become bounds, text becomes categories: each marked "inferred" until you have gone through it.
     """
     check_output(schema_file, force=force, inputs=(rows,))
     with output.working("reading the rows"):

@@ -5,6 +5,7 @@ Only the schema's columns are read. A CSV's empty field is a missing value and n
 
 import csv
 import io
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from privet.schema.table import check_present
 
 _BATCH_ROWS = 65_536
 _BLOCK_BYTES = 8 * 2**20
+_KINDS = {"double": "numbers", "bool": "true/false"}
 _BUFFER_BYTES = 2**20
 
 
@@ -69,9 +71,14 @@ def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
         true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
     )  # fmt: skip
     with pa.input_stream(str(path), compression="detect") as stream:
-        reader = pa_csv.open_csv(
-            stream, read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES), convert_options=options
-        )
+        try:
+            reader = pa_csv.open_csv(
+                stream, read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES), convert_options=options
+            )
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" in str(error):  # a header without a line end, and no rows
+                return
+            raise
         yield from reader
 
 
@@ -108,13 +115,13 @@ def _owner_errors(path: str | Path) -> Iterator[None]:
     try:
         yield
     except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
-        if isinstance(error, OSError) and error.strerror:
-            raise DataError(f"cannot read {str(path)!r}: {error.strerror}; check the path") from None
+        if isinstance(error, OSError) and error.errno:
+            raise DataError(f"cannot read {str(path)!r}: {os.strerror(error.errno)}; check the path") from None
         column = re.search(r"[Cc]olumn '?#?([^':]+)'?: CSV conversion error to (\w+)", str(error))
         if column:
             raise DataError(
-                f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that do not read as {column[2]}"
-                ", which the schema asks for; convert them, or leave the fields empty"
+                f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that are not "
+                f"{_KINDS.get(column[2], column[2])}, as the schema says; convert them, or leave the fields empty"
             ) from None
         raise DataError(
             f"{str(path)!r} cannot be read to its end: it is cut short or damaged, or its lines differ in their "

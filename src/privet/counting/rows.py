@@ -6,6 +6,7 @@ What this module returns is exact and must not leave the room before a mechanism
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -70,20 +71,20 @@ def exact_leaf_counts(forest: Forest, rows: Rows, *, n_classes: int, n_jobs: int
     # Trees share no node, so threads that own different trees never write to the same count.
     shares = np.array_split(np.arange(forest.n_trees), min(n_threads(n_jobs), forest.n_trees))
     with ThreadPoolExecutor(len(shares)) as pool:
+        # A single share needs no thread, and starting one would dominate the fit of a small table.
+        run = map if len(shares) == 1 else pool.map
         for codes, labels in rows.blocks():
-            tasks = [pool.submit(_count_block, forest, roots, codes, labels, counts) for roots in shares]
-            for task in tasks:
-                task.result()
+            list(run(partial(_count_block, forest, codes, labels, counts), shares))
     return counts[forest.leaves]
 
 
 def _count_block(
     forest: Forest,
-    roots: NDArray[np.int64],
     codes: NDArray[Any],
     labels: NDArray[np.uint16],
     counts: NDArray[np.int64],
+    roots: NDArray[np.int64],
 ) -> None:
     scratch = kernels.scratch(len(labels))
     records, stride = codes.reshape(-1), codes.shape[1]
-    kernels.count_classes(forest.words, roots, forest.depth, records, stride, labels, counts, scratch)
+    kernels.count_classes(forest.words, roots, forest.depth, forest.multiway, records, stride, labels, counts, scratch)

@@ -100,7 +100,7 @@ def from_json(data: object, *, _depth: int = 0) -> Event:
         raise ModelFileError(
             "the guarantee holds a receipt of an unknown kind; the file is damaged or of a later version"
         )
-    assert isinstance(data, Mapping)
+    assert isinstance(data, Mapping)  # noqa: S101 - for the type checker
     wanted = set(kind.__dataclass_fields__)
     if set(data) != wanted | {"event"}:
         raise ModelFileError(f"a {kind.__name__} receipt must hold {sorted(wanted)}; the file is damaged")

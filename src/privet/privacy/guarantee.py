@@ -8,6 +8,7 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Self
 
@@ -22,7 +23,8 @@ ONE_ROW = "one row more or less"
 CURATOR = "the curator who held the rows"
 
 
-def _versions() -> dict[str, str]:
+@cache
+def _installed_versions() -> dict[str, str]:
     return {"privet": version("privet"), "numpy": np.__version__, "python": platform.python_version()}
 
 
@@ -67,7 +69,7 @@ class Guarantee:
     trust: str = CURATOR
     mode: str = SOUND
     reason: str = ""
-    versions: dict[str, str] = field(default_factory=_versions)
+    versions: dict[str, str] = field(default_factory=lambda: dict(_installed_versions()))
 
     @classmethod
     def from_event(

@@ -17,7 +17,7 @@ from privet.schema.kernels import encode_numbers
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
-# Rows converted to float64 at a time, so that a table of another type is never copied whole.
+# Rows encoded at a time: they stay in the cache, and a table of another type is never converted whole.
 _BLOCK = 4_096
 
 
@@ -28,8 +28,8 @@ class _Cells:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     per_unit: NDArray[np.float64]
-    cut_start: NDArray[np.int64]
-    cuts: NDArray[np.float64]
+    edge_start: NDArray[np.int64]
+    edges: NDArray[np.float64]
     position: NDArray[np.int64]
 
     @classmethod
@@ -39,14 +39,17 @@ class _Cells:
             low=np.array([a.low for a in own], dtype=np.float64),
             high=np.array([a.high for a in own], dtype=np.float64),
             per_unit=np.array([a.n_values / (a.high - a.low) if a.uniform else 0.0 for a in own]),
-            cut_start=np.cumsum([0, *(len(a.cuts) for a in own)], dtype=np.int64),
-            cuts=np.concatenate([np.empty(0), *(a.cuts for a in own)]),
+            edge_start=np.cumsum([0, *(a.n_values + 1 for a in own)], dtype=np.int64),
+            edges=np.concatenate([np.empty(0), *([-np.inf, *a.cuts, np.inf] for a in own)]),
             position=np.array(list(numeric), dtype=np.int64),
         )
 
-    def write(self, values: NDArray[np.float64], codes: NDArray[Any]) -> None:
+    def write(self, values: NDArray[Any], codes: NDArray[Any]) -> None:
+        """Write the codes of a block of numbers; types other than float32 and float64 are converted first."""
+        floats = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
+        values = np.ascontiguousarray(values, dtype=floats)
         encode_numbers(
-            values.ravel(), self.low, self.high, self.per_unit, self.cut_start, self.cuts, self.position,
+            values.ravel(), self.low, self.high, self.per_unit, self.edge_start, self.edges, self.position,
             codes.shape[1], codes.reshape(-1),
         )  # fmt: skip
 
@@ -101,15 +104,13 @@ class Encoder:
     def _encode_matrix(self, table: NDArray[Any]) -> NDArray[Any]:
         codes = np.empty(table.shape, dtype=self.dtype)
         for start in range(0, len(table), _BLOCK):
-            block = np.ascontiguousarray(table[start : start + _BLOCK], dtype=np.float64)
-            self._all_cells.write(block, codes[start : start + _BLOCK])  # type: ignore[union-attr]
+            self._all_cells.write(table[start : start + _BLOCK], codes[start : start + _BLOCK])  # type: ignore[union-attr]
         return codes
 
     @staticmethod
     def _write_numbers(cells: _Cells, column: Column, name: str, codes: NDArray[Any]) -> None:
         for start in range(0, len(codes), _BLOCK):
-            block = numbers_of(column[start : start + _BLOCK], name)
-            cells.write(np.ascontiguousarray(block, dtype=np.float64), codes[start : start + _BLOCK])
+            cells.write(numbers_of(column[start : start + _BLOCK], name), codes[start : start + _BLOCK])
 
 
 def numbers_of(column: Column, name: str) -> NDArray[Any]:
@@ -142,13 +143,11 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         # Only the few distinct values are looked up; the appended -1 is what a null index points to.
         table = np.append(_positions(column.dictionary, labels, name, noun=noun), -1)
         indices = column.indices.cast(pa.int64()).fill_null(len(table) - 1)
-        positions: NDArray[np.int64] = table[indices.to_numpy(zero_copy_only=False)]
-        return positions
+        return table[np.asarray(indices)]
     _check_kind(column.type, labels, name, noun)
     common = {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
     found = pc.index_in(column.cast(common, safe=False), value_set=pa.array(labels, type=common), skip_nulls=True)
-    positions = found.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return positions
+    return np.asarray(found.cast(pa.int64()).fill_null(-1))
 
 
 def _check_kind(arrow_type: Any, labels: Sequence[Label], name: str, noun: str) -> None:

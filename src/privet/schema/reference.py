@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 
 def encode_numbers(
-    values: NDArray[np.float64],
+    values: NDArray[np.floating[Any]],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    per_unit: NDArray[np.float64],
-    cut_start: NDArray[np.int64],
-    cuts: NDArray[np.float64],
+    per_unit: NDArray[np.float64],  # noqa: ARG001 - a short cut of the kernel's
+    edge_start: NDArray[np.int64],
+    edges: NDArray[np.float64],
     position: NDArray[np.int64],
     stride: int,
     out: NDArray[Any],
@@ -20,8 +20,8 @@ def encode_numbers(
     """Write the code of every number to ``out[row * stride + position[column]]``."""
     table = values.reshape(-1, len(low))
     for column in range(len(low)):
-        own_cuts = cuts[cut_start[column] : cut_start[column + 1]]
-        clipped = np.clip(table[:, column], low[column], high[column])
-        codes = np.searchsorted(own_cuts, clipped, side="right")
-        codes[np.isnan(clipped)] = len(own_cuts) + 1
+        cuts = edges[edge_start[column] : edge_start[column + 1]][1:-1]
+        clipped = np.clip(table[:, column].astype(np.float64), low[column], high[column])
+        codes = np.count_nonzero(cuts[None, :] <= clipped[:, None], axis=1)
+        codes[np.isnan(clipped)] = len(cuts) + 1
         out[position[column] :: stride][: len(table)] = codes

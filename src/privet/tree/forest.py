@@ -75,6 +75,11 @@ class Forest:
         return len(self.level_start) - 2
 
     @cached_property
+    def multiway(self) -> bool:
+        """Whether some node has one child per code."""
+        return bool(np.any((self.attribute != LEAF) & (self.cut < 0)))
+
+    @cached_property
     def leaves(self) -> NDArray[np.int64]:
         """The nodes that test nothing, in order."""
         return np.flatnonzero(self.attribute == LEAF)

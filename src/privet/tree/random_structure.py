@@ -39,13 +39,18 @@ class _Frontier:
 
     def draw_attributes(self, coins: np.random.Generator) -> NDArray[np.int64]:
         """Draw uniformly among the attributes that can still be split; `LEAF` where there are none."""
-        splittable = self.low < self.high
-        so_far = np.cumsum(splittable, axis=1, dtype=np.uint16)
+        nodes = np.arange(len(self.low))
+        drawn = coins.integers(0, np.full(len(nodes), self.low.shape[1]))
+        rejected = np.flatnonzero(self.low[nodes, drawn] >= self.high[nodes, drawn])
+        drawn[rejected] = self._draw_among_splittable(rejected, coins)
+        return drawn
+
+    def _draw_among_splittable(self, nodes: NDArray[np.int64], coins: np.random.Generator) -> NDArray[np.int64]:
+        so_far = np.cumsum(self.low[nodes] < self.high[nodes], axis=1, dtype=np.uint16)
         n_splittable = so_far[:, -1]
-        drawn = coins.integers(0, np.maximum(n_splittable, 1))
-        # The first attribute with more than `drawn` splittable ones up to and with itself.
-        chosen = (so_far > drawn[:, None]).argmax(axis=1)
-        return np.where(n_splittable > 0, chosen, LEAF)
+        rank = coins.integers(0, np.maximum(n_splittable, 1))
+        # The first attribute with more than `rank` splittable ones up to and with itself.
+        return np.where(n_splittable > 0, (so_far > rank[:, None]).argmax(axis=1), LEAF)
 
     def draw_cuts(
         self, attribute: NDArray[np.int64], is_numeric: NDArray[np.bool_], coins: np.random.Generator

@@ -29,6 +29,7 @@ def route(
     words: NDArray[np.uint64],
     root: int,
     depth: int,
+    multiway: bool,  # noqa: ARG001 - a short cut of the kernel's
     records: NDArray[Any],
     stride: int,
     first: int,
@@ -45,11 +46,12 @@ def count_classes(
     words: NDArray[np.uint64],
     roots: NDArray[np.int64],
     depth: int,
+    multiway: bool,  # noqa: ARG001 - a short cut of the kernel's
     records: NDArray[Any],
     stride: int,
     labels: NDArray[np.uint16],
     counts: NDArray[np.int64],
-    leaves: NDArray[np.uint32],
+    leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
 ) -> None:
     """``counts[leaf, class] += 1`` for every row and tree."""
     for record, label in zip(records.reshape(-1, stride), labels, strict=True):
@@ -61,11 +63,12 @@ def add_votes(
     words: NDArray[np.uint64],
     roots: NDArray[np.int64],
     depth: int,
+    multiway: bool,  # noqa: ARG001 - a short cut of the kernel's
     records: NDArray[Any],
     stride: int,
     weights: NDArray[np.int64],
     votes: NDArray[np.int64],
-    leaves: NDArray[np.uint32],
+    leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
 ) -> None:
     """``votes[row] += weights[leaf]`` for every row and tree."""
     for row, record in enumerate(records.reshape(-1, stride)):

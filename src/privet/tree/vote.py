@@ -23,9 +23,8 @@ _ROWS_PER_THREAD = 4_096
 class SummedCounts:
     """The vote of Algorithm 3, ready for the kernels."""
 
-    words: NDArray[np.uint64]
+    forest: Forest
     roots: NDArray[np.int64]
-    depth: int
     weights: NDArray[np.int64]
     otherwise: NDArray[np.float64]
 
@@ -34,7 +33,7 @@ class SummedCounts:
         """Prepare the vote of ``forest`` with the released class counts of its leaves."""
         weights = np.zeros((forest.n_nodes, noisy_counts.shape[1]), dtype=np.int64)
         weights[forest.leaves] = np.maximum(noisy_counts, 0)
-        return cls(forest.words, np.arange(forest.n_trees), forest.depth, weights, class_shares(noisy_counts))
+        return cls(forest, np.arange(forest.n_trees), weights, class_shares(noisy_counts))
 
     def probabilities(self, codes: NDArray[Any], *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return each row's class probabilities."""
@@ -55,10 +54,11 @@ class SummedCounts:
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         votes = np.zeros(out.shape, dtype=np.int64)
+        forest, scratch = self.forest, kernels.scratch(len(codes))
+        records, stride = codes.reshape(-1), codes.shape[1]
         kernels.add_votes(
-            self.words, self.roots, self.depth, codes.reshape(-1), codes.shape[1], self.weights, votes,
-            kernels.scratch(len(codes)),
-        )  # fmt: skip
+            forest.words, self.roots, forest.depth, forest.multiway, records, stride, self.weights, votes, scratch
+        )
         kernels.shares(votes, self.otherwise, out)
 
 

@@ -1,0 +1,24 @@
+"""All bars in one table: ``python -m benchmarks.run``; with ``--full`` also what takes gigabytes or an install.
+
+A bar is printed when it has been measured, and the whole table at the end. The exit status is 0 whether or not the
+bars are met: timings on a busy machine are not a test.
+"""
+
+import sys
+
+from benchmarks import bench_fit, bench_import, bench_memory, bench_noise, bench_peers, bench_predict, harness
+
+_SCRIPTS = (bench_import, bench_predict, bench_fit, bench_peers, bench_noise, bench_memory)
+
+
+def measure(options: harness.Options) -> list[harness.Bar]:
+    bars = []
+    for script in _SCRIPTS:
+        own = script.measure(options)
+        print(harness.table(bar.cells() for bar in own), file=sys.stderr, flush=True)
+        bars += own
+    return bars
+
+
+if __name__ == "__main__":
+    harness.main(measure, __doc__)

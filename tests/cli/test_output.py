@@ -1,0 +1,70 @@
+"""What a terminal shows, and what a pipe gets."""
+
+import sys
+
+import pytest
+
+from privet.cli import output
+
+ROWS = [("[bold]age[/x]", "1.0 %"), ("sex\x1b[2J", "99.0 %")]
+
+
+@pytest.fixture
+def pretend(monkeypatch):
+    """Make both streams say whether they are a terminal; called in the test, where capsys has put them in place."""
+    monkeypatch.setenv("TERM", "xterm")
+
+    def set_terminal(*, terminal):
+        for stream in (sys.stdout, sys.stderr):
+            monkeypatch.setattr(stream, "isatty", lambda: terminal)
+
+    return set_terminal
+
+
+def test_a_pipe_gets_aligned_columns_without_trailing_blanks(capsys):
+    output.print_table(["attribute", "share"], ROWS, right=[1])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["attribute       share", "[bold]age[/x]   1.0 %", "sex\\x1b[2J     99.0 %"]
+
+
+def test_a_terminal_shows_names_as_they_are_and_obeys_none(pretend, capsys):
+    pretend(terminal=True)
+    output.print_table(["attribute", "share"], ROWS, right=[1])
+    output.print_text("[red]a sentence", style="bold")
+    shown = capsys.readouterr().out
+    assert "[bold]age[/x]" in shown
+    assert "sex\\x1b[2J" in shown
+    assert "\x1b[2J" not in shown
+    assert "[red]a sentence" in shown
+
+
+def test_bars_are_for_terminals(pretend, capsys):
+    pretend(terminal=True)
+    assert output.bar(0.5, 10) == "█████"
+    pretend(terminal=False)
+    assert output.bar(0.5, 10) == ""
+
+
+def test_progress_is_shown_on_stderr_and_in_a_terminal_only(pretend, capsys):
+    pretend(terminal=True)
+    show_progress()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "reading ..." in shown.err
+    assert "folds" in shown.err
+    pretend(terminal=False)
+    show_progress()
+    assert capsys.readouterr() == ("", "")
+
+
+def show_progress():
+    with output.working("reading"):
+        pass
+    with output.progress("folds", steps=2) as advance:
+        advance()
+        advance()
+
+
+def test_json_spells_infinity_and_escapes_what_is_not_ascii(capsys):
+    output.print_json({"epsilon": float("inf"), "names": ("Größe",)})
+    assert capsys.readouterr().out == '{"epsilon": "inf", "names": ["Gr\\u00f6\\u00dfe"]}\n'
