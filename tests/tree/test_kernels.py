@@ -21,11 +21,11 @@ def all_results(module, forest: Forest, codes: np.ndarray, labels: np.ndarray, n
     counts = rng.integers(0, 9, (forest.n_nodes, n_classes))
     module.count_classes(forest.words, roots, forest.depth, forest.multiway, records, stride, labels, counts, scratch)
     weights = rng.integers(0, 3, (forest.n_nodes, n_classes))
-    votes = np.zeros((n_rows, n_classes), dtype=np.int64)
-    module.add_votes(forest.words, roots, forest.depth, forest.multiway, records, stride, weights, votes, scratch)
-    shares = np.empty(votes.shape)
-    module.shares(votes, rng.dirichlet(np.ones(n_classes)), shares)
-    return [leaves, counts, votes, shares]
+    otherwise, shares = rng.dirichlet(np.ones(n_classes)), np.empty((n_rows, n_classes))
+    module.vote_shares(
+        forest.words, roots, forest.depth, forest.multiway, records, stride, weights, otherwise, shares, scratch
+    )
+    return [leaves, counts, shares]
 
 
 def assert_twins_agree(schema: Schema, forest: Forest, codes: np.ndarray, seed: int) -> None:

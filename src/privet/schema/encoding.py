@@ -143,7 +143,7 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         # Only the few distinct values are looked up; the appended -1 is what a null index points to.
         table = np.append(_positions(column.dictionary, labels, name, noun=noun), -1)
         indices = column.indices.cast(pa.int64()).fill_null(len(table) - 1)
-        return table[np.asarray(indices)]
+        return table.take(np.asarray(indices))
     _check_kind(column.type, labels, name, noun)
     common = {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
     found = pc.index_in(column.cast(common, safe=False), value_set=pa.array(labels, type=common), skip_nulls=True)

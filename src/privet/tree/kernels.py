@@ -99,28 +99,26 @@ def count_classes(words, roots, depth, multiway, records, stride, labels, counts
 
 
 @numba.njit(cache=True, nogil=True)
-def add_votes(words, roots, depth, multiway, records, stride, weights, votes, leaves):  # type: ignore[no-untyped-def]
-    """``votes[row] += weights[leaf]`` for every row and every tree in ``roots``; ``leaves`` is scratch of `BLOCK`."""
-    n_rows, n_classes = votes.shape
+def vote_shares(words, roots, depth, multiway, records, stride, weights, otherwise, out, leaves):  # type: ignore[no-untyped-def]
+    """Write to ``out`` each class's share of the weights of all leaves that a row reaches.
+
+    ``weights[node]`` has one whole number a class; ``otherwise`` is for rows whose weights are all 0. ``leaves`` is
+    scratch of `BLOCK`.
+    """
+    n_rows, n_classes = out.shape
+    votes = np.empty((leaves.shape[0], n_classes), dtype=np.int64)
     for first in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - first)
+        votes[:] = 0
         for root in roots:
             route(words, root, depth, multiway, records, stride, first, size, leaves)
             for i in range(size):
                 for c in range(n_classes):
-                    votes[uint64(first + i), uint64(c)] += weights[uint64(leaves[i]), uint64(c)]
-
-
-@numba.njit(cache=True, nogil=True)
-def shares(votes, otherwise, out):  # type: ignore[no-untyped-def]
-    """``out[row] = votes[row] / sum``, and ``otherwise`` where a row has no votes."""
-    n_rows, n_classes = votes.shape
-    for row in range(n_rows):
-        total = 0
-        for c in range(n_classes):
-            total += votes[row, c]
-        for c in range(n_classes):
-            out[row, c] = votes[row, c] / total if total > 0 else otherwise[c]
+                    votes[uint64(i), uint64(c)] += weights[uint64(leaves[i]), uint64(c)]
+        for i in range(size):
+            total = votes[i].sum()
+            for c in range(n_classes):
+                out[first + i, c] = votes[i, c] / total if total > 0 else otherwise[c]
 
 
 def scratch(n_rows: int) -> NDArray[np.uint32]:

@@ -40,7 +40,7 @@ class _Frontier:
     def draw_attributes(self, coins: np.random.Generator) -> NDArray[np.int64]:
         """Draw uniformly among the attributes that can still be split; `LEAF` where there are none."""
         nodes = np.arange(len(self.low))
-        drawn = coins.integers(0, np.full(len(nodes), self.low.shape[1]))
+        drawn = coins.integers(0, self.low.shape[1], size=nodes.shape)
         rejected = np.flatnonzero(self.low[nodes, drawn] >= self.high[nodes, drawn])
         drawn[rejected] = self._draw_among_splittable(rejected, coins)
         return drawn
@@ -66,7 +66,7 @@ class _Frontier:
     ) -> "_Frontier":
         """Return the next level's frontier."""
         parent = np.repeat(np.arange(len(attribute)), n_children)
-        low, high = self.low[parent], self.high[parent]
+        low, high = self.low.take(parent, axis=0), self.high.take(parent, axis=0)
         child = np.arange(len(parent))
         tested, own_cut = attribute[parent], cut[parent]
         first_child = np.cumsum(n_children) - n_children

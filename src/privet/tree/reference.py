@@ -59,7 +59,7 @@ def count_classes(
             counts[leaf_of(words, root, depth, record), label] += 1
 
 
-def add_votes(
+def vote_shares(
     words: NDArray[np.uint64],
     roots: NDArray[np.int64],
     depth: int,
@@ -67,16 +67,11 @@ def add_votes(
     records: NDArray[Any],
     stride: int,
     weights: NDArray[np.int64],
-    votes: NDArray[np.int64],
+    otherwise: NDArray[np.float64],
+    out: NDArray[np.float64],
     leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
 ) -> None:
-    """``votes[row] += weights[leaf]`` for every row and tree."""
+    """Write to ``out`` each class's share of the weights of all leaves that a row reaches."""
     for row, record in enumerate(records.reshape(-1, stride)):
-        votes[row] += sum(weights[leaf_of(words, root, depth, record)] for root in roots)
-
-
-def shares(votes: NDArray[np.int64], otherwise: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-    """``out[row] = votes[row] / sum``, and ``otherwise`` where a row has no votes."""
-    totals = votes.sum(axis=1)
-    for row, total in enumerate(totals):
-        out[row] = votes[row] / total if total > 0 else otherwise
+        votes = sum(weights[leaf_of(words, root, depth, record)] for root in roots)
+        out[row] = votes / np.sum(votes) if np.sum(votes) > 0 else otherwise

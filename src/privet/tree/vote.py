@@ -53,13 +53,11 @@ class SummedCounts:
         return out
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
-        votes = np.zeros(out.shape, dtype=np.int64)
         forest, scratch = self.forest, kernels.scratch(len(codes))
-        records, stride = codes.reshape(-1), codes.shape[1]
-        kernels.add_votes(
-            forest.words, self.roots, forest.depth, forest.multiway, records, stride, self.weights, votes, scratch
-        )
-        kernels.shares(votes, self.otherwise, out)
+        kernels.vote_shares(
+            forest.words, self.roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1],
+            self.weights, self.otherwise, out, scratch,
+        )  # fmt: skip
 
 
 def class_shares(noisy_counts: NDArray[np.int64]) -> NDArray[np.float64]:
