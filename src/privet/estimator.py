@@ -140,7 +140,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def public_facts(schema: Schema) -> list[str]:
     """Return in words what ``schema`` declares public."""
-    facts = [f"names and domains of {len(schema.attributes)} attributes", f"{len(schema.classes)} classes"]
+    declared = sum(not attribute.inferred for attribute in schema.attributes)
+    facts = [f"the names of {len(schema.attributes)} attributes and the domains of {declared} of them"]
+    if declared == len(schema.attributes):
+        facts = [f"the names and domains of {declared} attributes"]
+    facts += [] if schema.classes_inferred else [f"the {len(schema.classes)} classes"]
     return [*facts, f"that there are about {schema.rows:,} rows"] if schema.rows is not None else facts
 
 

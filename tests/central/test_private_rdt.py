@@ -336,3 +336,15 @@ def test_verbose_says_what_is_done_and_no_exact_count(capsys):
     said = capsys.readouterr().err
     assert "10 trees of height 2" in said
     assert "487" not in said
+
+
+def test_what_was_inferred_is_not_called_public():
+    def public(schema):
+        return PrivateRDTClassifier(schema).fit(*table()).guarantee_.public
+
+    assert public(SCHEMA)[:3] == (
+        "the names and domains of 4 attributes", "the 2 classes", "that there are about 500 rows",
+    )  # fmt: skip
+    partly = Schema([*SCHEMA.attributes[:3], Numeric("y", 0, 1, inferred=True)], classes=["no", "yes"], classes_inferred=True)
+    assert public(partly)[0] == "the names of 4 attributes and the domains of 3 of them"
+    assert "classes" not in " ".join(public(partly))

@@ -19,6 +19,9 @@ _BUG = (
 )
 
 
+_READING_ORDER = ("demo", "schema", "fit", "predict", "evaluate")
+
+
 class Program(TyperGroup):
     """The command line as a whole."""
 
@@ -39,6 +42,11 @@ class Program(TyperGroup):
         if code == output.EXIT_INTERRUPTED:
             output.say("interrupted")
         sys.exit(code or output.EXIT_OK)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the verbs in the order in which one needs them."""
+        known = super().list_commands(ctx)
+        return [verb for verb in _READING_ORDER if verb in known] + [verb for verb in known if verb not in _READING_ORDER]
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb; a reader that has seen enough (``| head``) is no error to speak of."""
