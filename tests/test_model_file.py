@@ -118,7 +118,7 @@ def test_a_missing_file_is_refused(tmp_path):
 def test_a_changed_number_does_not_fit_the_checksum(tmp_path):
     a_model().save(tmp_path / "m.privet")
     document = json.loads((tmp_path / "m.privet").read_text())
-    document["released"]["counts"][0][0] += 1
+    document["released"]["counts"][0] += 1
     (tmp_path / "m.privet").write_text(json.dumps(document))
     with pytest.raises(ModelFileError, match="its checksum does not fit"):
         privet.load(tmp_path / "m.privet")
@@ -145,7 +145,7 @@ def replaced(document: dict, path: tuple, value: object) -> dict:
         (("schema", "classes"), ["no"], "the model's schema is damaged"),
         (("schema", "attributes", 0, "bins"), 2, "cut lies outside its attribute's cells|nodes|fit"),
         (("schema", "attributes", 1, "categories"), ["u"], "too many or too few nodes"),
-        (("schema", "classes"), ["no", "yes", "perhaps"], "the released counts do not fit the classes"),
+        (("schema", "classes"), ["no", "yes", "perhaps"], "the released counts do not fit the trees and classes"),
         (("structure",), [], "the structure lacks a part"),
         (("structure", "n_trees"), 1e3, "structure.n_trees must be a list of whole numbers"),
         (("structure", "n_trees"), 10**9, "hold no root"),
@@ -154,10 +154,12 @@ def replaced(document: dict, path: tuple, value: object) -> dict:
         (("structure", "attribute", 0), True, "structure.attribute must be a list of whole numbers"),
         (("structure", "cut", 0), "0", "structure.cut must be a list of whole numbers"),
         (("released",), {"counts": [], "exact": []}, "this method releases counts and nothing else"),
-        (("released", "counts"), [], "the released counts do not fit the trees"),
-        (("released", "counts", 0), [1], "the released counts do not fit the classes"),
-        (("released", "counts", 0, 0), 2**60, "released.counts must be a list of whole numbers"),
-        (("released", "counts", 0, 0), 0.5, "released.counts must be a list of whole numbers"),
+        (("released", "counts"), [], "the released counts do not fit the trees and classes"),
+        (("released", "counts"), {}, "released.counts must be a list of whole numbers"),
+        (("released", "counts", 0), [1], "released.counts must be a list of whole numbers"),
+        (("released", "counts", 0), 2**60, "released.counts must be a list of whole numbers"),
+        (("released", "counts", 0), True, "released.counts must be a list of whole numbers"),
+        (("released", "counts", 0), 0.5, "released.counts must be a list of whole numbers"),
         (("guarantee", "epsilon"), 0.001, "promises more than its receipts"),
     ],
 )

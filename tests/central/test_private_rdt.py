@@ -345,6 +345,8 @@ def test_what_was_inferred_is_not_called_public():
     assert public(SCHEMA)[:3] == (
         "the names and domains of 4 attributes", "the 2 classes", "that there are about 500 rows",
     )  # fmt: skip
-    partly = Schema([*SCHEMA.attributes[:3], Numeric("y", 0, 1, inferred=True)], classes=["no", "yes"], classes_inferred=True)
+    partly = Schema(
+        [*SCHEMA.attributes[:3], Numeric("y", 0, 1, inferred=True)], classes=["no", "yes"], classes_inferred=True
+    )
     assert public(partly)[0] == "the names of 4 attributes and the domains of 3 of them"
     assert "classes" not in " ".join(public(partly))

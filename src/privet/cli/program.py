@@ -46,7 +46,9 @@ class Program(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the verbs in the order in which one needs them."""
         known = super().list_commands(ctx)
-        return [verb for verb in _READING_ORDER if verb in known] + [verb for verb in known if verb not in _READING_ORDER]
+        return [verb for verb in _READING_ORDER if verb in known] + [
+            verb for verb in known if verb not in _READING_ORDER
+        ]
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb; a reader that has seen enough (``| head``) is no error to speak of."""
