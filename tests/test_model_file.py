@@ -1,6 +1,7 @@
 import gzip
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from numpy.testing import assert_array_equal
 
 import privet
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
-from privet.errors import ModelFileError, PrivetError
+from privet.errors import ModelFileError, ParameterError, PrivetError
 from privet.model_file import checksum
+from privet.privacy.events import DiscreteLaplace
+from privet.privacy.guarantee import Guarantee
 
 SCHEMA = Schema([Numeric("x", 0, 1, bins=4), Categorical("c", ["u", "v"])], classes=["no", "yes"], rows=100)
 ROWS = np.array([[0.1, "u"], [0.9, "v"], [None, None], [0.5, "w"]], dtype=object)
@@ -59,7 +62,7 @@ def test_the_file_holds_no_seed_no_exact_count_and_is_plain_json(tmp_path):
     a_model(unsafe_seeded_noise=True).save(tmp_path / "m.privet")
     text = (tmp_path / "m.privet").read_text()
     assert set(json.loads(text)) == {
-        "format", "version", "checksum", "method", "parameters", "schema", "structure", "released", "guarantee",
+        "format", "version", "checksum", "method", "schema", "structure", "released", "guarantee",
     }  # fmt: skip
     assert "77123" not in text
     assert "random_state" not in text
@@ -74,10 +77,10 @@ def test_the_file_ending_in_gz_is_gzipped_and_repeats_byte_for_byte(tmp_path):
 
 
 def test_a_model_that_cannot_be_written_leaves_nothing_behind(tmp_path):
-    with pytest.raises(ModelFileError, match="cannot write the model to .*; choose another path"):
+    with pytest.raises(ParameterError, match="cannot write to .*; choose another path"):
         a_model().save(tmp_path / "nowhere" / "m.privet")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ModelFileError, match="cannot write the model to .*; choose another path"):
+    with pytest.raises(ParameterError, match="cannot write to .*; choose another path"):
         a_model().save(tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
@@ -101,7 +104,7 @@ def test_an_unfitted_model_is_not_saved(tmp_path):
         ),
         (b'{"format": "privet-model", "version": 1}', "its checksum does not fit"),
         (b"\x1f\x8b broken", "does not unpack"),
-        (gzip.compress(b"{}")[:-6], "does not unpack"),
+        (gzip.compress(b"{}", mtime=0)[:-6], "does not unpack"),
     ],
 )
 def test_a_file_that_is_no_model_is_refused(tmp_path, content, sentence):
@@ -138,34 +141,67 @@ def replaced(document: dict, path: tuple, value: object) -> dict:
     ("path", "value", "sentence"),
     [
         (("method",), "Magic", "a method that this privet does not know"),
-        (("method",), ["PrivateRDTClassifier"], "a method that this privet does not know"),
-        (("parameters",), {}, "the parameters are not those of this method"),
-        (("parameters", "epsilon"), -1, "the parameters are out of range"),
-        (("parameters", "epsilon"), None, "the parameters are out of range"),
+        (("method",), ["private-rdt"], "a method that this privet does not know"),
         (("schema", "classes"), ["no"], "the model's schema is damaged"),
-        (("schema", "attributes", 0, "bins"), 2, "cut lies outside its attribute's cells|nodes|fit"),
+        (("schema", "attributes", 0, "bins"), 1, "cut lies outside its attribute's cells"),
         (("schema", "attributes", 1, "categories"), ["u"], "too many or too few nodes"),
-        (("schema", "classes"), ["no", "yes", "perhaps"], "the released counts do not fit the trees and classes"),
+        (("schema", "classes"), ["no", "perhaps", "yes"], "the released counts do not fit the trees and classes"),
         (("structure",), [], "the structure lacks a part"),
-        (("structure", "n_trees"), 1e3, "structure.n_trees must be a list of whole numbers"),
+        (("structure", "n_trees"), 1e3, "structure.n_trees must hold whole numbers"),
         (("structure", "n_trees"), 10**9, "hold no root"),
         (("structure", "attribute", 0), 10**6, "tests an attribute that the schema lacks"),
-        (("structure", "attribute", 0), 10**30, "structure.attribute must be a list of whole numbers"),
-        (("structure", "attribute", 0), True, "structure.attribute must be a list of whole numbers"),
-        (("structure", "cut", 0), "0", "structure.cut must be a list of whole numbers"),
+        (("structure", "attribute", 0), 10**30, "structure.attribute must hold whole numbers"),
+        (("structure", "attribute", 0), True, "structure.attribute must hold whole numbers"),
+        (("structure", "cut", 0), "0", "structure.cut must hold whole numbers"),
         (("released",), {"counts": [], "exact": []}, "this method releases counts and nothing else"),
         (("released", "counts"), [], "the released counts do not fit the trees and classes"),
-        (("released", "counts"), {}, "released.counts must be a list of whole numbers"),
-        (("released", "counts", 0), [1], "released.counts must be a list of whole numbers"),
-        (("released", "counts", 0), 2**60, "released.counts must be a list of whole numbers"),
-        (("released", "counts", 0), True, "released.counts must be a list of whole numbers"),
-        (("released", "counts", 0), 0.5, "released.counts must be a list of whole numbers"),
-        (("guarantee", "epsilon"), 0.001, "promises more than its receipts"),
+        (("released", "counts"), {}, "released.counts must hold whole numbers"),
+        (("released", "counts", 0), [1], "released.counts must hold whole numbers"),
+        (("released", "counts", 0), 2**60, "released.counts must hold whole numbers"),
+        (("released", "counts", 0), True, "released.counts must hold whole numbers"),
+        (("released", "counts", 0), 0.5, "released.counts must hold whole numbers"),
+        (("guarantee", "epsilon"), 0.001, "does not follow from its receipts"),
+        (("guarantee", "event", "epsilon"), 10**400, "a receipt's epsilon is not what privet writes"),
+        (("guarantee", "leaks"), ["bounds of 'x'"], "does not follow from its receipts"),
+        (("schema", "classes"), ["yes", "no"], "the model's schema is not as privet writes it"),
     ],
 )
 def test_a_stranger_who_computes_the_checksum_still_cannot_pass_a_broken_model(tmp_path, path, value, sentence):
     with pytest.raises(ModelFileError, match=sentence):
         privet.load(written(tmp_path / "m.privet", replaced(a_document(), path, value)))
+
+
+def test_a_receipt_for_fewer_trees_than_there_are_is_refused(tmp_path):
+    document = a_document()
+    event = DiscreteLaplace("class counts of leaves", 0.1, 1, Fraction(10))
+    cheap = Guarantee.from_event(event, public=document["guarantee"]["public"])
+    with pytest.raises(ModelFileError, match="the guarantee is not that of this schema and these trees"):
+        privet.load(written(tmp_path / "m.privet", {**document, "guarantee": cheap.to_json()}))
+
+
+def test_counts_that_would_overflow_when_added_up_are_refused(tmp_path):
+    document = a_document()
+    leaves = [-1] * 10_000
+    document["structure"] = {"n_trees": 10_000, "attribute": leaves, "cut": leaves}
+    document["schema"]["classes"] = [f"c{i:02}" for i in range(64)]
+    document["released"]["counts"] = [2**45] * 640_000
+    with pytest.raises(ModelFileError, match="too large to be added up"):
+        privet.load(written(tmp_path / "m.privet", document))
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        [{"name": f"x{i}", "type": "continuous", "bounds": [0, 1], "bins": 65_534} for i in range(200)],
+        [{"name": "c", "type": "categorical", "categories": ["a" * 100_000]}],
+    ],
+)
+def test_a_schema_that_would_exhaust_the_memory_is_refused(tmp_path, attributes):
+    document = replaced(a_document(), ("schema", "attributes"), attributes)
+    with pytest.raises(
+        ModelFileError, match="the model's schema is damaged: .*(more than 8,388,608 values|1,000 characters)"
+    ):
+        privet.load(written(tmp_path / "m.privet", document))
 
 
 DOCUMENT = a_document()

@@ -36,7 +36,14 @@ model's guarantee then records"""
 class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What all of privet's classifiers share."""
 
+    schema: Schema | str | Path | None
+    epsilon: float
+    n_jobs: int | None
+    verbose: int
+    unsafe_seeded_noise: bool
     schema_: Schema
+    classes_: NDArray[Any]
+    n_features_in_: int
     guarantee_: Guarantee
     _encoder: Encoder
 
@@ -68,29 +75,23 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def to_document(self) -> dict[str, Any]:
         """Return what the model file holds."""
 
-    def _open(self, X: Any, y: Any) -> tuple[Encoder, Rows]:
-        """Return the resolved schema, ready to encode, and the encoded rows; the model does not change yet."""
+    def _open(self, X: Any, y: Any, encoder: Encoder | None = None) -> tuple[Encoder, Rows]:
+        """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is."""
         if isinstance(X, (str, os.PathLike)):
-            return self._open_file(Path(X), y)
+            return self._open_file(Path(X), y, encoder)
         labels = self._labels(y)
-        encoder = Encoder(self._resolve_schema(X, labels))
+        encoder = encoder or Encoder(self._resolve_schema(X, labels))
         return encoder, MemoryRows(encoder.encode(X), encoder.encode_labels(labels))
 
-    def _open_file(self, path: Path, y: Any) -> tuple[Encoder, Rows]:
+    def _open_file(self, path: Path, y: Any, encoder: Encoder | None) -> tuple[Encoder, Rows]:
         if y is not None:
             raise ParameterError("leave y out when fitting from a file: the label is the schema's target column there")
-        if self.schema == "infer":
+        if self.schema == "infer" and encoder is None:
             raise ParameterError(
                 'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
             )
-        encoder = Encoder(self._resolve_schema(None, None))
+        encoder = encoder or Encoder(self._resolve_schema(None, None))
         return encoder, FileRows(path, encoder)
-
-    def _open_more(self, X: Any, y: Any) -> Rows:
-        """Return further rows, encoded by the schema that the model already has."""
-        if isinstance(X, (str, os.PathLike)):
-            return FileRows(Path(X), self._encoder)
-        return MemoryRows(self._encoder.encode(X), self._encoder.encode_labels(self._labels(y)))
 
     def _labels(self, y: Any) -> Any:
         if y is None:
@@ -100,7 +101,14 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
         if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
             return as_arrow(y, "y")
-        return column_or_1d(y, warn=True)
+        # A list becomes objects, so that one label never decides the type of another.
+        labels = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
+        if labels.dtype.kind == "c":
+            raise DataError("Complex data not supported; pass labels that are text, numbers or bools")
+        try:
+            return column_or_1d(labels, warn=True)
+        except ValueError:  # scikit-learn's sentence quotes the number of rows
+            raise DataError("y must be one column of labels; pass one label per row") from None
 
     def _resolve_schema(self, X: Any, labels: Any) -> Schema:
         if isinstance(self.schema, Schema):
@@ -108,9 +116,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.schema == "infer":
             warnings.warn(
                 'schema="infer" reads domains and classes from the rows without noise; the guarantee records the leak',
-                PrivacyLeakWarning, stacklevel=4,
+                PrivacyLeakWarning, stacklevel=5,  # the caller of fit
             )  # fmt: skip
-            check_classification_targets(np.asarray(labels))
+            check_classification_targets(np.array(np.asarray(labels).tolist()))
             return infer_schema(X, labels)
         if isinstance(self.schema, (str, os.PathLike)):
             return Schema.load(self.schema)
@@ -146,10 +154,3 @@ def public_facts(schema: Schema) -> list[str]:
         facts = [f"the names and domains of {declared} attributes"]
     facts += [] if schema.classes_inferred else [f"the {len(schema.classes)} classes"]
     return [*facts, f"that there are about {schema.rows:,} rows"] if schema.rows is not None else facts
-
-
-def check_whole(name: str, value: object, *, least: int, most: int) -> int:
-    """Return ``value`` as an int where it is a whole number from ``least`` to ``most``."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-        raise ParameterError(f"{name}={value!r} must be a whole number from {least} to {most:,}")
-    return int(value)

@@ -10,7 +10,7 @@ from privet.model_file import read_document, schema_from_json
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
 
-METHODS = {"private-rdt": PrivateRDTClassifier}
+METHODS = {estimator.method: estimator for estimator in (PrivateRDTClassifier,)}
 
 
 def load(path: str | Path) -> "PrivateClassifier":
@@ -19,8 +19,7 @@ def load(path: str | Path) -> "PrivateClassifier":
     A model file is data: opening one from a stranger runs no code of theirs.
     """
     document = read_document(path)
-    by_name = {estimator.__name__: estimator for estimator in METHODS.values()}
-    estimator = by_name.get(document["method"]) if isinstance(document["method"], str) else None
-    if estimator is None:
+    method = document["method"]
+    if not isinstance(method, str) or method not in METHODS:
         raise ModelFileError(f"{str(path)!r} holds a model of a method that this privet does not know; update privet")
-    return estimator.from_document(document, schema_from_json(document["schema"]))
+    return METHODS[method].from_document(document, schema_from_json(document["schema"]))

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import is_whole
 from privet.errors import ParameterError
 
 
@@ -55,13 +56,13 @@ def public_generator(
         return np.random.default_rng(random_state)
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+    if is_whole(random_state) and random_state >= 0:
         return np.random.default_rng(int(random_state))
     raise ParameterError(
         f"random_state={random_state!r} is not a seed; pass a whole number >= 0, a numpy Generator, or None"
     )
 
 
-def noise_source(public: np.random.Generator, *, unsafe_seeded_noise: bool) -> NoiseSource:
-    """Return the system's noise, or noise spawned from the public seed where the caller gave up on privacy."""
-    return SeededNoise(public.spawn(1)[0]) if unsafe_seeded_noise else SystemNoise()
+def noise_source(public: np.random.Generator, *, unsafe_seeded_noise: bool, stream: int = 0) -> NoiseSource:
+    """Return the system's noise, or the seed's own ``stream`` of it where the caller gave up on privacy."""
+    return SeededNoise(public.spawn(stream + 1)[stream]) if unsafe_seeded_noise else SystemNoise()

@@ -224,6 +224,37 @@ def test_a_batch_with_seeded_noise_spoils_the_promise_for_good():
     assert model.guarantee_.mode == "not private"
 
 
+def test_seeded_batches_have_noise_of_their_own():
+    X, y = table()
+    model = PrivateRDTClassifier(SCHEMA, random_state=0, unsafe_seeded_noise=True).fit(X[:0], y[:0])
+    first = model.noisy_counts_.copy()
+    model.partial_fit(X[:0], y[:0])
+    assert not np.array_equal(model.noisy_counts_, 2 * first)
+
+
+def test_the_trees_of_a_model_do_not_change_between_batches():
+    model = PrivateRDTClassifier(SCHEMA, n_trees=3).fit(*table())
+    with pytest.raises(ParameterError, match="n_trees or height changed since the first batch; set them back"):
+        model.set_params(n_trees=9).partial_fit(*table(seed=1))
+    with pytest.raises(ParameterError, match="n_trees or height changed since the first batch; set them back"):
+        model.set_params(n_trees=3, height=1).partial_fit(*table(seed=1))
+
+
+def test_a_rules_height_is_lowered_until_the_trees_fit_in_memory():
+    wide = Schema([Categorical(f"c{i}", range(300)) for i in range(8)], classes=["no", "yes"], rows=10**12)
+    X = np.zeros((3, 8))
+    model = PrivateRDTClassifier(wide, n_trees=2).fit(X, ["no", "yes", "no"])
+    assert (height_rule(wide, 10**12), model.height_) == (3, 2)
+    with pytest.raises(StructureTooLarge, match="lower height or n_trees"):
+        PrivateRDTClassifier(wide, n_trees=2, height=3).fit(X, ["no", "yes", "no"])
+
+
+def test_parameters_are_checked_before_any_data_are_read(tmp_path):
+    for wrong in ({"n_jobs": 0}, {"n_trees": 0}, {"epsilon": 0}, {"height": 0}):
+        with pytest.raises(ParameterError, match=f"{next(iter(wrong))}=0"):
+            PrivateRDTClassifier(SCHEMA, **wrong).fit(tmp_path / "not-there.csv")
+
+
 def test_a_failed_batch_leaves_the_model_as_it_was():
     X, y = table()
     model = PrivateRDTClassifier(SCHEMA).fit(X, y)
@@ -257,8 +288,9 @@ def test_importances_find_the_attribute_that_decides():
 
 def test_an_inferred_schema_is_a_recorded_leak_with_a_warning():
     X, y = table()
-    with pytest.warns(PrivacyLeakWarning, match="reads domains and classes from the rows"):
+    with pytest.warns(PrivacyLeakWarning, match="reads domains and classes from the rows") as caught:
         model = PrivateRDTClassifier("infer").fit(X, y)
+    assert caught[0].filename == __file__
     assert model.guarantee_.leaks == (
         "categories of 'a'", "categories of 'b'", "bounds of 'x'", "bounds of 'y'", "classes of 'class'",
     )  # fmt: skip
@@ -318,6 +350,12 @@ def test_what_cannot_be_fitted_is_refused(tmp_path):
         PrivateRDTClassifier(SCHEMA).fit(X)
     with pytest.raises(DataError, match="different lengths"):
         PrivateRDTClassifier(SCHEMA).fit(X, y[:-1])
+    for labels in (np.stack([y, y], axis=1), [["no", "yes"]] * len(y), pd.DataFrame({"a": y, "b": y})):
+        with pytest.raises(DataError, match="y must be one column|'y' mixes types") as caught:
+            PrivateRDTClassifier(SCHEMA).fit(X, labels)
+        assert "500" not in str(caught.value)
+    with pytest.raises(DataError, match="a path is no table here; read the file first"):
+        PrivateRDTClassifier(SCHEMA).fit(X, y).predict("rows.csv")
     with pytest.raises(ParameterError, match="leave y out when fitting from a file"):
         PrivateRDTClassifier(SCHEMA).fit(tmp_path / "rows.csv", y)
     with pytest.raises(ParameterError, match='schema="infer" needs a table in memory'):

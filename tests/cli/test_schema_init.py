@@ -118,9 +118,12 @@ def test_parquet_is_read_as_well(privet):
     assert list(drafted()) == ["age", "sex", "children"]
 
 
-def test_a_missing_target_lists_the_columns(refused):
+def test_a_missing_target_is_refused_without_showing_a_first_line_that_may_hold_values(refused):
     said = refused(f"{INIT} --target label", EXIT_USAGE)
-    assert said == "'rows.csv' has no column 'label'; pass the label's with --target: age, sex, children, class"
+    assert said == (
+        "'rows.csv' has no column 'label'; pass the label's name with --target, and check that its first line names "
+        "the columns"
+    )
 
 
 def test_a_target_with_a_value_for_every_row_is_refused(refused):
@@ -147,7 +150,7 @@ def test_a_column_that_is_there_twice_is_refused(refused):
 def test_lines_of_different_lengths_are_refused_without_being_quoted(refused):
     Path("table.csv").write_text("x,class\n1,a\nxyzzy,b,3\n")
     said = refused("schema init table.csv -o draft.json", EXIT_DATA)
-    assert said == "'table.csv' is damaged, or its lines have different numbers of fields; mend it"
+    assert said == "'table.csv' is damaged, or its lines have different numbers of fields; repair it"
 
 
 def test_a_file_that_is_not_there_exits_with_3(refused):

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.counting import files
-from privet.counting.rows import FileRows, MemoryRows, exact_leaf_counts, exact_size
+from privet.counting.rows import FileRows, MemoryRows, exact_leaf_counts
 from privet.errors import DataError
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encoding import Encoder
@@ -58,7 +58,7 @@ def folder(tmp_path):
 @pytest.mark.parametrize("name", ["rows.csv", "bom.csv", "rows.csv.gz", "rows.parquet"])
 def test_every_format_gives_the_same_rows_and_only_an_empty_field_is_missing(folder, name):
     assert rows_of(folder / name) == (ENCODED, [0, 1, 1, 0])
-    assert exact_size(FileRows(folder / name, Encoder(SCHEMA))) == 4
+    assert FileRows(folder / name, Encoder(SCHEMA)).exact_size() == 4
     assert files.file_columns(folder / name)[:3] == ["id", "age", "job"]
 
 

@@ -118,7 +118,7 @@ def test_a_file_with_a_flipped_byte_is_refused(folder):
         broken = bytearray(whole)
         broken[position] ^= 0xFF
         (folder / "adult.csv.gz").write_bytes(broken)
-        with pytest.raises((DatasetUnavailable, DataError)):
+        with pytest.raises((DatasetUnavailable, DataError), match="adult"):
             uci("adult")
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from privet.errors import ModelFileError
-from privet.privacy.events import DiscreteLaplace, NoNoise, Parallel, Sequential
+from privet.privacy.events import DiscreteGaussian, DiscreteLaplace, NoNoise, Parallel, Seeded, Sequential
 from privet.privacy.guarantee import Guarantee
 
 ROWS = DiscreteLaplace("number of rows", 0.05, 1, Fraction(20))
@@ -31,6 +31,25 @@ def test_the_sentence_says_it_all():
     )
 
 
+def test_the_sentence_names_what_the_caller_promised():
+    sentence = promised(assumptions=["no row is in more than one batch"]).sentence
+    assert "; provided that no row is in more than one batch; trusted:" in sentence
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "shown"),
+    [(1.2, "e^1.2 = 3.33 "), (1.0000004, "e^1.0000004 = 2.72 "), (0.1, "e^0.1 = 1.11 "), (99.0, "e^99 (")],
+)
+def test_the_sentence_never_rounds_to_the_better(epsilon, shown):
+    event = DiscreteLaplace("counts", epsilon, 1, Fraction(1) / Fraction(epsilon))
+    assert f"up to a factor {shown}" in promised(event).sentence
+
+
+def test_a_release_without_a_finite_epsilon_is_not_private():
+    guarantee = promised(DiscreteGaussian("counts", 0.5, 1, Fraction(1)))
+    assert (guarantee.mode, guarantee.reason) == ("not private", "no finite epsilon bounds what it gives away")
+
+
 def test_leaks_come_first_in_the_sentence():
     sentence = promised(leaks=["bounds of 'age'", "b", "c", "d", "e"]).sentence
     assert sentence.startswith(
@@ -46,9 +65,15 @@ def test_without_noise_the_model_is_not_private_and_says_so():
 
 
 def test_seeded_noise_promises_nothing():
-    guarantee = promised(secure_noise=False)
+    guarantee = promised(Sequential((ROWS, Seeded(LEAVES))))
     assert (guarantee.mode, guarantee.epsilon) == ("not private", math.inf)
     assert "its noise came from a seed" in guarantee.sentence
+
+
+def test_one_batch_without_noise_among_private_ones_is_named_for_what_it_is():
+    guarantee = promised(Parallel((NoNoise("x"), LEAVES, LEAVES), because="y"))
+    assert guarantee.mode == "not private"
+    assert guarantee.reason == "it was fitted with epsilon=inf, so exact counts were released"
 
 
 @pytest.mark.parametrize(
@@ -56,6 +81,7 @@ def test_seeded_noise_promises_nothing():
     [
         promised(),
         promised(NoNoise("x")),
+        promised(Seeded(LEAVES)),
         promised(Parallel((ROWS, LEAVES), because="y"), leaks=["z"], assumptions=["a"]),
     ],
 )
@@ -73,16 +99,18 @@ def changed(**changes):
     [
         ([], "lacks a field or has one too many"),
         ({**changed(), "extra": 1}, "lacks a field or has one too many"),
-        (changed(epsilon=0.5), "promises more than its receipts"),
-        (changed(epsilon=0.0), "promises more than its receipts"),
-        (changed(sentence="Trust us."), "promises more than its receipts"),
-        (changed(epsilon="1"), "the guarantee's epsilon is not what privet writes"),
-        (changed(epsilon=True), "the guarantee's epsilon is not what privet writes"),
-        (changed(delta=-0.1), "the guarantee's delta is not what privet writes"),
-        (changed(delta=1.5), "the guarantee's delta is not what privet writes"),
-        (changed(mode="perfect"), "the guarantee's mode is not what privet writes"),
+        (changed(epsilon=0.5), "does not follow from its receipts"),
+        (changed(epsilon=0.0), "does not follow from its receipts"),
+        (changed(epsilon="1"), "does not follow from its receipts"),
+        (changed(delta=0.1), "does not follow from its receipts"),
+        (changed(mode="perfect"), "does not follow from its receipts"),
+        (changed(unit="galaxy"), "does not follow from its receipts"),
+        (changed(neighbours="none"), "does not follow from its receipts"),
+        (changed(sentence="Trust us."), "does not follow from its receipts"),
         (changed(public="everything"), "the guarantee's public is not what privet writes"),
-        (changed(versions=[]), "the guarantee's versions is not what privet writes"),
+        (changed(leaks=[3]), "the guarantee's leaks is not what privet writes"),
+        (changed(versions=[]), "the guarantee's versions are not what privet writes"),
+        (changed(versions={"privet": 3}), "the guarantee's versions are not what privet writes"),
         (changed(event={"event": "Magic"}), "a receipt of an unknown kind"),
     ],
 )

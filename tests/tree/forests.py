@@ -4,7 +4,7 @@ import numpy as np
 
 from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.tree.forest import Forest
-from privet.tree.random_structure import random_forest
+from privet.tree.random_structure import random_structure
 
 
 def random_schema(rng: np.random.Generator, *, n_attributes: int, wide: bool) -> Schema:
@@ -35,4 +35,4 @@ def by_hand() -> tuple[Schema, Forest]:
 
 
 def grown(rng: np.random.Generator, schema: Schema, *, height: int, n_trees: int) -> Forest:
-    return random_forest(schema, n_trees=n_trees, height=height, coins=rng)
+    return random_structure(schema, n_trees=n_trees, height=height, coins=rng)

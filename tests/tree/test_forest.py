@@ -8,14 +8,13 @@ from privet.tree.forest import LEAF, Forest
 from tests.tree.forests import by_hand, grown, random_schema
 
 
-def test_children_levels_and_trees_follow_from_the_nodes():
+def test_children_and_levels_follow_from_the_nodes():
     _, forest = by_hand()
     assert_array_equal(forest.n_children, [2, 0, 0, 3, 0, 0, 0])
     assert_array_equal(forest.first_child[[0, 3]], [2, 4])
     assert_array_equal(forest.parent, [-1, -1, 0, 0, 3, 3, 3])
     assert_array_equal(forest.level_start, [0, 2, 4, 7])
     assert_array_equal(forest.leaves, [1, 2, 4, 5, 6])
-    assert_array_equal(forest.tree, [0, 1, 0, 0, 0, 0, 0])
     assert (forest.depth, forest.n_nodes) == (2, 7)
 
 

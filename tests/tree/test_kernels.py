@@ -14,17 +14,14 @@ def all_results(module, forest: Forest, codes: np.ndarray, labels: np.ndarray, n
     rng = np.random.default_rng(seed)
     records, stride, n_rows = codes.reshape(-1), codes.shape[1], len(codes)
     roots = np.arange(forest.n_trees)
-    scratch = kernels.scratch(n_rows)
     leaves = np.zeros(n_rows, dtype=np.uint32)
     first = n_rows // 3
     module.route(forest.words, 0, forest.depth, forest.multiway, records, stride, first, n_rows - first, leaves)
     counts = rng.integers(0, 9, (forest.n_nodes, n_classes))
-    module.count_classes(forest.words, roots, forest.depth, forest.multiway, records, stride, labels, counts, scratch)
+    module.count_classes(forest.words, roots, forest.depth, forest.multiway, records, stride, labels, counts)
     weights = rng.integers(0, 3, (forest.n_nodes, n_classes))
     otherwise, shares = rng.dirichlet(np.ones(n_classes)), np.empty((n_rows, n_classes))
-    module.vote_shares(
-        forest.words, roots, forest.depth, forest.multiway, records, stride, weights, otherwise, shares, scratch
-    )
+    module.vote_shares(forest.words, roots, forest.depth, forest.multiway, records, stride, weights, otherwise, shares)
     return [leaves, counts, shares]
 
 
@@ -70,31 +67,11 @@ def test_kernels_agree_on_binary_trees_of_depth_20(dtype):
     assert_twins_agree(schema, forest, random_codes(rng, schema, 60, dtype), 5)
 
 
-def test_kernels_agree_across_block_borders(monkeypatch):
+def test_kernels_agree_across_block_borders():
     rng = np.random.default_rng(11)
     schema = random_schema(rng, n_attributes=3, wide=False)
     forest = grown(rng, schema, height=2, n_trees=2)
-    codes = random_codes(rng, schema, kernels.BLOCK + 13, np.uint8)
-    labels = rng.integers(0, len(schema.classes), len(codes)).astype(np.uint16)
-    counts = np.zeros((forest.n_nodes, len(schema.classes)), dtype=np.int64)
-    arguments = (forest.words, np.arange(2), forest.depth, True, codes.reshape(-1), 3, labels)
-    kernels.count_classes(*arguments, counts, kernels.scratch(len(codes)))
-    expected = np.zeros_like(counts)
-    for part in (slice(None, 30_000), slice(30_000, None)):
-        piece = codes[part]
-        kernels.count_classes(
-            forest.words,
-            np.arange(2),
-            forest.depth,
-            True,
-            piece.reshape(-1),
-            3,
-            labels[part],
-            expected,
-            kernels.scratch(len(piece)),
-        )
-    assert_array_equal(counts, expected)
-    assert counts.sum() == 2 * len(codes)
+    assert_twins_agree(schema, forest, random_codes(rng, schema, kernels.BLOCK + 13, np.uint8), 11)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from scipy.stats import chisquare
 from privet.errors import StructureTooLarge
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree.forest import LEAF
-from privet.tree.random_structure import random_forest
+from privet.tree.random_structure import random_structure
 
 SCHEMA = Schema(
     [Categorical("a", ["u", "v", "w"]), Categorical("b", ["p", "q"]), Numeric("x", 0, 8, bins=8), Numeric("y", 0, 1)],
@@ -15,7 +15,7 @@ SCHEMA = Schema(
 
 
 def grow(schema=SCHEMA, n_trees=50, height=4, seed=0, **options):
-    return random_forest(schema, n_trees=n_trees, height=height, coins=np.random.default_rng(seed), **options)
+    return random_structure(schema, n_trees=n_trees, height=height, coins=np.random.default_rng(seed), **options)
 
 
 def paths(forest):

@@ -1,20 +1,19 @@
 """What every forest of released class counts shares: its vote, its noise, its promise, its file."""
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.errors import ModelFileError, ParameterError
+from privet.errors import ModelFileError
 from privet.estimator import PrivateClassifier, public_facts
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
-from privet.privacy.events import Event, Parallel, Sequential
-from privet.privacy.guarantee import NOT_PRIVATE, Guarantee
-from privet.privacy.mechanisms.rational import check_epsilon
+from privet.privacy.events import DiscreteLaplace, Event, NoNoise, Parallel, Seeded, Sequential
+from privet.privacy.guarantee import Guarantee
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
@@ -30,6 +29,7 @@ _ONE_BATCH_A_ROW = "no row is in more than one batch"
 class CountForestClassifier(PrivateClassifier):
     """A forest whose leaves carry released class counts, in one batch or several over disjoint rows."""
 
+    method: ClassVar[str]
     forest_: Forest
     noisy_counts_: NDArray[np.int64]
 
@@ -43,7 +43,7 @@ class CountForestClassifier(PrivateClassifier):
     def noise_growth_(self) -> NDArray[np.float64]:
         """The standard deviation of the noise in a released count after each batch."""
         check_is_fitted(self)
-        deviations = [standard_deviation(_leaf_receipt(batch)) for batch in _batches(self.guarantee_)]
+        deviations = [standard_deviation(_leaf_receipt(batch)) for batch in self._batches]
         growth: NDArray[np.float64] = np.sqrt(np.cumsum(np.square(deviations)))
         return growth
 
@@ -62,56 +62,43 @@ class CountForestClassifier(PrivateClassifier):
             n_attributes=self.n_features_in_,
         )
 
+    @property
+    def _batches(self) -> tuple[Event, ...]:
+        return _batches_of(self.guarantee_.event)
+
     def _set_released(
         self,
         encoder: Encoder,
         forest: Forest,
         noisy_counts: NDArray[np.int64],
         batches: Sequence[Event],
-        *,
-        secure_noise: bool,
     ) -> Self:
-        several = len(batches) > 1
-        guarantee = Guarantee.from_event(
-            Parallel(tuple(batches), because=_ONE_BATCH_A_ROW) if several else batches[0],
-            public=[*public_facts(encoder.schema), "the method and its parameters"],
-            leaks=encoder.schema.leaks,
-            assumptions=[_ONE_BATCH_A_ROW] if several else [],
-            secure_noise=secure_noise,
-        )
-        self._set_fitted(encoder, forest, noisy_counts, guarantee)
+        self._set_fitted(encoder, forest, noisy_counts, _guarantee(encoder.schema, batches))
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a count")
         return self
 
-    def _add_released(self, noisy_counts: NDArray[np.int64], receipt: Event, *, secure_noise: bool) -> Self:
-        # A promise that seeded noise has spoilt stays spoilt.
-        was_seeded = self.guarantee_.mode == NOT_PRIVATE and self.noise_std_ > 0
-        return self._set_released(
-            self._encoder,
-            self.forest_,
-            self.noisy_counts_ + noisy_counts,
-            [*_batches(self.guarantee_), receipt],
-            secure_noise=secure_noise and not was_seeded,
-        )
+    def _add_released(self, noisy_counts: NDArray[np.int64], receipt: Event) -> Self:
+        counts, batches = self.noisy_counts_ + noisy_counts, [*self._batches, receipt]
+        return self._set_released(self._encoder, self.forest_, counts, batches)
 
     def _set_fitted(
         self, encoder: Encoder, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee
     ) -> None:
+        vote = SummedCounts.of(forest, noisy_counts)
+        # The promise first: whoever interrupts in between is left with one that is too dear, not too cheap.
+        self.guarantee_ = guarantee
         self._set_encoder(encoder)
         self.forest_ = forest
         self.noisy_counts_ = noisy_counts
-        self.guarantee_ = guarantee
-        self._vote = SummedCounts.of(forest, noisy_counts)
+        self._vote = vote
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)
 
     def to_document(self) -> dict[str, Any]:
         """Return what the model file holds."""
-        epsilon = float(self.epsilon)
         return {
-            "method": type(self).__name__,
-            "parameters": {"epsilon": "inf" if math.isinf(epsilon) else epsilon},
+            "method": self.method,
             "schema": self.schema_.to_json(),
             "structure": structure_to_json(self.forest_),
             "released": {"counts": counts_to_json(self.noisy_counts_)},
@@ -128,9 +115,12 @@ class CountForestClassifier(PrivateClassifier):
         if not isinstance(released, Mapping) or set(released) != {"counts"}:
             raise ModelFileError("this method releases counts and nothing else; the file is damaged")
         counts = counts_from_json(released["counts"], n_leaves=len(forest.leaves), n_classes=len(schema.classes))
-        epsilon = _epsilon_from_json(document["parameters"])
-        model = cls(schema, epsilon=epsilon, n_trees=forest.n_trees, height=max(1, forest.depth))
-        model._set_fitted(Encoder(schema), forest, counts, Guarantee.from_json(document["guarantee"]))
+        if forest.n_trees * int(np.abs(counts).sum(axis=1).max(initial=0)) >= 2**62:
+            raise ModelFileError("the released counts are too large to be added up; the file is damaged")
+        guarantee = Guarantee.from_json(document["guarantee"])
+        _check_guarantee(guarantee, schema, n_trees=forest.n_trees)
+        model = cls(schema, epsilon=guarantee.epsilon, n_trees=forest.n_trees, height=max(1, forest.depth))
+        model._set_fitted(Encoder(schema), forest, counts, guarantee)
         return model
 
     def _say(self, message: str) -> None:
@@ -138,18 +128,33 @@ class CountForestClassifier(PrivateClassifier):
             print(f"privet: {message}", file=sys.stderr)
 
 
-def _batches(guarantee: Guarantee) -> tuple[Event, ...]:
-    return guarantee.event.parts if isinstance(guarantee.event, Parallel) else (guarantee.event,)
+def _guarantee(schema: Schema, batches: Sequence[Event]) -> Guarantee:
+    several = len(batches) > 1
+    return Guarantee.from_event(
+        Parallel(tuple(batches), because=_ONE_BATCH_A_ROW) if several else batches[0],
+        public=[*public_facts(schema), "the method and its parameters"],
+        leaks=schema.leaks,
+        assumptions=[_ONE_BATCH_A_ROW] if several else [],
+    )
+
+
+def _check_guarantee(guarantee: Guarantee, schema: Schema, *, n_trees: int) -> None:
+    """Refuse a guarantee that a fit of these trees over this schema would not have written."""
+    batches = _batches_of(guarantee.event)
+    expected = replace(_guarantee(schema, batches), versions=guarantee.versions)
+    if guarantee != expected or not all(_is_receipt_of(n_trees, _leaf_receipt(batch)) for batch in batches):
+        raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
+
+
+def _is_receipt_of(n_trees: int, leaves: Event) -> bool:
+    drawn = leaves.part if isinstance(leaves, Seeded) else leaves
+    return isinstance(drawn, NoNoise) or (isinstance(drawn, DiscreteLaplace) and drawn.sensitivity == n_trees)
+
+
+def _batches_of(event: Event) -> tuple[Event, ...]:
+    return event.parts if isinstance(event, Parallel) else (event,)
 
 
 def _leaf_receipt(batch: Event) -> Event:
+    """Return the receipt of a batch's leaf counts; a row count may stand before it."""
     return batch.parts[-1] if isinstance(batch, Sequential) else batch
-
-
-def _epsilon_from_json(data: object) -> float:
-    if not isinstance(data, Mapping) or set(data) != {"epsilon"}:
-        raise ModelFileError("the parameters are not those of this method; the file is damaged")
-    try:
-        return check_epsilon(math.inf if data["epsilon"] == "inf" else data["epsilon"])
-    except ParameterError as error:
-        raise ModelFileError(f"the parameters are out of range: {error}") from error

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES, CountForestClassifier
-from privet.counting.rows import Rows, exact_leaf_counts, exact_size
-from privet.errors import ParameterError
-from privet.estimator import check_whole
+from privet.checks import check_whole
+from privet.counting.rows import Rows, exact_leaf_counts
+from privet.errors import ParameterError, StructureTooLarge
 from privet.privacy.events import Event, Sequential
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, remaining
 from privet.rng import NoiseSource, noise_source, public_generator
 from privet.schema import Schema
 from privet.tree.forest import Forest
-from privet.tree.random_structure import random_forest
+from privet.tree.random_structure import random_structure
+from privet.tree.threads import n_threads
 
 # Of epsilon, for a noisy number of rows where the schema declares none. The height grows with its logarithm, so a rough
 # number does.
@@ -41,8 +42,8 @@ class PrivateRDTClassifier(CountForestClassifier):
     n_trees : int
         10 as in the paper; 5 suits tables of a few hundred rows.
     height : int, optional
-        The number of tests on a path. By default the paper's rule, from the schema and its number of rows; without
-        a declared number, 5 % of epsilon buys a noisy one.
+        The number of tests on a path. By default the paper's rule, from the schema and its number of rows, lowered
+        where the trees would not fit in memory; without a declared number, 5 % of epsilon buys a noisy one.
     random_state : int, Generator, RandomState or None
         Fixes the public structure. It never fixes the noise.
     n_jobs : int, optional
@@ -72,6 +73,8 @@ class PrivateRDTClassifier(CountForestClassifier):
     >>> model.guarantee_.epsilon
     1.0
     """
+
+    method = "private-rdt"
 
     def __init__(
         self,
@@ -121,31 +124,39 @@ class PrivateRDTClassifier(CountForestClassifier):
         """
         if not hasattr(self, "guarantee_"):
             return self._fit_first_batch(X, y, classes=classes)
-        epsilon = self._check_parameters()
+        epsilon = self.check_parameters()
         _check_classes(self.schema_, classes)
-        noise = noise_source(public_generator(self.random_state), unsafe_seeded_noise=self.unsafe_seeded_noise)
-        noisy_counts, receipt = self._release_counts(self.forest_, self.schema_, self._open_more(X, y), epsilon, noise)
-        return self._add_released(noisy_counts, receipt, secure_noise=noise.secure)
+        self._check_same_trees()
+        coins, stream = public_generator(self.random_state), len(self._batches)
+        noise = noise_source(coins, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream)
+        _, rows = self._open(X, y, self._encoder)
+        return self._add_released(*self._release_counts(self.forest_, self.schema_, rows, epsilon, noise))
 
     def _fit_first_batch(self, X: Any, y: Any, *, classes: Any) -> Self:
-        epsilon = self._check_parameters()
+        epsilon = self.check_parameters()
         coins = public_generator(self.random_state)
         noise = noise_source(coins, unsafe_seeded_noise=self.unsafe_seeded_noise)
         encoder, rows = self._open(X, y)
         schema = encoder.schema
         _check_classes(schema, classes)
         height, left, receipts = self._choose_height(schema, rows, epsilon, noise)
-        forest = random_forest(schema, n_trees=self.n_trees, height=height, coins=coins)
-        self._say(f"{self.n_trees} trees of height {height} with {len(forest.leaves):,} leaves: counting")
+        forest = self._draw_structure(schema, height, coins)
+        self._say(f"{self.n_trees} trees of height {forest.depth} with {len(forest.leaves):,} leaves: counting")
         noisy_counts, receipt = self._release_counts(forest, schema, rows, left, noise)
         batch = Sequential((*receipts, receipt)) if receipts else receipt
-        return self._set_released(encoder, forest, noisy_counts, [batch], secure_noise=noise.secure)
+        return self._set_released(encoder, forest, noisy_counts, [batch])
 
-    def _check_parameters(self) -> float:
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
+        n_threads(self.n_jobs)
         check_whole("n_trees", self.n_trees, least=1, most=MAX_TREES)
         if self.height is not None:
             check_whole("height", self.height, least=1, most=MAX_HEIGHT)
         return check_epsilon(self.epsilon)
+
+    def _check_same_trees(self) -> None:
+        if self.n_trees != self.forest_.n_trees or (self.height is not None and self.height < self.forest_.depth):
+            raise ParameterError("n_trees or height changed since the first batch; set them back, or fit anew")
 
     def _choose_height(
         self, schema: Schema, rows: Rows, epsilon: float, noise: NoiseSource
@@ -158,9 +169,20 @@ class PrivateRDTClassifier(CountForestClassifier):
         share = ROW_COUNT_SHARE * epsilon
         if share < MIN_EPSILON:  # such a count would be noise alone
             return height_rule(schema, 1), epsilon, ()
-        exact = np.array([exact_size(rows)], dtype=np.int64)
+        exact = np.array([rows.exact_size()], dtype=np.int64)
         noisy, receipt = discrete_laplace(exact, epsilon=share, sensitivity=1, what="number of rows", noise=noise)
         return height_rule(schema, max(1, int(noisy[0]))), remaining(epsilon, share), (receipt,)
+
+    def _draw_structure(self, schema: Schema, height: int, coins: np.random.Generator) -> Forest:
+        """Draw the trees; where the rule's height is too much for memory, the next lower one that is not."""
+        while True:
+            try:
+                return random_structure(schema, n_trees=self.n_trees, height=height, coins=coins)
+            except StructureTooLarge:
+                # A height that was asked for is not changed; one that a noisy count led to must not show in an error.
+                if self.height is not None or height == 1:
+                    raise
+                height -= 1
 
     def _release_counts(
         self, forest: Forest, schema: Schema, rows: Rows, epsilon: float, noise: NoiseSource

@@ -44,7 +44,7 @@ Score: TypeAlias = Callable[[Table, Fold], float]
 
 def read_table(rows: Path, schema: Schema) -> Table:
     """Read the whole file once."""
-    batches = list(read_batches(rows, schema, with_target=True))
+    batches = list(read_batches(rows, schema, [*schema.names, schema.target]))
     if not batches:
         raise _too_few()
     table = pa.Table.from_batches(batches)

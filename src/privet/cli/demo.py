@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli import options, output
-from privet.cli.files import check_output, whole_file
+from privet.cli.files import check_output
 from privet.cli.fit import ranked_importances
+from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
     from privet.datasets import Dataset

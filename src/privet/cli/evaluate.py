@@ -51,7 +51,7 @@ def evaluate(
         parts, even = cv.split(table, folds=folds, repeats=repeats, random_state=random_state)
     if not even:
         output.say(_UNEVEN)
-    scores = {f"epsilon = {price:g}": cv.private_forest(chosen, price) for price in prices}
+    scores = {f"epsilon = {repr(price).removesuffix('.0')}": cv.private_forest(chosen, price) for price in prices}
     scores |= {"random forest, not private": cv.random_forest(jobs)} if baseline else {}
     scores |= {"majority class": cv.majority_guess}
     output.say(_NOTICE)
@@ -94,7 +94,7 @@ def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
 def _summary(prices: list[float], results: dict[str, tuple[float, float]], *, baseline: bool) -> dict[str, Any]:
     pairs = [{"accuracy": mean, "standard_deviation": deviation} for mean, deviation in results.values()]
     return {
-        "scores": [{"epsilon": price, **pair} for price, pair in zip(prices, pairs, strict=False)],
+        "scores": [{"epsilon": price, **pair} for price, pair in zip(prices, pairs[: len(prices)], strict=True)],
         **({"random_forest": pairs[-2]} if baseline else {}),
         "majority_class": pairs[-1],
     }

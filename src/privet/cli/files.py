@@ -1,12 +1,7 @@
 """Files that verbs write: never unasked over one that is there, never over an input, never half."""
 
-import gzip
-import io
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 from privet.errors import ParameterError
 
@@ -25,23 +20,3 @@ def check_output(path: Path, *, force: bool, inputs: tuple[Path, ...] = ()) -> N
         raise ParameterError(f"{str(path)!r} exists; choose another output with -o, or replace it with --force")
     if not os.access(path.parent, os.W_OK):
         raise ParameterError(f"cannot write to {str(path)!r}: its folder is read-only; choose another with -o")
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[TextIO]:
-    """Yield a text file that takes the name ``path`` when all is written, and else leaves nothing behind."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        with _open_text(unfinished, zipped=path.suffix == ".gz") as file:
-            yield file
-        unfinished.replace(path)
-    except OSError as error:
-        raise ParameterError(f"cannot write to {str(path)!r}: {error.strerror}; choose another with -o") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _open_text(path: Path, *, zipped: bool) -> TextIO:
-    if not zipped:
-        return path.open("w", encoding="utf-8", newline="")
-    return io.TextIOWrapper(gzip.GzipFile(path, "wb", mtime=0), encoding="utf-8", newline="")

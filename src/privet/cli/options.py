@@ -46,18 +46,17 @@ class ModelOptions:
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""
-        from privet.privacy.mechanisms.rational import check_epsilon
         from privet.registry import METHODS
-        from privet.tree.threads import n_threads
 
         if self.method not in METHODS:
             known = ", ".join(sorted(METHODS))
             raise ParameterError(f"--method {self.method!r} is not known; choose from {known}")
-        n_threads(self.jobs)
-        return METHODS[self.method](
-            schema, epsilon=check_epsilon(epsilon), n_trees=self.trees, height=self.height,
+        estimator = METHODS[self.method](
+            schema, epsilon=epsilon, n_trees=self.trees, height=self.height,
             random_state=random_state, n_jobs=self.jobs,
         )  # fmt: skip
+        estimator.check_parameters()
+        return estimator
 
 
 def load_schema(path: Path | None) -> "Schema":

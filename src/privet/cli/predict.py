@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from privet.cli import options, output
-from privet.cli.files import check_output, whole_file
+from privet.cli.files import check_output
 from privet.errors import ParameterError
+from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +62,7 @@ def _check_destination(path: Path, *, force: bool, inputs: tuple[Path, ...]) -> 
 def _probabilities(model: Any, rows: Path) -> Iterator["NDArray[np.float64]"]:
     from privet.counting.files import read_batches
 
-    return (model.predict_proba(batch) for batch in read_batches(rows, model.schema_, with_target=False))
+    return (model.predict_proba(batch) for batch in read_batches(rows, model.schema_, model.schema_.names))
 
 
 def _write_csv(file: TextIO, model: Any, batches: Iterator["NDArray[np.float64]"], *, proba: bool) -> None:

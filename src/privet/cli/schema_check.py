@@ -57,7 +57,7 @@ def _examine(rows: Path, schema: "Schema") -> _Findings:
     from privet.schema.encoding import Encoder
 
     encoder, findings = Encoder(schema), _Findings()
-    for batch in read_batches(rows, schema, with_target=True):
+    for batch in read_batches(rows, schema, [*schema.names, schema.target]):
         encoder.encode_labels(batch.column(schema.target))
         _note(batch, encoder, findings)
     return findings

@@ -74,7 +74,8 @@ def _draft(rows: Path, target: str) -> _Draft:
     names = file_columns(rows)
     if target not in names:
         raise ParameterError(
-            f"{str(rows)!r} has no column {target!r}; pass the label's with --target: {_listed(names)}"
+            f"{str(rows)!r} has no column {target!r}; pass the label's name with --target, and check that its first "
+            "line names the columns"
         )
     table = _read_table(rows)
     reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(names) if name != target}
@@ -96,10 +97,11 @@ def _read_table(rows: Path) -> Any:
             return pq.read_table(rows)
         # As when fitting: an empty field is a missing value and nothing else is.
         convert = pa_csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
-        return pa_csv.read_csv(rows, convert_options=convert)
+        parse = pa_csv.ParseOptions(newlines_in_values=True)
+        return pa_csv.read_csv(rows, parse_options=parse, convert_options=convert)
     except (OSError, pa.ArrowException):
         # Arrow's sentence would quote the line that it could not read.
-        raise DataError(f"{str(rows)!r} is damaged, or its lines have different numbers of fields; mend it") from None
+        raise DataError(f"{str(rows)!r} is damaged, or its lines have different numbers of fields; repair it") from None
 
 
 def _why_left_out(name: str, table: Any) -> str | None:
@@ -151,8 +153,3 @@ def _rounded(attribute: "Attribute") -> "Attribute":
         low=float(low.scaleb(-digit).to_integral_value(ROUND_FLOOR).scaleb(digit)),
         high=float(high.scaleb(-digit).to_integral_value(ROUND_CEILING).scaleb(digit)),
     )
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:_SHOWN_NAMES])
-    return shown if len(names) <= _SHOWN_NAMES else f"{shown} and {len(names) - _SHOWN_NAMES} more"

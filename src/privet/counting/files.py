@@ -33,9 +33,8 @@ def file_columns(path: str | Path) -> list[str]:
         return _csv_header(path)
 
 
-def read_batches(path: str | Path, schema: Schema, *, with_target: bool) -> Iterator[Any]:
-    """Yield Arrow batches of the schema's columns, and of its target where ``with_target``."""
-    names = [*schema.names, *([schema.target] if with_target else [])]
+def read_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iterator[Any]:
+    """Yield Arrow batches of the columns called ``names``, of the types that ``schema`` says."""
     check_present(file_columns(path), names)
     with _owner_errors(path):
         yield from _parquet_batches(path, names) if _is_parquet(path) else _csv_batches(path, schema, names)
@@ -70,11 +69,12 @@ def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
         column_types=types, include_columns=list(names), null_values=[""], strings_can_be_null=True,
         true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
     )  # fmt: skip
+    # Without newlines_in_values a block may end inside a quoted field, and what is a row would depend on other rows.
+    parsing = pa_csv.ParseOptions(newlines_in_values=True)
+    reading = pa_csv.ReadOptions(block_size=_BLOCK_BYTES)
     with pa.input_stream(str(path), compression="detect") as stream:
         try:
-            reader = pa_csv.open_csv(
-                stream, read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES), convert_options=options
-            )
+            reader = pa_csv.open_csv(stream, read_options=reading, parse_options=parsing, convert_options=options)
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):  # a header without a line end, and no rows
                 return

@@ -28,6 +28,10 @@ class Rows(Protocol):
         """Yield codes and class codes."""
         ...
 
+    def exact_size(self) -> int:
+        """Return the number of rows."""
+        ...
+
 
 @dataclass(frozen=True)
 class MemoryRows:
@@ -44,6 +48,10 @@ class MemoryRows:
         """Yield all rows at once."""
         yield self.codes, self.labels
 
+    def exact_size(self) -> int:
+        """Return the number of rows."""
+        return len(self.labels)
+
 
 @dataclass(frozen=True)
 class FileRows:
@@ -55,14 +63,14 @@ class FileRows:
     def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
         """Yield a batch at a time."""
         schema = self.encoder.schema
-        for batch in read_batches(self.path, schema, with_target=True):
+        for batch in read_batches(self.path, schema, [*schema.names, schema.target]):
             codes = self.encoder.encode(batch.select(list(schema.names)))
             yield codes, self.encoder.encode_labels(batch.column(schema.target))
 
-
-def exact_size(rows: Rows) -> int:
-    """Return the number of rows."""
-    return sum(len(labels) for _, labels in rows.blocks())
+    def exact_size(self) -> int:
+        """Return the number of rows, reading one column of them."""
+        schema = self.encoder.schema
+        return sum(batch.num_rows for batch in read_batches(self.path, schema, [schema.target]))
 
 
 def exact_leaf_counts(forest: Forest, rows: Rows, *, n_classes: int, n_jobs: int | None = None) -> NDArray[np.int64]:
@@ -85,6 +93,5 @@ def _count_block(
     counts: NDArray[np.int64],
     roots: NDArray[np.int64],
 ) -> None:
-    scratch = kernels.scratch(len(labels))
     records, stride = codes.reshape(-1), codes.shape[1]
-    kernels.count_classes(forest.words, roots, forest.depth, forest.multiway, records, stride, labels, counts, scratch)
+    kernels.count_classes(forest.words, roots, forest.depth, forest.multiway, records, stride, labels, counts)

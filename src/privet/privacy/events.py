@@ -5,13 +5,14 @@ releases that looked at the same rows are `Sequential`, releases that looked at 
 meaning of an existing event never changes, because model files and ledgers hold them for years.
 """
 
-import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from privet.errors import ModelFileError
+from privet.rng import NoiseSource
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,13 @@ class PermuteAndFlip:
 
 
 @dataclass(frozen=True)
+class Seeded:
+    """A release whose noise came from a seed and can be taken off again: epsilon is infinite."""
+
+    part: "Event"
+
+
+@dataclass(frozen=True)
 class Sequential:
     """Releases that looked at the same rows: their costs add up."""
 
@@ -77,14 +85,28 @@ class Parallel:
     because: str
 
 
-Event: TypeAlias = NoNoise | DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | Sequential | Parallel
+Event: TypeAlias = NoNoise | DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | Seeded | Sequential | Parallel
 
-_KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Sequential, Parallel)
-}
+_EVENTS = (NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Seeded, Sequential, Parallel)
+_KINDS: dict[str, Any] = {kind.__name__: kind for kind in _EVENTS}
 
 # A receipt nests as deep as releases compose; a file that nests deeper was not written by privet.
 _MAX_DEPTH = 32
+
+
+def drawn_from(noise: NoiseSource, event: Event) -> Event:
+    """Return the receipt of a release that drew on ``noise``."""
+    return event if noise.secure else Seeded(event)
+
+
+def releases(event: Event) -> Iterator[Event]:
+    """Yield ``event`` and everything in it."""
+    yield event
+    parts = (
+        event.parts if isinstance(event, Sequential | Parallel) else (event.part,) if isinstance(event, Seeded) else ()
+    )
+    for part in parts:
+        yield from releases(part)
 
 
 def to_json(event: Event) -> dict[str, Any]:
@@ -95,12 +117,11 @@ def to_json(event: Event) -> dict[str, Any]:
 
 def from_json(data: object, *, _depth: int = 0) -> Event:
     """Read an event back; anything that `to_json` could not have written is an error."""
-    kind = _KINDS.get(str(data.get("event"))) if isinstance(data, Mapping) else None
-    if kind is None or _depth > _MAX_DEPTH:
+    if not isinstance(data, Mapping) or str(data.get("event")) not in _KINDS or _depth > _MAX_DEPTH:
         raise ModelFileError(
             "the guarantee holds a receipt of an unknown kind; the file is damaged or of a later version"
         )
-    assert isinstance(data, Mapping)  # noqa: S101 - for the type checker
+    kind = _KINDS[str(data["event"])]
     wanted = set(kind.__dataclass_fields__)
     if set(data) != wanted | {"event"}:
         raise ModelFileError(f"a {kind.__name__} receipt must hold {sorted(wanted)}; the file is damaged")
@@ -111,6 +132,8 @@ def from_json(data: object, *, _depth: int = 0) -> Event:
 def _plain(value: object) -> object:
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, _EVENTS):
+        return to_json(value)
     if isinstance(value, tuple):
         return [to_json(part) for part in value]
     return value
@@ -131,7 +154,7 @@ def _text(name: str) -> Any:
 
 def _positive(name: str) -> Any:
     def read(value: object, _depth: int) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
             raise _damaged(name)
         return float(value)
 
@@ -181,5 +204,6 @@ _READERS: dict[str, Any] = {
     "sigma": _fraction("sigma"),
     "rate": _fraction("rate"),
     "monotone": _flag,
+    "part": lambda value, depth: from_json(value, _depth=depth + 1),
     "parts": _parts,
 }

@@ -7,7 +7,7 @@ receipts of the mechanisms, travels in the model file, and is checked against it
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Self
@@ -18,7 +18,11 @@ from privet.errors import ModelFileError
 from privet.privacy import events
 from privet.privacy.accounting import epsilon_at
 
-SOUND, PAPER, NOT_PRIVATE = "sound", "paper", "not private"
+SOUND, NOT_PRIVATE = "sound", "not private"
+_NOT_PRIVATE_BECAUSE = {
+    events.NoNoise: "it was fitted with epsilon=inf, so exact counts were released",
+    events.Seeded: "its noise came from a seed (unsafe_seeded_noise=True) and can be taken off again",
+}
 ONE_ROW = "one row more or less"
 CURATOR = "the curator who held the rows"
 
@@ -49,7 +53,7 @@ class Guarantee:
     assumptions : tuple of str
         What the caller promised and nobody can check.
     mode : str
-        ``"sound"``, ``"paper"`` (none proven) or ``"not private"``.
+        ``"sound"`` or ``"not private"``.
     reason : str
         Why the mode is not sound; empty where it is.
     event : Event
@@ -79,21 +83,16 @@ class Guarantee:
         public: Sequence[str],
         leaks: Sequence[str] = (),
         assumptions: Sequence[str] = (),
-        secure_noise: bool = True,
     ) -> Self:
-        """Return what ``event`` promises; noise that came from a seed promises nothing."""
+        """Return what ``event`` promises; exact values and noise from a seed promise nothing."""
         epsilon = epsilon_at(event, 0.0)
-        mode, reason = SOUND, ""
-        if math.isinf(epsilon):
-            mode, reason = NOT_PRIVATE, "it was fitted with epsilon=inf, so exact counts were released"
-        if not secure_noise:
-            mode, reason = (
-                NOT_PRIVATE,
-                "its noise came from a seed (unsafe_seeded_noise=True) and can be taken off again",
-            )
+        kinds = {type(release) for release in events.releases(event)}
+        reasons = [reason for kind, reason in _NOT_PRIVATE_BECAUSE.items() if kind in kinds]
+        if math.isinf(epsilon) and not reasons:
+            reasons = ["no finite epsilon bounds what it gives away"]
         return cls(
-            math.inf if mode == NOT_PRIVATE else epsilon,
-            0.0, event, tuple(public), tuple(leaks), tuple(assumptions), mode=mode, reason=reason,
+            epsilon, 0.0, event, tuple(public), tuple(leaks), tuple(assumptions),
+            mode=NOT_PRIVATE if reasons else SOUND, reason=", and ".join(reasons),
         )  # fmt: skip
 
     @property
@@ -101,19 +100,16 @@ class Guarantee:
         """The promise in one sentence."""
         if self.mode == NOT_PRIVATE:
             return f"This model is not private: {self.reason}."
-        if self.mode == PAPER:
-            return f"No privacy is proven for this model: {self.reason}."
-        exception = ""
+        opening = "The"
         if self.leaks:
-            exception = f"Apart from {_few(self.leaks)}, read from the rows without noise and covered by no promise: "
-        sure = f"the same whether or not any one {self.unit} was in the table, up to a factor e^{self.epsilon:g}"
-        sure += f" = {math.exp(self.epsilon):.3g}" if self.epsilon < 50 else ""
-        sure += f" and a probability of {self.delta:g}" if self.delta else ""
+            opening = f"Apart from {_few(self.leaks)}, read from the rows without noise and covered by no promise: the"
+        provided = f"provided that {'; '.join(self.assumptions)}; " if self.assumptions else ""
+        epsilon = repr(self.epsilon).removesuffix(".0")
         return (
-            f"{exception}{'t' if exception else 'T'}he chance of any outcome of this fit is {sure} "
-            f"({'approximate' if self.delta else 'pure'} differential privacy, epsilon = {self.epsilon:g}"
-            f"{f', delta = {self.delta:g}' if self.delta else ''}, neighbours: {self.neighbours}; "
-            f"trusted: {self.trust}; public beforehand: {'; '.join(self.public)})."
+            f"{opening} chance of any outcome of this fit is the same whether or not any one {self.unit} was in the "
+            f"table, up to a factor e^{epsilon}{_factor(self.epsilon)} (pure differential privacy, "
+            f"epsilon = {epsilon}, neighbours: {self.neighbours}; {provided}trusted: {self.trust}; "
+            f"public beforehand: {'; '.join(self.public)})."
         )
 
     def __str__(self) -> str:
@@ -129,15 +125,25 @@ class Guarantee:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read a guarantee back; one that promises more than its receipts is refused."""
+        """Read a guarantee back; whatever does not follow from its receipts is refused."""
         if not isinstance(data, Mapping) or set(data) != {*cls.__dataclass_fields__, "sentence"}:
             raise ModelFileError("the guarantee lacks a field or has one too many; the file is damaged")
-        fields = {name: _read_field(name, data[name]) for name in cls.__dataclass_fields__}
-        guarantee = cls(**fields)
-        stated = guarantee.epsilon if guarantee.mode == SOUND else math.inf
-        if stated < epsilon_at(guarantee.event, guarantee.delta) or data["sentence"] != guarantee.sentence:
-            raise ModelFileError("the guarantee promises more than its receipts do; the file was changed")
+        lists = {name: _texts(data[name], name) for name in ("public", "leaks", "assumptions")}
+        versions = data["versions"]
+        if not isinstance(versions, dict) or not _all_text([*versions, *versions.values()]):
+            raise ModelFileError("the guarantee's versions are not what privet writes there; the file is damaged")
+        guarantee = replace(cls.from_event(events.from_json(data["event"]), **lists), versions=versions)
+        if guarantee.to_json() != data:
+            raise ModelFileError("the guarantee does not follow from its receipts; the file was changed")
         return guarantee
+
+
+def _factor(epsilon: float) -> str:
+    """Return e^epsilon to three digits, rounded up: a promise must not look better than it is."""
+    if epsilon > 50:
+        return ""
+    step = 10.0 ** (math.floor(epsilon / math.log(10)) - 2)
+    return f" = {math.ceil(math.exp(epsilon) / step) * step:.3g}"
 
 
 def _few(names: Sequence[str], most: int = 3) -> str:
@@ -145,21 +151,11 @@ def _few(names: Sequence[str], most: int = 3) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _read_field(name: str, value: object) -> Any:
-    if name == "event":
-        return events.from_json(value)
-    if name == "epsilon" and value == "inf":
-        return math.inf
-    if name in {"epsilon", "delta"}:
-        most = math.inf if name == "epsilon" else 1.0
-        good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < most
-    elif name in {"public", "leaks", "assumptions"}:
-        good = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        value = tuple(value) if isinstance(value, list) else value
-    elif name == "versions":
-        good = isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
-    else:
-        good = isinstance(value, str) and (name != "mode" or value in {SOUND, PAPER, NOT_PRIVATE})
-    if not good:
+def _texts(value: object, name: str) -> list[str]:
+    if not isinstance(value, list) or not _all_text(value):
         raise ModelFileError(f"the guarantee's {name} is not what privet writes there; the file is damaged")
-    return float(value) if name in {"epsilon", "delta"} else value  # type: ignore[arg-type]
+    return value
+
+
+def _all_text(values: Sequence[object]) -> bool:
+    return all(isinstance(value, str) for value in values)

@@ -13,12 +13,14 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import is_whole
 from privet.errors import SchemaError
 
 Label: TypeAlias = str | int | float | bool
 
 # Codes are at most uint16, and one code is kept for missing values.
 MAX_VALUES = 65_534
+MAX_LABEL = 1_000
 # As fine as codes of one byte allow: 255 cells and the code for missing values.
 DEFAULT_CELLS = 255
 
@@ -132,7 +134,7 @@ class Numeric:
     @property
     def n_values(self) -> int:
         """How many codes stand for values."""
-        return len(self.cuts) + 1
+        return (self.bins or DEFAULT_CELLS) if self.edges is None else len(self.edges) + 1
 
     @property
     def missing_code(self) -> int:
@@ -159,7 +161,7 @@ class Numeric:
 
     def _finite(self, value: object, which: str) -> float:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise SchemaError(f"attribute {self.name!r}: {which} must be a number")
+            raise SchemaError(f"attribute {self.name!r}: {which} must be a number; write it without quotes")
         try:
             number = float(value)
         except OverflowError:
@@ -173,7 +175,7 @@ class Numeric:
 
     def _checked_edges(self, edges: object) -> tuple[float, ...]:
         if isinstance(edges, str) or not isinstance(edges, Iterable):
-            raise SchemaError(f"attribute {self.name!r}: edges must be a list of numbers")
+            raise SchemaError(f"attribute {self.name!r}: edges must be a list of numbers; write them in [ ]")
         checked = tuple(self._finite(edge, "every edge") for edge in edges)
         if list(checked) != sorted(set(checked)):
             raise SchemaError(f"attribute {self.name!r}: edges must increase; sort them and drop repeats")
@@ -187,11 +189,10 @@ class Numeric:
         where = f"attribute {self.name!r}"
         if self.bins is not None and self.edges is not None:
             raise SchemaError(f"{where}: give bins or edges, not both")
-        if self.bins is not None and (isinstance(self.bins, bool) or not isinstance(self.bins, (int, np.integer))):
-            raise SchemaError(f"{where}: bins must be a whole number")
-        n_values = (
-            len(self.edges) + 1 if self.edges is not None else self.bins or (0 if self.bins == 0 else DEFAULT_CELLS)
-        )
+        if self.bins is not None and not is_whole(self.bins):
+            raise SchemaError(f"{where}: bins must be a whole number; round it")
+        given = DEFAULT_CELLS if self.bins is None else self.bins
+        n_values = given if self.edges is None else len(self.edges) + 1
         if not 1 <= n_values <= MAX_VALUES:
             raise SchemaError(f"{where}: it needs between 1 and {MAX_VALUES:,} cells; change bins or edges")
 
@@ -210,7 +211,7 @@ def check_name(name: object) -> None:
 def checked_labels(values: object, *, where: str, noun: str) -> tuple[Label, ...]:
     """Return ``values`` as plain Python labels: not empty, no repeats, all text or all numbers or all bools."""
     if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
-        raise SchemaError(f"{where}: {noun} must be a list")
+        raise SchemaError(f"{where}: {noun} must be a list; write them in [ ]")
     labels = tuple(_plain_label(value, where, noun) for value in values)
     if not labels:
         raise SchemaError(f"{where}: {noun} is empty; list every value that is publicly known to be possible")
@@ -231,12 +232,17 @@ def label_kind(label: Label) -> str:
 def _plain_label(value: object, where: str, noun: str) -> Label:
     plain = value.item() if isinstance(value, np.generic) else value
     # Half a surrogate pair cannot be written to a file or matched by Arrow.
-    if isinstance(plain, str) and not any("\ud800" <= character <= "\udfff" for character in plain):
+    if (
+        isinstance(plain, str)
+        and len(plain) <= MAX_LABEL
+        and not any("\ud800" <= character <= "\udfff" for character in plain)
+    ):
         return plain
     if isinstance(plain, bool) or (isinstance(plain, int) and -(2**53) <= plain <= 2**53):
         return plain
     if isinstance(plain, float) and math.isfinite(plain):
         return plain
     raise SchemaError(
-        f"{where}: {noun} must be text, true/false, or finite numbers up to 2^53; a missing value needs no entry"
+        f"{where}: {noun} must be text of up to {MAX_LABEL:,} characters, true/false, or finite numbers up to 2^53; "
+        "a missing value needs no entry"
     )

@@ -126,7 +126,7 @@ def numbers_of(column: Column, name: str) -> NDArray[Any]:
             f"column {name!r} holds {kind}, but the schema calls it continuous; convert it to numbers, or declare it "
             "categorical"
         )
-    numbers: NDArray[Any] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    numbers: NDArray[Any] = _as_type(column, pa.float64()).to_numpy(zero_copy_only=False)
     return numbers
 
 
@@ -146,8 +146,21 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         return table.take(np.asarray(indices))
     _check_kind(column.type, labels, name, noun)
     common = {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
-    found = pc.index_in(column.cast(common, safe=False), value_set=pa.array(labels, type=common), skip_nulls=True)
+    found = pc.index_in(_as_type(column, common), value_set=pa.array(labels, type=common), skip_nulls=True)
     return np.asarray(found.cast(pa.int64()).fill_null(-1))
+
+
+def _as_type(column: Any, arrow_type: Any) -> Any:
+    """Cast a column so that no value's result depends on another row.
+
+    Arrow gives a whole column of decimals one scale, and rounds differently at different scales; by way of text each
+    value becomes the float nearest to it.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    return column.cast(arrow_type, safe=False)
 
 
 def _check_kind(arrow_type: Any, labels: Sequence[Label], name: str, noun: str) -> None:
@@ -172,6 +185,8 @@ def arrow_kind(arrow_type: Any) -> str:
         return "numbers"
     if types.is_boolean(arrow_type):
         return "true/false"
+    if types.is_nested(arrow_type):  # the names of its fields may come from the rows
+        return "nested values"
     return "nothing" if types.is_null(arrow_type) else f"values of type {arrow_type}"
 
 

@@ -10,12 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from privet.checks import is_whole
 from privet.errors import SchemaError
 from privet.schema.attribute import Attribute, Categorical, Label, Numeric, checked_labels
+from privet.whole_file import whole_file
 
 # An attribute's number takes 15 bits of a packed node.
 MAX_ATTRIBUTES = 2**15 - 1
 MAX_CLASSES = 2**16 - 1
+# Over all attributes; a file that declares more is meant to exhaust the memory.
+MAX_CELLS = 2**23
 # What the files in public collections say about a table besides its schema; read over, never kept.
 _DESCRIPTION = {"name", "title", "source", "license", "notes", "class_counts", "missing_cells"}
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
@@ -30,7 +34,8 @@ class Schema:
     attributes : sequence of Categorical and Numeric
         In the order of a NumPy table's columns; other tables are matched by name.
     classes : sequence of str, int, float or bool
-        Every label that is publicly known to be possible; at least two.
+        Every label that is publicly known to be possible; at least two. Kept in sorted order, as scikit-learn's scores
+        expect it.
     target : str
         The label's column in a file.
     rows : int, optional
@@ -69,14 +74,17 @@ class Schema:
         labels = classes if isinstance(classes, (str, np.ndarray)) else list(classes)
         for name, value in {
             "attributes": tuple(attributes),
-            "classes": checked_labels(labels, where=f"target {target!r}", noun="classes"),
+            "classes": tuple(sorted(checked_labels(labels, where=f"target {target!r}", noun="classes"))),
             "target": target,
-            "rows": int(rows) if isinstance(rows, np.integer) else rows,
+            "rows": int(rows) if rows is not None and is_whole(rows) else rows,
             "classes_inferred": classes_inferred,
         }.items():
             object.__setattr__(self, name, value)
         self._check_attributes()
         self._check_classes_and_rows()
+
+    def __repr__(self) -> str:
+        return f"Schema({len(self.attributes)} attributes, {len(self.classes)} classes, target={self.target!r})"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,7 +119,8 @@ class Schema:
 
     def save(self, path: str | Path) -> None:
         """Write the schema to a JSON file."""
-        Path(path).write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        with whole_file(path) as file:
+            file.write(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def from_json(cls, data: object) -> Self:
@@ -121,7 +130,7 @@ class Schema:
         check_keys(data, _KEYS | _DESCRIPTION, required={"classes", "attributes"}, where="the schema")
         attributes = data["attributes"]
         if not isinstance(attributes, list):
-            raise SchemaError("the schema's attributes must be a list")
+            raise SchemaError("the schema's attributes must be a list; write them in [ ]")
         return cls(
             [_attribute_from_json(item) for item in attributes],
             classes=_json_list(data["classes"], "classes"),
@@ -144,6 +153,10 @@ class Schema:
             raise SchemaError("a schema needs attributes: a list of at least one Categorical or Numeric")
         if len(self.attributes) > MAX_ATTRIBUTES:
             raise SchemaError(f"a schema holds at most {MAX_ATTRIBUTES:,} attributes; leave some columns out")
+        if sum(attribute.n_values for attribute in self.attributes) > MAX_CELLS:
+            raise SchemaError(
+                f"all attributes together have more than {MAX_CELLS:,} values; lower bins or merge categories"
+            )
         seen: set[str] = set()
         for name in self.names:
             if name in seen:
@@ -163,8 +176,7 @@ class Schema:
         for flag in (self.classes_inferred, *(attribute.inferred for attribute in self.attributes)):
             if not isinstance(flag, bool):
                 raise SchemaError("inferred must be true or false; remove it once the domain is publicly known")
-        whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
-        if self.rows is not None and not (whole and 1 <= self.rows <= 2**53):
+        if self.rows is not None and not (is_whole(self.rows) and 1 <= self.rows <= 2**53):
             raise SchemaError("rows must be a whole number of at least 1, roughly the table's size; or leave it out")
 
 
@@ -180,7 +192,7 @@ def check_keys(data: Mapping[str, Any], known: set[str], *, required: set[str], 
 
 def _json_list(value: object, noun: str) -> list[Any]:
     if not isinstance(value, list):
-        raise SchemaError(f"the schema's {noun} must be a list")
+        raise SchemaError(f"the schema's {noun} must be a list; write them in [ ]")
     return value
 
 
@@ -201,7 +213,7 @@ def _attribute_from_json(data: object) -> Attribute:
     )
     bounds = data["bounds"]
     if not isinstance(bounds, list) or len(bounds) != 2:
-        raise SchemaError(f"{where}: bounds must be [low, high]")
+        raise SchemaError(f"{where}: bounds must be [low, high]; write two numbers")
     options = {key: data[key] for key in ("bins", "edges", "inferred") if key in data}
     return Numeric(data["name"], bounds[0], bounds[1], **options)
 

@@ -5,6 +5,7 @@ never values.
 """
 
 import difflib
+import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -50,7 +51,7 @@ def as_arrow(column: Any, name: str) -> Any:
         return column.to_arrow()
     try:
         return pa.array(column, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError):
         # Arrow quotes the value that it stumbled on; that must not travel.
         raise DataError(
             f"column {name!r} mixes types or holds objects that are neither text nor numbers; convert it to one type"
@@ -59,12 +60,14 @@ def as_arrow(column: Any, name: str) -> Any:
 
 def as_matrix(table: Any) -> NDArray[Any]:
     """Return a table without names as a two-dimensional NumPy array."""
+    if isinstance(table, (str, os.PathLike)):
+        raise DataError("a path is no table here; read the file first, or predict with `privet predict`")
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise DataError("sparse tables are not supported; pass a dense one, such as table.toarray()")
-    try:
-        array = np.asarray(table)
-    except ValueError:
-        raise DataError("the rows have different lengths; pass one value a column in every row") from None
+    # A list becomes objects, so that one row never decides the type of another row's values.
+    array = np.array(table, dtype=object) if isinstance(table, (list, tuple)) else np.asarray(table)
+    if array.ndim == 1 and array.dtype == object and any(isinstance(row, (list, tuple)) for row in array):
+        raise DataError("the rows have different lengths; pass one value per column in every row")
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported; pass the real and imaginary parts as two columns")
     if array.ndim != 2:

@@ -95,14 +95,6 @@ class Forest:
         return np.concatenate([np.full(self.n_trees, -1), np.repeat(np.arange(self.n_nodes), self.n_children)])
 
     @cached_property
-    def tree(self) -> NDArray[np.int64]:
-        """Per node, the tree it belongs to."""
-        tree = np.arange(self.n_nodes)
-        for start, stop in zip(self.level_start[1:-1], self.level_start[2:], strict=True):
-            tree[start:stop] = tree[self.parent[start:stop]]
-        return tree
-
-    @cached_property
     def words(self) -> NDArray[np.uint64]:
         """The packed nodes that the kernels walk; a leaf leads to itself."""
         is_leaf = self.attribute == LEAF

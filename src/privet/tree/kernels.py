@@ -10,7 +10,6 @@ from typing import Any
 import numba
 import numpy as np
 from numba import uint64
-from numpy.typing import NDArray
 
 from privet.tree.forest import ATTRIBUTE_SHIFT, MULTIWAY_SHIFT, THRESHOLD_SHIFT
 
@@ -40,7 +39,8 @@ def _multiway_step(words, node, records, row):  # type: ignore[no-untyped-def]
 def _router(step: Any) -> Any:
     """Return the kernel that routes by ``step``."""
 
-    @numba.njit(cache=True, nogil=True)
+    # Not cached: a closure is new in every process, and the kernels below are cached with it inside.
+    @numba.njit(nogil=True)
     def route_by_step(words, root, depth, records, stride, first, n_rows, leaves):  # type: ignore[no-untyped-def]
         s, top, d = uint64(stride), uint64(root), uint64(depth)
         whole = uint64(n_rows) // uint64(LANES) * uint64(LANES)
@@ -87,9 +87,10 @@ def route(words, root, depth, multiway, records, stride, first, n_rows, leaves):
 
 
 @numba.njit(cache=True, nogil=True)
-def count_classes(words, roots, depth, multiway, records, stride, labels, counts, leaves):  # type: ignore[no-untyped-def]
-    """``counts[leaf, class] += 1`` for every row and every tree in ``roots``; ``leaves`` is scratch of `BLOCK`."""
+def count_classes(words, roots, depth, multiway, records, stride, labels, counts):  # type: ignore[no-untyped-def]
+    """``counts[leaf, class] += 1`` for every row and every tree in ``roots``."""
     n_rows = labels.shape[0]
+    leaves = np.empty(min(n_rows, BLOCK), dtype=np.uint32)
     for first in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - first)
         for root in roots:
@@ -99,13 +100,13 @@ def count_classes(words, roots, depth, multiway, records, stride, labels, counts
 
 
 @numba.njit(cache=True, nogil=True)
-def vote_shares(words, roots, depth, multiway, records, stride, weights, otherwise, out, leaves):  # type: ignore[no-untyped-def]
+def vote_shares(words, roots, depth, multiway, records, stride, weights, otherwise, out):  # type: ignore[no-untyped-def]
     """Write to ``out`` each class's share of the weights of all leaves that a row reaches.
 
-    ``weights[node]`` has one whole number a class; ``otherwise`` is for rows whose weights are all 0. ``leaves`` is
-    scratch of `BLOCK`.
+    ``weights[node]`` has one whole number per class; ``otherwise`` is for rows whose weights are all 0.
     """
     n_rows, n_classes = out.shape
+    leaves = np.empty(min(n_rows, BLOCK), dtype=np.uint32)
     votes = np.empty((leaves.shape[0], n_classes), dtype=np.int64)
     for first in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - first)
@@ -119,8 +120,3 @@ def vote_shares(words, roots, depth, multiway, records, stride, weights, otherwi
             total = votes[i].sum()
             for c in range(n_classes):
                 out[first + i, c] = votes[i, c] / total if total > 0 else otherwise[c]
-
-
-def scratch(n_rows: int) -> NDArray[np.uint32]:
-    """Return room for the leaves of one block of rows."""
-    return np.empty(min(n_rows, BLOCK), dtype=np.uint32)

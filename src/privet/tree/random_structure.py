@@ -78,7 +78,7 @@ class _Frontier:
         return _Frontier(low, high)
 
 
-def random_forest(
+def random_structure(
     schema: Schema,
     *,
     n_trees: int,

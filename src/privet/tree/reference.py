@@ -51,7 +51,6 @@ def count_classes(
     stride: int,
     labels: NDArray[np.uint16],
     counts: NDArray[np.int64],
-    leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
 ) -> None:
     """``counts[leaf, class] += 1`` for every row and tree."""
     for record, label in zip(records.reshape(-1, stride), labels, strict=True):
@@ -69,7 +68,6 @@ def vote_shares(
     weights: NDArray[np.int64],
     otherwise: NDArray[np.float64],
     out: NDArray[np.float64],
-    leaves: NDArray[np.uint32],  # noqa: ARG001 - scratch of the kernel's
 ) -> None:
     """Write to ``out`` each class's share of the weights of all leaves that a row reaches."""
     for row, record in enumerate(records.reshape(-1, stride)):

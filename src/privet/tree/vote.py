@@ -53,10 +53,10 @@ class SummedCounts:
         return out
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
-        forest, scratch = self.forest, kernels.scratch(len(codes))
+        forest = self.forest
         kernels.vote_shares(
             forest.words, self.roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1],
-            self.weights, self.otherwise, out, scratch,
+            self.weights, self.otherwise, out,
         )  # fmt: skip
 
 

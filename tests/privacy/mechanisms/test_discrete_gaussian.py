@@ -41,7 +41,7 @@ def test_a_rho_out_of_range_is_refused(rho):
 
 
 def test_a_squared_sensitivity_that_is_no_positive_integer_is_refused():
-    with pytest.raises(ParameterError, match=r"sensitivity_squared=0.5 is not a whole number"):
+    with pytest.raises(ParameterError, match=r"sensitivity_squared=0.5 must be a whole number"):
         discrete_gaussian([5, 9], rho=1.0, sensitivity_squared=0.5)
 
 

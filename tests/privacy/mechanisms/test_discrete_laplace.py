@@ -72,7 +72,7 @@ def test_an_epsilon_out_of_range_is_refused(epsilon):
 
 @pytest.mark.parametrize("sensitivity", [0, -3, 1.0, 0.5, True, None, 2**62 + 1])
 def test_a_sensitivity_that_is_no_positive_integer_is_refused(sensitivity):
-    with pytest.raises(ParameterError, match=r"sensitivity=.* is not a whole number from 1"):
+    with pytest.raises(ParameterError, match=r"sensitivity=.* must be a whole number from 1"):
         discrete_laplace([5, 9], epsilon=1.0, sensitivity=sensitivity)
 
 

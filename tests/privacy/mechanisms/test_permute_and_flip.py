@@ -57,7 +57,7 @@ def test_scores_that_are_no_integers_are_refused():
 def test_parameters_out_of_range_are_refused():
     with pytest.raises(ParameterError, match="epsilon=0 is out of range"):
         permute_and_flip([5, 9], epsilon=0, sensitivity=1)
-    with pytest.raises(ParameterError, match="sensitivity=0 is not a whole number"):
+    with pytest.raises(ParameterError, match="sensitivity=0 must be a whole number"):
         permute_and_flip([5, 9], epsilon=1.0, sensitivity=0)
     with pytest.raises(ParameterError, match="pass a larger epsilon, or count in coarser units"):
         permute_and_flip([5, 9], epsilon=1e-6, sensitivity=2**30)

@@ -13,6 +13,7 @@ Every number in a kernel is ``uint64``: numba adds signed to unsigned integers a
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, TypeVar, cast
 
 import numba
@@ -69,6 +70,21 @@ def fill(
         halves = np.concatenate([unread, fresh.view(np.uint16)])
         done, read = kernel(halves, out, done, *parameters)
         unread = halves[read:]
+
+
+def with_noise(
+    kernel: Callable[..., tuple[int, int]],
+    exact: NDArray[np.int64],
+    scale: Fraction,
+    *,
+    words_each: float,
+    noise: NoiseSource,
+) -> NDArray[np.int64]:
+    """Return ``exact`` plus what ``kernel`` draws for every value at ``scale``."""
+    noisy = np.empty(exact.size, dtype=np.int64)
+    fill(kernel, noisy, U64(scale.numerator), U64(scale.denominator), words_each=words_each, noise=noise)
+    noisy += exact.ravel()
+    return noisy.reshape(exact.shape)
 
 
 @inlined

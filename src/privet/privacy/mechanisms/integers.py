@@ -1,10 +1,9 @@
 """The integers a mechanism is handed: exact values and their sensitivity."""
 
-from numbers import Integral
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privet.checks import check_whole
 from privet.errors import ParameterError
 
 # Values up to 2**62 and noise below 2**62 add up in 64 bits.
@@ -12,7 +11,7 @@ _LARGEST = 2**62
 
 
 def exact_integers(exact: ArrayLike) -> NDArray[np.int64]:
-    """Return a private copy of ``exact`` as 64-bit integers, or refuse what is no array of integers."""
+    """Return a copy of ``exact`` as 64-bit integers, or refuse what is no array of integers."""
     values = np.asarray(exact)
     if values.dtype.kind not in "iu":
         raise ParameterError(
@@ -26,6 +25,4 @@ def exact_integers(exact: ArrayLike) -> NDArray[np.int64]:
 
 def positive_integer(name: str, value: object) -> int:
     """Return ``value`` as a Python int from 1 to 2**62, or say that ``name`` must be one."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 < int(value) <= _LARGEST:
-        raise ParameterError(f"{name}={value!r} is not a whole number from 1 to 2**62; round it up to one")
-    return int(value)
+    return check_whole(name, value, least=1, most=_LARGEST)

@@ -32,7 +32,7 @@ def permute_and_flip(
     monotone: bool = False,
     what: str = "selection",
     noise: NoiseSource | None = None,
-) -> tuple[int, events.PermuteAndFlip | events.NoNoise]:
+) -> tuple[int, events.Event]:
     """Choose a candidate, a high score being likelier, and say what was released.
 
     Parameters
@@ -63,13 +63,14 @@ def permute_and_flip(
     ``epsilon``-DP, if ``noise`` is secure. Argument: permute_and_flip.md.
     """
     epsilon, sensitivity = check_epsilon(epsilon), positive_integer("sensitivity", sensitivity)
-    gaps = _gaps(exact_scores)
+    gaps, noise = _gaps(exact_scores), noise or SystemNoise()
     if math.isinf(epsilon):
         best = np.flatnonzero(gaps == 0)
         return int(best[_choose(np.zeros_like(gaps[best]), 1, 1, noise)]), events.NoNoise(what)
     rate = rate_at_most(sensitivity, epsilon, monotone=monotone)
     index = _choose(gaps, rate.numerator, rate.denominator, noise)
-    return index, events.PermuteAndFlip(what, epsilon, sensitivity, gaps.size, bool(monotone), rate)
+    event = events.PermuteAndFlip(what, epsilon, sensitivity, gaps.size, bool(monotone), rate)
+    return index, events.drawn_from(noise, event)
 
 
 def _gaps(exact_scores: ArrayLike) -> NDArray[np.uint64]:
@@ -84,10 +85,10 @@ def _gaps(exact_scores: ArrayLike) -> NDArray[np.uint64]:
     return np.max(values).astype(np.uint64) - values.astype(np.uint64)
 
 
-def _choose(gaps: NDArray[np.uint64], top: int, bottom: int, noise: NoiseSource | None) -> int:
+def _choose(gaps: NDArray[np.uint64], top: int, bottom: int, noise: NoiseSource) -> int:
     chosen = np.empty(1, dtype=np.int64)
     # Two words a candidate serve even if all are asked; `fill` fetches more where many coins are long.
-    fill(_fill, chosen, gaps, U64(top), U64(bottom), words_each=2.0 * gaps.size, noise=noise or SystemNoise())
+    fill(_fill, chosen, gaps, U64(top), U64(bottom), words_each=2.0 * gaps.size, noise=noise)
     return int(chosen[0])
 
 

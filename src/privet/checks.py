@@ -1,0 +1,19 @@
+"""What counts as a whole number, decided once."""
+
+from typing import TypeGuard
+
+import numpy as np
+
+from privet.errors import ParameterError
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether ``value`` is an int of Python or NumPy; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_whole(name: str, value: object, *, least: int, most: int) -> int:
+    """Return ``value`` as an int where it is a whole number from ``least`` to ``most``."""
+    if is_whole(value) and least <= value <= most:
+        return int(value)
+    raise ParameterError(f"{name}={value!r} must be a whole number from {least} to {most:,}")

@@ -1,0 +1,41 @@
+"""Files that are written whole or not at all."""
+
+import gzip
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from privet.errors import ParameterError
+
+# Measured on a model of 8 million counts: level 9 saves 7 % of the bytes and takes 24 s longer.
+_GZIP_LEVEL = 4
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[TextIO]:
+    """Yield a text file that takes the name ``path`` when all is written, and else leaves nothing behind.
+
+    It is gzipped where the name ends in ``.gz``.
+    """
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        with (
+            unfinished.open("wb") as raw,
+            _packed(raw, zipped=path.suffix == ".gz") as packed,
+            io.TextIOWrapper(packed, encoding="utf-8", newline="") as file,
+        ):
+            yield file
+        unfinished.replace(path)
+    except OSError as error:
+        raise ParameterError(f"cannot write to {str(path)!r}: {error.strerror}; choose another path") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _packed(raw: BinaryIO, *, zipped: bool) -> Any:
+    # Without a name and a time in it, so that the same content gives the same bytes.
+    return gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) if zipped else nullcontext(raw)
