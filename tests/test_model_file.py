@@ -1,6 +1,7 @@
 import gzip
 import json
 import math
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -83,6 +84,13 @@ def test_a_model_that_cannot_be_written_leaves_nothing_behind(tmp_path):
     with pytest.raises(ParameterError, match="cannot write to .*; choose another path"):
         a_model().save(tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ParameterError, match="it is no regular file; choose another path"):
+        a_model().save(tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_an_unfitted_model_is_not_saved(tmp_path):

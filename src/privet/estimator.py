@@ -59,6 +59,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self)
         return self._probabilities(self._encoder.encode(X))
 
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of every row's class probabilities."""
+        with np.errstate(divide="ignore"):  # the logarithm of a probability of 0 is -inf
+            return np.log(self.predict_proba(X))
+
     def save(self, path: str | Path) -> None:
         """Write the released model to ``path``: one JSON document, gzipped where the name ends in ``.gz``.
 
@@ -100,7 +105,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
         if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
-            return as_arrow(y, "y")
+            return as_arrow(_only_column(y), "y")
         # A list becomes objects, so that one label never decides the type of another.
         labels = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
         if labels.dtype.kind == "c":
@@ -144,6 +149,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")
+
+
+def _only_column(y: Any) -> Any:
+    """Return the column of a table that has one, and a column as it is."""
+    if len(getattr(y, "shape", ())) < 2:
+        return y
+    if y.shape[1] != 1:
+        raise DataError("y must be one column of labels; pass one label per row")
+    if hasattr(y, "iloc"):
+        return y.iloc[:, 0]
+    return y.column(0) if hasattr(y, "column") else y.to_series()
 
 
 def public_facts(schema: Schema) -> list[str]:

@@ -21,6 +21,9 @@ def whole_file(path: str | Path) -> Iterator[TextIO]:
     It is gzipped where the name ends in ``.gz``.
     """
     path = Path(path)
+    if path.exists() and not path.is_file():
+        # Renaming over a device or a pipe would do away with it.
+        raise ParameterError(f"cannot write to {str(path)!r}: it is no regular file; choose another path")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         with (

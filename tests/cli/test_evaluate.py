@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from privet.cli.output import EXIT_DATA, EXIT_USAGE
@@ -81,3 +83,17 @@ def test_a_schema_is_needed(refused):
 
 def test_a_file_that_is_not_there_exits_with_3(refused):
     assert "cannot read 'missing.csv'" in refused("evaluate missing.csv --schema schema.json", EXIT_DATA)
+
+
+def test_prices_that_look_alike_keep_their_own_scores(privet):
+    result = json.loads(privet(f"{EVALUATE} --height 3 --trees 30 --epsilon 5000,5000.0001 --json").stdout)
+    assert [score["epsilon"] for score in result["scores"]] == [5000, 5000.0001]
+    assert all(score["accuracy"] > result["majority_class"]["accuracy"] + 0.05 for score in result["scores"])
+
+
+def test_a_forest_that_only_guesses_is_told_what_may_help(privet):
+    rows = pd.read_csv("rows.csv")
+    rows["class"] = np.where(rows.index < 15, "yes", "no")  # 95 % no, and nothing to learn
+    rows.to_csv("rows.csv", index=False)
+    said = privet(f"{EVALUATE} --epsilon 0.000001").stderr
+    assert "no better than guessing the majority class; taller or more trees may help" in said

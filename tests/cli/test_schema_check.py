@@ -50,7 +50,7 @@ def test_a_table_that_fits_is_told_to_its_owner_on_stderr(privet):
     result = privet("schema check schema.json rows.csv")
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
-        "privet: the table fits the schema: all columns are there, and hold what it says",
+        "privet: all columns of the schema are there and hold values of its types",
         "privet: columns with missing values, which get a code of their own: none",
         "privet: columns with values that are not in their categories, which are read as missing: none",
         "privet: columns with values beyond their bounds, which are clipped: none",

@@ -42,7 +42,7 @@ def test_everything_is_marked_and_the_number_of_rows_is_not_written(privet):
 
 def test_it_says_in_plain_words_what_is_left_to_do(privet):
     said = privet(INIT).stderr
-    assert "read from the rows: go through every entry, replace it by what is publicly known" in said
+    assert "go through every entry, replace it with what is publicly known" in said
     assert "until then a model's guarantee records a leak" in said
     assert 'add "rows": about how many' in said
 
@@ -150,7 +150,10 @@ def test_a_column_that_is_there_twice_is_refused(refused):
 def test_lines_of_different_lengths_are_refused_without_being_quoted(refused):
     Path("table.csv").write_text("x,class\n1,a\nxyzzy,b,3\n")
     said = refused("schema init table.csv -o draft.json", EXIT_DATA)
-    assert said == "'table.csv' is damaged, or its lines have different numbers of fields; repair it"
+    assert said == (
+        "'table.csv' cannot be read to its end: it is cut short or damaged, or its lines differ in their number of "
+        "fields; write it again"
+    )
 
 
 def test_a_file_that_is_not_there_exits_with_3(refused):
@@ -163,3 +166,16 @@ def test_a_schema_that_exists_is_not_replaced_without_force(refused, privet):
     assert Path("schema.json").read_text() == before
     assert privet("schema init rows.csv --force").exit_code == 0
     assert Path("schema.json").read_text() != before
+
+
+@pytest.mark.parametrize("kind", ["category", "string[pyarrow]"])
+def test_text_of_any_storage_is_drafted_from_parquet(privet, kind):
+    frame = pd.DataFrame({"sex": ["m", "f", "m"], "class": ["no", "yes", "no"]}).astype(kind)
+    frame.to_parquet("table.parquet")
+    assert privet("schema init table.parquet -o draft.json").exit_code == 0
+    assert drafted()["sex"]["categories"] == ["f", "m"]
+
+
+def test_a_table_without_rows_has_no_classes_to_draft(refused):
+    Path("table.csv").write_text("sex,class\n")
+    assert "classes is empty" in refused("schema init table.csv -o draft.json", EXIT_DATA)

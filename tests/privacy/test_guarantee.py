@@ -38,7 +38,12 @@ def test_the_sentence_names_what_the_caller_promised():
 
 @pytest.mark.parametrize(
     ("epsilon", "shown"),
-    [(1.2, "e^1.2 = 3.33 "), (1.0000004, "e^1.0000004 = 2.72 "), (0.1, "e^0.1 = 1.11 "), (99.0, "e^99 (")],
+    [
+        (1.2, "e^1.2 = 3.33 "),
+        (1.0000004, "e^1.0000004 = 2.72 "),
+        (0.1, "e^0.1 = 1.11 "),
+        (99.0, "e^99, which is next to no promise at all ("),
+    ],
 )
 def test_the_sentence_never_rounds_to_the_better(epsilon, shown):
     event = DiscreteLaplace("counts", epsilon, 1, Fraction(1) / Fraction(epsilon))

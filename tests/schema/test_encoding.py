@@ -136,7 +136,9 @@ MARK = "marked-4711"
     ("table", "sentence"),
     [
         (FRAME.rename(columns={"age": "Age"}), "lacks the column 'age' of the schema; did you mean 'Age'"),
-        (FRAME.drop(columns="code"), "lacks the column 'code' of the schema; add it"),
+        (FRAME.drop(columns="code"), "lacks the column 'code' of the schema; add it, or correct the schema"),
+        (FRAME.assign(**{"class": "no"}), "the label's column 'class' is among the attributes; drop it from the table"),
+        (pl.from_pandas(FRAME).lazy(), "a lazy frame has no rows yet"),
         (FRAME.assign(id=MARK), "has a column 'id' that the schema lacks; drop it"),
         (pd.concat([FRAME, FRAME[["age"]]], axis=1), "has the column 'age' twice"),
         (FRAME.assign(age=MARK), "'age' holds text, but the schema calls it continuous"),

@@ -119,7 +119,7 @@ def test_a_wrong_schema_is_refused_with_the_way_out(changes, sentence):
         ({"attributes": []}, "the schema lacks 'classes'; add it"),
         (
             {"classes": [], "attributes": [], "row": 4},
-            "unknown key 'row'; known keys are attributes, class_counts",
+            "unknown key 'row'; known keys are attributes, classes, ",
         ),
         ({"classes": ["a", "b"], "attributes": {}}, "attributes must be a list"),
         ({"classes": {"a": 1}, "attributes": []}, "classes must be a list"),

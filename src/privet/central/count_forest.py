@@ -55,6 +55,7 @@ class CountForestClassifier(PrivateClassifier):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each attribute's share of the fall in Gini impurity, from released counts alone and corrected for noise."""
+        check_is_fitted(self)
         return gini_importances(
             self.forest_,
             self.noisy_counts_,

@@ -15,6 +15,9 @@ _NOTICE = (
     "these scores are computed from the rows without noise, and every fold is a fit that costs its epsilon; "
     "unless the rows are public, the figures must not be published"
 )
+_NO_BETTER = (
+    "no better than guessing the majority class; taller or more trees may help (--height, --trees), or a larger epsilon"
+)
 _UNEVEN = "a class is rarer than the number of folds, so some folds lack it; lower --folds to have it in each"
 
 
@@ -61,6 +64,13 @@ def evaluate(
         output.print_json({**settings, **_summary(prices, results, baseline=baseline), "notice": _NOTICE})
     else:
         _print_scores(results)
+    if _no_better_than_guessing(results, len(prices)):
+        output.say(_NO_BETTER)
+
+
+def _no_better_than_guessing(results: dict[str, tuple[float, float]], n_prices: int) -> bool:
+    means = [mean for mean, _ in results.values()]
+    return max(means[:n_prices]) < means[-1] + 0.01
 
 
 def _prices(text: str) -> list[float]:

@@ -88,7 +88,7 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
         "values that are not in their categories, which are read as missing": findings.unknown,
         "values beyond their bounds, which are clipped": findings.clipped,
     }
-    output.say("the table fits the schema: all columns are there, and hold what it says")
+    output.say("all columns of the schema are there and hold values of its types")
     for what, names in kinds.items():
         listed = ", ".join(repr(name) for name in schema.names if name in names)
         output.say(f"columns with {what}: {listed or 'none'}")
@@ -113,7 +113,9 @@ def _print_schema(schema: "Schema") -> None:
     output.print_table(["column", "type", "domain", "mark"], cells)
     output.print_text()
     about = (
-        f"about {schema.rows:,}" if schema.rows else "not declared; a fit may spend 5 % of epsilon on a noisy number"
+        f"about {schema.rows:,}"
+        if schema.rows
+        else "not declared; a fit may spend a share of epsilon on a noisy number"
     )
     output.print_text(f"rows: {about}")
 

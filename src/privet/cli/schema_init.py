@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 MANY_VALUES = 1_000
 # Below it, a text column of a small table may have a new value in every row without being an identifier.
 FEW_VALUES = 20
-_SHOWN_NAMES = 40
 _ADVICE = (
-    "this draft was read from the rows: go through every entry, replace it by what is publicly known, and "
-    'delete its "inferred" mark (and "classes_inferred"); until then a model\'s guarantee records a leak'
+    "this draft was read from the rows, types and columns left out included: go through every entry, replace it with "
+    'what is publicly known, and delete its "inferred" mark (and "classes_inferred"); until then a model\'s guarantee '
+    "records a leak"
+)
+_CODES_ADVICE = (
+    "columns of numbers are drafted as continuous; where the numbers are codes (flags, postcodes), write "
+    '"categorical" with their categories, and take row numbers and identifiers out'
 )
 _ROWS_ADVICE = 'if the size of the table is public, add "rows": about how many; if not, a fit buys a noisy number'
 
@@ -50,6 +54,7 @@ def init(
     for name, why in draft.left_out.items():
         output.say(f"column {name!r} is left out: {why}")
     output.say(_ADVICE)
+    output.say(_CODES_ADVICE)
     output.say(_ROWS_ADVICE)
     if as_json:
         output.print_json(_summary(draft, schema_file))
@@ -68,7 +73,7 @@ def _summary(draft: _Draft, schema_file: Path) -> dict[str, Any]:
 
 
 def _draft(rows: Path, target: str) -> _Draft:
-    from privet.counting.files import file_columns
+    from privet.counting.files import file_columns, read_whole
     from privet.schema import Schema, infer_schema
 
     names = file_columns(rows)
@@ -77,7 +82,7 @@ def _draft(rows: Path, target: str) -> _Draft:
             f"{str(rows)!r} has no column {target!r}; pass the label's name with --target, and check that its first "
             "line names the columns"
         )
-    table = _read_table(rows)
+    table = read_whole(rows)
     reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(names) if name != target}
     left_out = {name: why for name, why in reasons.items() if why is not None}
     labels = _checked_labels(table, target)
@@ -86,26 +91,9 @@ def _draft(rows: Path, target: str) -> _Draft:
     return _Draft(Schema(rounded, classes=drafted.classes, target=target, classes_inferred=True), left_out)
 
 
-def _read_table(rows: Path) -> Any:
-    """Return the whole table with the types that Arrow sees in it."""
-    import pyarrow as pa
-    import pyarrow.csv as pa_csv
-    import pyarrow.parquet as pq
-
-    try:
-        if rows.suffix in {".parquet", ".pq"}:
-            return pq.read_table(rows)
-        # As when fitting: an empty field is a missing value and nothing else is.
-        convert = pa_csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
-        parse = pa_csv.ParseOptions(newlines_in_values=True)
-        return pa_csv.read_csv(rows, parse_options=parse, convert_options=convert)
-    except (OSError, pa.ArrowException):
-        # Arrow's sentence would quote the line that it could not read.
-        raise DataError(f"{str(rows)!r} is damaged, or its lines have different numbers of fields; repair it") from None
-
-
 def _why_left_out(name: str, table: Any) -> str | None:
     from privet.schema.encoding import arrow_kind
+    from privet.schema.infer import distinct_values
 
     if not name:
         return "it has no name (the index of a data frame?); name it if it matters"
@@ -115,14 +103,16 @@ def _why_left_out(name: str, table: Any) -> str | None:
         return "it is empty"
     if kind not in {"text", "numbers", "true/false"}:
         return "it holds neither text nor numbers (dates?); convert it"
-    if kind == "text" and _n_distinct(column) > min(MANY_VALUES, max(FEW_VALUES, len(column) // 2)):
+    if kind == "text" and len(distinct_values(column, name)) > min(MANY_VALUES, max(FEW_VALUES, len(column) // 2)):
         return "it has very many different texts, like an identifier or free text; group them if it matters"
     return None
 
 
 def _checked_labels(table: Any, target: str) -> Any:
+    from privet.schema.infer import distinct_values
+
     labels = _only(table, target)
-    if _n_distinct(labels) > MANY_VALUES:
+    if len(distinct_values(labels, target)) > MANY_VALUES:
         raise DataError(f"column {target!r} has too many different values for classes; choose another with --target")
     return labels
 
@@ -132,12 +122,6 @@ def _only(table: Any, name: str) -> Any:
 
     check_present(table.column_names, [name])
     return table.column(name)
-
-
-def _n_distinct(column: Any) -> int:
-    import pyarrow.compute as pc
-
-    return int(pc.count_distinct(column).as_py())
 
 
 def _rounded(attribute: "Attribute") -> "Attribute":

@@ -40,6 +40,27 @@ def read_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
         yield from _parquet_batches(path, names) if _is_parquet(path) else _csv_batches(path, schema, names)
 
 
+def read_whole(path: str | Path) -> Any:
+    """Return the whole table with the types that Arrow sees in it, where there is no schema yet."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
+
+    with _owner_errors(path):
+        if _is_parquet(path):
+            return pq.read_table(path)
+        convert = pa_csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
+        with pa.input_stream(str(path), compression="detect") as stream:
+            return pa_csv.read_csv(stream, parse_options=_parsing(), convert_options=convert)
+
+
+def _parsing() -> Any:
+    import pyarrow.csv as pa_csv
+
+    # Without newlines_in_values a block may end inside a quoted field, and what is a row would depend on other rows.
+    return pa_csv.ParseOptions(newlines_in_values=True)
+
+
 def _is_parquet(path: str | Path) -> bool:
     suffixes = Path(path).suffixes
     if suffixes[-1:] in ([".parquet"], [".pq"]):
@@ -56,6 +77,9 @@ def _csv_header(path: str | Path) -> list[str]:
         header = next(csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")), [])
     if not header:
         raise DataError(f"{str(path)!r} is empty; its first line must name the columns")
+    other = [mark for mark in (";", "\t", "|") if mark in header[0]]
+    if len(header) == 1 and other:
+        raise DataError(f"{str(path)!r} seems to separate its fields by {other[0]!r}; save it with commas")
     return header
 
 
@@ -69,12 +93,10 @@ def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
         column_types=types, include_columns=list(names), null_values=[""], strings_can_be_null=True,
         true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
     )  # fmt: skip
-    # Without newlines_in_values a block may end inside a quoted field, and what is a row would depend on other rows.
-    parsing = pa_csv.ParseOptions(newlines_in_values=True)
     reading = pa_csv.ReadOptions(block_size=_BLOCK_BYTES)
     with pa.input_stream(str(path), compression="detect") as stream:
         try:
-            reader = pa_csv.open_csv(stream, read_options=reading, parse_options=parsing, convert_options=options)
+            reader = pa_csv.open_csv(stream, read_options=reading, parse_options=_parsing(), convert_options=options)
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):  # a header without a line end, and no rows
                 return
@@ -123,9 +145,11 @@ def _owner_errors(path: str | Path) -> Iterator[None]:
                 f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that are not "
                 f"{_KINDS.get(column[2], column[2])}, as the schema says; convert them, or leave the fields empty"
             ) from None
+        if isinstance(error, UnicodeDecodeError) or "UTF8" in str(error):
+            raise DataError(f"{str(path)!r} is not UTF-8 text; save it as UTF-8") from None
+        lines = "" if _is_parquet(path) else ", or its lines differ in their number of fields"
         raise DataError(
-            f"{str(path)!r} cannot be read to its end: it is cut short or damaged, or its lines differ in their "
-            "number of fields; write it anew"
+            f"{str(path)!r} cannot be read to its end: it is cut short or damaged{lines}; write it again"
         ) from None
 
 

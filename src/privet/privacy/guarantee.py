@@ -141,7 +141,7 @@ class Guarantee:
 def _factor(epsilon: float) -> str:
     """Return e^epsilon to three digits, rounded up: a promise must not look better than it is."""
     if epsilon > 50:
-        return ""
+        return ", which is next to no promise at all"
     step = 10.0 ** (math.floor(epsilon / math.log(10)) - 2)
     return f" = {math.ceil(math.exp(epsilon) / step) * step:.3g}"
 

@@ -69,7 +69,7 @@ class Encoder:
         """Return the codes of ``table``: one row a record, one column an attribute."""
         if self._is_numeric_matrix(table):
             return self._encode_matrix(table)
-        columns = columns_of(table, self.schema.names)
+        columns = columns_of(table, self.schema.names, label=self.schema.target)
         codes = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
         for j, (attribute, column) in enumerate(zip(self.schema.attributes, columns, strict=True)):
             if isinstance(attribute, Numeric):

@@ -50,11 +50,27 @@ def _can_be_cut(low: float, high: float) -> bool:
     return high - low > 1e-9 * max(abs(low), abs(high), np.finfo(np.float64).tiny)
 
 
-def _distinct(column: Column, name: str) -> list[Label]:
+def distinct_values(column: Column, name: str) -> list[Any]:
+    """Return the distinct values of a column, missing ones left out."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = pc.unique(as_arrow(column, name)).to_pylist()
-    known = [value for value in values if value is not None and value == value]
+    column = as_arrow(column, name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.string())
+    try:
+        values = pc.unique(column).to_pylist()
+    except pa.ArrowException:
+        raise DataError(
+            f"column {name!r} holds {arrow_kind(column.type)}, which cannot be told apart; convert it"
+        ) from None
+    return [value for value in values if value is not None and value == value]
+
+
+def _distinct(column: Column, name: str) -> list[Label]:
+    known = distinct_values(column, name)
     if not all(isinstance(value, (str, int, float, bool)) for value in known):
         raise DataError(f"column {name!r} holds values that are neither text nor numbers; convert it")
     # Sorted, so that the order of the rows does not show.

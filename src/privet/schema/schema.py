@@ -21,7 +21,7 @@ MAX_CLASSES = 2**16 - 1
 # Over all attributes; a file that declares more is meant to exhaust the memory.
 MAX_CELLS = 2**23
 # What the files in public collections say about a table besides its schema; read over, never kept.
-_DESCRIPTION = {"name", "title", "source", "license", "notes", "class_counts", "missing_cells"}
+_DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
 
 
@@ -127,7 +127,7 @@ class Schema:
         """Read a schema from plain JSON values."""
         if not isinstance(data, Mapping):
             raise SchemaError("a schema is a JSON object with the keys target, classes and attributes")
-        check_keys(data, _KEYS | _DESCRIPTION, required={"classes", "attributes"}, where="the schema")
+        check_keys(data, _KEYS | _DESCRIPTION | {"name"}, required={"classes", "attributes"}, where="the schema")
         attributes = data["attributes"]
         if not isinstance(attributes, list):
             raise SchemaError("the schema's attributes must be a list; write them in [ ]")
@@ -187,7 +187,8 @@ def check_keys(data: Mapping[str, Any], known: set[str], *, required: set[str], 
         raise SchemaError(f"{where} lacks {missing[0]!r}; add it")
     unknown = sorted(set(data) - known)
     if unknown:
-        raise SchemaError(f"{where} has an unknown key {unknown[0]!r}; known keys are {', '.join(sorted(known))}")
+        names = ", ".join(sorted(known - _DESCRIPTION))
+        raise SchemaError(f"{where} has an unknown key {unknown[0]!r}; known keys are {names}")
 
 
 def _json_list(value: object, noun: str) -> list[Any]:

@@ -17,13 +17,18 @@ from privet.errors import DataError
 Column: TypeAlias = Any  # NDArray of numbers, pyarrow.Array or pyarrow.ChunkedArray: Arrow ships no types
 
 
-def columns_of(table: Any, names: Sequence[str]) -> list[Column]:
-    """Return the columns called ``names``, by name where the table has names and by position where it has none."""
+def columns_of(table: Any, names: Sequence[str], *, label: str | None = None) -> list[Column]:
+    """Return the columns called ``names``, by name where the table has names and by position where it has none.
+
+    ``label`` is the one column that does not belong here and that many tables have all the same.
+    """
+    if hasattr(table, "collect") and hasattr(table, "lazy"):
+        raise DataError("a lazy frame has no rows yet; call its collect() first")
     found = column_names(table)
     if found is None:
         return _numpy_columns(table, len(names))
     check_present(found, names)
-    _check_no_others(found, names)
+    _check_no_others(found, names, label)
     return [_named_column(table, name) for name in names]
 
 
@@ -98,14 +103,16 @@ def check_present(found: Sequence[str], wanted: Sequence[str]) -> None:
     missing = [name for name in wanted if name not in set(found)]
     if missing:
         close = difflib.get_close_matches(missing[0], [str(name) for name in found], n=1)
-        hint = f"did you mean {close[0]!r}? Rename one of the two" if close else "add it, or take it out of the schema"
+        hint = f"did you mean {close[0]!r}? Rename one of the two" if close else "add it, or correct the schema"
         raise DataError(f"the table lacks the column {missing[0]!r} of the schema; {hint}")
     repeated = [name for name in wanted if list(found).count(name) > 1]
     if repeated:
         raise DataError(f"the table has the column {repeated[0]!r} twice; drop or rename one")
 
 
-def _check_no_others(found: Sequence[str], wanted: Sequence[str]) -> None:
+def _check_no_others(found: Sequence[str], wanted: Sequence[str], label: str | None) -> None:
     extra = [name for name in found if name not in set(wanted)]
+    if label in extra:
+        raise DataError(f"the label's column {label!r} is among the attributes; drop it from the table")
     if extra:
         raise DataError(f"the table has a column {extra[0]!r} that the schema lacks; drop it, or add it to the schema")
