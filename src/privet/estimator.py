@@ -101,7 +101,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _labels(self, y: Any) -> Any:
         if y is None:
             raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None; pass one label a row"
+                f"{type(self).__name__} requires y to be passed, but the target y is None; pass one label per row"
             )
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
         if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
@@ -129,13 +129,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return Schema.load(self.schema)
         raise SchemaError(_HOW_TO_WRITE_A_SCHEMA)
 
-    def _set_encoder(self, encoder: Encoder) -> None:
+    def _set_all(self, encoder: Encoder, **fitted: Any) -> None:
+        """Set what the schema says and what was ``fitted``, in one step that no interrupt can split."""
         schema = encoder.schema
-        self.schema_ = schema
-        self._encoder = encoder
-        self.classes_ = np.array(schema.classes)
-        self.n_features_in_ = len(schema.attributes)
-        self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self.__dict__.update(
+            fitted,
+            schema_=schema,
+            classes_=np.array(schema.classes),
+            n_features_in_=len(schema.attributes),
+            feature_names_in_=np.array(schema.names, dtype=object),
+            _encoder=encoder,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

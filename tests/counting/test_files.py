@@ -129,5 +129,5 @@ def test_counts_do_not_depend_on_where_the_rows_are_or_on_threads(folder):
 
 def test_a_table_and_labels_of_different_lengths_are_refused_without_numbers():
 
-    with pytest.raises(DataError, match="^the table and its labels have different lengths; pass one label a row$"):
+    with pytest.raises(DataError, match="^the table and its labels have different lengths; pass one label per row$"):
         MemoryRows(np.zeros((3, 2), dtype=np.uint8), np.zeros(4, dtype=np.uint16))

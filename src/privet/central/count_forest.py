@@ -32,6 +32,7 @@ class CountForestClassifier(PrivateClassifier):
     method: ClassVar[str]
     forest_: Forest
     noisy_counts_: NDArray[np.int64]
+    _vote: SummedCounts
 
     @property
     def height_(self) -> int:
@@ -86,12 +87,7 @@ class CountForestClassifier(PrivateClassifier):
         self, encoder: Encoder, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee
     ) -> None:
         vote = SummedCounts.of(forest, noisy_counts)
-        # The promise first: whoever interrupts in between is left with one that is too dear, not too cheap.
-        self.guarantee_ = guarantee
-        self._set_encoder(encoder)
-        self.forest_ = forest
-        self.noisy_counts_ = noisy_counts
-        self._vote = vote
+        self._set_all(encoder, forest_=forest, noisy_counts_=noisy_counts, guarantee_=guarantee, _vote=vote)
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)

@@ -42,7 +42,7 @@ class MemoryRows:
 
     def __post_init__(self) -> None:
         if len(self.codes) != len(self.labels):
-            raise DataError("the table and its labels have different lengths; pass one label a row")
+            raise DataError("the table and its labels have different lengths; pass one label per row")
 
     def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
         """Yield all rows at once."""
