@@ -14,10 +14,11 @@ import privet
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 from privet.errors import ModelFileError, ParameterError, PrivetError
 from privet.model_file import checksum
-from privet.privacy.events import DiscreteLaplace
+from privet.privacy.events import DiscreteLaplace, Parallel, Sequential
 from privet.privacy.guarantee import Guarantee
 
 SCHEMA = Schema([Numeric("x", 0, 1, bins=4), Categorical("c", ["u", "v"])], classes=["no", "yes"], rows=100)
+LEAVES = DiscreteLaplace("class counts of leaves", 1.0, 3, Fraction(3))
 ROWS = np.array([[0.1, "u"], [0.9, "v"], [None, None], [0.5, "w"]], dtype=object)
 
 
@@ -91,6 +92,21 @@ def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path):
     with pytest.raises(ParameterError, match="it is no regular file; choose another path"):
         a_model().save(tmp_path / "pipe")
     assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_is_followed_and_permissions_are_kept(tmp_path):
+    (tmp_path / "real.privet").touch(mode=0o600)
+    (tmp_path / "link.privet").symlink_to(tmp_path / "real.privet")
+    a_model().save(tmp_path / "link.privet")
+    assert (tmp_path / "link.privet").is_symlink()
+    assert (tmp_path / "real.privet").stat().st_mode & 0o777 == 0o600
+    assert privet.load(tmp_path / "real.privet").n_trees == 3
+
+
+def test_a_small_file_that_unfolds_to_millions_of_lists_is_not_opened(tmp_path):
+    (tmp_path / "m.privet").write_bytes(gzip.compress(b'{"a": [' + b"[]," * 1_000_001 + b"1]}"))
+    with pytest.raises(ModelFileError, match="holds more parts than any model privet writes; it is not opened"):
+        privet.load(tmp_path / "m.privet")
 
 
 def test_an_unfitted_model_is_not_saved(tmp_path):
@@ -185,6 +201,22 @@ def test_a_receipt_for_fewer_trees_than_there_are_is_refused(tmp_path):
     cheap = Guarantee.from_event(event, public=document["guarantee"]["public"])
     with pytest.raises(ModelFileError, match="the guarantee is not that of this schema and these trees"):
         privet.load(written(tmp_path / "m.privet", {**document, "guarantee": cheap.to_json()}))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Sequential((Parallel((DiscreteLaplace("rows", 1.0, 1, Fraction(1)),), because="x"), LEAVES)),
+        Sequential((LEAVES, LEAVES, LEAVES)),
+        Parallel((LEAVES,) * 10_001, because="no row is in more than one batch"),
+    ],
+)
+def test_receipts_that_no_fit_writes_are_refused(tmp_path, event):
+    document = a_document()
+    assumptions = ["no row is in more than one batch"] if isinstance(event, Parallel) else []
+    strange = Guarantee.from_event(event, public=document["guarantee"]["public"], assumptions=assumptions)
+    with pytest.raises(ModelFileError, match="the guarantee is not that of this schema and these trees"):
+        privet.load(written(tmp_path / "m.privet", {**document, "guarantee": strange.to_json()}))
 
 
 def test_counts_that_would_overflow_when_added_up_are_refused(tmp_path):

@@ -22,7 +22,7 @@ from privet.model_file import write_document
 from privet.privacy.guarantee import Guarantee
 from privet.schema import Schema, infer_schema
 from privet.schema.encoding import Encoder
-from privet.schema.table import as_arrow
+from privet.schema.table import as_arrow, as_numpy
 
 _HOW_TO_WRITE_A_SCHEMA = """a schema is needed: it says what is public about the table. Write one, for example
 
@@ -106,8 +106,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
         if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
             return as_arrow(_only_column(y), "y")
-        # A list becomes objects, so that one label never decides the type of another.
-        labels = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
+        labels = as_numpy(y)
         if labels.dtype.kind == "c":
             raise DataError("Complex data not supported; pass labels that are text, numbers or bools")
         try:

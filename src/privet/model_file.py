@@ -24,6 +24,7 @@ from privet.whole_file import whole_file
 FORMAT, VERSION = "privet-model", 1
 # A document longer than this is refused before it is parsed; a small gzip file can unfold to anything.
 MAX_BYTES = 2**29
+_MAX_NESTS, _MAX_VALUES = 10**6, 2**26
 # Sums over trees and batches stay exact in int64.
 MAX_COUNT = 2**45
 _KEYS = {
@@ -48,6 +49,9 @@ def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
 def read_document(path: str | Path) -> dict[str, Any]:
     """Read a model document and check its format, version and checksum."""
     data = _read_bytes(Path(path))
+    # Parsed, a list or an object takes fifty times its bytes; a model has few of them.
+    if data.count(b"[") + data.count(b"{") > _MAX_NESTS or data.count(b",") > _MAX_VALUES:
+        raise ModelFileError(f"{str(path)!r} holds more parts than any model privet writes; it is not opened")
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:

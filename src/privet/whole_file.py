@@ -2,7 +2,8 @@
 
 import gzip
 import io
-import os
+import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -18,21 +19,24 @@ _GZIP_LEVEL = 4
 def whole_file(path: str | Path) -> Iterator[TextIO]:
     """Yield a text file that takes the name ``path`` when all is written, and else leaves nothing behind.
 
-    It is gzipped where the name ends in ``.gz``.
+    It is gzipped where the name ends in ``.gz``. A link is followed, and a file that is replaced keeps its permissions.
     """
-    path = Path(path)
-    if path.exists() and not path.is_file():
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
         # Renaming over a device or a pipe would do away with it.
         raise ParameterError(f"cannot write to {str(path)!r}: it is no regular file; choose another path")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    # A name that nobody can foresee, created anew: no other writer and no planted link shares it.
+    unfinished = target.with_name(f".{secrets.token_hex(8)}.unfinished")
     try:
         with (
-            unfinished.open("wb") as raw,
-            _packed(raw, zipped=path.suffix == ".gz") as packed,
+            unfinished.open("xb") as raw,
+            _packed(raw, zipped=target.suffix == ".gz") as packed,
             io.TextIOWrapper(packed, encoding="utf-8", newline="") as file,
         ):
             yield file
-        unfinished.replace(path)
+        if target.exists():
+            shutil.copymode(target, unfinished)
+        unfinished.replace(target)
     except OSError as error:
         raise ParameterError(f"cannot write to {str(path)!r}: {error.strerror}; choose another path") from error
     finally:

@@ -4,6 +4,7 @@ The proofs count how far one row more can move the counts; were it to change the
 would be wrong. So for every make of table: the codes of a table are the first codes of the table with a row more.
 """
 
+from collections import deque
 from decimal import Decimal
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.testing import assert_array_equal
 
 from privet import Categorical, Numeric, Schema
 from privet.counting.rows import FileRows
+from privet.errors import DataError
 from privet.schema.encoding import Encoder
 
 SCHEMA = Schema(
@@ -27,6 +29,7 @@ SCHEMA = Schema(
 )
 ROWS = [[i / 100, [0.07, 0.29, 0.57, 1, 2][i % 5], ["nurse", "clerk", "u", "u\0", None][i % 5]] for i in range(1000)]
 EXTRA = [
+    [5, 1, "nurse"],
     [None, None, None],
     [1e-36, 3, "\0"],
     [10**15 + 1, 0.1234567890123, "a" * 900],
@@ -46,7 +49,16 @@ def decimals(rows) -> pd.DataFrame:
                          "job": [row[2] for row in rows]}, dtype=object)  # fmt: skip
 
 
+def halves(rows) -> list:
+    """NumPy's numbers among Python's, as a table put together by hand may have them."""
+    return [[np.float16(row[0]) if isinstance(row[0], float) else row[0], *row[1:]] for row in rows]
+
+
 MAKES = {
+    "a deque of rows": deque,
+    "NumPy numbers in lists": halves,
+    "pandas categories": lambda rows: frame(rows).astype("category"),
+    "pandas categories of decimals": lambda rows: decimals(rows).astype("category"),
     "a list of rows": list,
     "NumPy objects": lambda rows: np.array(rows, dtype=object),
     "pandas objects": frame,
@@ -64,8 +76,9 @@ MAKES = {
 @pytest.mark.parametrize("make", MAKES)
 def test_a_row_more_changes_no_other_rows_code(make, extra):
     encode = Encoder(SCHEMA).encode
-    without, with_row = encode(MAKES[make](ROWS)), encode(MAKES[make]([*ROWS, EXTRA[extra]]))
-    assert_array_equal(with_row[:-1], without)
+    without, with_row = encode(MAKES[make](ROWS)), encode(MAKES[make]([EXTRA[extra], *ROWS]))
+    assert_array_equal(with_row[1:], without)
+    assert_array_equal(encode(MAKES[make]([*ROWS, EXTRA[extra]]))[:-1], without)
 
 
 def test_the_test_can_fail():
@@ -83,7 +96,7 @@ def test_the_test_can_fail():
 
 def test_a_labels_code_depends_on_that_label_alone():
     encode = Encoder(Schema([Numeric("x", 0, 1)], classes=[5, 9])).encode_labels
-    for labels in ([5, 9, 5], [5.0, 9, 5], pd.Series([5, 9, 5]), pl.Series([5, 9, 5])):
+    for labels in ([np.float16(5), 9, 5], [5, 9, 5], [5.0, 9, 5], pd.Series([5, 9, 5]), pl.Series([5, 9, 5])):
         assert_array_equal(encode(labels), [0, 1, 0])
 
 
@@ -96,3 +109,10 @@ def test_a_csv_field_with_a_line_end_in_it_is_one_field_wherever_a_block_ends(tm
     assert len(blocks) > 5
     labels = np.concatenate([own for _, own in blocks])
     assert_array_equal(labels, [0] + [1] * 200)
+
+
+def test_a_carriage_return_in_a_category_is_refused_in_a_csv(tmp_path):
+    schema = Schema([Categorical("job", ["a\r\nb", "c"])], classes=["no", "yes"])
+    (tmp_path / "rows.csv").write_text("job,class\nc,no\n")
+    with pytest.raises(DataError, match="'job' has a value with a carriage return, unsafe in a CSV; use Parquet"):
+        list(FileRows(tmp_path / "rows.csv", Encoder(schema)).blocks())

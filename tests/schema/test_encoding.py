@@ -151,6 +151,7 @@ MARK = "marked-4711"
         (FRAME.assign(sex=pd.Series(["\ud800"] * 6, dtype=object)), "'sex' mixes types"),
         (np.zeros((2, 3)), "X has 3 features, but Schema is expecting 4 features as input"),
         (np.zeros(4), "Reshape your data"),
+        (np.ma.masked_less(np.zeros((2, 4)), 1), "masked arrays are not supported; fill what is masked"),
         ([[1, 2], [1]], "the rows have different lengths"),
         (np.zeros((2, 4), dtype=complex), "Complex data not supported"),
     ],

@@ -23,6 +23,7 @@ from privet.tree.vote import SummedCounts
 
 MAX_TREES = 10_000
 MAX_HEIGHT = 64
+MAX_BATCHES = 10_000
 _ONE_BATCH_A_ROW = "no row is in more than one batch"
 
 
@@ -139,13 +140,21 @@ def _check_guarantee(guarantee: Guarantee, schema: Schema, *, n_trees: int) -> N
     """Refuse a guarantee that a fit of these trees over this schema would not have written."""
     batches = _batches_of(guarantee.event)
     expected = replace(_guarantee(schema, batches), versions=guarantee.versions)
-    if guarantee != expected or not all(_is_receipt_of(n_trees, _leaf_receipt(batch)) for batch in batches):
+    if len(batches) > MAX_BATCHES or guarantee != expected or not all(_is_batch(batch, n_trees) for batch in batches):
         raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
 
 
-def _is_receipt_of(n_trees: int, leaves: Event) -> bool:
-    drawn = leaves.part if isinstance(leaves, Seeded) else leaves
-    return isinstance(drawn, NoNoise) or (isinstance(drawn, DiscreteLaplace) and drawn.sensitivity == n_trees)
+def _is_batch(batch: Event, n_trees: int) -> bool:
+    """Return whether ``batch`` is a receipt of leaf counts, or one of a row count and one of leaf counts."""
+    if not isinstance(batch, Sequential):
+        return _is_count(batch, sensitivity=n_trees)
+    rows, *leaves = batch.parts
+    return len(leaves) == 1 and _is_count(rows, sensitivity=1) and _is_count(leaves[0], sensitivity=n_trees)
+
+
+def _is_count(receipt: Event, *, sensitivity: int) -> bool:
+    drawn = receipt.part if isinstance(receipt, Seeded) else receipt
+    return isinstance(drawn, NoNoise) or (isinstance(drawn, DiscreteLaplace) and drawn.sensitivity == sensitivity)
 
 
 def _batches_of(event: Event) -> tuple[Event, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.count_forest import MAX_HEIGHT, MAX_TREES, CountForestClassifier
+from privet.central.count_forest import MAX_BATCHES, MAX_HEIGHT, MAX_TREES, CountForestClassifier
 from privet.checks import check_whole
 from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError, StructureTooLarge
@@ -126,7 +126,7 @@ class PrivateRDTClassifier(CountForestClassifier):
             return self._fit_first_batch(X, y, classes=classes)
         epsilon = self.check_parameters()
         _check_classes(self.schema_, classes)
-        self._check_same_trees()
+        self._check_next_batch()
         coins, stream = public_generator(self.random_state), len(self._batches)
         noise = noise_source(coins, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream)
         _, rows = self._open(X, y, self._encoder)
@@ -154,9 +154,11 @@ class PrivateRDTClassifier(CountForestClassifier):
             check_whole("height", self.height, least=1, most=MAX_HEIGHT)
         return check_epsilon(self.epsilon)
 
-    def _check_same_trees(self) -> None:
+    def _check_next_batch(self) -> None:
         if self.n_trees != self.forest_.n_trees or (self.height is not None and self.height < self.forest_.depth):
             raise ParameterError("n_trees or height changed since the first batch; set them back, or fit anew")
+        if len(self._batches) >= MAX_BATCHES:
+            raise ParameterError(f"a model takes at most {MAX_BATCHES:,} batches; fit anew, with far less noise")
 
     def _choose_height(
         self, schema: Schema, rows: Rows, epsilon: float, noise: NoiseSource

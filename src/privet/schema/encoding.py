@@ -158,6 +158,8 @@ def _as_type(column: Any, arrow_type: Any) -> Any:
     """
     import pyarrow as pa
 
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.string())
     return column.cast(arrow_type, safe=False)

@@ -50,17 +50,26 @@ def as_arrow(column: Any, name: str) -> Any:
 
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
         return column
-    if hasattr(column, "__arrow_c_stream__") and not hasattr(column, "to_numpy"):
-        return pa.chunked_array(column)
-    if type(column).__module__.startswith("polars"):
-        return column.to_arrow()
     try:
-        return pa.array(column, from_pandas=True)
+        if type(column).__module__.startswith("polars"):
+            return column.to_arrow()
+        return pa.array(_plain_objects(column), from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError):
         # Arrow quotes the value that it stumbled on; that must not travel.
         raise DataError(
             f"column {name!r} mixes types or holds objects that are neither text nor numbers; convert it to one type"
         ) from None
+
+
+def _plain_objects(column: Any) -> Any:
+    """Return a column of objects with NumPy's numbers as Python's.
+
+    Arrow guesses one type for all objects, and with NumPy's among them may round every value to a whole number because
+    one is whole.
+    """
+    if getattr(column, "dtype", None) not in (None, np.dtype(object)):
+        return column
+    return [value.item() if isinstance(value, np.generic) else value for value in column]
 
 
 def as_matrix(table: Any) -> NDArray[Any]:
@@ -69,8 +78,7 @@ def as_matrix(table: Any) -> NDArray[Any]:
         raise DataError("a path is no table here; read the file first, or predict with `privet predict`")
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise DataError("sparse tables are not supported; pass a dense one, such as table.toarray()")
-    # A list becomes objects, so that one row never decides the type of another row's values.
-    array = np.array(table, dtype=object) if isinstance(table, (list, tuple)) else np.asarray(table)
+    array = as_numpy(table)
     if array.ndim == 1 and array.dtype == object and any(isinstance(row, (list, tuple)) for row in array):
         raise DataError("the rows have different lengths; pass one value per column in every row")
     if array.dtype.kind == "c":
@@ -81,6 +89,21 @@ def as_matrix(table: Any) -> NDArray[Any]:
             "array.reshape(1, -1) for a single row, array.reshape(-1, 1) for a single column"
         )
     return array
+
+
+def as_numpy(values: Any) -> NDArray[Any]:
+    """Return ``values`` as a NumPy array.
+
+    Lists become objects, so that one row never decides the type of another row's values.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise DataError("masked arrays are not supported; fill what is masked with NaN or None, such as by filled()")
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    try:
+        return np.array(values, dtype=object)
+    except ValueError:
+        raise DataError("the rows have different lengths; pass one value per column in every row") from None
 
 
 def _numpy_columns(table: Any, n_columns: int) -> list[Column]:
