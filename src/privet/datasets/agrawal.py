@@ -6,11 +6,12 @@ performance perspective", IEEE TKDE 5(6), 1993, whose ten functions are numbered
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privet.checks import is_whole
 from privet.datasets.dataset import Dataset
 from privet.errors import ParameterError
 from privet.rng import public_generator
@@ -87,14 +88,10 @@ def group_of(function: int, columns: Mapping[str, ArrayLike]) -> NDArray[np.str_
 
 
 def _check(n_rows: object, function: object) -> None:
-    if not _is_whole(n_rows) or n_rows < 0:
+    if not is_whole(n_rows) or n_rows < 0:
         raise ParameterError(f"n_rows={n_rows!r} is not a number of rows; pass a whole number >= 0")
-    if not _is_whole(function) or function not in _IN_GROUP_A:
+    if not is_whole(function) or function not in _IN_GROUP_A:
         raise ParameterError(f"function={function!r} is not in agrawal2000; pass a whole number from 1 to 5")
-
-
-def _is_whole(value: object) -> TypeGuard[int]:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _schema(n_rows: int) -> Schema:
