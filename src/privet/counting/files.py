@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from privet.errors import DataError
-from privet.schema import Attribute, Label, Numeric, Schema
-from privet.schema.attribute import label_kind
+from privet.schema import Attribute, Numeric, Schema
+from privet.schema.encoding import arrow_type_of
 from privet.schema.table import check_present
 
 _BATCH_ROWS = 65_536
@@ -89,7 +89,7 @@ def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
 
     _refuse_carriage_returns(schema)
     types = {attribute.name: _csv_type(attribute) for attribute in schema.attributes}
-    types[schema.target] = _label_type(schema.classes)
+    types[schema.target] = arrow_type_of(schema.classes)
     options = pa_csv.ConvertOptions(
         column_types=types, include_columns=list(names), null_values=[""], strings_can_be_null=True,
         true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
@@ -117,13 +117,7 @@ def _refuse_carriage_returns(schema: Schema) -> None:
 def _csv_type(attribute: Attribute) -> Any:
     import pyarrow as pa
 
-    return pa.float64() if isinstance(attribute, Numeric) else _label_type(attribute.categories)
-
-
-def _label_type(labels: Sequence[Label]) -> Any:
-    import pyarrow as pa
-
-    return {"text": pa.string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
+    return pa.float64() if isinstance(attribute, Numeric) else arrow_type_of(attribute.categories)
 
 
 def _parquet_batches(path: str | Path, names: Sequence[str]) -> Iterator[Any]:

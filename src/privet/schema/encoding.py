@@ -145,9 +145,23 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         indices = column.indices.cast(pa.int64()).fill_null(len(table) - 1)
         return table.take(np.asarray(indices))
     _check_kind(column.type, labels, name, noun)
-    common = {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
+    common = arrow_type_of(labels)
     found = pc.index_in(_as_type(column, common), value_set=pa.array(labels, type=common), skip_nulls=True)
     return np.asarray(found.cast(pa.int64()).fill_null(-1))
+
+
+def arrow_type_of(labels: Sequence[Label]) -> Any:
+    """Return the Arrow type in which labels of this kind are compared."""
+    import pyarrow as pa
+
+    return {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
+
+
+def without_dictionary(column: Any) -> Any:
+    """Return a dictionary column as its values, and another as it is."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _as_type(column: Any, arrow_type: Any) -> Any:
@@ -158,8 +172,7 @@ def _as_type(column: Any, arrow_type: Any) -> Any:
     """
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = without_dictionary(column)
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.string())
     return column.cast(arrow_type, safe=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from privet.errors import DataError
 from privet.schema.attribute import Attribute, Categorical, Label, Numeric
-from privet.schema.encoding import arrow_kind, numbers_of
+from privet.schema.encoding import arrow_kind, numbers_of, without_dictionary
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, as_matrix, column_names, columns_of
 
@@ -55,9 +55,7 @@ def distinct_values(column: Column, name: str) -> list[Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = as_arrow(column, name)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = without_dictionary(as_arrow(column, name))
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())
     try:
