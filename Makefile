@@ -48,7 +48,7 @@ accuracy: venv
 
 lock: venv
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --universal --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --extra onnx --universal --generate-hashes \
 		--no-emit-index-url --no-header --quiet --python-version 3.11 --output-file requirements.lock
 
 clean:
