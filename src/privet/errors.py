@@ -8,6 +8,8 @@
     ├── DataError            a table or its labels do not fit the schema
     ├── StructureTooLarge    the trees asked for would not fit in memory
     ├── ModelFileError       a model file is damaged, or of a later format
+    ├── LedgerError          a ledger is damaged, missing or busy, or contradicts what is asked of it
+    ├── BudgetExceeded       a release would cost more than the ledger has left
     └── DatasetUnavailable   an example data set cannot be found or fetched
 
 Every sentence says what is wrong and the way out. Parameters and names of columns may be quoted; a value, a row
@@ -37,6 +39,25 @@ class StructureTooLarge(PrivetError, ValueError):
 
 class ModelFileError(PrivetError, ValueError):
     """A model file is damaged, or of a format this version does not know."""
+
+
+class LedgerError(PrivetError, ValueError):
+    """A ledger is damaged, missing or busy, or contradicts what is asked of it."""
+
+
+class BudgetExceeded(PrivetError, ValueError):
+    """A release would cost more than its data set has left; raised before any data are read."""
+
+    def __init__(self, asked: float, left: float, dataset: str) -> None:
+        self.asked, self.left, self.dataset = asked, left, dataset
+        way_out = f"ask for epsilon<={left!r}" if left > 0 else "use a model that was released already"
+        super().__init__(
+            f"this release costs epsilon={asked!r}, but {left!r} is left of the budget of {dataset!r}; {way_out}, or "
+            "open another account if the rows are new"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.asked, self.left, self.dataset)
 
 
 class DatasetUnavailable(PrivetError, OSError):

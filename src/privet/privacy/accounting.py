@@ -55,15 +55,16 @@ def epsilon_at(event: events.Event, delta: float) -> float:
     >>> epsilon_at(events.DiscreteLaplace("counts", 0.5, 1, Fraction(2)), delta=0.0)
     0.5
     """
-    delta = _check_delta(delta)
+    delta = check_delta(delta)
     pure = pure_epsilon(event)
     rho = rho_of(event)
     if delta == 0 or math.isinf(rho):
         return pure
-    return min(pure, _epsilon_from_rho(rho, delta))
+    return min(pure, epsilon_from_rho(rho, delta))
 
 
-def _check_delta(delta: object) -> float:
+def check_delta(delta: object) -> float:
+    """Refuse a delta that is no probability below 1."""
     if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 <= float(delta) < 1:
         raise ParameterError(f"delta={delta!r} is no probability below 1; pass 0 for pure DP, or something like 1e-6")
     return float(delta)
@@ -76,7 +77,8 @@ def _composed(event: events.Sequential | events.Parallel, cost: Callable[[events
     return math.inf if math.inf in costs else float_above(sum(map(Fraction, costs), Fraction(0)))
 
 
-def _epsilon_from_rho(rho: float, delta: float) -> float:
+def epsilon_from_rho(rho: float, delta: float) -> float:
+    """Return the epsilon at ``delta`` that follows from ``rho`` of zero-concentrated DP."""
     accounting = _dp_accounting()
     # The best order of Renyi divergence is near this one; the library's own list ends at 1024, too early for
     # a small rho.

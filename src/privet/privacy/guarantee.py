@@ -14,16 +14,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.errors import ModelFileError
+from privet.errors import ModelFileError, ParameterError
 from privet.privacy import events
 from privet.privacy.accounting import epsilon_at
+from privet.privacy.unit import EACH_ROW, Unit
 
 SOUND, NOT_PRIVATE = "sound", "not private"
 _NOT_PRIVATE_BECAUSE = {
     events.NoNoise: "it was fitted with epsilon=inf, so exact counts were released",
     events.Seeded: "its noise came from a seed (unsafe_seeded_noise=True) and can be taken off again",
 }
-ONE_ROW = "one row more or less"
 CURATOR = "the curator who held the rows"
 
 
@@ -43,7 +43,9 @@ class Guarantee:
     neighbours : str
         Two tables that the model must not tell apart.
     unit : str
-        What one neighbour more stands for.
+        What one neighbour more stands for: a row, or all rows with the same value in the column of this name.
+    max_rows : int
+        Of each unit, at most so many rows were used.
     trust : str
         Who has to be trusted.
     public : tuple of str
@@ -68,8 +70,9 @@ class Guarantee:
     public: tuple[str, ...]
     leaks: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
-    neighbours: str = ONE_ROW
-    unit: str = "row"
+    neighbours: str = EACH_ROW.neighbours
+    unit: str = EACH_ROW.name
+    max_rows: int = EACH_ROW.max_rows
     trust: str = CURATOR
     mode: str = SOUND
     reason: str = ""
@@ -83,6 +86,7 @@ class Guarantee:
         public: Sequence[str],
         leaks: Sequence[str] = (),
         assumptions: Sequence[str] = (),
+        unit: Unit = EACH_ROW,
     ) -> Self:
         """Return what ``event`` promises; exact values and noise from a seed promise nothing."""
         epsilon = epsilon_at(event, 0.0)
@@ -92,6 +96,7 @@ class Guarantee:
             reasons = ["no finite epsilon bounds what it gives away"]
         return cls(
             epsilon, 0.0, event, tuple(public), tuple(leaks), tuple(assumptions),
+            neighbours=unit.neighbours, unit=unit.name, max_rows=unit.max_rows,
             mode=NOT_PRIVATE if reasons else SOUND, reason=", and ".join(reasons),
         )  # fmt: skip
 
@@ -106,11 +111,15 @@ class Guarantee:
         provided = f"provided that {'; '.join(self.assumptions)}; " if self.assumptions else ""
         epsilon = repr(self.epsilon).removesuffix(".0")
         return (
-            f"{opening} chance of any outcome of this fit is the same whether or not any one {self.unit} was in the "
+            f"{opening} chance of any outcome of this fit is the same whether or not {self._unit.subject} in the "
             f"table, up to a factor e^{epsilon}{_factor(self.epsilon)} (pure differential privacy, "
             f"epsilon = {epsilon}, neighbours: {self.neighbours}; {provided}trusted: {self.trust}; "
             f"public beforehand: {'; '.join(self.public)})."
         )
+
+    @property
+    def _unit(self) -> Unit:
+        return Unit(self.unit, self.max_rows)
 
     def __str__(self) -> str:
         return self.sentence
@@ -132,10 +141,18 @@ class Guarantee:
         versions = data["versions"]
         if not isinstance(versions, dict) or not _all_text([*versions, *versions.values()]):
             raise ModelFileError("the guarantee's versions are not what privet writes there; the file is damaged")
-        guarantee = replace(cls.from_event(events.from_json(data["event"]), **lists), versions=versions)
+        event, unit = events.from_json(data["event"]), _unit_from_json(data)
+        guarantee = replace(cls.from_event(event, unit=unit, **lists), versions=versions)
         if guarantee.to_json() != data:
             raise ModelFileError("the guarantee does not follow from its receipts; the file was changed")
         return guarantee
+
+
+def _unit_from_json(data: Mapping[str, Any]) -> Unit:
+    try:
+        return Unit(data["unit"], data["max_rows"])
+    except ParameterError as error:
+        raise ModelFileError("the guarantee's unit is not what privet writes there; the file is damaged") from error
 
 
 def _factor(epsilon: float) -> str:

@@ -1,0 +1,85 @@
+"""One data set's account: its budget, and which of its entries count as spent."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from privet.privacy.ledger.book import Book, Entry
+from privet.privacy.ledger.spending import Budget, Cost, Expense
+
+# The kinds of entries. The meaning of one never changes: a ledger is read for years.
+BUDGET, RESERVED, SETTLED, WITHDRAWN, ADDED = "budget", "reserved", "settled", "withdrawn", "added"
+
+
+@dataclass(frozen=True)
+class Spending:
+    """A release as the ledger sees it: what was set aside, and what became of that."""
+
+    begun: Entry
+    ended: Entry | None
+
+    @property
+    def state(self) -> str:
+        """``"settled"``, ``"withdrawn"``, ``"added"``, or ``"reserved"`` where nothing more was heard."""
+        return self.begun.kind if self.ended is None else self.ended.kind
+
+    @property
+    def expense(self) -> Expense | None:
+        """What counts as spent; None where it was withdrawn."""
+        if self.state == WITHDRAWN:
+            return None
+        amounts = (self.ended or self.begun).body
+        return Expense(Cost(amounts["epsilon"], amounts["delta"], amounts.get("rho")), self.begun.body["part"])
+
+
+@dataclass(frozen=True)
+class Account:
+    """One data set's budget and all that was spent of it."""
+
+    dataset: str
+    budget: Budget
+    spendings: tuple[Spending, ...]
+
+    @classmethod
+    def find(cls, entries: Iterable[Entry], dataset: str) -> Self | None:
+        """Return the account of ``dataset``, or None where it has no budget."""
+        own = [entry for entry in entries if entry.body.get("dataset") == dataset]
+        budget = next((entry.body for entry in own if entry.kind == BUDGET), None)
+        if budget is None:
+            return None
+        ends = {entry.body["reservation"]: entry for entry in own if entry.kind in (SETTLED, WITHDRAWN)}
+        begun = [entry for entry in own if entry.kind in (RESERVED, ADDED)]
+        spendings = tuple(Spending(entry, ends.get(entry.number)) for entry in begun)
+        return cls(dataset, Budget(budget["epsilon"], budget["delta"], budget["unit"]), spendings)
+
+    @property
+    def expenses(self) -> list[Expense]:
+        """What counts as spent: what was settled or added, and what was reserved and never came back."""
+        return [spending.expense for spending in self.spendings if spending.expense is not None]
+
+    @property
+    def parts(self) -> list[str]:
+        """The named parts on which something was spent."""
+        return sorted({expense.part for expense in self.expenses if expense.part is not None})
+
+    def spent(self, part: str | None = None) -> float:
+        """Return the epsilon spent so far."""
+        return self.budget.spent(self.expenses, part)
+
+    def left(self, part: str | None = None) -> float:
+        """Return the epsilon that is left."""
+        return self.budget.left(self.expenses, part)
+
+
+def accounts(path: str | Path) -> tuple[list[Account], list[Entry]]:
+    """Return every account of the ledger at ``path``, and all of its entries, their chain checked."""
+    entries = Book(Path(path).resolve()).entries()
+    names = dict.fromkeys(entry.body["dataset"] for entry in entries if entry.kind == BUDGET)
+    found = (Account.find(entries, name) for name in names)
+    return [account for account in found if account is not None], entries
+
+
+def amounts(cost: Cost) -> dict[str, Any]:
+    """Return a cost as an entry holds it."""
+    return {name: value for name, value in vars(cost).items() if value is not None}

@@ -1,0 +1,172 @@
+"""The ledger's file: entries that are only ever appended, each sealed with the hash of all before it.
+
+An entry says what kind it is, when it was written and what it holds; the book does not know what that means. It is an
+SQLite file, because SQLite survives a crash at any moment and lets many processes write in turn.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from privet.errors import LedgerError
+
+# "prvt": tells a ledger from any other SQLite file.
+_APPLICATION_ID = 0x70727674
+_VERSION = 1
+_WAIT_SECONDS = 60.0
+OPENED = "opened"
+_TABLE = (
+    "CREATE TABLE entries (number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, "
+    "hash TEXT NOT NULL) STRICT",
+    "CREATE TRIGGER no_change BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries stay as they are'); END",
+    "CREATE TRIGGER no_removal BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries stay as they are'); END",
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the book."""
+
+    number: int
+    time: str
+    kind: str
+    body: Mapping[str, Any]
+    hash: str
+
+
+@dataclass(frozen=True)
+class Book:
+    """A ledger's file. Nothing is kept open between calls, so threads and forked processes share no state."""
+
+    path: Path
+
+    def create(self) -> None:
+        """Make the file if there is none; many may try at once."""
+        with self._connection("rwc") as connection, _turn(connection):
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                for statement in (
+                    *_TABLE,
+                    f"PRAGMA application_id={_APPLICATION_ID}",
+                    f"PRAGMA user_version={_VERSION}",
+                ):
+                    connection.execute(statement)
+                _append(connection, OPENED, {"ledger": token_hex(16)})
+            self._check_format(connection)
+
+    def entries(self) -> list[Entry]:
+        """Return all entries, their chain checked."""
+        with self._connection("rw") as connection:
+            self._check_format(connection)
+            return self._read(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator["Page"]:
+        """Yield a page on which entries can be read and appended while nobody else writes; all or nothing stays."""
+        with self._connection("rw") as connection, _turn(connection):
+            self._check_format(connection)
+            yield Page(self._read(connection), connection)
+
+    @contextmanager
+    def _connection(self, mode: str) -> Iterator[sqlite3.Connection]:
+        if mode == "rw" and not self.path.is_file():
+            raise LedgerError(f"there is no ledger at {str(self.path)!r}; make one with `privet ledger init`")
+        try:
+            connection = sqlite3.connect(
+                f"{self.path.as_uri()}?mode={mode}", timeout=_WAIT_SECONDS, isolation_level=None, uri=True
+            )
+            try:
+                # Spending is on the disk before a row is read, also if the machine loses power.
+                connection.execute("PRAGMA synchronous=EXTRA")
+                connection.execute("PRAGMA trusted_schema=OFF")
+                yield connection
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise self._trouble(error) from error
+
+    def _trouble(self, error: sqlite3.Error) -> LedgerError:
+        where, what = f"the ledger {str(self.path)!r}", str(error)
+        if "locked" in what:
+            return LedgerError(f"{where} has been busy for {_WAIT_SECONDS:.0f} s; see who holds it, and try again")
+        if "readonly" in what or "unable to open" in what:
+            return LedgerError(f"{where} cannot be written; check its path, its folder and their permissions")
+        if "full" in what or "I/O" in what:
+            return LedgerError(f"{where} cannot be written: the disk is full or failing; make room, and try again")
+        return LedgerError(f"{where} is damaged or no ledger; take it from a backup, and find out what happened")
+
+    def _check_format(self, connection: sqlite3.Connection) -> None:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != _APPLICATION_ID:
+            raise LedgerError(f"{str(self.path)!r} is no privet ledger; pass the path that `privet ledger init` made")
+        if version != _VERSION:
+            raise LedgerError(
+                f"the ledger {str(self.path)!r} is of a version that this privet does not know; update it"
+            )
+
+    def _read(self, connection: sqlite3.Connection) -> list[Entry]:
+        rows = connection.execute("SELECT number, time, kind, body, hash FROM entries ORDER BY number").fetchall()
+        broken = first_broken(rows)
+        if broken is not None:
+            raise LedgerError(
+                f"entry {broken} of the ledger {str(self.path)!r} was changed, or one before it removed: its hash does "
+                "not fit; take the file from a backup, and find out what happened"
+            )
+        return [Entry(number, time, kind, json.loads(body), seal) for number, time, kind, body, seal in rows]
+
+
+class Page:
+    """The entries so far, and the way to append to them within one turn."""
+
+    def __init__(self, entries: list[Entry], connection: sqlite3.Connection) -> None:
+        self.entries = entries
+        self._connection = connection
+
+    def append(self, kind: str, body: Mapping[str, Any]) -> Entry:
+        """Append an entry and return it."""
+        entry = _append(self._connection, kind, body)
+        self.entries.append(entry)
+        return entry
+
+
+def first_broken(rows: list[tuple[int, str, str, str, str]]) -> int | None:
+    """Return the number of the first entry that does not follow from those before it."""
+    previous = ""
+    for expected, (number, time, kind, body, seal) in enumerate(rows, start=1):
+        if number != expected or seal != _seal(previous, number, time, kind, body):
+            return expected
+        previous = seal
+    return None if rows else 1
+
+
+@contextmanager
+def _turn(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let nobody else write until the block ends; an error undoes all of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _append(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> Entry:
+    last = connection.execute("SELECT number, hash FROM entries ORDER BY number DESC LIMIT 1").fetchone()
+    number, previous = last or (0, "")
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    text = json.dumps(body, sort_keys=True, allow_nan=False)
+    seal = _seal(previous, number + 1, time, kind, text)
+    connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (number + 1, time, kind, text, seal))
+    return Entry(number + 1, time, kind, body, seal)
+
+
+def _seal(previous: str, number: int, time: str, kind: str, body: str) -> str:
+    return hashlib.sha256(json.dumps([previous, number, time, kind, body]).encode()).hexdigest()

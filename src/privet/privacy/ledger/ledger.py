@@ -1,0 +1,169 @@
+"""The ledger's face: a budget for a data set, reserved before a row is read. The argument is in ledger.md."""
+
+import math
+from collections.abc import Iterable
+from numbers import Real
+from pathlib import Path
+from typing import Any, Self
+
+from privet.errors import BudgetExceeded, LedgerError, ParameterError
+from privet.privacy.accounting import check_delta
+from privet.privacy.ledger.account import ADDED, BUDGET, RESERVED, Account, amounts
+from privet.privacy.ledger.book import Book, Entry
+from privet.privacy.ledger.reservation import Reservation
+from privet.privacy.ledger.spending import Budget, Cost, Expense
+
+_MAX_TEXT = 1_000
+
+
+class Ledger:
+    """What has been spent on a data set, in a file that its owner keeps.
+
+    A fit that is given a ledger reserves its cost before it reads a row and settles it after the release. A crash in
+    between counts as spent. Clones, threads and processes all write to the one file.
+
+    Parameters
+    ----------
+    path : path
+        The file. Several data sets can share one.
+    dataset : str
+        The rows that the budget is about, by a name that stays.
+    epsilon, delta : float, optional
+        The budget. With it the account is opened where it is not there; without it, it must be. An account's budget
+        never changes.
+    unit : str
+        What the budget protects: ``"row"``, or the column that says whose row it is.
+    part : str, optional
+        A named part of the data set. No unit may be in two parts; of several parts the dearest counts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from privet import Ledger
+    >>> ledger = Ledger(tempfile.mkdtemp() + "/ledger.db", dataset="patients", epsilon=2.0)
+    >>> ledger.left
+    2.0
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        dataset: str,
+        epsilon: float | None = None,
+        delta: float = 0.0,
+        unit: str = "row",
+        part: str | None = None,
+    ) -> None:
+        # Absolute: a worker process may stand in another folder.
+        self.path = Path(path).resolve()
+        self.dataset = _checked_text("dataset", dataset)
+        self.part = part if part is None else _checked_text("part", part)
+        self._book = Book(self.path)
+        if epsilon is not None:
+            self._open_account(Budget(_checked_amount(epsilon), check_delta(delta), _checked_text("unit", unit)))
+        self.account()
+
+    @property
+    def spent(self) -> float:
+        """The epsilon spent, at the budget's delta."""
+        return self.account().spent(self.part)
+
+    @property
+    def left(self) -> float:
+        """The epsilon left."""
+        return self.account().left(self.part)
+
+    def account(self) -> Account:
+        """Return the budget of this data set and all that was spent of it."""
+        return self._account(self._book.entries())
+
+    def for_part(self, part: str) -> "Ledger":
+        """Return the ledger of a part of this data set, disjoint from all other parts."""
+        return Ledger(self.path, dataset=self.dataset, part=part)
+
+    def reserve(self, cost: Cost, *, unit: str = "row", **note: Any) -> Reservation:
+        """Set ``cost`` aside, or raise BudgetExceeded; ``note`` says in plain JSON values what it is for."""
+        entry = self._spend(RESERVED, cost, note, unit=unit)
+        return Reservation(self._book, self.dataset, cost, entry.number)
+
+    def add(self, epsilon: float, *, delta: float = 0.0, what: str, already_released: bool = False) -> None:
+        """Record a release that was made outside of privet, at its cost for the budget's unit.
+
+        One that would exceed the budget is refused, unless it was ``already_released``: then it counts all the same.
+        """
+        cost = Cost(_checked_amount(epsilon), check_delta(delta))
+        note = {"method": "outside of privet", "what": _checked_text("what", what)}
+        self._spend(ADDED, cost, note, checked=not already_released)
+
+    def __sklearn_clone__(self) -> Self:
+        # scikit-learn copies parameters; a copied budget could be spent twice.
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (str(self.path), self.dataset, self.part)
+
+    def __repr__(self) -> str:
+        part = f", part={self.part!r}" if self.part is not None else ""
+        return f"Ledger({self.path.name!r}, dataset={self.dataset!r}{part})"
+
+    def _open_account(self, budget: Budget) -> None:
+        self._book.create()
+        with self._book.writing() as page:
+            account = Account.find(page.entries, self.dataset)
+            if account is None:
+                page.append(BUDGET, {"dataset": self.dataset, **vars(budget)})
+            elif account.budget != budget:
+                raise LedgerError(
+                    f"the budget of {self.dataset!r} is already set: {_in_words(account.budget)}; leave epsilon out to "
+                    "use it, or name another data set"
+                )
+
+    def _account(self, entries: Iterable[Entry]) -> Account:
+        account = Account.find(entries, self.dataset)
+        if account is None:
+            raise LedgerError(
+                f"the ledger {self.path.name!r} has no budget for {self.dataset!r}; give it one with `privet ledger "
+                "init`, or pass epsilon"
+            )
+        return account
+
+    def _spend(
+        self, kind: str, cost: Cost, note: dict[str, Any], *, unit: str | None = None, checked: bool = True
+    ) -> Entry:
+        with self._book.writing() as page:
+            account = self._account(page.entries)
+            _check_unit(account, unit)
+            expenses = account.expenses
+            if checked and not account.budget.allows([*expenses, Expense(cost, self.part)], self.part):
+                raise BudgetExceeded(cost.epsilon, account.budget.left(expenses, self.part), self.dataset)
+            return page.append(kind, {"dataset": self.dataset, "part": self.part, **amounts(cost), **note})
+
+
+def _reopened(path: str, dataset: str, part: str | None) -> Ledger:
+    """Return a pickled ledger: the same file, which must be there."""
+    return Ledger(path, dataset=dataset, part=part)
+
+
+def _check_unit(account: Account, unit: str | None) -> None:
+    if unit not in (None, account.budget.unit):
+        raise LedgerError(
+            f"the budget of {account.dataset!r} protects each {account.budget.unit}, this release each {unit}, and the "
+            "two do not add up; set unit alike, or open another account"
+        )
+
+
+def _in_words(budget: Budget) -> str:
+    return f"epsilon={budget.epsilon:g}, delta={budget.delta:g}, unit {budget.unit!r}"
+
+
+def _checked_amount(epsilon: object) -> float:
+    if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 < float(epsilon) < math.inf:
+        raise ParameterError(f"epsilon={epsilon!r} is no amount; pass a number above 0, such as 1.0")
+    return float(epsilon)
+
+
+def _checked_text(name: str, text: object) -> str:
+    if not isinstance(text, str) or not text.strip() or len(text) > _MAX_TEXT or not text.isprintable():
+        raise ParameterError(f"{name} must be a short printable text on one line; choose a name that stays")
+    return text

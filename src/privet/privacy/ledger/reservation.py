@@ -1,0 +1,95 @@
+"""A cost that is set aside before a row is read, and what becomes of it. The argument is in ledger.md."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import LedgerError
+from privet.privacy import events
+from privet.privacy.ledger.account import SETTLED, WITHDRAWN, amounts
+from privet.privacy.ledger.book import Book
+from privet.privacy.ledger.spending import Cost
+from privet.rng import NoiseSource
+
+
+class Reservation:
+    """A cost that is set aside: settled after the release, or given back where no secret bit was drawn for one.
+
+    Privacy
+    -------
+    Without noise there is no release, so a fit that failed before it drew any has cost nothing. After that, whatever
+    happens, the reservation counts as spent.
+    """
+
+    def __init__(self, book: Book, dataset: str, cost: Cost, number: int) -> None:
+        self._book, self._dataset, self._cost, self._number = book, dataset, cost, number
+        self._drawn = self._closed = False
+
+    def watch(self, noise: NoiseSource) -> NoiseSource:
+        """Return ``noise``, watched: its first word closes the way back."""
+        return _Watched(noise, self)
+
+    def close_the_way_back(self) -> None:
+        """Count as spent from now on, whatever happens."""
+        self._drawn = True
+
+    def settle(self, event: events.Event, note: Callable[[], dict[str, Any]] = dict) -> None:
+        """Record what was really released; it may not have cost more than was set aside."""
+        self.close_the_way_back()
+        cost = Cost.of(event, self._cost.delta)
+        if cost.epsilon > self._cost.epsilon or cost.delta > self._cost.delta:
+            raise LedgerError("the release cost more than was reserved for it; it is withheld, and counts as spent")
+        self._close(SETTLED, {**amounts(cost), **note(), "event": events.to_json(event)})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and not self._drawn:
+            with suppress(LedgerError):  # it then counts as spent, and the first error is the one to tell
+                self._close(WITHDRAWN, {"because": kind.__name__})
+
+    def _close(self, kind: str, body: dict[str, Any]) -> None:
+        if self._closed:
+            raise LedgerError("this reservation is closed; a further release needs one of its own")
+        with self._book.writing() as page:
+            page.append(kind, {"dataset": self._dataset, "reservation": self._number, **body})
+        self._closed = True
+
+
+class NoReservation:
+    """Where no ledger is kept, nothing is set aside."""
+
+    def watch(self, noise: NoiseSource) -> NoiseSource:
+        """Return ``noise`` as it is."""
+        return noise
+
+    def settle(self, event: events.Event, note: Callable[[], dict[str, Any]] = dict) -> None:
+        """Record nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave all as it is."""
+
+
+class _Watched:
+    """Noise that tells its reservation when it is used."""
+
+    def __init__(self, noise: NoiseSource, reservation: Reservation) -> None:
+        self._noise, self._reservation = noise, reservation
+        self.secure = noise.secure
+
+    def words(self, n: int) -> NDArray[np.uint32]:
+        """Return the next ``n`` words."""
+        self._reservation.close_the_way_back()
+        return self._noise.words(n)

@@ -1,0 +1,146 @@
+"""The ledger's file: append-only, chained, safe to open."""
+
+import json
+import sqlite3
+
+import pytest
+
+from privet.errors import LedgerError
+from privet.privacy.ledger.book import Book, first_broken
+
+
+@pytest.fixture
+def book(tmp_path):
+    book = Book(tmp_path / "ledger.db")
+    book.create()
+    with book.writing() as page:
+        for number in range(4):
+            page.append("note", {"number": number})
+    return book
+
+
+def tampered(book, statement):
+    """Change the file as someone would who knows SQLite."""
+    with sqlite3.connect(book.path) as connection:
+        connection.executescript(f"DROP TRIGGER no_change; DROP TRIGGER no_removal; {statement}")
+    connection.close()
+
+
+def test_entries_come_back_in_order_behind_one_that_names_the_ledger(book):
+    kinds = [entry.kind for entry in book.entries()]
+    assert kinds == ["opened", "note", "note", "note", "note"]
+    assert [entry.body for entry in book.entries()[1:]] == [{"number": number} for number in range(4)]
+    assert [entry.number for entry in book.entries()] == [1, 2, 3, 4, 5]
+
+
+def test_creating_it_again_changes_nothing(book):
+    before = book.entries()
+    book.create()
+    assert book.entries() == before
+
+
+def test_two_ledgers_have_different_chains(book, tmp_path):
+    other = Book(tmp_path / "other.db")
+    other.create()
+    assert other.entries()[0].hash != book.entries()[0].hash
+
+
+def test_sqlite_itself_refuses_to_change_or_remove_an_entry(book):
+    with sqlite3.connect(book.path) as connection:
+        for statement in ("UPDATE entries SET kind = 'x'", "DELETE FROM entries"):
+            with pytest.raises(sqlite3.IntegrityError, match="entries stay as they are"):
+                connection.execute(statement)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "broken"),
+    [
+        ("UPDATE entries SET body = '{\"number\": 7}' WHERE number = 3", 3),
+        ("UPDATE entries SET time = '2020-01-01T00:00:00+00:00' WHERE number = 2", 2),
+        ("UPDATE entries SET kind = 'withdrawn' WHERE number = 5", 5),
+        ("DELETE FROM entries WHERE number = 3", 3),
+        ("DELETE FROM entries WHERE number = 1", 1),
+        ("UPDATE entries SET hash = 'aa' WHERE number = 4", 4),
+        ("DELETE FROM entries WHERE number = 4; UPDATE entries SET number = 4 WHERE number = 5", 4),
+        ("DELETE FROM entries", 1),
+    ],
+)
+def test_a_changed_removed_or_moved_entry_is_noticed_at_the_next_reading_and_writing(book, statement, broken):
+    tampered(book, statement)
+    with pytest.raises(LedgerError, match=f"entry {broken} of the ledger .* was changed, or one before it removed"):
+        book.entries()
+    with pytest.raises(LedgerError, match="its hash does not fit"), book.writing():
+        pytest.fail("a broken chain must not be written to")
+
+
+def test_an_untouched_chain_is_whole():
+    assert first_broken([]) == 1
+
+
+def test_an_error_within_a_turn_leaves_nothing_behind(book):
+    before = book.entries()
+
+    class Trouble(Exception):
+        pass
+
+    with pytest.raises(Trouble), book.writing() as page:
+        page.append("note", {"number": 99})
+        raise Trouble
+    assert book.entries() == before
+
+
+def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
+    text, other = tmp_path / "text.db", tmp_path / "other.db"
+    text.write_text("these are notes about something else, long enough to be read as a header of a file")
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.commit()
+    connection.close()
+    for path, sentence in ((text, "is damaged or no ledger"), (other, "is no privet ledger")):
+        before = path.read_bytes()
+        for call in (Book(path).create, Book(path).entries):
+            with pytest.raises(LedgerError, match=sentence):
+                call()
+        assert path.read_bytes() == before
+
+
+def test_a_missing_file_is_not_created_by_reading(tmp_path):
+    with pytest.raises(LedgerError, match="there is no ledger at .*; make one with `privet ledger init`"):
+        Book(tmp_path / "none.db").entries()
+    assert not (tmp_path / "none.db").exists()
+    with pytest.raises(LedgerError, match="cannot be written; check its path"):
+        Book(tmp_path / "no folder" / "none.db").create()
+
+
+def test_a_later_version_is_refused(book):
+    with sqlite3.connect(book.path) as connection:
+        connection.execute("PRAGMA user_version=7")
+    connection.close()
+    with pytest.raises(LedgerError, match="of a version that this privet does not know; update it"):
+        book.entries()
+
+
+def test_a_file_cut_short_or_overwritten_is_told_as_damaged(book):
+    data = book.path.read_bytes()
+    for damaged in (data[:5000], data[:4096] + b"\xff" * (len(data) - 4096)):
+        book.path.write_bytes(damaged)
+        with pytest.raises(LedgerError, match="damaged|does not fit|no privet ledger"):
+            book.entries()
+
+
+def test_a_busy_ledger_says_so(book, monkeypatch):
+    monkeypatch.setattr("privet.privacy.ledger.book._WAIT_SECONDS", 0.05)
+    holder = sqlite3.connect(book.path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerError, match="has been busy"), book.writing():
+        pytest.fail("somebody else is writing")
+    holder.execute("ROLLBACK")
+    holder.close()
+
+
+def test_bodies_are_plain_json(book):
+    connection = sqlite3.connect(book.path)
+    bodies = [json.loads(body) for (body,) in connection.execute("SELECT body FROM entries")]
+    connection.close()
+    assert bodies[1] == {"number": 0}

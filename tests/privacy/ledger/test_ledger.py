@@ -1,0 +1,219 @@
+"""Budgets, reservations, and what becomes of them."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from privet import Ledger
+from privet.errors import BudgetExceeded, LedgerError, ParameterError
+from privet.privacy.events import DiscreteLaplace
+from privet.privacy.ledger import Cost
+from privet.rng import SystemNoise
+
+
+def receipt(epsilon):
+    return DiscreteLaplace("counts", epsilon, 1, Fraction(1) / Fraction(epsilon))
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.db", dataset="patients", epsilon=1.0)
+
+
+def states(ledger):
+    return [spending.state for spending in ledger.account().spendings]
+
+
+def reserve(ledger, epsilon, **note):
+    return ledger.reserve(Cost(epsilon), method="private-rdt", what="fit", **note)
+
+
+def test_a_reservation_counts_from_the_start_and_after_settling_at_what_it_cost(ledger):
+    reservation = reserve(ledger, 0.5)
+    assert (ledger.spent, ledger.left) == (0.5, 0.5)
+    reservation.settle(receipt(0.25), lambda: {"model": "abc"})
+    assert (ledger.spent, ledger.left) == (0.25, 0.75)
+    (spending,) = ledger.account().spendings
+    assert spending.ended.body["model"] == "abc"
+    assert spending.ended.body["event"]["event"] == "DiscreteLaplace"
+
+
+def test_a_reservation_that_nothing_more_was_heard_of_stays_spent(ledger):
+    reserve(ledger, 0.5)
+    assert states(ledger) == ["reserved"]
+    assert Ledger(ledger.path, dataset="patients").spent == 0.5
+
+
+def test_asking_for_more_than_is_left_is_refused_with_both_numbers(ledger):
+    reserve(ledger, 0.75)
+    with pytest.raises(
+        BudgetExceeded, match=r"costs epsilon=0.5, but 0.25 is left of the budget of 'patients'"
+    ) as caught:
+        reserve(ledger, 0.5)
+    assert (caught.value.asked, caught.value.left, caught.value.dataset) == (0.5, 0.25, "patients")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.asked, again.left, str(again)) == (0.5, 0.25, str(caught.value))
+    reserve(ledger, 0.25)
+    with pytest.raises(BudgetExceeded, match="use a model that was released already"):
+        reserve(ledger, 1e-6)
+
+
+def test_a_failure_before_the_first_secret_bit_gives_the_cost_back_and_is_recorded(ledger):
+    with pytest.raises(KeyboardInterrupt), reserve(ledger, 0.5) as reservation:
+        reservation.watch(SystemNoise())
+        raise KeyboardInterrupt
+    assert ledger.spent == 0.0
+    (spending,) = ledger.account().spendings
+    assert (spending.state, spending.ended.body["because"]) == ("withdrawn", "KeyboardInterrupt")
+
+
+def test_a_failure_after_the_first_secret_bit_counts_as_spent(ledger):
+    with pytest.raises(MemoryError), reserve(ledger, 0.5) as reservation:
+        noise = reservation.watch(SystemNoise())
+        assert noise.secure
+        assert noise.words(3).dtype == np.uint32
+        raise MemoryError
+    assert (ledger.spent, states(ledger)) == (0.5, ["reserved"])
+
+
+def test_a_release_dearer_than_its_reservation_is_withheld(ledger):
+    with pytest.raises(LedgerError, match="cost more than was reserved"), reserve(ledger, 0.5) as reservation:
+        reservation.settle(receipt(0.75))
+    assert (ledger.spent, states(ledger)) == (0.5, ["reserved"])
+
+
+def test_a_reservation_is_settled_once(ledger):
+    reservation = reserve(ledger, 0.5)
+    reservation.settle(receipt(0.5))
+    with pytest.raises(LedgerError, match="this reservation is closed"):
+        reservation.settle(receipt(0.5))
+    assert ledger.spent == 0.5
+
+
+def test_where_giving_back_fails_the_first_error_is_told_and_the_cost_counts(ledger, monkeypatch):
+    monkeypatch.setattr("privet.privacy.ledger.book._WAIT_SECONDS", 0.01)
+    with pytest.raises(ZeroDivisionError), reserve(ledger, 0.5):
+        ledger.path.rename(ledger.path.with_name("away.db"))
+        raise ZeroDivisionError
+    assert Ledger(ledger.path.with_name("away.db"), dataset="patients").spent == 0.5
+
+
+def test_several_data_sets_share_a_file_and_nothing_else(ledger):
+    other = Ledger(ledger.path, dataset="visits", epsilon=3.0, delta=1e-6)
+    reserve(other, 2.0)
+    assert (ledger.spent, other.spent) == (0.0, 2.0)
+
+
+def test_a_budget_that_is_set_stays_as_it_is(ledger):
+    assert Ledger(ledger.path, dataset="patients", epsilon=1.0).left == 1.0
+    for change in ({"epsilon": 2.0}, {"epsilon": 1.0, "delta": 1e-6}, {"epsilon": 1.0, "unit": "person"}):
+        with pytest.raises(
+            LedgerError, match="the budget of 'patients' is already set: epsilon=1, delta=0, unit 'row'"
+        ):
+            Ledger(ledger.path, dataset="patients", **change)
+
+
+def test_without_an_account_it_says_how_to_open_one(ledger, tmp_path):
+    with pytest.raises(LedgerError, match="has no budget for 'visits'; give it one with `privet ledger init`"):
+        Ledger(ledger.path, dataset="visits")
+    with pytest.raises(LedgerError, match="there is no ledger at"):
+        Ledger(tmp_path / "none.db", dataset="patients")
+
+
+def test_units_that_do_not_add_up_are_refused(ledger):
+    with pytest.raises(LedgerError, match="protects each row, this release each person_id"):
+        reserve(ledger, 0.1, unit="person_id")
+    assert states(ledger) == []
+
+
+def test_parts_are_spent_side_by_side(ledger):
+    for part in ("january", "march"):
+        reserve(ledger.for_part(part), 0.75)
+    assert ledger.spent == 0.75
+    assert ledger.for_part("may").left == 1.0
+    with pytest.raises(BudgetExceeded, match="0.25 is left"):
+        reserve(ledger.for_part("march"), 0.5)
+    reserve(ledger, 0.25)
+    with pytest.raises(BudgetExceeded):
+        reserve(ledger.for_part("january"), 0.25)
+
+
+def test_releases_of_other_tools_are_added_and_the_past_cannot_be_refused(ledger):
+    ledger.add(0.75, what="a histogram of ages")
+    with pytest.raises(BudgetExceeded):
+        ledger.add(0.75, what="another")
+    ledger.add(0.75, what="another", already_released=True)
+    assert (ledger.spent, ledger.left) == (1.5, 0.0)
+
+
+def test_copies_of_every_kind_are_the_same_account(ledger):
+    assert clone(ledger, safe=False) is ledger
+    for other in (copy.deepcopy(ledger), pickle.loads(pickle.dumps(ledger.for_part("march")))):
+        reserve(other, 0.25)
+    assert ledger.for_part("march").spent == 0.5
+
+
+def test_a_pickle_holds_the_path_and_makes_no_new_ledger(ledger):
+    data = pickle.dumps(ledger)
+    ledger.path.unlink()
+    with pytest.raises(LedgerError, match="there is no ledger at"):
+        pickle.loads(data)
+
+
+def test_a_relative_path_is_the_same_file_from_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ledger = Ledger("ledger.db", dataset="patients", epsilon=1.0)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert ledger.left == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"epsilon": 0}, "epsilon=0 is no amount"),
+        ({"epsilon": float("inf")}, "epsilon=inf is no amount"),
+        ({"epsilon": True}, "epsilon=True is no amount"),
+        ({"epsilon": 1.0, "delta": 1}, "delta=1 is no probability below 1"),
+        ({"epsilon": 1.0, "dataset": ""}, "dataset must be a short printable text"),
+        ({"epsilon": 1.0, "part": "a\nb"}, "part must be a short printable text"),
+        ({"epsilon": 1.0, "unit": 5}, "unit must be a short printable text"),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused_and_no_file_is_made(tmp_path, arguments, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        Ledger(tmp_path / "ledger.db", **{"dataset": "patients", **arguments})
+    assert not (tmp_path / "ledger.db").exists()
+
+
+CLAIMANT = """
+import sys
+from privet.errors import BudgetExceeded
+from privet.privacy.ledger import Cost, Ledger
+ledger = Ledger(sys.argv[1], dataset="patients", epsilon=5.0)
+won = 0
+for _ in range(10):
+    try:
+        ledger.reserve(Cost(0.1), method="private-rdt", what="fit")
+        won += 1
+    except BudgetExceeded:
+        pass
+print(won)
+"""
+
+
+def test_sixteen_processes_that_reserve_at_once_never_exceed_the_budget(tmp_path):
+    path = tmp_path / "ledger.db"
+    command = [sys.executable, "-c", CLAIMANT, str(path)]
+    claimants = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(16)]
+    won = [int(claimant.communicate()[0]) for claimant in claimants]
+    assert [claimant.returncode for claimant in claimants] == [0] * 16
+    assert sum(won) == 50  # of 160 asked for
+    ledger = Ledger(path, dataset="patients")
+    assert (ledger.spent, ledger.left, len(states(ledger))) == (5.0, 0.0, 50)
