@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 import privet
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 from privet.errors import ModelFileError, ParameterError, PrivetError
-from privet.model_file import checksum
+from privet.model_file import checksum, read_document
 from privet.privacy.events import DiscreteLaplace, Parallel, Sequential
 from privet.privacy.guarantee import Guarantee
 
@@ -75,7 +75,21 @@ def test_the_file_ending_in_gz_is_gzipped_and_repeats_byte_for_byte(tmp_path):
     for name in ("a.gz", "b.gz"):
         model.save(tmp_path / name)
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
-    assert json.loads(gzip.decompress((tmp_path / "a.gz").read_bytes()))["version"] == 1
+    assert json.loads(gzip.decompress((tmp_path / "a.gz").read_bytes()))["version"] == 2
+
+
+def test_a_file_of_the_first_version_opens_and_protects_rows(tmp_path):
+    model = a_model()
+    model.save(tmp_path / "m.privet")
+    body = {key: value for key, value in read_document(tmp_path / "m.privet").items() if key != "checksum"}
+    guarantee = {key: value for key, value in body["guarantee"].items() if key != "max_rows"}
+    first = {**body, "version": 1, "guarantee": guarantee}
+    (tmp_path / "first.privet").write_text(json.dumps({**first, "checksum": checksum(first)}))
+    assert privet.load(tmp_path / "first.privet").guarantee_ == model.guarantee_
+    later = {**body, "version": 3}
+    (tmp_path / "later.privet").write_text(json.dumps({**later, "checksum": checksum(later)}))
+    with pytest.raises(ModelFileError, match="a format version that this privet does not know; update privet"):
+        privet.load(tmp_path / "later.privet")
 
 
 def test_a_model_that_cannot_be_written_leaves_nothing_behind(tmp_path):
@@ -123,7 +137,7 @@ def test_an_unfitted_model_is_not_saved(tmp_path):
         (b"[1, 2]", "is not a privet model file"),
         (b'{"format": "other"}', "is not a privet model file"),
         (
-            b'{"format": "privet-model", "version": 2}',
+            b'{"format": "privet-model", "version": 9}',
             "format version that this privet does not know; update privet",
         ),
         (b'{"format": "privet-model", "version": 1}', "its checksum does not fit"),

@@ -21,7 +21,8 @@ from privet.schema import Attribute, Schema
 from privet.tree.forest import Forest
 from privet.whole_file import whole_file
 
-FORMAT, VERSION = "privet-model", 1
+# Version 1 knew no unit of privacy other than the row.
+FORMAT, VERSION = "privet-model", 2
 # A document longer than this is refused before it is parsed; a small gzip file can unfold to anything.
 MAX_BYTES = 2**29
 _MAX_NESTS, _MAX_VALUES = 10**6, 2**26
@@ -46,6 +47,11 @@ def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
         file.write(json.dumps({**body, "checksum": checksum(body)}, ensure_ascii=False, allow_nan=False))
 
 
+def checksum_of(document: Mapping[str, Any]) -> str:
+    """Return the checksum that the file of a model document has."""
+    return checksum({"format": FORMAT, "version": VERSION, **document})
+
+
 def read_document(path: str | Path) -> dict[str, Any]:
     """Read a model document and check its format, version and checksum."""
     data = _read_bytes(Path(path))
@@ -58,11 +64,18 @@ def read_document(path: str | Path) -> dict[str, Any]:
         raise ModelFileError(f"{str(path)!r} is not a model file, or it is damaged; fetch it again") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{str(path)!r} is not a privet model file; pass one that `save` or `privet fit` wrote")
-    if document.get("version") != VERSION:
+    if document.get("version") not in (1, VERSION):
         raise ModelFileError(f"{str(path)!r} has a format version that this privet does not know; update privet")
     body = {key: value for key, value in document.items() if key != "checksum"}
     if set(document) != _KEYS or document["checksum"] != checksum(body):
         raise ModelFileError(f"{str(path)!r} is damaged or was changed: its checksum does not fit; fetch it again")
+    return _of_this_version(document)
+
+
+def _of_this_version(document: dict[str, Any]) -> dict[str, Any]:
+    guarantee = document["guarantee"]
+    if document["version"] == 1 and isinstance(guarantee, dict):
+        document["guarantee"] = {**guarantee, "max_rows": 1}
     return document
 
 

@@ -183,3 +183,9 @@ def test_labels_that_do_not_fit_are_refused_without_showing_a_value(labels, sent
 def test_nan_labels_are_missing_labels(missing):
     with pytest.raises(DataError, match="'class' has missing labels"):
         Encoder(Schema([Numeric("x", 0, 1)], classes=[5, 9])).encode_labels(missing)
+
+
+def test_minus_zero_is_zero():
+    schema = Schema([Categorical("x", [-0.0, 1.0])], classes=[0.0, 9.0])
+    assert_array_equal(Encoder(schema).encode(pd.DataFrame({"x": [0.0, -0.0, 1.0]})), [[0], [0], [1]])
+    assert_array_equal(Encoder(schema).encode_labels([-0.0, 0.0, 9.0]), [0, 0, 1])

@@ -7,7 +7,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ _BATCH_ROWS = 65_536
 _BLOCK_BYTES = 8 * 2**20
 _KINDS = {"double": "numbers", "bool": "true/false"}
 _BUFFER_BYTES = 2**20
+_PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
 
 def file_columns(path: str | Path) -> list[str]:
@@ -33,11 +34,20 @@ def file_columns(path: str | Path) -> list[str]:
         return _csv_header(path)
 
 
-def read_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iterator[Any]:
-    """Yield Arrow batches of the columns called ``names``, of the types that ``schema`` says."""
+def read_batches(
+    path: str | Path, schema: Schema, names: Sequence[str], *, watch: Callable[[float], None] | None = None
+) -> Iterator[Any]:
+    """Yield Arrow batches of the columns called ``names``, of the types that ``schema`` says.
+
+    With every batch ``watch`` is told which share of the file has been read, roughly where it is a CSV.
+    """
     check_present(file_columns(path), names)
     with _owner_errors(path):
-        yield from _parquet_batches(path, names) if _is_parquet(path) else _csv_batches(path, schema, names)
+        batches = _parquet_batches(path, names) if _is_parquet(path) else _csv_batches(path, schema, names)
+        for batch, share in batches:
+            if watch is not None:
+                watch(share)
+            yield batch
 
 
 def read_whole(path: str | Path) -> Any:
@@ -83,26 +93,31 @@ def _csv_header(path: str | Path) -> list[str]:
     return header
 
 
-def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iterator[Any]:
+def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iterator[tuple[Any, float]]:
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
     _refuse_carriage_returns(schema)
     types = {attribute.name: _csv_type(attribute) for attribute in schema.attributes}
     types[schema.target] = arrow_type_of(schema.classes)
+    # What the schema does not know stays text: Arrow would guess a type from the first rows.
+    types.update({name: pa.large_string() for name in names if name not in types})
     options = pa_csv.ConvertOptions(
         column_types=types, include_columns=list(names), null_values=[""], strings_can_be_null=True,
         true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
     )  # fmt: skip
     reading = pa_csv.ReadOptions(block_size=_BLOCK_BYTES)
-    with pa.input_stream(str(path), compression="detect") as stream:
+    with pa.OSFile(str(path)) as file, pa.input_stream(file, compression=_PACKINGS.get(Path(path).suffix)) as stream:
         try:
             reader = pa_csv.open_csv(stream, read_options=reading, parse_options=_parsing(), convert_options=options)
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):  # a header without a line end, and no rows
                 return
             raise
-        yield from reader
+        size = max(1, file.size())
+        for batch in reader:
+            # Where it is packed, the place in the packed file; blocks are read ahead of the batch.
+            yield batch, file.tell() / size
 
 
 def _refuse_carriage_returns(schema: Schema) -> None:
@@ -120,7 +135,7 @@ def _csv_type(attribute: Attribute) -> Any:
     return pa.float64() if isinstance(attribute, Numeric) else arrow_type_of(attribute.categories)
 
 
-def _parquet_batches(path: str | Path, names: Sequence[str]) -> Iterator[Any]:
+def _parquet_batches(path: str | Path, names: Sequence[str]) -> Iterator[tuple[Any, float]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -130,7 +145,10 @@ def _parquet_batches(path: str | Path, names: Sequence[str]) -> Iterator[Any]:
     # read through a buffer of its own: fetched ahead, Arrow's default, the whole file is in memory by its end.
     options = {"read_dictionary": text, "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
     with pq.ParquetFile(path, **options) as file:
-        yield from file.iter_batches(batch_size=_BATCH_ROWS, columns=list(names))
+        total, done = max(1, file.metadata.num_rows), 0
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=list(names)):
+            done += batch.num_rows
+            yield batch, done / total
 
 
 @contextmanager

@@ -8,14 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.counting.files import read_batches
+from privet.counting.first_rows import FirstRows
 from privet.errors import DataError
+from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema.encoding import Encoder
+from privet.schema.table import column_of
 from privet.tree import kernels
 from privet.tree.forest import Forest
 from privet.tree.threads import n_threads
@@ -44,6 +47,13 @@ class MemoryRows:
         if len(self.codes) != len(self.labels):
             raise DataError("the table and its labels have different lengths; pass one label per row")
 
+    def bounded(self, unit: Unit, table: Any) -> Self:
+        """Return the rows that the unit's bound leaves; ``table`` has the unit's column."""
+        if unit.column is None:
+            return self
+        keep = FirstRows(unit.column, unit.max_rows).keep(column_of(table, unit.column))
+        return type(self)(self.codes[keep], self.labels[keep])
+
     def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
         """Yield all rows at once."""
         yield self.codes, self.labels
@@ -59,18 +69,29 @@ class FileRows:
 
     path: str | Path
     encoder: Encoder
+    unit: Unit = EACH_ROW
 
     def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
         """Yield a batch at a time."""
         schema = self.encoder.schema
-        for batch in read_batches(self.path, schema, [*schema.names, schema.target]):
+        for batch in self._batches([*schema.names, schema.target]):
             codes = self.encoder.encode(batch.select(list(schema.names)))
             yield codes, self.encoder.encode_labels(batch.column(schema.target))
 
     def exact_size(self) -> int:
-        """Return the number of rows, reading one column of them."""
-        schema = self.encoder.schema
-        return sum(batch.num_rows for batch in read_batches(self.path, schema, [schema.target]))
+        """Return the number of rows, reading no more columns of them than it takes."""
+        return sum(batch.num_rows for batch in self._batches([self.encoder.schema.target]))
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        """Yield Arrow batches of the rows that the unit's bound leaves."""
+        if self.unit.column is None:
+            yield from read_batches(self.path, self.encoder.schema, names)
+            return
+        import pyarrow as pa
+
+        first_rows = FirstRows(self.unit.column, self.unit.max_rows)
+        for batch in read_batches(self.path, self.encoder.schema, [*names, self.unit.column]):
+            yield batch.filter(pa.array(first_rows.keep(batch.column(self.unit.column))))
 
 
 def exact_leaf_counts(forest: Forest, rows: Rows, *, n_classes: int, n_jobs: int | None = None) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import DataError
+from privet.errors import DataError, SchemaError
 from privet.schema.attribute import Label, Numeric, label_kind
 from privet.schema.kernels import encode_numbers
 from privet.schema.schema import Schema
@@ -55,10 +55,13 @@ class _Cells:
 
 
 class Encoder:
-    """Turns tables and labels into codes as `schema` says."""
+    """Turns tables and labels into codes as `schema` says; a column ``unit`` beside the schema's is not looked at."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, unit: str | None = None) -> None:
+        if unit is not None and unit in (*schema.names, schema.target):
+            raise SchemaError(f"the unit's column {unit!r} is in the schema and would be learnt; take it out there")
         self.schema = schema
+        self.unit = unit
         widest = max(attribute.n_values + 1 for attribute in schema.attributes)
         self.dtype = np.dtype(np.uint8 if widest <= 256 else np.uint16)
         numeric = {j: a for j, a in enumerate(schema.attributes) if isinstance(a, Numeric)}
@@ -69,7 +72,7 @@ class Encoder:
         """Return the codes of ``table``: one row a record, one column an attribute."""
         if self._is_numeric_matrix(table):
             return self._encode_matrix(table)
-        columns = columns_of(table, self.schema.names, label=self.schema.target)
+        columns = columns_of(table, self.schema.names, label=self.schema.target, unit=self.unit)
         codes = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
         for j, (attribute, column) in enumerate(zip(self.schema.attributes, columns, strict=True)):
             if isinstance(attribute, Numeric):
@@ -146,7 +149,10 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         return table.take(np.asarray(indices))
     _check_kind(column.type, labels, name, noun)
     common = arrow_type_of(labels)
-    found = pc.index_in(_as_type(column, common), value_set=pa.array(labels, type=common), skip_nulls=True)
+    values, known = _as_type(column, common), pa.array(labels, type=common)
+    if pa.types.is_floating(common):  # Arrow tells -0.0 from 0.0
+        values, known = pc.add(values, 0.0), pc.add(known, 0.0)
+    found = pc.index_in(values, value_set=known, skip_nulls=True)
     return np.asarray(found.cast(pa.int64()).fill_null(-1))
 
 

@@ -16,11 +16,15 @@ from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, as_matrix, column_names, columns_of
 
 
-def infer_schema(table: Any, labels: Any, *, target: str = "class") -> Schema:
-    """Return a schema whose domains are those that occur in ``table`` and ``labels``, each marked as inferred."""
+def infer_schema(table: Any, labels: Any, *, target: str = "class", unit: str | None = None) -> Schema:
+    """Return a schema whose domains are those that occur in ``table`` and ``labels``, each marked as inferred.
+
+    A column ``unit`` tells whose row it is, and is no attribute.
+    """
     found = column_names(table)
     names = found if found is not None else [f"x{j}" for j in range(as_matrix(table).shape[1])]
-    columns = columns_of(table, names)
+    names = [name for name in names if name != unit]
+    columns = columns_of(table, names, unit=unit)
     attributes = [_infer_attribute(name, column) for name, column in zip(names, columns, strict=True)]
     return Schema(attributes, classes=_distinct(labels, target), target=target, classes_inferred=True)
 

@@ -17,10 +17,10 @@ from privet.errors import DataError
 Column: TypeAlias = Any  # NDArray of numbers, pyarrow.Array or pyarrow.ChunkedArray: Arrow ships no types
 
 
-def columns_of(table: Any, names: Sequence[str], *, label: str | None = None) -> list[Column]:
+def columns_of(table: Any, names: Sequence[str], *, label: str | None = None, unit: str | None = None) -> list[Column]:
     """Return the columns called ``names``, by name where the table has names and by position where it has none.
 
-    ``label`` is the one column that does not belong here and that many tables have all the same.
+    ``label`` is the one column that does not belong here and that many tables have all the same; ``unit`` may be here.
     """
     if hasattr(table, "collect") and hasattr(table, "lazy"):
         raise DataError("a lazy frame has no rows yet; call its collect() first")
@@ -28,8 +28,17 @@ def columns_of(table: Any, names: Sequence[str], *, label: str | None = None) ->
     if found is None:
         return _numpy_columns(table, len(names))
     check_present(found, names)
-    _check_no_others(found, names, label)
+    _check_no_others([name for name in found if name != unit], names, label)
     return [_named_column(table, name) for name in names]
+
+
+def column_of(table: Any, name: str) -> Column:
+    """Return the column called ``name``."""
+    found = column_names(table)
+    if found is None:
+        raise DataError(f"the table has no column names, so {name!r} cannot be found; pass a table with named columns")
+    check_present(found, [name])
+    return _named_column(table, name)
 
 
 def column_names(table: Any) -> list[str] | None:
