@@ -7,19 +7,21 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from privet.central import PrivateRDTClassifier
+    from privet.privacy.ledger import Ledger
     from privet.registry import load
     from privet.schema import Categorical, Numeric, Schema
 
 # Imported on first use, so that `import privet` and `privet --help` stay quick.
 _HOMES = {
     "Categorical": "privet.schema",
+    "Ledger": "privet.privacy.ledger",
     "Numeric": "privet.schema",
     "PrivateRDTClassifier": "privet.central",
     "Schema": "privet.schema",
     "load": "privet.registry",
 }
 
-__all__ = ["Categorical", "Numeric", "PrivateRDTClassifier", "Schema", "__version__", "load"]
+__all__ = ["Categorical", "Ledger", "Numeric", "PrivateRDTClassifier", "Schema", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:

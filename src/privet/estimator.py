@@ -4,11 +4,12 @@ Subclasses write ``fit``. It changes nothing of the model before the release has
 that fails leaves the model as it was.
 """
 
+import math
 import os
 import warnings
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from privet.checks import check_whole
 from privet.counting.rows import FileRows, MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
-from privet.model_file import write_document
+from privet.model_file import checksum_of, write_document
 from privet.privacy.guarantee import Guarantee
+from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
+from privet.privacy.unit import Unit
+from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema, infer_schema
 from privet.schema.encoding import Encoder
 from privet.schema.table import as_arrow, as_numpy
@@ -41,6 +46,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None
     verbose: int
     unsafe_seeded_noise: bool
+    unit: str
+    max_rows: int
+    ledger: Ledger | None
+    method: ClassVar[str]
     schema_: Schema
     classes_: NDArray[Any]
     n_features_in_: int
@@ -80,13 +89,34 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def to_document(self) -> dict[str, Any]:
         """Return what the model file holds."""
 
+    def _unit(self) -> Unit:
+        return Unit(self.unit, self.max_rows)
+
+    def _reserve(self, epsilon: float, what: str) -> Reservation | NoReservation:
+        """Set the cost of a release aside in the ledger, where one is kept, or refuse."""
+        if self.ledger is None:
+            return NoReservation()
+        if not isinstance(self.ledger, Ledger):
+            raise ParameterError("ledger must be a Ledger; make one with Ledger(path, dataset=..., epsilon=...)")
+        cost = Cost(math.inf if self.unsafe_seeded_noise else epsilon)
+        return self.ledger.reserve(cost, unit=self.unit, method=self.method, what=what)
+
+    def _noise(
+        self, coins: np.random.Generator, reservation: Reservation | NoReservation, *, stream: int = 0
+    ) -> NoiseSource:
+        return reservation.watch(noise_source(coins, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream))
+
+    def _ledger_note(self) -> dict[str, Any]:
+        """Return what the ledger holds about a released model: nothing that its file does not."""
+        return {"model": checksum_of(self.to_document()), "leaks": list(self.guarantee_.leaks)}
+
     def _open(self, X: Any, y: Any, encoder: Encoder | None = None) -> tuple[Encoder, Rows]:
         """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is."""
         if isinstance(X, (str, os.PathLike)):
             return self._open_file(Path(X), y, encoder)
-        labels = self._labels(y)
-        encoder = encoder or Encoder(self._resolve_schema(X, labels))
-        return encoder, MemoryRows(encoder.encode(X), encoder.encode_labels(labels))
+        labels, unit = self._labels(y), self._unit()
+        encoder = encoder or Encoder(self._resolve_schema(X, labels), unit.column)
+        return encoder, MemoryRows(encoder.encode(X), encoder.encode_labels(labels)).bounded(unit, X)
 
     def _open_file(self, path: Path, y: Any, encoder: Encoder | None) -> tuple[Encoder, Rows]:
         if y is not None:
@@ -95,8 +125,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
             )
-        encoder = encoder or Encoder(self._resolve_schema(None, None))
-        return encoder, FileRows(path, encoder)
+        encoder = encoder or Encoder(self._resolve_schema(None, None), self._unit().column)
+        return encoder, FileRows(path, encoder, self._unit())
 
     def _labels(self, y: Any) -> Any:
         if y is None:
@@ -123,10 +153,22 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 PrivacyLeakWarning, stacklevel=5,  # the caller of fit
             )  # fmt: skip
             check_classification_targets(np.array(np.asarray(labels).tolist()))
-            return infer_schema(X, labels)
+            return infer_schema(X, labels, unit=self._unit().column)
         if isinstance(self.schema, (str, os.PathLike)):
             return Schema.load(self.schema)
         raise SchemaError(_HOW_TO_WRITE_A_SCHEMA)
+
+    def _declared_schema(self) -> Schema:
+        if self.schema == "infer":
+            raise ParameterError('a plan reads no row, so schema="infer" gives it nothing to go by; declare a schema')
+        return self._resolve_schema(None, None)
+
+    @staticmethod
+    def _checked_rows(n_rows: int | None, schema: Schema) -> int:
+        """Return the number of rows to plan for."""
+        if n_rows is None and schema.rows is None:
+            raise ParameterError("a plan needs to know roughly how many rows there are; pass n_rows")
+        return check_whole("n_rows", schema.rows if n_rows is None else n_rows, least=1, most=2**53)
 
     def _set_all(self, encoder: Encoder, **fitted: Any) -> None:
         """Set what the schema says and what was ``fitted``, in one step that no interrupt can split."""

@@ -2,29 +2,35 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.errors import ModelFileError
+from privet.errors import ModelFileError, SchemaError
 from privet.estimator import PrivateClassifier, public_facts
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.privacy.events import DiscreteLaplace, Event, NoNoise, Parallel, Seeded, Sequential
 from privet.privacy.guarantee import Guarantee
+from privet.privacy.ledger import NoReservation, Reservation
 from privet.privacy.mechanisms.spread import standard_deviation
-from privet.schema import Schema
+from privet.privacy.unit import Unit
+from privet.schema import Label, Schema
 from privet.schema.encoding import Encoder
 from privet.tree.forest import Forest
 from privet.tree.importance import gini_importances
+from privet.tree.rules import RuleTable, chosen_rules
 from privet.tree.vote import SummedCounts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_TREES = 10_000
 MAX_HEIGHT = 64
 MAX_BATCHES = 10_000
-_ONE_BATCH_A_ROW = "no row is in more than one batch"
 
 
 class CountForestClassifier(PrivateClassifier):
@@ -65,6 +71,46 @@ class CountForestClassifier(PrivateClassifier):
             n_attributes=self.n_features_in_,
         )
 
+    def rules(
+        self,
+        min_support: float = 0,
+        min_confidence: float = 0.0,
+        class_: Label | None = None,
+        merge: bool = False,
+        leaves_only: bool = False,
+    ) -> "pd.DataFrame":
+        """Return what the trees say below their roots, one rule a line, those with the most rows behind them first.
+
+        Parameters
+        ----------
+        min_support : float
+            Leave out rules of fewer released rows; by default those that noise has made negative.
+        min_confidence : float
+            Leave out rules whose predicted class has a smaller released share, from 0 to 1.
+        class_ : label, optional
+            Only rules that predict this class.
+        merge : bool
+            Take sibling leaves that predict the same class together: ``education in {Bachelors, Masters}``.
+        leaves_only : bool
+            Only rules that run to the end of a path.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns rule, prediction, support and confidence, each with the ends of an interval that holds the
+            exact number 95 times of 100 (for a rule fixed beforehand, not for the best of many), tree, node, depth,
+            is_leaf, and released counts, one column a class.
+
+        Privacy
+        -------
+        Only released numbers enter: post-processing, which costs nothing.
+        """
+        check_is_fitted(self)
+        table = RuleTable.of(
+            self.forest_, self.noisy_counts_, self.schema_, noise_variance=self.noise_std_**2, merge=bool(merge)
+        )
+        return chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
+
     @property
     def _batches(self) -> tuple[Event, ...]:
         return _batches_of(self.guarantee_.event)
@@ -75,14 +121,22 @@ class CountForestClassifier(PrivateClassifier):
         forest: Forest,
         noisy_counts: NDArray[np.int64],
         batches: Sequence[Event],
+        reservation: Reservation | NoReservation,
     ) -> Self:
-        self._set_fitted(encoder, forest, noisy_counts, _guarantee(encoder.schema, batches))
+        released = copy(self)
+        guarantee = _guarantee(encoder.schema, batches, self._unit())
+        released._set_fitted(encoder, forest, noisy_counts, guarantee)  # noqa: SLF001 - of its own class
+        # Only what is on record leaves: where settling fails, the model stays as it was.
+        reservation.settle(batches[-1], released._ledger_note)  # noqa: SLF001
+        self.__dict__.update(released.__dict__)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a count")
         return self
 
-    def _add_released(self, noisy_counts: NDArray[np.int64], receipt: Event) -> Self:
+    def _add_released(
+        self, noisy_counts: NDArray[np.int64], receipt: Event, reservation: Reservation | NoReservation
+    ) -> Self:
         counts, batches = self.noisy_counts_ + noisy_counts, [*self._batches, receipt]
-        return self._set_released(self._encoder, self.forest_, counts, batches)
+        return self._set_released(self._encoder, self.forest_, counts, batches, reservation)
 
     def _set_fitted(
         self, encoder: Encoder, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee
@@ -117,8 +171,12 @@ class CountForestClassifier(PrivateClassifier):
             raise ModelFileError("the released counts are too large to be added up; the file is damaged")
         guarantee = Guarantee.from_json(document["guarantee"])
         _check_guarantee(guarantee, schema, n_trees=forest.n_trees)
-        model = cls(schema, epsilon=guarantee.epsilon, n_trees=forest.n_trees, height=max(1, forest.depth))
-        model._set_fitted(Encoder(schema), forest, counts, guarantee)
+        unit = Unit(guarantee.unit, guarantee.max_rows)
+        model = cls(
+            schema, epsilon=guarantee.epsilon, n_trees=forest.n_trees, height=max(1, forest.depth),
+            unit=unit.name, max_rows=unit.max_rows,
+        )  # fmt: skip
+        model._set_fitted(_encoder_of(schema, unit), forest, counts, guarantee)
         return model
 
     def _say(self, message: str) -> None:
@@ -126,30 +184,41 @@ class CountForestClassifier(PrivateClassifier):
             print(f"privet: {message}", file=sys.stderr)
 
 
-def _guarantee(schema: Schema, batches: Sequence[Event]) -> Guarantee:
+def _guarantee(schema: Schema, batches: Sequence[Event], unit: Unit) -> Guarantee:
     several = len(batches) > 1
     return Guarantee.from_event(
-        Parallel(tuple(batches), because=_ONE_BATCH_A_ROW) if several else batches[0],
+        Parallel(tuple(batches), because=unit.one_batch_each) if several else batches[0],
         public=[*public_facts(schema), "the method and its parameters"],
         leaks=schema.leaks,
-        assumptions=[_ONE_BATCH_A_ROW] if several else [],
+        assumptions=[unit.one_batch_each] if several else [],
+        unit=unit,
     )
+
+
+def _encoder_of(schema: Schema, unit: Unit) -> Encoder:
+    try:
+        return Encoder(schema, unit.column)
+    except SchemaError as error:
+        raise ModelFileError("the unit's column is one of the schema's; the file was changed") from error
 
 
 def _check_guarantee(guarantee: Guarantee, schema: Schema, *, n_trees: int) -> None:
     """Refuse a guarantee that a fit of these trees over this schema would not have written."""
-    batches = _batches_of(guarantee.event)
-    expected = replace(_guarantee(schema, batches), versions=guarantee.versions)
-    if len(batches) > MAX_BATCHES or guarantee != expected or not all(_is_batch(batch, n_trees) for batch in batches):
+    batches, unit = _batches_of(guarantee.event), Unit(guarantee.unit, guarantee.max_rows)
+    expected = replace(_guarantee(schema, batches, unit), versions=guarantee.versions)
+    known = all(_is_batch(batch, n_trees, unit.max_rows) for batch in batches)
+    if len(batches) > MAX_BATCHES or guarantee != expected or not known:
         raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
 
 
-def _is_batch(batch: Event, n_trees: int) -> bool:
+def _is_batch(batch: Event, n_trees: int, max_rows: int) -> bool:
     """Return whether ``batch`` is a receipt of leaf counts, or one of a row count and one of leaf counts."""
-    if not isinstance(batch, Sequential):
-        return _is_count(batch, sensitivity=n_trees)
-    rows, *leaves = batch.parts
-    return len(leaves) == 1 and _is_count(rows, sensitivity=1) and _is_count(leaves[0], sensitivity=n_trees)
+    *rows, leaves = batch.parts if isinstance(batch, Sequential) else (batch,)
+    return (
+        len(rows) == isinstance(batch, Sequential)
+        and all(_is_count(receipt, sensitivity=max_rows) for receipt in rows)
+        and _is_count(leaves, sensitivity=n_trees * max_rows)
+    )
 
 
 def _is_count(receipt: Event, *, sensitivity: int) -> bool:

@@ -1,0 +1,130 @@
+"""What a fit would do with its budget, from public quantities alone: it reads no row and costs nothing."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from privet.errors import ParameterError
+from privet.privacy.mechanisms.rational import MIN_EPSILON, scale_at_least
+from privet.privacy.mechanisms.spread import laplace_deviation
+from privet.privacy.unit import Unit
+
+# The leaf that reliability is about: three of four rows have one class, so that half of the rows stand between it and
+# the other. Purer leaves do better, and where classes balance no noise is needed to err.
+_LEAD = 0.5
+_MAX_EPSILON = 1e6
+_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Step:
+    """One release: what, at which price, and how noisy."""
+
+    what: str
+    epsilon: float
+    sensitivity: int
+    noise_std: float
+    n_values: int
+
+
+def laplace_step(what: str, epsilon: float, *, sensitivity: int, n_values: int) -> Step:
+    """Return what releasing ``n_values`` counts by the discrete Laplace mechanism would mean."""
+    if math.isinf(epsilon):
+        return Step(what, epsilon, sensitivity, 0.0, n_values)
+    return Step(what, epsilon, sensitivity, laplace_deviation(float(scale_at_least(sensitivity, epsilon))), n_values)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit would do with its budget.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        The releases, in order; their epsilons add up to no more than the budget.
+    n_rows : int
+        The number of rows that the plan is made for.
+    leaves_per_tree, rows_per_leaf : float
+        On average, if rows spread evenly. Real rows crowd into fewer leaves, so most of them do better.
+    leaf_reliability, reliability : float
+        The chance that noise leaves the majority of a leaf as it is, where three of four rows have one class: in one
+        tree, and summed over all trees. At 0.5 noise decides.
+    """
+
+    method: str
+    epsilon: float
+    unit: Unit
+    n_rows: int
+    n_trees: int
+    height: int
+    leaves_per_tree: float
+    rows_per_leaf: float
+    steps: tuple[Step, ...]
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise in a leaf's class count."""
+        return self.steps[-1].noise_std
+
+    @property
+    def leaf_reliability(self) -> float:
+        """The chance that noise does not overturn one leaf."""
+        if self.noise_std == 0:
+            return 1.0
+        # The tail of the difference of two Laplace variables of scale s at g: exp(-g/s) (1/2 + g/(4s)).
+        gap = _LEAD * self.rows_per_leaf * math.sqrt(2) / self.noise_std
+        return 1.0 - math.exp(-gap) * (0.5 + gap / 4)
+
+    @property
+    def reliability(self) -> float:
+        """The chance that noise does not overturn the sum of such leaves over all trees."""
+        if self.n_trees == 1 or self.noise_std == 0:
+            return self.leaf_reliability
+        # Both sides sum n_trees noisy counts; their difference is nearly normal.
+        deviations = _LEAD * self.rows_per_leaf * math.sqrt(self.n_trees / 2) / self.noise_std
+        return 0.5 * (1.0 + math.erf(deviations / math.sqrt(2)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        derived = {
+            "noise_std": self.noise_std,
+            "leaf_reliability": self.leaf_reliability,
+            "reliability": self.reliability,
+        }
+        unit = {"unit": self.unit.name, "max_rows": self.unit.max_rows}
+        return {**asdict(self), **unit, **derived, "steps": [asdict(step) for step in self.steps]}
+
+    def __str__(self) -> str:
+        lines = [f"{self.method} at epsilon={self.epsilon:g} per {self.unit.name}, planned for {self.n_rows:,} rows"]
+        for step in self.steps:
+            share = 1.0 if math.isinf(self.epsilon) else step.epsilon / self.epsilon
+            lines.append(
+                f"  {step.what}: {100 * share:.3g} % of epsilon for {step.n_values:,} numbers, "
+                f"noise of standard deviation {step.noise_std:.3g}"
+            )
+        return "\n".join([*lines, *(f"  {name}: {value}" for name, value in self.facts().items())])
+
+    def facts(self) -> dict[str, str]:
+        """Return the plan's figures in words."""
+        return {
+            "trees": f"{self.n_trees}, of height {self.height}, with {self.leaves_per_tree:,.4g} leaves each",
+            "rows per leaf": f"{self.rows_per_leaf:,.3g}, if they spread evenly",
+            "noise per class count": f"standard deviation {self.noise_std:,.3g}",
+            "reliable leaves": f"{100 * self.leaf_reliability:.1f} %",
+            "reliable votes": f"{100 * self.reliability:.1f} %",
+        }
+
+
+def epsilon_needed(planned: Callable[[float], Plan], reliability: float) -> float:
+    """Return the least epsilon, to three digits and rounded up, at which votes are as reliable as asked."""
+    if not isinstance(reliability, (int, float)) or not 0.5 < reliability < 1:
+        raise ParameterError(f"reliability={reliability!r} must lie between 0.5, where noise decides, and 1; try 0.95")
+    low, high = math.log(MIN_EPSILON), math.log(_MAX_EPSILON)
+    if planned(_MAX_EPSILON).reliability < reliability:
+        return math.inf
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        low, high = (low, middle) if planned(math.exp(middle)).reliability >= reliability else (middle, high)
+    step = 10.0 ** (math.floor(high / math.log(10)) - _DIGITS + 1)
+    return float(f"{math.ceil(math.exp(high) / step) * step:.{_DIGITS}g}")

@@ -1,0 +1,238 @@
+"""A forest as rules: every path from a root to a node, with what the released counts say there and how surely.
+
+Everything is worked out on arrays; words are put to the rules that are asked for.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import ParameterError
+from privet.schema import Label, Schema
+from privet.schema.attribute import label_kind
+from privet.tree.conditions import Condition, Paths, joined, shown
+from privet.tree.forest import Forest
+from privet.tree.intervals import check_variance, confidence_intervals, support_intervals
+from privet.tree.merging import Groups, merged_nodes, single_nodes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Condition", "Rule", "RuleTable", "chosen_rules", "rules_of"]
+
+_SHOWN_CLASSES = 10
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a path from a root to a node says.
+
+    Attributes
+    ----------
+    tree, node, depth : int
+        Where it ends; nodes are numbered over all trees, level by level.
+    is_leaf : bool
+    conditions : tuple of Condition
+        One an attribute, in the order of the path; none at a root.
+    counts : tuple of int
+        Released class counts: a leaf's own, an inner node's the sums of its leaves'.
+    prediction : Label
+        The class with the largest count; of equal ones the first.
+    support, support_low, support_high
+        The released number of rows, and its interval.
+    confidence, confidence_low, confidence_high : float
+        The predicted class's share of them, 0 where the released support is not positive, and its interval.
+    """
+
+    tree: int
+    node: int
+    depth: int
+    is_leaf: bool
+    conditions: tuple[Condition, ...]
+    counts: tuple[int, ...]
+    prediction: Label
+    support: int
+    support_low: float
+    support_high: float
+    confidence: float
+    confidence_low: float
+    confidence_high: float
+
+    @property
+    def text(self) -> str:
+        """The rule in words."""
+        return _text(self.conditions, self.prediction)
+
+
+def rules_of(
+    forest: Forest, noisy_counts: NDArray[np.int64], schema: Schema, *, noise_variance: float
+) -> Iterator[Rule]:
+    """Yield the rule of every node, level by level over all trees: those with the most rows behind them come first.
+
+    Parameters
+    ----------
+    forest : Forest
+    noisy_counts : array
+        Released class counts, one row a leaf of ``forest.leaves``.
+    schema : Schema
+    noise_variance : float
+        Of the noise in one released count; 0 where there is none.
+    """
+    return RuleTable.of(forest, noisy_counts, schema, noise_variance=noise_variance).rules()
+
+
+@dataclass(frozen=True, eq=False)
+class RuleTable:
+    """Rules as arrays, without their words."""
+
+    schema: Schema
+    paths: Paths
+    groups: Groups
+    tree: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    noise_variance: float
+
+    @classmethod
+    def of(
+        cls,
+        forest: Forest,
+        noisy_counts: NDArray[np.int64],
+        schema: Schema,
+        *,
+        noise_variance: float,
+        merge: bool = False,
+    ) -> Self:
+        """Return the rules of all nodes in level order; with ``merge`` sibling leaves that agree become one."""
+        groups = (merged_nodes if merge else single_nodes)(forest, noisy_counts)
+        tree, depth = _tree_and_depth(forest)
+        variance = check_variance(noise_variance)
+        return cls(schema, Paths(forest, schema), groups, tree[groups.node], depth[groups.node], variance)
+
+    def __len__(self) -> int:
+        return len(self.groups.node)
+
+    def take(self, chosen: NDArray[Any]) -> Self:
+        """Return the rules at these positions, or where this is true."""
+        return replace(self, groups=self.groups.take(chosen), tree=self.tree[chosen], depth=self.depth[chosen])
+
+    def ranked(self) -> Self:
+        """Return the rules with the most support first; of those with the same, the surest."""
+        return self.take(np.lexsort((self.groups.node, -self.confidence, -self.support)))
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Whether no test follows."""
+        return self.groups.is_leaf
+
+    @cached_property
+    def predicted(self) -> NDArray[np.int64]:
+        """The positions of the predicted classes."""
+        best: NDArray[np.int64] = self.groups.counts.argmax(axis=1)
+        return best
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:
+        """Released numbers of rows."""
+        total: NDArray[np.int64] = self.groups.counts.sum(axis=1)
+        return total
+
+    @cached_property
+    def confidence(self) -> NDArray[np.float64]:
+        """The predicted classes' shares."""
+        largest = self.groups.counts.max(axis=1)
+        share: NDArray[np.float64] = np.clip(largest / np.maximum(self.support, 1), 0.0, 1.0)
+        return np.where(self.support > 0, share, 0.0)
+
+    @cached_property
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        """Support and confidence with their intervals, by the names they have in a `Rule`."""
+        variance = self.noise_variance * self.groups.n_leaves.astype(np.float64)
+        support_low, support_high = support_intervals(self.groups.counts, variance)
+        low, high = confidence_intervals(self.groups.counts, self.predicted, variance)
+        return {
+            "support": self.support, "support_low": support_low, "support_high": support_high,
+            "confidence": self.confidence, "confidence_low": low, "confidence_high": high,
+        }  # fmt: skip
+
+    def rules(self) -> Iterator[Rule]:
+        """Yield the rules in order."""
+        for i in range(len(self)):
+            numbers = {name: column[i].item() for name, column in self.numbers.items()}
+            yield Rule(
+                tree=int(self.tree[i]), node=int(self.groups.node[i]), depth=int(self.depth[i]),
+                is_leaf=bool(self.is_leaf[i]), conditions=self._conditions(i),
+                counts=tuple(self.groups.counts[i].tolist()), prediction=self._prediction(i), **numbers,
+            )  # fmt: skip
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one line a rule: its words, its numbers, and a column of released counts for every class."""
+        import pandas as pd
+
+        texts = [_text(self._conditions(i), self._prediction(i)) for i in range(len(self))]
+        columns: dict[str, Any] = {"rule": np.array(texts, dtype=object)}
+        columns["prediction"] = np.array(self.schema.classes)[self.predicted]
+        columns |= self.numbers
+        columns |= {"tree": self.tree, "node": self.groups.node, "depth": self.depth, "is_leaf": self.is_leaf}
+        columns |= {f"n({label})": self.groups.counts[:, j] for j, label in enumerate(self.schema.classes)}
+        return pd.DataFrame(columns)
+
+    def _conditions(self, i: int) -> tuple[Condition, ...]:
+        node = int(self.groups.node[i])
+        return self.paths.conditions(node, self.groups.codes.get(node))
+
+    def _prediction(self, i: int) -> Label:
+        return self.schema.classes[int(self.predicted[i])]
+
+
+def chosen_rules(
+    table: RuleTable, min_support: float, min_confidence: float, class_: Label | None, *, leaves_only: bool
+) -> RuleTable:
+    """Return the rules that reach both bounds and predict ``class_``, if one is given, ranked.
+
+    A root above other nodes is left out: it asks nothing, and says the same in every tree.
+    """
+    support = _at_least_0("min_support", min_support, most=math.inf)
+    confidence = _at_least_0("min_confidence", min_confidence, most=1)
+    wanted = (table.support >= support) & (table.confidence >= confidence) & ((table.depth > 0) | table.is_leaf)
+    if class_ is not None:
+        wanted &= table.predicted == _class_position(table.schema, class_)
+    if leaves_only:
+        wanted &= table.is_leaf
+    return table.take(wanted).ranked()
+
+
+def _at_least_0(name: str, value: object, *, most: float) -> float:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if number and 0 <= value <= most:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    span = "a number of at least 0" if math.isinf(most) else f"a number from 0 to {most:g}"
+    raise ParameterError(f"{name}={value!r} must be {span}")
+
+
+def _class_position(schema: Schema, class_: Label) -> int:
+    plain = class_.item() if isinstance(class_, np.generic) else class_
+    # True equals 1, and is another label.
+    is_label = isinstance(plain, (str, int, float)) and label_kind(plain) == label_kind(schema.classes[0])
+    if not is_label or plain not in schema.classes:
+        known = ", ".join(repr(label) for label in schema.classes[:_SHOWN_CLASSES])
+        more = ", ..." if len(schema.classes) > _SHOWN_CLASSES else ""
+        raise ParameterError(f"class {plain!r} is not known to the model; choose from {known}{more}")
+    return schema.classes.index(plain)
+
+
+def _text(conditions: tuple[Condition, ...], prediction: Label) -> str:
+    return f"if {joined(conditions)} then {shown(prediction)}" if conditions else f"always {shown(prediction)}"
+
+
+def _tree_and_depth(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    starts = forest.level_start
+    tree = np.arange(forest.n_nodes)
+    for level in range(1, forest.depth + 1):
+        own = slice(starts[level], starts[level + 1])
+        tree[own] = tree[forest.parent[own]]
+    return tree, np.repeat(np.arange(len(starts) - 1), np.diff(starts))
