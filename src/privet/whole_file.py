@@ -21,6 +21,13 @@ def whole_file(path: str | Path) -> Iterator[TextIO]:
 
     It is gzipped where the name ends in ``.gz``. A link is followed, and a file that is replaced keeps its permissions.
     """
+    with whole_bytes(path) as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
+        yield file
+
+
+@contextmanager
+def whole_bytes(path: str | Path) -> Iterator[BinaryIO]:
+    """Yield a binary file, written whole or not at all as `whole_file` does it."""
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         # Renaming over a device or a pipe would do away with it.
@@ -28,12 +35,8 @@ def whole_file(path: str | Path) -> Iterator[TextIO]:
     # A name that nobody can foresee, created anew: no other writer and no planted link shares it.
     unfinished = target.with_name(f".{secrets.token_hex(8)}.unfinished")
     try:
-        with (
-            unfinished.open("xb") as raw,
-            _packed(raw, zipped=target.suffix == ".gz") as packed,
-            io.TextIOWrapper(packed, encoding="utf-8", newline="") as file,
-        ):
-            yield file
+        with unfinished.open("xb") as raw, _packed(raw, zipped=target.suffix == ".gz") as packed:
+            yield packed
         if target.exists():
             shutil.copymode(target, unfinished)
         unfinished.replace(target)

@@ -7,13 +7,21 @@ import typer
 from privet import __version__
 from privet.cli.demo import demo
 from privet.cli.evaluate import evaluate
+from privet.cli.export import export
 from privet.cli.fit import fit
+from privet.cli.ledger import add, verify
+from privet.cli.ledger import init as init_ledger
+from privet.cli.ledger_show import show
+from privet.cli.plan import plan
 from privet.cli.predict import predict
 from privet.cli.program import Program
+from privet.cli.rules import rules
+from privet.cli.report import report
 from privet.cli.schema_check import check
 from privet.cli.schema_init import init
 
 app = typer.Typer(cls=Program, pretty_exceptions_enable=False, rich_markup_mode="rich")
+ledger_app = typer.Typer(rich_markup_mode="rich")
 schema_app = typer.Typer(rich_markup_mode="rich")
 
 
@@ -40,13 +48,29 @@ def schema(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
+@ledger_app.callback(invoke_without_command=True, epilog="Example:  privet ledger show ledger.db")
+def ledger(context: typer.Context) -> None:
+    """Keep the account book: what may be spent on a data set, and what has been."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
 app.command(epilog="Example:  privet demo --epsilon 0.5")(demo)
 app.add_typer(schema_app, name="schema")
 schema_app.command(epilog="Example:  privet schema init rows.csv --target class -o schema.json")(init)
 schema_app.command(epilog="Example:  privet schema check schema.json rows.csv")(check)
+app.command(epilog="Example:  privet plan --schema schema.json --rows 50000 --epsilon 1")(plan)
 app.command(epilog="Example:  privet fit rows.csv --schema schema.json --epsilon 1 -o model.privet")(fit)
 app.command(epilog="Example:  privet predict model.privet new.csv --proba -o predictions.csv")(predict)
+app.command(epilog="Example:  privet rules model.privet --merge --leaves --min-confidence 0.8")(rules)
 app.command(epilog="Example:  privet evaluate rows.csv --schema schema.json --epsilon 0.1,1,inf")(evaluate)
+app.command(epilog="Example:  privet report model.privet -o report.html")(report)
+app.command(epilog="Example:  privet export model.privet --format js -o model.js")(export)
+app.add_typer(ledger_app, name="ledger")
+ledger_app.command("init", epilog="Example:  privet ledger init ledger.db --dataset patients --epsilon 3")(init_ledger)
+ledger_app.command(epilog="Example:  privet ledger show ledger.db")(show)
+ledger_app.command(epilog="Example:  privet ledger verify ledger.db --head 5f0c...")(verify)
+ledger_app.command(epilog="Example:  privet ledger add ledger.db --what 'a histogram of ages' --epsilon 0.2")(add)
 
 
 def main() -> None:

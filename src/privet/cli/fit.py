@@ -7,6 +7,8 @@ import typer
 
 from privet.cli import options, output
 from privet.cli.files import check_output
+from privet.cli.ledger import Dataset, ledger_sentence, ledger_summary, open_ledger
+from privet.errors import ParameterError
 
 
 def fit(
@@ -16,6 +18,14 @@ def fit(
     method: options.Method = options.DEFAULT_METHOD,
     trees: options.Trees = 10,
     height: options.Height = None,
+    unit: options.Unit = "row",
+    max_rows: options.MaxRows = 1,
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.", show_default=False),
+    ] = None,
+    dataset: Dataset = None,
+    part: options.Part = None,
     random_state: options.RandomState = None,
     jobs: options.Jobs = -1,
     model_file: Annotated[Path, typer.Option("--output", "-o", help="The model file.")] = Path("model.privet"),
@@ -26,10 +36,11 @@ def fit(
 
     The rows are read batch by batch. The model holds released numbers only, and the promise that was kept.
     """
-    check_output(model_file, force=force, inputs=(rows, *([schema] if schema else [])))
+    check_output(model_file, force=force, inputs=tuple(path for path in (rows, schema, ledger) if path is not None))
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs)
+    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
+    model.set_params(ledger=_opened(ledger, dataset, part))
     with output.working("counting the rows and adding noise"):
         model.fit(rows)
     model.save(model_file)
@@ -39,6 +50,14 @@ def fit(
         _print_summary(model, model_file)
 
 
+def _opened(ledger: Path | None, dataset: str | None, part: str | None) -> Any:
+    if ledger is not None:
+        return open_ledger(ledger, dataset, part)
+    if dataset is not None or part is not None:
+        raise ParameterError("--dataset and --part name an account in a ledger; pass its file with --ledger")
+    return None
+
+
 def ranked_importances(model: Any) -> list[tuple[str, float]]:
     """Return attributes with their importances, the most important first; only released counts enter."""
     pairs = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
@@ -46,7 +65,9 @@ def ranked_importances(model: Any) -> list[tuple[str, float]]:
 
 
 def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
+    ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
     return {
+        **ledger,
         "model": str(model_file),
         "method": method,
         "trees": model.n_trees,
@@ -66,4 +87,6 @@ def _print_summary(model: Any, model_file: Path) -> None:
     else:
         output.print_text("No attribute stands out from the noise; a larger epsilon or more rows would help.")
     output.print_text()
+    if model.ledger is not None:
+        output.print_text(ledger_sentence(model.ledger))
     output.print_text(f"model: {model_file}")

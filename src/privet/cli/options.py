@@ -33,6 +33,16 @@ RandomState: TypeAlias = Annotated[
     int | None,
     typer.Option("--random-state", min=0, help="Fixes the public structure, never the noise.", show_default=False),
 ]
+Unit: TypeAlias = Annotated[
+    str, typer.Option("--unit", metavar="COLUMN", help="Who is protected: each row, or each value of this column.")
+]
+MaxRows: TypeAlias = Annotated[
+    int, typer.Option("--max-rows", min=1, help="With --unit: how many rows of each are used, the first ones.")
+]
+Part: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--part", metavar="NAME", help="These rows are a part, disjoint from all others.", show_default=False),
+]
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,8 @@ class ModelOptions:
     trees: int
     height: int | None
     jobs: int
+    unit: str = "row"
+    max_rows: int = 1
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""
@@ -53,7 +65,7 @@ class ModelOptions:
             raise ParameterError(f"--method {self.method!r} is not known; choose from {known}")
         estimator = METHODS[self.method](
             schema, epsilon=epsilon, n_trees=self.trees, height=self.height,
-            random_state=random_state, n_jobs=self.jobs,
+            unit=self.unit, max_rows=self.max_rows, random_state=random_state, n_jobs=self.jobs,
         )  # fmt: skip
         estimator.check_parameters()
         return estimator

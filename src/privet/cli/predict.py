@@ -1,94 +1,102 @@
 """``privet predict``: classes of new rows, batch by batch."""
 
-import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privet.cli import options, output
 from privet.cli.files import check_output
+from privet.cli.row_progress import RowProgress
 from privet.errors import ParameterError
-from privet.whole_file import whole_file
+from privet.whole_file import whole_bytes
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from privet.cli.predictions import Predictions
+
+_STDOUT = Path("-")
 
 
 def predict(
     model_file: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)],
     rows: options.RowsFile,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A .csv or .csv.gz file instead of stdout.", show_default=False),
-    ] = None,
+        Path, typer.Option("--output", "-o", help="A .csv, .csv.gz or .parquet file; - is stdout.")
+    ] = _STDOUT,
     proba: Annotated[bool, typer.Option("--proba", help="One more column a class: its probability.")] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep", metavar="COLUMN", help="Copy a column of the table; repeat for more.", show_default=False
+        ),
+    ] = None,
+    progress: Annotated[
+        bool, typer.Option("--progress", help="Lines on stderr where no terminal shows a bar.")
+    ] = False,
     jobs: options.Jobs = -1,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
-    """Predict the class of every row with a model file, and write a CSV.
+    """Predict the class of every row with a model file, and write a table.
 
-    The rows need the model's columns; others are not read. They are held a batch at a time.
+    The rows need the model's columns; others are not read. They are held a batch at a time, however many there are.
     """
     from privet.registry import load
 
-    if destination is not None:
+    if destination != _STDOUT:
         _check_destination(destination, force=force, inputs=(model_file, rows))
     model = load(model_file).set_params(n_jobs=jobs)
-    batches = _probabilities(model, rows)
-    if destination is not None:
-        with output.working("predicting"), whole_file(destination) as file:
-            _write_csv(file, model, batches, proba=proba)
+    from privet.cli.predictions import Predictions, collected
+
+    predictions = Predictions(model, rows, keep or (), proba)
+    on_screen = destination == _STDOUT and sys.stdout.isatty()
+    with RowProgress("predicted", shown=not on_screen, lines=progress) as shown:
+        batches = shown.over(predictions.batches(shown.watch))
+        if destination != _STDOUT:
+            _write_file(destination, predictions, batches)
+        elif as_json:
+            output.print_json(collected(predictions, batches))
+        else:
+            _write_stdout(predictions, batches, on_screen=on_screen)
+    if destination != _STDOUT:
         _say_where(destination, model_file, as_json=as_json)
-    elif as_json:
-        output.print_json(_collect(model, batches, proba=proba))
-    else:
-        with output.working("predicting", shown=not sys.stdout.isatty()):
-            _write_csv(sys.stdout, model, batches, proba=proba)
 
 
 def _check_destination(path: Path, *, force: bool, inputs: tuple[Path, ...]) -> None:
-    if not path.name.endswith((".csv", ".csv.gz")):
+    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
         raise ParameterError(
-            f"predictions are written as CSV; name the output .csv or .csv.gz instead of {path.name!r}"
+            f"predictions are written as CSV or Parquet; name the output .csv, .csv.gz or .parquet, not {path.name!r}"
         )
     check_output(path, force=force, inputs=inputs)
 
 
-def _probabilities(model: Any, rows: Path) -> Iterator["NDArray[np.float64]"]:
-    from privet.counting.files import read_batches
+def _write_file(destination: Path, predictions: "Predictions", batches: Iterator[Any]) -> None:
+    from privet.cli.predictions import write_csv, write_parquet
 
-    return (model.predict_proba(batch) for batch in read_batches(rows, model.schema_, model.schema_.names))
-
-
-def _write_csv(file: TextIO, model: Any, batches: Iterator["NDArray[np.float64]"], *, proba: bool) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    first = next(batches, None)  # rows that cannot be read are refused before anything is written
-    writer.writerow(["prediction", *([f"P({label})" for label in model.schema_.classes] if proba else [])])
-    while first is not None:
-        predictions = _labels(model, first)
-        # Python writes the shortest text that reads back as the same float.
-        writer.writerows(zip(predictions, *(first.T.tolist() if proba else []), strict=True))
-        first = next(batches, None)
+    with whole_bytes(destination) as file:
+        if destination.suffix == ".parquet":
+            write_parquet(file, predictions.nothing(), batches)
+        else:
+            write_csv(file, predictions.names, batches)
 
 
-def _collect(model: Any, batches: Iterator["NDArray[np.float64]"], *, proba: bool) -> dict[str, Any]:
-    predictions: list[Any] = []
-    probabilities: list[list[float]] = []
-    for batch in batches:
-        predictions += _labels(model, batch)
-        probabilities += batch.tolist() if proba else []
-    data = {"classes": list(model.schema_.classes), "predictions": predictions}
-    return {**data, "probabilities": probabilities} if proba else data
+def _write_stdout(predictions: "Predictions", batches: Iterator[Any], *, on_screen: bool) -> None:
+    from privet.cli.predictions import write_csv
+
+    if on_screen:
+        write_csv(_Screen(), predictions.names, batches)  # type: ignore[arg-type]
+    else:
+        write_csv(sys.stdout.buffer, predictions.names, batches)
 
 
-def _labels(model: Any, probabilities: "NDArray[np.float64]") -> list[Any]:
-    labels: list[Any] = model.classes_[probabilities.argmax(axis=1)].tolist()
-    return labels
+class _Screen:
+    """A terminal, which no value of a table may drive."""
+
+    def write(self, data: bytes) -> int:
+        lines = data.decode().split("\n")
+        return sys.stdout.write("\n".join(output.printable(line) for line in lines))
 
 
 def _say_where(destination: Path, model_file: Path, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from privet.cli import output
-from privet.errors import ParameterError, PrivetError
+from privet.errors import BudgetExceeded, ParameterError, PrivetError
 
 _BUG = (
     "an unexpected {} stopped the command; run it again with --debug to see where "
@@ -19,7 +19,7 @@ _BUG = (
 )
 
 
-_READING_ORDER = ("demo", "schema", "fit", "predict", "evaluate")
+_READING_ORDER = ("demo", "schema", "fit", "predict", "evaluate", "export")
 
 
 class Program(TyperGroup):
@@ -75,6 +75,8 @@ def _sentence_and_code(error: Exception) -> tuple[str, int]:
         return _usage_sentence(error), output.EXIT_USAGE
     if isinstance(error, ParameterError):
         return output.one_line(str(error)), output.EXIT_USAGE
+    if isinstance(error, BudgetExceeded):
+        return output.one_line(str(error)), output.EXIT_BUDGET
     if isinstance(error, PrivetError):
         return output.one_line(str(error)), output.EXIT_DATA
     # Its own message may quote a value.

@@ -1,0 +1,75 @@
+"""``privet plan``: what a fit would do with its budget, before anything is spent."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from privet.cli import options, output
+from privet.cli.ledger import Dataset, ledger_sentence, ledger_summary, open_ledger
+
+_DOUBTFUL = 0.9
+_ADVICE = "noise would decide many votes; take fewer or lower trees (--trees, --height), a larger epsilon, or more rows"
+
+
+def plan(
+    schema: options.SchemaFile = None,
+    rows: Annotated[
+        int | None,
+        typer.Option("--rows", min=1, help="About how many; by default as the schema says.", show_default=False),
+    ] = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost.")] = 1.0,
+    reliability: Annotated[
+        float, typer.Option("--reliability", help="Also say which epsilon makes votes that reliable.")
+    ] = 0.95,
+    method: options.Method = options.DEFAULT_METHOD,
+    trees: options.Trees = 10,
+    height: options.Height = None,
+    unit: options.Unit = "row",
+    max_rows: options.MaxRows = 1,
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", metavar="FILE", help="Also say what its budget has left.", show_default=False),
+    ] = None,
+    dataset: Dataset = None,
+    random_state: options.RandomState = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show how a fit would split its budget, how noisy leaves would be, and which epsilon is needed.
+
+    Reads the schema and no row, and costs nothing.
+    """
+    chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows)
+    model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
+    planned = model.plan(rows)
+    needed = model.epsilon_needed(rows, reliability)
+    book = None if ledger is None else open_ledger(ledger, dataset, None)
+    if as_json:
+        data = {**planned.to_json(), "asked_reliability": reliability, "epsilon_needed": needed}
+        output.print_json(data if book is None else {**data, "ledger": ledger_summary(book)})
+        return
+    _print_plan(planned)
+    output.print_text(
+        f"epsilon for {output.percent(reliability)} reliable votes at {planned.n_rows:,} rows: {needed:g}"
+    )
+    if book is not None:
+        output.print_text(ledger_sentence(book))
+    if planned.reliability < _DOUBTFUL:
+        output.say(_ADVICE)
+
+
+def _print_plan(planned: Any) -> None:
+    output.print_text(
+        f"{planned.method} at epsilon={planned.epsilon:g} per {planned.unit.name}, planned for {planned.n_rows:,} rows",
+        style="bold",
+    )
+    output.print_text()
+    cells = [
+        (s.what, f"{s.epsilon:.4g}", str(s.sensitivity), f"{s.n_values:,}", f"{s.noise_std:,.3g}")
+        for s in planned.steps
+    ]
+    headings = ["release", "epsilon", "sensitivity", "numbers", "noise sd"]
+    output.print_table(headings, cells, right=[1, 2, 3, 4])
+    output.print_text()
+    output.print_table(["", ""], list(planned.facts().items()))
+    output.print_text()

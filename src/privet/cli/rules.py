@@ -1,0 +1,172 @@
+"""``privet rules``: what the trees of a model say, in words."""
+
+import json
+import sys
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from privet.cli import options, output
+from privet.cli.files import check_output
+from privet.errors import ParameterError
+from privet.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from privet.schema import Label, Schema
+    from privet.tree.rules import Rule, RuleTable
+
+_WHICH = "Which rules"
+_SHOWN = 20
+
+
+class Format(StrEnum):
+    """How rules are written."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def rules(
+    model_file: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    min_support: Annotated[
+        float, typer.Option("--min-support", min=0, help="The least released rows.", rich_help_panel=_WHICH)
+    ] = 0.0,
+    min_confidence: Annotated[
+        float,
+        typer.Option(
+            "--min-confidence", min=0, max=1, help="The predicted class's least share.", rich_help_panel=_WHICH
+        ),
+    ] = 0.0,
+    class_: Annotated[
+        str | None,
+        typer.Option(
+            "--class", metavar="LABEL", help="Only rules that predict it.", show_default=False, rich_help_panel=_WHICH
+        ),
+    ] = None,
+    merge: Annotated[
+        bool,
+        typer.Option("--merge", help="Take sibling leaves of one class together.", rich_help_panel=_WHICH),
+    ] = False,
+    leaves: Annotated[
+        bool, typer.Option("--leaves", help="Only rules that run to the end of a path.", rich_help_panel=_WHICH)
+    ] = False,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            min=1,
+            help=f"At most so many, by support; a table shows {_SHOWN}.",
+            show_default=False,
+            rich_help_panel=_WHICH,
+        ),
+    ] = None,
+    format_: Annotated[
+        Format | None,
+        typer.Option("--format", help="By default a table, or what the file's name says.", show_default=False),
+    ] = None,
+    destination: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A .csv or .json file, or one gzipped.", show_default=False),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """List what the trees of a model say, the rules with the most rows behind them first.
+
+    Support and confidence stand with how far noise may have moved them. Only released numbers enter: it costs nothing.
+    """
+    chosen = _format(format_, destination, as_json=as_json)
+    if destination is not None:
+        check_output(destination, force=force, inputs=(model_file,))
+    model = _load(model_file)
+    table = _chosen(model, min_support, min_confidence, class_, merge=merge, leaves=leaves)
+    shown = _first(table, _SHOWN if top is None and chosen is Format.TABLE else top)
+    if destination is None:
+        _write(sys.stdout, model, shown, chosen)
+        _say_left_out(len(table) - len(shown), chosen, top)
+        return
+    with whole_file(destination) as file:
+        _write(file, model, shown, chosen)
+    if as_json:
+        output.print_json({"model": str(model_file), "output": str(destination), "rules": len(shown)})
+    else:
+        output.say(f"{len(shown):,} rules written to {str(destination)!r}")
+
+
+def _format(chosen: Format | None, destination: Path | None, *, as_json: bool) -> Format:
+    if destination is None:
+        if as_json and chosen not in {None, Format.JSON}:
+            raise ParameterError(f"--json and --format {chosen} contradict each other; leave one of them out")
+        return Format.JSON if as_json else chosen or Format.TABLE
+    by_name = {".csv": Format.CSV, ".json": Format.JSON}.get(Path(destination.name.removesuffix(".gz")).suffix)
+    if by_name is None:
+        raise ParameterError(
+            f"rules are written as CSV or JSON; name the output .csv or .json, not {destination.name!r}"
+        )
+    if chosen not in {None, by_name}:
+        raise ParameterError(f"--format {chosen} does not fit the name {destination.name!r}; leave it out")
+    return by_name
+
+
+def _load(model_file: Path) -> Any:
+    from privet.registry import load
+
+    model = load(model_file)
+    if not hasattr(model, "noisy_counts_"):
+        raise ParameterError(f"{str(model_file)!r} releases no counts, so it has no rules; choose another model")
+    return model
+
+
+def _chosen(
+    model: Any, min_support: float, min_confidence: float, class_: str | None, *, merge: bool, leaves: bool
+) -> "RuleTable":
+    from privet.tree.rules import RuleTable, chosen_rules
+
+    wanted = None if class_ is None else _label(model.schema_, class_)
+    table = RuleTable.of(
+        model.forest_, model.noisy_counts_, model.schema_, noise_variance=model.noise_std_**2, merge=merge
+    )
+    return chosen_rules(table, min_support, min_confidence, wanted, leaves_only=leaves)
+
+
+def _label(schema: "Schema", text: str) -> "Label":
+    """Return the class that ``text`` spells, else the text itself, which is none."""
+    by_text = {str(label).lower() if isinstance(label, bool) else str(label): label for label in schema.classes}
+    return by_text.get(text, by_text.get(text.lower(), text))
+
+
+def _first(table: "RuleTable", top: int | None) -> "RuleTable":
+    import numpy as np
+
+    return table.take(np.arange(len(table) if top is None else min(top, len(table))))
+
+
+def _write(file: TextIO, model: Any, table: "RuleTable", chosen: Format) -> None:
+    if chosen is Format.CSV:
+        table.to_frame().to_csv(file, index=False, lineterminator="\n")
+    elif chosen is Format.JSON:
+        data = {"classes": list(model.schema_.classes), "noise_std": model.noise_std_}
+        rows = [{"text": rule.text, **asdict(rule)} for rule in table.rules()]
+        file.write(json.dumps({**data, "rules": rows}, allow_nan=False) + "\n")
+    else:
+        cells = [_cells(rule) for rule in table.rules()]
+        output.print_table(["support", "confidence", "95 %", "tree", "rule"], cells, right=[0, 1, 2, 3])
+
+
+def _cells(rule: "Rule") -> tuple[str, ...]:
+    far = rule.support_high - rule.support
+    support = f"{rule.support:,} ± {far:,.0f}" if far else f"{rule.support:,}"
+    span = f"{100 * rule.confidence_low:.1f} to {100 * rule.confidence_high:.1f}"
+    return support, output.percent(rule.confidence), span, str(rule.tree), rule.text
+
+
+def _say_left_out(n_left_out: int, chosen: Format, top: int | None) -> None:
+    if n_left_out and chosen is Format.TABLE:
+        way_out = "--top shows more" if top is None else "raise --top to see more"
+        output.say(
+            f"{n_left_out:,} more rules of less support; {way_out}, --min-support and --min-confidence narrow down"
+        )

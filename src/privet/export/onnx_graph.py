@@ -1,0 +1,172 @@
+"""The model as an ONNX graph that adds up whole numbers, so that its answers are privet's to the last bit.
+
+The ONNX-ML operator TreeEnsemble (domain version 5, the first with doubles throughout) gives the number of the leaf
+that a row reaches in each tree. The leaves' clipped counts are then gathered and added up as 64-bit integers, which
+operators that carry weights of their own do in floats.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import ParameterError
+from privet.export.binary_nodes import BinaryNodes
+from privet.export.portable import summed_counts
+from privet.schema import Attribute, Categorical
+from privet.schema.attribute import label_kind
+
+if TYPE_CHECKING:
+    from privet.estimator import PrivateClassifier
+
+# The oldest versions that have all operators used here, so that more runtimes can read the file.
+OPSET, ML_OPSET, IR_VERSION = 17, 5, 8
+# A node takes at most some 40 bytes, and an ONNX file is limited to 2 GB.
+_MAX_NODES = 2**25
+_ADD_UP, _NO_TRANSFORM = 1, 0
+
+
+def onnx_bytes(model: "PrivateClassifier") -> bytes:
+    """Return the ONNX file of ``model``.
+
+    Every attribute is an input of shape (rows, 1) by its name: doubles for numbers and for number categories, text for
+    text, doubles 0 and 1 for true/false; NaN is a missing number, and so is any value that is no category. The outputs
+    are ``label`` and ``probabilities``, with underscores appended where an attribute has that name.
+    """
+    return bytes(onnx_model(model).SerializeToString())
+
+
+def onnx_model(model: "PrivateClassifier") -> Any:
+    """Return ``model`` as an ``onnx.ModelProto``."""
+    helper = _onnx().helper
+    vote = summed_counts(model)
+    _check_limits(model, vote.forest.n_nodes)
+    graph = _Graph(model.schema_.names)
+    features = _features(graph, model.schema_.attributes)
+    leaves = _leaves(graph, features, BinaryNodes.of(vote.forest, model.schema_.attributes))
+    shares = _shares(graph, leaves, vote.weights[vote.forest.leaves], vote.otherwise)
+    _outputs(graph, shares, model.classes_)
+    proto = helper.make_model(
+        helper.make_graph(graph.nodes, "privet", graph.inputs, graph.outputs, graph.constants),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="privet",
+        doc_string=model.guarantee_.sentence,
+    )
+    helper.set_model_props(proto, {"guarantee": model.guarantee_.sentence})
+    return proto
+
+
+class _Graph:
+    """Nodes, constants, inputs and outputs, under names that no attribute has."""
+
+    def __init__(self, taken: tuple[str, ...]) -> None:
+        self._taken = set(taken)
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def name(self, wanted: str) -> str:
+        """Return ``wanted``, with underscores appended until it is free."""
+        while wanted in self._taken:
+            wanted += "_"
+        self._taken.add(wanted)
+        return wanted
+
+    def add(self, operator: str, *inputs: str, output: str | None = None, domain: str = "", **settings: Any) -> str:
+        """Add a node and return the name of its output."""
+        output = output or self.name(f"{operator}_{len(self.nodes)}")
+        self.nodes.append(_onnx().helper.make_node(operator, list(inputs), [output], domain=domain, **settings))
+        return output
+
+    def constant(self, values: NDArray[Any]) -> str:
+        """Add a constant and return its name."""
+        name = self.name(f"constant_{len(self.constants)}")
+        self.constants.append(_tensor(values, name))
+        return name
+
+
+def _features(graph: _Graph, attributes: tuple[Attribute, ...]) -> str:
+    """Return the table that the trees look at: numbers as they are, categories as codes."""
+    columns = [_category_codes(graph, a) if isinstance(a, Categorical) else a.name for a in attributes]
+    for attribute in attributes:
+        text = isinstance(attribute, Categorical) and label_kind(attribute.categories[0]) == "text"
+        kind = _onnx().TensorProto.STRING if text else _onnx().TensorProto.DOUBLE
+        graph.inputs.append(_onnx().helper.make_tensor_value_info(attribute.name, kind, ["rows", 1]))
+    return graph.add("Concat", *columns, axis=1)
+
+
+def _category_codes(graph: _Graph, attribute: Categorical) -> str:
+    text = label_kind(attribute.categories[0]) == "text"
+    return graph.add(
+        "LabelEncoder", attribute.name, domain="ai.onnx.ml",
+        keys_tensor=_tensor(np.array(attribute.categories, dtype=object if text else np.float64)),
+        values_tensor=_tensor(np.arange(attribute.n_values, dtype=np.float64)),
+        default_tensor=_tensor(np.array([attribute.missing_code], dtype=np.float64)),
+    )  # fmt: skip
+
+
+def _leaves(graph: _Graph, features: str, nodes: BinaryNodes) -> str:
+    """Return the number of the leaf that a row reaches in every tree."""
+    reached = graph.add(
+        "TreeEnsemble", features, domain="ai.onnx.ml",
+        aggregate_function=_ADD_UP, post_transform=_NO_TRANSFORM,
+        n_targets=len(nodes.root), tree_roots=nodes.root.tolist(),
+        nodes_featureids=nodes.feature.tolist(), nodes_modes=_tensor(nodes.mode), nodes_splits=_tensor(nodes.split),
+        nodes_truenodeids=nodes.branch_true.tolist(), nodes_trueleafs=nodes.true_is_leaf.astype(int).tolist(),
+        nodes_falsenodeids=nodes.branch_false.tolist(), nodes_falseleafs=nodes.false_is_leaf.astype(int).tolist(),
+        leaf_targetids=nodes.tree_of_leaf.tolist(),
+        leaf_weights=_tensor(np.arange(len(nodes.tree_of_leaf), dtype=np.float64)),
+    )  # fmt: skip
+    return graph.add("Cast", reached, to=_onnx().TensorProto.INT64)
+
+
+def _shares(graph: _Graph, leaves: str, weights: NDArray[np.int64], fallback: NDArray[np.float64]) -> str:
+    """Return every row's class probabilities."""
+    double, int64 = _onnx().TensorProto.DOUBLE, _onnx().TensorProto.INT64
+    axis = graph.constant(np.array([1]))
+    # In the smallest type that holds them; runtimes widen a constant once, when they load it.
+    compact = weights.astype(np.min_scalar_type(int(weights.max())))
+    table = graph.add("Cast", graph.constant(compact), to=int64)
+    votes = graph.add("ReduceSum", graph.add("Gather", table, leaves), axis, keepdims=0)
+    total = graph.add("ReduceSum", votes, axis, keepdims=1)
+    shares = graph.add("Div", graph.add("Cast", votes, to=double), graph.add("Cast", total, to=double))
+    some = graph.add("Greater", total, graph.constant(np.array([0])))
+    return graph.add("Where", some, shares, graph.constant(fallback[None, :]), output=graph.name("probabilities"))
+
+
+def _outputs(graph: _Graph, shares: str, classes: NDArray[Any]) -> None:
+    onnx = _onnx()
+    most_probable = graph.add("ArgMax", shares, axis=1, keepdims=0)
+    labels = classes.astype(object) if classes.dtype.kind == "U" else classes
+    label = graph.add("Gather", graph.constant(labels), most_probable, output=graph.name("label"))
+    kind = onnx.helper.np_dtype_to_tensor_dtype(labels.dtype)
+    graph.outputs += [
+        onnx.helper.make_tensor_value_info(label, kind, ["rows"]),
+        onnx.helper.make_tensor_value_info(shares, onnx.TensorProto.DOUBLE, ["rows", len(classes)]),
+    ]
+
+
+def _tensor(values: NDArray[Any], name: str = "") -> Any:
+    return _onnx().numpy_helper.from_array(values, name)
+
+
+def _check_limits(model: "PrivateClassifier", n_nodes: int) -> None:
+    if n_nodes > _MAX_NODES:
+        raise ParameterError("the model is larger than an ONNX file may be (2 GB); export it as json instead")
+    for name in model.schema_.names:
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise ParameterError(
+                f"attribute {name!r} has half a character in its name, which ONNX cannot hold; rename the column"
+            )
+
+
+def _onnx() -> Any:
+    try:
+        import onnx
+    except ImportError as error:
+        raise ParameterError(
+            "the ONNX format needs the onnx package; install it with `pip install 'privet[onnx]'`"
+        ) from error
+    return onnx

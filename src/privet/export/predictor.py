@@ -1,0 +1,233 @@
+"""Predicting by a portable document, with the standard library alone.
+
+An exported Python predictor is this file with a document at its end. So it keeps to what Python 3.9 understands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+FORMAT, VERSION = "privet-predictor", 1
+LEAF = -1
+BAD_DATA, CLOSED_PIPE = 3, 141
+TRUTH = {**dict.fromkeys(["true", "True", "TRUE", "1"], True), **dict.fromkeys(["false", "False", "FALSE", "0"], False)}
+NUMBER = re.compile(r"[ \t]*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)[ \t]*", re.ASCII | re.IGNORECASE)
+
+
+class Predictor:
+    """Predicts rows one by one: a dict by column name, or a list in the order of the attributes."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.classes: list[Any] = document["classes"]
+        self.attributes: list[dict[str, Any]] = document["attributes"]
+        self.guarantee: str = document["guarantee"]
+        self._fallback: list[float] = document["fallback"]
+        self._coders = [_coder(attribute) for attribute in self.attributes]
+        self._n_trees: int = document["trees"]["count"]
+        self._attribute: list[int] = document["trees"]["attribute"]
+        self._cut, self._leads_to = _trees(self.attributes, document["trees"])
+        flat, n_classes = document["leaf_weights"], len(self.classes)
+        self._weights = [flat[start : start + n_classes] for start in range(0, len(flat), n_classes)]
+
+    @classmethod
+    def from_json(cls, text: str) -> Predictor:
+        """Read a portable document."""
+        document = json.loads(text)
+        if (document.get("format"), document.get("version")) != (FORMAT, VERSION):
+            raise ValueError("this is no predictor document of a version that is known here; export the model again")
+        return cls(document)
+
+    def predict(self, row: Any) -> Any:
+        """Return the most probable class; of equally probable ones the first."""
+        shares = self.predict_proba(row)
+        return self.classes[shares.index(max(shares))]
+
+    def predict_proba(self, row: Any) -> list[float]:
+        """Return the class probabilities, in the order of ``classes``."""
+        votes = self._votes(self._codes(row))
+        total = sum(votes)
+        return [float(vote) / float(total) for vote in votes] if total > 0 else list(self._fallback)
+
+    def _codes(self, row: Any) -> list[int]:
+        if isinstance(row, Mapping):
+            row = [_value_in(row, attribute["name"]) for attribute in self.attributes]
+        if len(row) != len(self.attributes):
+            raise ValueError(f"a row needs one value per attribute, {len(self.attributes)} in all")
+        return [coder(value) for coder, value in zip(self._coders, row)]  # noqa: B905 - Python 3.9 has no strict
+
+    def _votes(self, codes: list[int]) -> list[int]:
+        attributes, cuts, leads_to = self._attribute, self._cut, self._leads_to
+        votes = [0] * len(self.classes)
+        for root in range(self._n_trees):
+            node = root
+            while (attribute := attributes[node]) != LEAF:
+                code, cut = codes[attribute], cuts[node]
+                node = leads_to[node] + (code if cut < 0 else code > cut)
+            for label, weight in enumerate(self._weights[leads_to[node]]):
+                votes[label] += weight
+        return votes
+
+
+def _trees(attributes: list[dict[str, Any]], trees: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    """Return every node's cut, -1 for none, and where it leads: to its first child, or to its number among leaves."""
+    branches = [2 if "cuts" in attribute else len(attribute["categories"]) + 1 for attribute in attributes]
+    numeric_cuts = iter(trees["cut"])
+    cut, leads_to, next_child, next_leaf = [], [], trees["count"], 0
+    for attribute in trees["attribute"]:
+        cut.append(next(numeric_cuts) if attribute != LEAF and "cuts" in attributes[attribute] else -1)
+        leads_to.append(next_leaf if attribute == LEAF else next_child)
+        if attribute == LEAF:
+            next_leaf += 1
+        else:
+            next_child += branches[attribute]
+    return cut, leads_to
+
+
+def _value_in(row: Mapping[str, Any], name: str) -> Any:
+    if name not in row:
+        raise ValueError(f"the row lacks {name!r}; pass None where it is missing")
+    return row[name]
+
+
+def _coder(attribute: Mapping[str, Any]) -> Callable[[Any], int]:
+    """Return the function that turns a value into its code."""
+    name, kind = attribute["name"], _kind(attribute)
+    if "cuts" in attribute:
+        cuts = attribute["cuts"]
+        return lambda value: _cell(_checked(value, name, float, bools=True), cuts)
+    categories = attribute["categories"]
+    position = {kind(category): code for code, category in enumerate(categories)}
+    return lambda value: position.get(_checked(value, name, kind), len(categories))
+
+
+def _kind(attribute: Mapping[str, Any]) -> Any:
+    """Return the type in which an attribute's values are compared."""
+    if "cuts" in attribute:
+        return float
+    first = type(attribute["categories"][0])
+    return first if first in (str, bool) else float
+
+
+def _cell(number: float | None, cuts: list[float]) -> int:
+    return len(cuts) + 1 if number is None else bisect_right(cuts, number)
+
+
+def _checked(value: Any, name: str, kind: Any, *, bools: bool = False) -> Any:
+    """Return ``value`` as ``kind``, and None where it is missing; text is not taken for a number."""
+    value = value.item() if hasattr(value, "item") else value  # NumPy's scalars
+    if _is_missing(value) or (isinstance(value, str) and not value and kind is not str):
+        return None
+    if kind is float and hasattr(value, "__float__") and (bools or not isinstance(value, bool)):
+        try:
+            return float(value)
+        except (TypeError, OverflowError):
+            raise ValueError(f"{name!r} needs a number that a float can hold; convert it first") from None
+    if kind is not float and isinstance(value, kind):
+        return value
+    needed = {float: "a number", bool: "a bool", str: "text"}[kind]
+    raise ValueError(f"{name!r} needs {needed}; convert it first")
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal to itself nor not
+        return True
+
+
+def read_csv(path: str, attributes: list[dict[str, Any]]) -> Iterator[list[Any]]:
+    """Yield the rows of a CSV file in the order of ``attributes``; an empty field is a missing value."""
+    csv.field_size_limit(2**31 - 1)
+    with Path(path).open("rb") as raw, gzip.open(raw) if path.endswith(".gz") else nullcontext(raw) as unpacked:
+        lines = csv.reader(io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline=""))
+        header = next(lines, [])
+        columns = [_column(header, attribute["name"]) for attribute in attributes]
+        readers = [_field_reader(attribute) for attribute in attributes]
+        for fields in lines:
+            if fields and len(fields) != len(header):
+                raise ValueError("the lines differ in their number of fields; write the file again")
+            if fields:
+                yield [read(fields[column]) for column, read in zip(columns, readers)]  # noqa: B905
+
+
+def _column(header: list[str], name: str) -> int:
+    if header.count(name) != 1:
+        raise ValueError(f"the first line must name the column {name!r}, once; correct it")
+    return header.index(name)
+
+
+def _field_reader(attribute: Mapping[str, Any]) -> Callable[[str], Any]:
+    """Return the function that reads a field as the attribute's values are written."""
+    name, kind = attribute["name"], _kind(attribute)
+
+    def read(field: str) -> Any:
+        if kind is str or not field:
+            return field or None
+        if kind is float and NUMBER.fullmatch(field):
+            return float(field)
+        if kind is bool and field in TRUTH:
+            return TRUTH[field]
+        needed = "numbers" if kind is float else "true/false"
+        raise ValueError(f"column {name!r} holds values that are not {needed}; convert them, or leave the fields empty")
+
+    return read
+
+
+def main(predictor: Predictor, arguments: list[str] | None = None) -> int:
+    """Print the predictions for a CSV file as CSV, and return the exit code."""
+    parser = argparse.ArgumentParser(
+        description="Predict the class of every row.", epilog=_for_argparse(predictor.guarantee)
+    )
+    parser.add_argument("rows", help="a .csv or .csv.gz file whose first line names the columns")
+    parser.add_argument("--proba", action="store_true", help="one more column a class: its probability")
+    options = parser.parse_args(arguments)
+    try:
+        _print_predictions(predictor, options.rows, proba=options.proba)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # A reader that has seen enough; what is left in the buffer must not fail again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+    except (OSError, EOFError, ValueError, csv.Error) as error:
+        print(f"{parser.prog}: {_sentence(error)}", file=sys.stderr)
+        return BAD_DATA
+    return 0
+
+
+def _print_predictions(predictor: Predictor, path: str, *, proba: bool) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    rows = read_csv(path, predictor.attributes)
+    shares = (predictor.predict_proba(row) for row in rows)
+    first = next(shares, None)  # rows that cannot be read are refused before anything is written
+    writer.writerow(["prediction", *([f"P({label})" for label in predictor.classes] if proba else [])])
+    while first is not None:
+        writer.writerow([predictor.classes[first.index(max(first))], *(first if proba else [])])
+        first = next(shares, None)
+
+
+def _sentence(error: Exception) -> str:
+    """Return one line that quotes no value of a row; some of Python's own messages do."""
+    if isinstance(error, UnicodeError):
+        return "the rows are not UTF-8 text; save them as UTF-8"
+    if isinstance(error, OSError) and error.errno:
+        return f"cannot read the rows: {os.strerror(error.errno)}; check the path"
+    if isinstance(error, (OSError, EOFError, csv.Error)):
+        return "the rows cannot be read to their end; write the file again"
+    return str(error)
+
+
+def _for_argparse(text: str) -> str:
+    """Return ``text`` as argparse wants it, which reads a percent sign as the start of a format."""
+    return ascii(text)[1:-1].replace("%", "%%")

@@ -1,0 +1,131 @@
+"""privet ledger, and privet fit --ledger."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from privet import Ledger
+from privet.cli.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
+
+FIT = "fit rows.csv --schema schema.json --ledger ledger.db --force"
+
+
+@pytest.fixture
+def account(privet):
+    assert privet("ledger init ledger.db --dataset patients --epsilon 1").exit_code == 0
+    return Ledger("ledger.db", dataset="patients")
+
+
+def test_an_account_is_opened_and_opening_it_again_changes_nothing(privet):
+    line = "ledger init ledger.db --dataset patients --epsilon 1 --delta 1e-6 --unit person_id"
+    words = "budget of 'patients': epsilon=0 of 1 at delta=1e-06 spent per person_id, 1 left\n"
+    assert privet(line).stdout == words
+    head = json.loads(privet("ledger verify ledger.db --json").stdout)["head"]
+    assert privet(line).stdout == words
+    assert json.loads(privet("ledger verify ledger.db --json").stdout)["head"] == head
+
+
+def test_a_fit_spends_and_says_what_is_left(privet, account):
+    result = privet(f"{FIT} --epsilon 0.75")
+    assert result.stdout.splitlines()[-2:] == [
+        "budget of 'patients': epsilon=0.75 of 1 spent per row, 0.25 left",
+        "model: model.privet",
+    ]
+    summary = json.loads(privet(f"{FIT} --epsilon 0.25 --json").stdout)["ledger"]
+    assert (summary["spent"], summary["left"], summary["dataset"]) == (1.0, 0.0, "patients")
+
+
+def test_what_exceeds_the_budget_exits_with_4_and_opens_no_data_file(refused, privet, account):
+    assert privet(f"{FIT} --epsilon 0.75").exit_code == 0
+    before = Path("model.privet").read_bytes()
+    sentence = refused("fit nowhere.parquet --schema schema.json --ledger ledger.db --epsilon 0.5 --force", EXIT_BUDGET)
+    assert sentence.startswith("this release costs epsilon=0.5, but 0.25 is left of the budget of 'patients'; ask for")
+    assert Path("model.privet").read_bytes() == before
+    assert refused("ledger add ledger.db --what 'a table' --epsilon 0.5", EXIT_BUDGET).startswith("this release costs")
+
+
+def test_parts_are_named_on_the_line(privet, account):
+    for part in ("january", "march"):
+        assert privet(f"{FIT} --epsilon 1 --part {part}").exit_code == 0
+    data = json.loads(privet("ledger show ledger.db --json").stdout)["datasets"][0]
+    assert (data["spent"], data["left"]) == (1.0, 0.0)
+    assert data["parts"]["march"] == {"spent": 1.0, "left": 0.0}
+
+
+def test_show_lists_every_release_with_its_state_and_model(privet, account):
+    privet(f"{FIT} --epsilon 0.25")
+    privet("fit nowhere.csv --schema schema.json --ledger ledger.db --epsilon 0.25 -o other.privet")
+    privet("ledger add ledger.db --what 'ages by hand' --epsilon 0.125")
+    checksum = json.loads(Path("model.privet").read_text())["checksum"]
+    shown = privet("ledger show ledger.db").stdout.splitlines()
+    assert shown[:2] == ["patients: epsilon=1 per row", "spent 0.375, left 0.625"]
+    assert shown[3].endswith(f"settled                {checksum[:12]}")
+    assert "withdrawn (DataError)" in shown[4]
+    assert "ages by hand  outside of privet" in shown[5]
+    assert shown[-1].startswith("head: ")
+
+
+def test_a_release_that_never_came_back_is_shown_as_spent(privet, account):
+    from privet.privacy.ledger import Cost
+
+    account.reserve(Cost(0.5), method="private-rdt", what="fit")
+    assert "not settled, counts as spent" in privet("ledger show ledger.db").stdout
+
+
+def test_a_release_that_happened_is_recorded_even_over_the_budget(privet, account):
+    result = privet("ledger add ledger.db --what 'a table' --epsilon 3 --already-released")
+    assert result.stdout == "budget of 'patients': epsilon=3 of 1 spent per row, 0 left\n"
+
+
+def test_verify_knows_an_old_head_and_not_a_foreign_one(privet, refused, account):
+    head = json.loads(privet("ledger verify ledger.db --json").stdout)["head"]
+    privet("ledger add ledger.db --what 'a table' --epsilon 0.5")
+    assert privet(f"ledger verify ledger.db --head {head}").stdout.startswith("3 entries, chain intact\nhead: ")
+    assert refused("ledger verify ledger.db --head abc", EXIT_DATA).startswith("the head that was noted is not in this")
+
+
+def test_verify_and_fit_notice_a_changed_entry(privet, refused, account):
+    with sqlite3.connect("ledger.db") as connection:
+        connection.executescript(
+            "DROP TRIGGER no_change; UPDATE entries SET body = replace(body, '1.0', '9.0') WHERE number = 2"
+        )
+    connection.close()
+    for line in ("ledger verify ledger.db", "ledger show ledger.db", f"{FIT} --epsilon 5"):
+        assert "entry 2 of the ledger" in refused(line, EXIT_DATA)
+
+
+def test_of_several_accounts_one_must_be_named(privet, refused, account):
+    assert privet("ledger init ledger.db --dataset visits --epsilon 2").exit_code == 0
+    assert refused(FIT, EXIT_DATA) == "the ledger has budgets for 'patients', 'visits'; say which with --dataset"
+    assert privet(f"{FIT} --dataset visits").exit_code == 0
+    assert Ledger("ledger.db", dataset="visits").spent == 1.0
+    assert privet("ledger show ledger.db --dataset visits").stdout.startswith("visits: epsilon=2")
+    assert "no budget for 'others'" in refused("ledger show ledger.db --dataset others", EXIT_DATA)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "sentence"),
+    [
+        ("ledger show none.db", EXIT_DATA, "there is no ledger at"),
+        ("ledger show rows.csv", EXIT_DATA, "is damaged or no ledger"),
+        ("ledger init ledger.db --dataset patients --epsilon 2", EXIT_DATA, "is already set: epsilon=1"),
+        ("ledger init ledger.db --dataset other --epsilon 0", EXIT_USAGE, "epsilon=0.0 is no amount"),
+        ("ledger init ledger.db --epsilon 2", EXIT_USAGE, "missing option '--dataset'"),
+        ("fit rows.csv --schema schema.json --part a", EXIT_USAGE, "pass its file with --ledger"),
+        (f"{FIT} -o ledger.db", EXIT_USAGE, "'ledger.db' is read by this command"),
+        (f"{FIT} --unit sex", EXIT_DATA, "protects each row, this release each sex"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(refused, account, line, code, sentence):
+    assert sentence in refused(line, code)
+
+
+def test_a_unit_is_named_on_the_line(privet, folder):
+    rows = Path("rows.csv").read_text().splitlines()
+    named = [rows[0] + ",person", *(f"{row},{number // 3}" for number, row in enumerate(rows[1:]))]
+    Path("people.csv").write_text("\n".join(named) + "\n")
+    result = privet("fit people.csv --schema schema.json --unit person --max-rows 2")
+    assert "all rows of one 'person' more or less, of which the first 2 are used" in result.stdout
+    assert privet("predict model.privet people.csv").exit_code == 0

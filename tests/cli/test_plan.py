@@ -1,0 +1,48 @@
+"""privet plan."""
+
+import json
+from pathlib import Path
+
+from privet import PrivateRDTClassifier
+from privet.cli.output import EXIT_USAGE
+
+PLAN = "plan --schema schema.json --random-state 3"
+
+
+def test_it_shows_the_split_the_noise_and_the_epsilon_that_is_needed(privet):
+    lines = privet(f"{PLAN} --epsilon 2 --trees 4 --height 2").stdout.splitlines()
+    assert lines[0] == "private-rdt at epsilon=2 per row, planned for 300 rows"
+    release, epsilon, sensitivity, _, noise = lines[3].rsplit(maxsplit=4)
+    assert (release, epsilon, sensitivity, noise) == ("class counts of leaves", "2", "4", "2.8")
+    assert lines[-1].startswith("epsilon for 95.0 % reliable votes at 300 rows: ")
+
+
+def test_json_is_the_estimators_own_plan(privet):
+    data = json.loads(privet(f"{PLAN} --rows 50000 --json").stdout)
+    model = PrivateRDTClassifier("schema.json", random_state=3)
+    plan = model.plan(50_000)
+    assert data["epsilon_needed"] == model.epsilon_needed(50_000, 0.95)
+    assert {key: data[key] for key in plan.to_json()} == json.loads(json.dumps(plan.to_json()))
+
+
+def test_it_reads_no_row_and_changes_no_ledger(privet):
+    privet("ledger init ledger.db --dataset patients --epsilon 1")
+    Path("rows.csv").unlink()
+    before = Path("ledger.db").read_bytes()
+    result = privet(f"{PLAN} --ledger ledger.db")
+    assert result.stdout.splitlines()[-1] == "budget of 'patients': epsilon=0 of 1 spent per row, 1 left"
+    assert Path("ledger.db").read_bytes() == before
+
+
+def test_where_noise_would_decide_it_says_what_helps(privet):
+    assert "noise would decide many votes" in privet(f"{PLAN} --epsilon 0.001").stderr
+    assert privet(f"{PLAN} --epsilon 100").stderr == ""
+
+
+def test_mistakes_are_told_in_one_line(refused):
+    schema = json.loads(Path("schema.json").read_text())
+    del schema["rows"]
+    Path("bare.json").write_text(json.dumps(schema))
+    assert "roughly how many rows there are" in refused("plan --schema bare.json", EXIT_USAGE)
+    assert "reliability=1.5 must lie between" in refused(f"{PLAN} --reliability 1.5", EXIT_USAGE)
+    assert "draft one with `privet schema init" in refused("plan", EXIT_USAGE)
