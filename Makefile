@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv demo test check format slow bench bench-full accuracy lock clean
+.PHONY: venv demo test browser check format slow bench bench-full accuracy lock clean
 
 venv: $(READY)
 
@@ -19,7 +19,18 @@ demo: venv
 	$(BIN)/privet demo
 
 test: venv
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow and not browser" -n 2
+
+# Pages in a real browser, and exported code in node; where one is missing, Debian's packages are installed.
+browser: venv
+	@missing=; for pair in chromium:chromium chromedriver:chromium-driver node:nodejs; do \
+		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; done; \
+	if [ -n "$$missing" ]; then \
+		command -v apt-get >/dev/null || { echo "make browser needs$$missing; install them and run it again"; exit 1; }; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q $$missing; \
+	fi
+	$(BIN)/python -m pytest -m browser
 
 # Statistical tests with many draws.
 slow: venv

@@ -15,10 +15,18 @@ from privet.cli.ledger_show import show
 from privet.cli.plan import plan
 from privet.cli.predict import predict
 from privet.cli.program import Program
-from privet.cli.rules import rules
 from privet.cli.report import report
+from privet.cli.rules import rules
 from privet.cli.schema_check import check
 from privet.cli.schema_init import init
+
+# One paragraph an example: Typer joins the lines of a paragraph.
+_PREDICT_EXAMPLES = """Example:  privet predict model.privet new.csv --proba
+
+Example:  privet predict model.privet new.parquet --keep id -o out.parquet"""
+_RULES_EXAMPLES = """Example:  privet rules model.privet --merge --leaves --class yes
+
+Example:  privet rules model.privet --min-confidence 0.8 -o rules.csv"""
 
 app = typer.Typer(cls=Program, pretty_exceptions_enable=False, rich_markup_mode="rich")
 ledger_app = typer.Typer(rich_markup_mode="rich")
@@ -61,8 +69,8 @@ schema_app.command(epilog="Example:  privet schema init rows.csv --target class 
 schema_app.command(epilog="Example:  privet schema check schema.json rows.csv")(check)
 app.command(epilog="Example:  privet plan --schema schema.json --rows 50000 --epsilon 1")(plan)
 app.command(epilog="Example:  privet fit rows.csv --schema schema.json --epsilon 1 -o model.privet")(fit)
-app.command(epilog="Example:  privet predict model.privet new.csv --proba -o predictions.csv")(predict)
-app.command(epilog="Example:  privet rules model.privet --merge --leaves --min-confidence 0.8")(rules)
+app.command(epilog=_PREDICT_EXAMPLES)(predict)
+app.command(epilog=_RULES_EXAMPLES)(rules)
 app.command(epilog="Example:  privet evaluate rows.csv --schema schema.json --epsilon 0.1,1,inf")(evaluate)
 app.command(epilog="Example:  privet report model.privet -o report.html")(report)
 app.command(epilog="Example:  privet export model.privet --format js -o model.js")(export)

@@ -24,8 +24,9 @@ def report(
 ) -> None:
     """Write a page about a model: its promise, what an attacker can gain, its noise, its trees.
 
-    The page needs no network and is the same for the same model file. With --json what it says is printed
-    instead, and a page is written only where -o asks for one.
+    It needs no network, and is the same for the same model file.
+
+    With --json what it says is printed, and a page is written only where -o asks for one.
     """
     page_file = _page_file(model_file, destination, as_json=as_json)
     if page_file is not None:

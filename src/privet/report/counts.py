@@ -1,0 +1,101 @@
+"""What released class counts say, set against their noise. Everything here is post-processing: it costs nothing."""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.report.markup import number
+from privet.tree.intervals import reach
+
+# A leaf that holds nothing is above it by chance less than once in a hundred times.
+RELIABLE = 3.0
+_STEPS = (-3.0, -1.0, 1.0, 3.0, 10.0, 30.0, 100.0)
+_COUNTS = (0.5, 2.5, 9.5, 29.5, 99.5, 999.5)
+
+
+@dataclass(frozen=True)
+class Bin:
+    """A range of released supports and how many leaves fall in it."""
+
+    label: str
+    leaves: int
+    within_noise: bool
+
+
+def has_counts(model: Any) -> bool:
+    """Return whether the model released class counts of leaves; other methods may release other numbers."""
+    return hasattr(model, "noisy_counts_") and hasattr(model, "forest_")
+
+
+def leaf_supports(model: Any) -> NDArray[np.int64]:
+    """Return each leaf's released number of rows, all classes together."""
+    supports: NDArray[np.int64] = model.noisy_counts_.sum(axis=1)
+    return supports
+
+
+def support_deviation(model: Any, n_leaves: int = 1) -> float:
+    """Return the standard deviation of the noise in the support of ``n_leaves`` leaves together."""
+    return float(model.noise_std_) * math.sqrt(n_leaves * model.noisy_counts_.shape[1])
+
+
+def share_above_noise(model: Any) -> float:
+    """Return the share of leaves whose support exceeds three standard deviations of its noise."""
+    return float((leaf_supports(model) > RELIABLE * support_deviation(model)).mean())
+
+
+def histogram(model: Any) -> list[Bin]:
+    """Return leaves by released support, in steps of the noise's standard deviation; without noise in rows."""
+    deviation, supports = support_deviation(model), leaf_supports(model)
+    if deviation == 0:
+        labels = ["0", "1 to 2", "3 to 9", "10 to 29", "30 to 99", "100 to 999", "1,000 +"]
+        return [Bin(label, n, False) for label, n in zip(labels, _binned(supports, _COUNTS), strict=True)]
+    inner = [f"{number(low)} to {number(high)}" for low, high in pairwise(_STEPS)]
+    labels = [f"below {number(_STEPS[0])}", *inner, f"above {number(_STEPS[-1])}"]
+    counted = _binned(supports / deviation, _STEPS)
+    return [Bin(label, n, j <= 3) for j, (label, n) in enumerate(zip(labels, counted, strict=True))]
+
+
+def class_balance(model: Any) -> list[dict[str, Any]]:
+    """Return how many rows each class has, as released, with its 95 % noise interval.
+
+    Every tree's leaves add up to all rows. Trees with fewer leaves add up less noise and weigh more.
+    """
+    leaves = leaves_per_tree(model.forest_).astype(np.float64)
+    totals = model.forest_.sums_of_leaves(model.noisy_counts_)[: model.forest_.n_trees]
+    weights = (1 / leaves) / (1 / leaves).sum()
+    estimates = (weights @ totals).round(6)  # whole where the counts are exact
+    far = float(reach(model.noise_std_**2 / (1 / leaves).sum()))
+    return [
+        {"class": label, "rows": float(rows), "low": float(rows - far), "high": float(rows + far)}
+        for label, rows in zip(model.schema_.classes, estimates, strict=True)
+    ]
+
+
+def leaves_per_tree(forest: Any) -> NDArray[np.int64]:
+    """Return how many leaves every tree has."""
+    ones = np.ones((len(forest.leaves), 1), dtype=np.int64)
+    per_tree: NDArray[np.int64] = forest.sums_of_leaves(ones)[: forest.n_trees, 0]
+    return per_tree
+
+
+def shares(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Return each row's class shares, negative counts taken as 0; all 0 where nothing is left."""
+    positive = np.maximum(counts, 0).astype(np.float64)
+    total = positive.sum(axis=-1, keepdims=True)
+    of_all: NDArray[np.float64] = np.divide(positive, total, out=np.zeros_like(positive), where=total > 0)
+    return of_all
+
+
+def ranked_importances(model: Any) -> list[tuple[str, float]]:
+    """Return attributes with their importances, the most important first."""
+    named = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
+    return sorted(named, key=lambda pair: -pair[1])
+
+
+def _binned(values: NDArray[Any], steps: tuple[float, ...]) -> list[int]:
+    counted: list[int] = np.bincount(np.digitize(values, steps), minlength=len(steps) + 1).tolist()
+    return counted

@@ -1,0 +1,87 @@
+"""All that the report says, as plain values: made from released numbers, the schema and the guarantee alone."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from privet.model_file import checksum_of, read_document
+from privet.registry import load
+from privet.report import counts, nist
+from privet.report.odds import odds_table
+from privet.report.receipts import single_releases
+
+
+def open_model(model: Any) -> tuple[Any, str, str]:
+    """Return the model, its checksum and its file's name; ``model`` is a fitted model or the path of a model file."""
+    if isinstance(model, (str, Path)):
+        return load(model), str(read_document(model)["checksum"]), Path(model).name
+    check_is_fitted(model)
+    return model, checksum_of(model.to_document()), ""
+
+
+def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
+    """Return what the report says as plain values; an infinite number stays one.
+
+    Parameters
+    ----------
+    model : PrivateClassifier
+        A fitted model.
+    model_checksum : str
+        That of its file, so that the report can be matched with it and with a ledger's entry.
+    name : str
+        The file's name.
+    """
+    guarantee = model.guarantee_.to_json()
+    releases = single_releases(model.guarantee_.event)
+    deviations = [r.standard_deviation for r in releases if r.standard_deviation is not None]
+    return {
+        "file": name,
+        "checksum": model_checksum,
+        "model": _shape(model),
+        "guarantee": guarantee,
+        "public": guarantee["public"],
+        "leaks": guarantee["leaks"],
+        "odds": odds_table(float(guarantee["epsilon"]), float(guarantee["delta"])),
+        "released_values": int(model.noisy_counts_.size) if counts.has_counts(model) else None,
+        "smallest_noise_standard_deviation": min(deviations, default=0.0),
+        "noise": _noise(model),
+        "releases": [release.to_json() for release in releases],
+        "composition": guarantee["event"],
+        **_read_off(model),
+        "nist_sp_800_226": [answer.to_json() for answer in nist.answers(model, guarantee, releases)],
+    }
+
+
+def _shape(model: Any) -> dict[str, Any]:
+    schema = model.schema_
+    shape: dict[str, Any] = {"method": model.method, "target": schema.target, "classes": list(schema.classes)}
+    if hasattr(model, "forest_"):
+        forest = model.forest_
+        shape |= {
+            "trees": forest.n_trees,
+            "height": forest.depth,
+            "nodes": forest.n_nodes,
+            "leaves": len(forest.leaves),
+        }
+    return {**shape, "attributes": list(schema.names)}
+
+
+def _noise(model: Any) -> dict[str, Any] | None:
+    if not counts.has_counts(model):
+        return None
+    return {
+        "standard_deviation_of_a_count": float(model.noise_std_),
+        "standard_deviation_of_a_leaf": counts.support_deviation(model),
+        "share_of_leaves_above_3_deviations": counts.share_above_noise(model),
+        "growth": [float(deviation) for deviation in model.noise_growth_],
+        "histogram": [vars(each) for each in counts.histogram(model)],
+    }
+
+
+def _read_off(model: Any) -> dict[str, Any]:
+    if not counts.has_counts(model):
+        return {}
+    importances = {name: share for name, share in counts.ranked_importances(model) if not math.isnan(share)}
+    return {"class_balance": counts.class_balance(model), "importances": importances}

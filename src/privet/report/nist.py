@@ -1,0 +1,125 @@
+"""The questions of NIST SP 800-226 ("Guidelines for Evaluating Differential Privacy Guarantees", March 2025).
+
+Its pyramid runs from the privacy parameter at the top to the collection of the data at the bottom, and each stone rests
+on those below. A model file can answer for the upper ones; the page says who has to answer for the others.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from privet.report.counts import has_counts, share_above_noise
+from privet.report.markup import exact, percent
+from privet.report.receipts import Receipt
+
+MODEL_FILE, PARTLY, OWNER = "the model file", "the model file, in part", "you"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, what can be said to it, and who says so."""
+
+    question: str
+    answer: str
+    answered_by: str
+
+    def to_json(self) -> dict[str, str]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def answers(model: Any, guarantee: dict[str, Any], releases: list[Receipt]) -> list[Answer]:
+    """Return the publication's questions with what this model can say to them."""
+    return [
+        _parameter(guarantee),
+        _unit(guarantee),
+        _other_releases(),
+        _algorithms(releases),
+        _utility(model),
+        Answer(
+            "Bias",
+            "Noise hits small groups hardest: where a class or a branch has few rows, its share is uncertain, and "
+            "the page shows by how much. Whether the rows themselves treat groups fairly is not in the file.",
+            PARTLY,
+        ),
+        Answer(
+            "Query model",
+            "One release, not interactive: the numbers in this file were drawn once and stay. Predictions, rules and "
+            "this page only rearrange them and cost nothing more.",
+            MODEL_FILE,
+        ),
+        Answer("Trust model", f"Trusted with every value: {guarantee['trust']}.", MODEL_FILE),
+        _implementation(guarantee),
+        Answer(
+            "Data security and access control",
+            "Not in the file. Who may read the rows, the logs of the fit and its error messages, and for how long, "
+            "has to be settled where the rows are kept.",
+            OWNER,
+        ),
+        Answer(
+            "Data collection exposure",
+            "Not in the file. Differential privacy protects what is published from the rows, not the rows themselves "
+            "while they are collected, moved and stored.",
+            OWNER,
+        ),
+    ]
+
+
+def _parameter(guarantee: dict[str, Any]) -> Answer:
+    if guarantee["mode"] == "not private":
+        return Answer("Privacy parameter", f"None: {guarantee['reason']}.", MODEL_FILE)
+    kind = "pure differential privacy" if guarantee["delta"] == 0 else f"delta = {guarantee['delta']:g}"
+    leaks = f", apart from the {len(guarantee['leaks'])} leaks listed above" if guarantee["leaks"] else ""
+    return Answer("Privacy parameter", f"epsilon = {exact(guarantee['epsilon'])}, {kind}{leaks}.", MODEL_FILE)
+
+
+def _unit(guarantee: dict[str, Any]) -> Answer:
+    told = f"Neighbours: {guarantee['neighbours']}."
+    if guarantee.get("max_rows", 1) > 1:
+        told += f" At most {guarantee['max_rows']:,} rows of each were counted."
+    if guarantee["unit"] == "row":
+        told += " Somebody with several rows is protected less: with k rows at k times epsilon."
+    return Answer("Unit of privacy", told, MODEL_FILE)
+
+
+def _other_releases() -> Answer:
+    return Answer(
+        "Other releases about the same people",
+        "Not in the file: it knows of itself alone. What else was released from these rows adds up; a ledger of the "
+        "data set tells the sum.",
+        OWNER,
+    )
+
+
+def _algorithms(releases: list[Receipt]) -> Answer:
+    names = sorted({release.name for release in releases})
+    n_releases = "one release" if len(releases) == 1 else f"{len(releases):,} releases"
+    return Answer(
+        "Algorithms and correctness",
+        f"{'; '.join(names)}; {n_releases}, composed as the receipts above say. The promise was computed anew from "
+        "the receipts when the file was opened. That the software draws what it says is argued and tested in "
+        "privet's sources, not in this file.",
+        PARTLY,
+    )
+
+
+def _utility(model: Any) -> Answer:
+    told = "Accuracy is not in the file: measured on the rows it would be a release of its own."
+    if has_counts(model):
+        told = (
+            f"Noise of standard deviation {model.noise_std_:.3g} in each released count; "
+            f"{percent(share_above_noise(model))} of the leaves stand out from it. {told}"
+        )
+    return Answer("Utility and accuracy", told, PARTLY)
+
+
+def _implementation(guarantee: dict[str, Any]) -> Answer:
+    if guarantee["mode"] == "not private":
+        drawn = "This model's numbers carry no noise that protects them."
+    else:
+        drawn = "Noise is drawn with whole numbers only, from the operating system's secure generator."
+    return Answer(
+        "Side channels and implementation",
+        f"{drawn} The running time of the fit grows with the number of rows and is not covered; neither is a "
+        "compromised operating system. Model files are not signed: compare the checksum.",
+        PARTLY,
+    )

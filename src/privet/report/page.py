@@ -1,0 +1,104 @@
+"""The report as one page: it needs no network, says the same for the same model file, and can be signed."""
+
+import base64
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from privet.report import findings, promise
+from privet.report.attacker import attacker_section
+from privet.report.counts import has_counts
+from privet.report.facts import facts, open_model
+from privet.report.markup import embedded_json, sentence, table, text
+from privet.report.receipts import receipts
+from privet.report.tree_data import shown_trees, tree_data
+from privet.whole_file import whole_file
+
+
+def write_report(model: Any, path: str | Path) -> None:
+    """Write a report on ``model`` to ``path``: one HTML page for a privacy officer to read, print and sign.
+
+    Parameters
+    ----------
+    model : fitted model, or path of a model file
+        Given a file, the page carries its name and checksum.
+    path : str or Path
+        The page; one that is there is replaced whole or not at all.
+
+    Privacy
+    -------
+    Only released numbers, the schema and the guarantee enter: post-processing, so it costs nothing.
+    """
+    opened, checksum, name = open_model(model)
+    told = facts(opened, model_checksum=checksum, name=name)
+    with whole_file(path) as file:
+        file.write(page(opened, told))
+
+
+def page(model: Any, told: dict[str, Any]) -> str:
+    """Return the page for a model and its `facts`; the same text for the same facts."""
+    style, script = _static("report.css"), _static("report.js")
+    data: dict[str, Any] = {"epsilon": told["guarantee"]["epsilon"]}
+    sections = [
+        promise.opening(told),
+        promise.guarantee_section(told, list(receipts(model.guarantee_.event))),
+        attacker_section(told),
+    ]
+    if has_counts(model):
+        trees = shown_trees(model)
+        data["trees"] = tree_data(model, trees)
+        sections += [
+            findings.noise_section(model, told),
+            findings.balance_section(told),
+            findings.trees_section(model, trees),
+            findings.rules_section(model),
+        ]
+    sections += [_questions(told["nist_sp_800_226"]), _sign_off(told)]
+    title = f"Privacy report: {told['file']}" if told["file"] else "Privacy report"
+    return Template(_static("report.html")).substitute(
+        policy=_policy(style, script),
+        title=sentence(title),
+        style=style,
+        body="\n".join(f"<section>\n{section}</section>" for section in sections),
+        data=embedded_json(data),
+        script=script,
+    )
+
+
+def _static(name: str) -> str:
+    return files("privet.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Allow this style sheet and this script, told by their hashes, and nothing else: no fetch, no frame, no form."""
+    rules = ["default-src 'none'", f"style-src '{_hash(style)}'", f"script-src '{_hash(script)}'"]
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
+
+
+def _hash(source: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode('ascii')}"
+
+
+def _questions(answers: list[dict[str, str]]) -> str:
+    rows = [(text(a["question"]), text(a["answer"], 2_000), text(a["answered_by"])) for a in answers]
+    return (
+        "<h2>The questions of NIST SP 800-226</h2>\n<p>NIST's <cite>Guidelines for Evaluating Differential Privacy "
+        "Guarantees</cite> (March 2025) set the questions out as a pyramid: each stone rests on those below it. A "
+        "model file can answer some; where it says “you”, somebody who knows the rows and their keeping has to. From "
+        "the top of the pyramid downwards:</p>\n"
+        f"{table(['question', 'answer', 'answered by'], rows, kind='nist', label='NIST SP 800-226')}"
+    )
+
+
+def _sign_off(told: dict[str, Any]) -> str:
+    lines = "".join(f"<div>{name}</div>" for name in ("Name", "Role", "Organisation", "Date"))
+    return (
+        '<div id="sign-off"><h2>Sign-off</h2>\n'
+        f"<p>For the model with checksum <code>{told['checksum']}</code>.</p>\n"
+        '<div class="sign"><div class="choices full"><span>May be released</span><span>May be released on '
+        "conditions</span>"
+        f'<span>Must not be released</span></div><div class="full">Conditions and remarks</div>{lines}'
+        '<div class="full">Signature</div></div></div>\n'
+    )

@@ -1,0 +1,130 @@
+"""Trees for the page: those nodes that fit, as flat lists that its script unfolds.
+
+A forest may have millions of nodes, and most hold noise. So the page takes those first that stand out most from their
+noise, with all that is above them, until it is full.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.report.markup import shown
+from privet.tree.conditions import Paths
+from privet.tree.forest import LEAF, Forest
+from privet.tree.intervals import DEVIATIONS
+
+MAX_TREES = 30
+MAX_NODES = 20_000
+# Class counts in all; each takes about five bytes of the page.
+_MAX_COUNTS = 250_000
+_MAX_CLASSES = 2_000
+_MAX_CONDITION = 120
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTrees:
+    """The chosen nodes of the first trees, in level order.
+
+    Attributes
+    ----------
+    forest : Forest
+        All trees.
+    chosen : int64 array
+        The numbers of the chosen nodes in the forest, ascending.
+    parent : int64 array
+        Per chosen node, the position of its parent among the chosen; -1 for a root.
+    counts : int64 array of shape (chosen, classes)
+        Released class counts, sums of leaves for inner nodes.
+    leaves : int64 array
+        Per chosen node, how many leaves its counts add up.
+    conditions : list of str
+        Per chosen node what its parent asks of a row that comes here; "all rows" for a root.
+    n_trees : int
+        How many trees are shown.
+    """
+
+    forest: Forest
+    chosen: NDArray[np.int64]
+    parent: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    leaves: NDArray[np.int64]
+    conditions: list[str]
+    n_trees: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every node of every tree is shown."""
+        return len(self.chosen) == self.forest.n_nodes
+
+
+def shown_trees(model: Any) -> ShownTrees:
+    """Choose the nodes that the page shows of a model with released counts."""
+    forest: Forest = model.forest_
+    counts = forest.sums_of_leaves(model.noisy_counts_)
+    room = max(1, min(MAX_NODES, _MAX_COUNTS // counts.shape[1]))
+    n_trees = min(forest.n_trees, MAX_TREES, room)
+    leaves = forest.sums_of_leaves(np.ones((len(forest.leaves), 1), dtype=np.int64))[:, 0]
+    rank = _prominence(forest, counts.sum(axis=1), leaves)
+    rank[_tree_of(forest) >= n_trees] = -np.inf
+    rank[:n_trees] = np.inf
+    # Stable, so that of equals the parent comes first: it has the lower number.
+    order = np.argsort(-rank, kind="stable")[:room]
+    chosen = np.sort(order[rank[order] > -np.inf])
+    parent = forest.parent[chosen]
+    return ShownTrees(
+        forest=forest,
+        chosen=chosen,
+        parent=np.where(parent < 0, -1, np.searchsorted(chosen, parent)),
+        counts=counts[chosen],
+        leaves=leaves[chosen],
+        conditions=_conditions(Paths(forest, model.schema_), chosen),
+        n_trees=n_trees,
+    )
+
+
+def tree_data(model: Any, trees: ShownTrees) -> dict[str, Any]:
+    """Return what the page's script needs to draw the trees."""
+    strings: dict[str, int] = {}
+    conditions = [strings.setdefault(told, len(strings)) for told in trees.conditions]
+    attribute = trees.forest.attribute[trees.chosen]
+    questions = [
+        -1 if a == LEAF else strings.setdefault(shown(model.schema_.names[a]), len(strings)) for a in attribute
+    ]
+    sortable = (attribute != LEAF) & (trees.forest.cut[trees.chosen] < 0)
+    return {
+        "classes": [shown(label) for label in model.schema_.classes[:_MAX_CLASSES]],
+        "nClasses": len(model.schema_.classes),
+        "deviation": float(model.noise_std_),
+        "reach": DEVIATIONS,
+        "nTrees": trees.n_trees,
+        "parent": trees.parent.tolist(),
+        "condition": conditions,
+        "question": questions,
+        "branches": trees.forest.n_children[trees.chosen].tolist(),
+        "many": sortable.astype(int).tolist(),
+        "leaves": trees.leaves.tolist(),
+        "counts": trees.counts.ravel().tolist(),
+        "strings": list(strings),
+    }
+
+
+def _conditions(paths: Paths, chosen: NDArray[np.int64]) -> list[str]:
+    answers = [paths.last_condition(node) for node in chosen.tolist()]
+    return [shown(answer.text, _MAX_CONDITION) if answer else "all rows" for answer in answers]
+
+
+def _prominence(forest: Forest, support: NDArray[np.int64], leaves: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return by how many deviations of its noise a node's support exceeds 0, or that of a node below if it is more."""
+    most: NDArray[np.float64] = support / np.sqrt(leaves)  # in units of a leaf's deviation, the same for all
+    for start, stop in zip(forest.level_start[-2:0:-1], forest.level_start[:1:-1], strict=True):
+        np.maximum.at(most, forest.parent[start:stop], most[start:stop])
+    return most
+
+
+def _tree_of(forest: Forest) -> NDArray[np.int64]:
+    tree = np.arange(forest.n_nodes)
+    for start, stop in zip(forest.level_start[1:-1], forest.level_start[2:], strict=True):
+        tree[start:stop] = tree[forest.parent[start:stop]]
+    return tree

@@ -1,0 +1,35 @@
+"""Fitted forests for the tests of this folder."""
+
+import functools
+import math
+
+import numpy as np
+
+from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
+
+
+def one_tree(classes=("no", "yes")):
+    """Return a model of one tree that asks age < 50 and knows six people."""
+    schema = Schema([Numeric("age", 0, 100, edges=[50])], classes=classes, rows=6)
+    model = PrivateRDTClassifier(schema, epsilon=math.inf, n_trees=1, height=1, random_state=0)
+    no, yes = schema.classes
+    return model.fit([[20], [30], [40], [60], [70], [80]], [no, no, no, no, yes, yes])
+
+
+@functools.cache
+def wide_forest(n_categories=12, *, epsilon=1.0, height=3):
+    """Return a noisy forest over a wide categorical attribute with long and awkward names."""
+    schema = Schema(
+        [
+            Categorical("native country of birth", [f"a rather long category {i}" for i in range(n_categories)]),
+            Categorical("$x_1$", ["a", "b$", "$c$"]),
+            Numeric("age", 0, 100),
+        ],
+        classes=["_never", "$50K$", "other, but long"],
+    )
+    rng = np.random.default_rng(2)
+    columns = [rng.choice(a.categories, 500) for a in schema.attributes[:2]]
+    X = np.stack([*columns, rng.integers(0, 100, 500).astype(object)], axis=1)
+    y = rng.choice(schema.classes, 500)
+    options = {"n_trees": 6, "height": height, "random_state": 1, "unsafe_seeded_noise": True}
+    return PrivateRDTClassifier(schema, epsilon=epsilon, **options).fit(X, y)

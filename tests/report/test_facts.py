@@ -1,0 +1,79 @@
+"""All that the report says, as plain values."""
+
+import json
+import math
+
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from privet import PrivateRDTClassifier, load
+from privet.model_file import read_document
+from privet.report.facts import facts, open_model
+from tests.report.people import SCHEMA, exact, fitted
+
+
+def told(model):
+    opened, checksum, name = open_model(model)
+    return facts(opened, model_checksum=checksum, name=name)
+
+
+def test_a_file_and_its_model_have_the_checksum_that_is_in_the_file(tmp_path):
+    path = tmp_path / "people.privet"
+    fitted().save(path)
+    assert told(path)["checksum"] == told(load(path))["checksum"] == read_document(path)["checksum"]
+    assert told(path)["file"] == "people.privet"
+
+
+def test_the_shape_of_the_model():
+    shape = told(exact())["model"]
+    forest = exact().forest_
+    assert (shape["method"], shape["trees"], shape["height"]) == ("private-rdt", 3, 3)
+    assert shape["leaves"] == len(forest.leaves)
+    assert shape["classes"] == ["no", "yes"]
+    assert shape["attributes"] == ["age", "country"]
+
+
+def test_released_values_and_their_noise():
+    model = fitted(epsilon=2.0)
+    said = told(model)
+    assert said["released_values"] == model.noisy_counts_.size
+    assert said["smallest_noise_standard_deviation"] == pytest.approx(model.noise_std_)
+    assert said["noise"]["growth"] == [pytest.approx(model.noise_std_)]
+    (release,) = said["releases"]
+    assert (release["mechanism"], release["sensitivity"], release["epsilon"]) == ("DiscreteLaplace", 3, 2.0)
+    assert said["composition"]["event"] == "DiscreteLaplace"
+
+
+def test_batches_are_composed_and_their_noise_grows():
+    said = told(fitted(batches=3))
+    assert said["composition"]["event"] == "Parallel"
+    assert len(said["releases"]) == len(said["noise"]["growth"]) == 3
+    assert said["noise"]["growth"] == sorted(said["noise"]["growth"])
+
+
+def test_odds_are_those_of_the_guarantee():
+    assert told(fitted(epsilon=math.log(3)))["odds"]["right_guesses"] == pytest.approx(0.75)
+    assert told(exact())["odds"]["right_guesses"] == 1.0
+
+
+def test_every_question_of_nist_is_answered_or_handed_over():
+    answers = {each["question"]: each for each in told(fitted())["nist_sp_800_226"]}
+    assert answers["Privacy parameter"]["answer"].startswith("epsilon = 1, pure differential privacy")
+    assert "one row more or less" in answers["Unit of privacy"]["answer"]
+    assert answers["Data collection exposure"]["answered_by"] == "you"
+    assert answers["Trust model"]["answered_by"] == "the model file"
+    assert all(each["answer"] for each in answers.values())
+
+
+def test_a_model_without_privacy_says_so_to_nist():
+    (parameter, *_) = told(exact())["nist_sp_800_226"]
+    assert parameter["answer"].startswith("None: it was fitted with epsilon=inf")
+
+
+def test_only_plain_values_are_told():
+    assert json.loads(json.dumps(told(fitted()), allow_nan=False))["released_values"] > 0
+
+
+def test_an_unfitted_model_is_refused():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        told(PrivateRDTClassifier(SCHEMA))

@@ -1,0 +1,43 @@
+"""Receipts read out."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from privet.privacy import events
+from privet.report.receipts import receipts, single_releases
+
+LAPLACE = events.DiscreteLaplace("class counts of leaves", 0.5, 10, Fraction(20))
+ROWS = events.DiscreteLaplace("number of rows", 0.25, 1, Fraction(4))
+
+
+def test_composition_stands_around_its_parts():
+    event = events.Parallel((events.Sequential((ROWS, LAPLACE)), LAPLACE), because="no row is in two batches")
+    read = list(receipts(event))
+    assert [(r.depth, r.mechanism) for r in read] == [
+        (0, "Parallel"), (1, "Sequential"), (2, "DiscreteLaplace"), (2, "DiscreteLaplace"), (1, "DiscreteLaplace"),
+    ]  # fmt: skip
+    assert [r.epsilon for r in read] == [0.75, 0.75, 0.25, 0.5, 0.5]
+    assert read[0].what == "no row is in two batches"
+
+
+def test_a_release_tells_its_noise():
+    (read,) = receipts(LAPLACE)
+    assert (read.sensitivity, read.scale, read.what) == (10, 20.0, "class counts of leaves")
+    assert read.standard_deviation == pytest.approx(math.sqrt(2) * 20, rel=1e-3)
+
+
+def test_gaussian_noise_tells_the_root_of_its_squared_sensitivity():
+    (read,) = receipts(events.DiscreteGaussian("counts", 0.5, 9, Fraction(3)))
+    assert (read.sensitivity, read.scale, read.epsilon) == (3.0, 3.0, math.inf)
+
+
+def test_a_choice_has_no_noise_of_a_value():
+    (read,) = receipts(events.PermuteAndFlip("a split", 1.0, 1, 5, False, Fraction(1, 2)))
+    assert read.standard_deviation is None
+
+
+def test_single_releases_leave_the_wrappers_out():
+    event = events.Sequential((events.Seeded(ROWS), LAPLACE, events.NoNoise("counts")))
+    assert [r.what for r in single_releases(event)] == ["number of rows", "class counts of leaves", "counts"]

@@ -1,0 +1,71 @@
+import re
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import privet.report
+from privet import PrivateRDTClassifier
+from privet.errors import ParameterError
+from privet.report import export_text
+from tests.report.forests import one_tree, wide_forest
+
+
+def test_a_small_tree_reads_as_expected():
+    assert export_text(one_tree()).splitlines() == [
+        "tree 0 of 1: released counts of no, yes; no noise in them",
+        "|--- age < 50: no [3, 0]",
+        "|--- age >= 50 or missing: yes [1, 2]",
+    ]
+
+
+def test_every_node_has_a_line_and_every_line_released_counts():
+    model = wide_forest()
+    n_nodes = 0
+    for tree in range(6):
+        header, *lines = export_text(model, tree).splitlines()
+        assert f"noise of standard deviation {model.noise_std_:.3g}" in header
+        n_nodes += 1 + len(lines)  # the root has none
+        counts = [[int(n) for n in re.search(r"\[([-\d, ]+)\]$", line)[1].split(",")] for line in lines]
+        of_children = [c for c, line in zip(counts, lines, strict=True) if line.startswith("|---")]
+        root = model.forest_.sums_of_leaves(model.noisy_counts_)[tree]
+        assert np.sum(of_children, axis=0).tolist() == root.tolist()
+    assert n_nodes == model.forest_.n_nodes
+
+
+def test_what_is_cut_off_is_counted():
+    model = wide_forest()
+    whole = export_text(model, 1).splitlines()
+    cut = export_text(model, 1, max_depth=1).splitlines()
+    more = [int(line.split("… ")[1].split()[0]) for line in cut if "more nodes" in line]
+    assert len(more) > 0
+    assert sum(more) + len(cut) - len(more) == len(whole)
+
+
+def test_labels_cannot_drive_the_terminal_or_pose_as_counts():
+    text = export_text(one_tree(classes=("no [9, 9]\x1b[2J\n", "yes")))
+    assert "\x1b" not in text
+    assert len(text.splitlines()) == 3
+
+
+@pytest.mark.parametrize("tree", [-1, 1, 0.0, "0"])
+def test_a_tree_that_is_not_there_is_refused(tree):
+    with pytest.raises(ParameterError, match=re.escape(f"tree={tree!r} must be a whole number from 0 to 0")):
+        export_text(one_tree(), tree)
+
+
+def test_a_depth_of_0_is_refused():
+    with pytest.raises(ParameterError, match="max_depth=0 must be a whole number from 1"):
+        export_text(one_tree(), max_depth=0)
+
+
+def test_an_unfitted_model_is_refused():
+    with pytest.raises(NotFittedError):
+        export_text(PrivateRDTClassifier(one_tree().schema_))
+
+
+def test_the_folders_names_are_there_and_no_others():
+    assert all(callable(getattr(privet.report, name)) for name in privet.report.__all__)
+    assert set(privet.report.__all__) <= set(dir(privet.report))
+    with pytest.raises(AttributeError, match="module 'privet.report' has no attribute 'plot_magic'"):
+        privet.report.plot_magic  # noqa: B018

@@ -1,0 +1,69 @@
+"""Which nodes the page shows."""
+
+import numpy as np
+import pytest
+
+from privet.report import tree_data as module
+from privet.report.tree_data import shown_trees, tree_data
+from tests.report.people import exact, fitted
+
+
+def test_a_small_forest_is_shown_whole():
+    trees = shown_trees(exact())
+    assert trees.complete
+    assert trees.counts.tolist() == exact().forest_.sums_of_leaves(exact().noisy_counts_).tolist()
+
+
+@pytest.mark.parametrize("room", [3, 7, 20, 50])
+def test_a_node_is_never_shown_without_its_parent(monkeypatch, room):
+    monkeypatch.setattr(module, "MAX_NODES", room)
+    trees = shown_trees(fitted(unsafe_seeded_noise=True))
+    assert len(trees.chosen) == room
+    assert not trees.complete
+    assert trees.parent[:3].tolist() == [-1, -1, -1]
+    inner = trees.parent[3:]
+    assert np.all((inner >= 0) & (inner < np.arange(3, room)))
+    assert np.array_equal(trees.chosen[inner], trees.forest.parent[trees.chosen[3:]])
+
+
+def test_what_stands_out_most_comes_first(monkeypatch):
+    model = exact()
+    monkeypatch.setattr(module, "MAX_NODES", 3 + model.forest_.depth)
+    trees = shown_trees(model)
+    # The way to the leaf with the most rows of all.
+    supports = model.noisy_counts_.sum(axis=1)
+    assert model.forest_.leaves[supports.argmax()] in trees.chosen
+
+
+def test_only_the_first_trees_are_shown_where_there_are_many(monkeypatch):
+    monkeypatch.setattr(module, "MAX_TREES", 2)
+    trees = shown_trees(exact())
+    assert trees.n_trees == 2
+    assert (trees.parent == -1).sum() == 2
+
+
+def test_many_classes_leave_room_for_fewer_nodes(monkeypatch):
+    monkeypatch.setattr(module, "_MAX_COUNTS", 20)
+    assert len(shown_trees(exact()).chosen) == 10
+
+
+def test_the_lists_for_the_script_fit_each_other():
+    model = exact()
+    trees = shown_trees(model)
+    data = tree_data(model, trees)
+    n_nodes = len(trees.chosen)
+    for name in ("parent", "condition", "question", "branches", "many", "leaves"):
+        assert len(data[name]) == n_nodes
+    assert len(data["counts"]) == n_nodes * 2
+    assert data["leaves"][0] + data["leaves"][1] + data["leaves"][2] == len(model.forest_.leaves)
+    assert max(data["condition"]) < len(data["strings"])
+
+
+def test_conditions_are_the_answers_to_the_parents_question():
+    model = exact()
+    trees = shown_trees(model)
+    data = tree_data(model, trees)
+    assert trees.conditions[:3] == ["all rows"] * 3
+    for node, parent in enumerate(trees.parent.tolist()):
+        if parent >= 0:
+            assert trees.conditions[node].startswith(data["strings"][data["question"][parent]])
