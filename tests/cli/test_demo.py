@@ -9,7 +9,7 @@ import pytest
 from privet import load
 from privet.cli.output import EXIT_USAGE
 
-FILES = ["privet-demo.csv", "privet-demo.json", "privet-demo.privet"]
+FILES = ["privet-demo.csv", "privet-demo.html", "privet-demo.json", "privet-demo.privet"]
 
 
 @pytest.fixture
@@ -30,13 +30,14 @@ def test_it_tells_the_story_on_stdout_alone(shown):
         "What matters most: ",
         "differential privacy, epsilon = 1",
         "The model is in privet-demo.privet",
+        "A report to read and sign is in privet-demo.html",
     ]
     assert [piece for piece in pieces if piece not in shown.stdout] == []
 
 
 def test_the_commands_it_proposes_work(shown, privet):
     lines = [line.strip() for line in shown.stdout.splitlines() if line.startswith("  privet ")]
-    assert [shlex.split(line)[1] for line in lines] == ["predict", "schema", "evaluate"]
+    assert [shlex.split(line)[1] for line in lines] == ["rules", "predict", "schema", "evaluate"]
     for line in lines:
         command = line.removeprefix("privet ").removesuffix(" | head").replace("--trees 100", "--trees 2")
         assert privet(command).exit_code == 0

@@ -13,7 +13,10 @@ from privet import errors
 from privet.cli import output
 from privet.cli.program import _sentence_and_code
 
-VERBS = ["demo", "schema init", "schema check", "fit", "predict", "evaluate"]
+VERBS = [
+    "demo", "schema init", "schema check", "plan", "fit", "predict", "evaluate", "rules", "report", "export",
+    "ledger init", "ledger show", "ledger verify", "ledger add",
+]  # fmt: skip
 
 
 def test_version_is_printed(privet):

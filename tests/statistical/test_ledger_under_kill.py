@@ -23,7 +23,7 @@ from privet.privacy.ledger.account import accounts
 
 pytestmark = pytest.mark.slow
 PROCESS_KILLS = int(os.environ.get("PRIVET_KILLS", "60"))
-FORK_KILLS = 10 * PROCESS_KILLS
+FORK_KILLS = min(10 * PROCESS_KILLS, 2_000)
 EPSILON = 0.001
 
 

@@ -38,7 +38,7 @@ def demo(
     rows: Annotated[int, typer.Option("--rows", min=2, help="How many people to invent.")] = 100_000,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost.")] = 1.0,
     model_file: Annotated[
-        Path, typer.Option("--output", "-o", help="The model file; a table and its schema go beside it.")
+        Path, typer.Option("--output", "-o", help="The model file; a report, a table and its schema go beside it.")
     ] = _DEFAULT_FILE,
     random_state: Annotated[int, typer.Option("--random-state", min=0, help="Fixes people and trees, not noise.")] = 0,
     force: options.Force = False,
@@ -49,20 +49,25 @@ def demo(
     Files of the default name are the demo's own, and replaced.
     """
     csv_file, schema_file = model_file.with_suffix(".csv"), model_file.with_suffix(".json")
-    for path in (model_file, csv_file, schema_file):
+    report_file = model_file.with_suffix(".html")
+    files = [model_file, report_file, csv_file, schema_file]
+    for path in files:
         check_output(path, force=force or model_file == _DEFAULT_FILE)
     people, further = _invent(rows, random_state)
     outcome = _train(people, further, epsilon, random_state)
     with output.working("writing the files"):
+        from privet.report import write_report
+
         outcome.model.save(model_file)
+        write_report(model_file, report_file)
         further.schema.save(schema_file)
         with whole_file(csv_file) as file:
             further.X.assign(**{further.schema.target: further.y}).to_csv(file, index=False)
     if as_json:
-        output.print_json(_summary(outcome, rows, [model_file, csv_file, schema_file]))
+        output.print_json(_summary(outcome, rows, files))
     else:
         _print_outcome(outcome, rows)
-        _print_next_steps(model_file, csv_file, schema_file)
+        _print_next_steps(*files)
 
 
 def _invent(rows: int, random_state: int) -> "tuple[Dataset, Dataset]":
@@ -128,11 +133,13 @@ def _print_outcome(outcome: _Outcome, rows: int) -> None:
     output.print_text(model.guarantee_.sentence)
 
 
-def _print_next_steps(model_file: Path, csv_file: Path, schema_file: Path) -> None:
+def _print_next_steps(model_file: Path, report_file: Path, csv_file: Path, schema_file: Path) -> None:
     output.print_text()
-    output.print_text(f"The model is in {model_file}; {csv_file} has the {_FURTHER_ROWS:,} others. Try next:")
+    output.print_text(f"The model is in {model_file}; {csv_file} has the {_FURTHER_ROWS:,} others.")
+    output.print_text(f"A report to read and sign is in {report_file}: open it in a browser. Try next:")
     output.print_text()
     for line in (
+        f"privet rules {model_file} --top 5",
         f"privet predict {model_file} {csv_file} --proba | head",
         f"privet schema check {schema_file} {csv_file}",
         f"privet evaluate {csv_file} --schema {schema_file} --trees {_TREES} --epsilon 0.01,0.1,1,inf",
