@@ -21,7 +21,7 @@ from privet.schema import Attribute, Schema
 from privet.tree.forest import Forest
 from privet.whole_file import whole_file
 
-# Version 1 knew no unit of privacy other than the row.
+# Version 1 knew no unit of privacy other than the row, and no method with parameters.
 FORMAT, VERSION = "privet-model", 2
 # A document longer than this is refused before it is parsed; a small gzip file can unfold to anything.
 MAX_BYTES = 2**29
@@ -33,6 +33,7 @@ _KEYS = {
     "version",
     "checksum",
     "method",
+    "parameters",
     "schema",
     "structure",
     "released",
@@ -67,7 +68,8 @@ def read_document(path: str | Path) -> dict[str, Any]:
     if document.get("version") not in (1, VERSION):
         raise ModelFileError(f"{str(path)!r} has a format version that this privet does not know; update privet")
     body = {key: value for key, value in document.items() if key != "checksum"}
-    if set(document) != _KEYS or document["checksum"] != checksum(body):
+    known = _KEYS - {"parameters"} if document["version"] == 1 else _KEYS
+    if set(document) != known or document["checksum"] != checksum(body):
         raise ModelFileError(f"{str(path)!r} is damaged or was changed: its checksum does not fit; fetch it again")
     return _of_this_version(document)
 
@@ -75,7 +77,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
 def _of_this_version(document: dict[str, Any]) -> dict[str, Any]:
     guarantee = document["guarantee"]
     if document["version"] == 1 and isinstance(guarantee, dict):
-        document["guarantee"] = {**guarantee, "max_rows": 1}
+        document |= {"parameters": {}, "guarantee": {**guarantee, "max_rows": 1}}
     return document
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from privet.errors import ParameterError
@@ -43,6 +43,8 @@ class Plan:
     ----------
     steps : tuple of Step
         The releases, in order; their epsilons add up to no more than the budget.
+    tuning : dict
+        What the method tunes by itself from public quantities, in words.
     n_rows : int
         The number of rows that the plan is made for.
     leaves_per_tree, rows_per_leaf : float
@@ -61,6 +63,7 @@ class Plan:
     leaves_per_tree: float
     rows_per_leaf: float
     steps: tuple[Step, ...]
+    tuning: dict[str, str] = field(default_factory=dict)
 
     @property
     def noise_std(self) -> float:
@@ -108,6 +111,7 @@ class Plan:
     def facts(self) -> dict[str, str]:
         """Return the plan's figures in words."""
         return {
+            **self.tuning,
             "trees": f"{self.n_trees}, of height {self.height}, with {self.leaves_per_tree:,.4g} leaves each",
             "rows per leaf": f"{self.rows_per_leaf:,.3g}, if they spread evenly",
             "noise per class count": f"standard deviation {self.noise_std:,.3g}",

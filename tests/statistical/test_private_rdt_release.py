@@ -11,6 +11,7 @@ from privet import Categorical, PrivateRDTClassifier, Schema
 from privet.counting.rows import MemoryRows
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.schema.encoding import Encoder
+from privet.tree.random_structure import random_structure
 
 SCHEMA = Schema([Categorical("a", ["u", "v"]), Categorical("b", ["p", "q", "r"])], classes=["no", "yes"], rows=10)
 ROW, LABEL = np.array([["u", "q"]], dtype=object), ["yes"]
@@ -43,9 +44,12 @@ class ChargesForOneTree(PrivateRDTClassifier):
 class CountsRowsForFree(PrivateRDTClassifier):
     """A planted fault: the exact number of rows decides the height."""
 
-    def _choose_height(self, schema, rows, epsilon, noise):
-        n_rows = sum(len(labels) for _, labels in rows.blocks())
-        return 1 + min(n_rows, 1), epsilon, ()
+    def _number_of_rows(self, schema, rows, epsilon, noise):
+        self._n_rows = sum(len(labels) for _, labels in rows.blocks())
+        return 1, epsilon, ()
+
+    def _draw_forest(self, schema, n_rows, epsilon, coins):
+        return random_structure(schema, n_trees=1, height=1 + min(self._n_rows, 1), coins=coins)
 
 
 def taller(model: PrivateRDTClassifier) -> bool:

@@ -51,7 +51,7 @@ ATTRIBUTES = (Numeric("x", 0, 4, bins=4), Categorical("c", ["a", "b"]))
         ([2, LEAF, LEAF], [-1, -1, -1], 1, "tests an attribute that the schema lacks"),
         ([-2], [-1], 1, "tests an attribute that the schema lacks"),
         ([0, LEAF, LEAF], [4, -1, -1], 1, "cut lies outside its attribute's cells"),
-        ([0, LEAF, LEAF], [-1, -1, -1], 1, "cut lies outside its attribute's cells"),
+        ([0, LEAF, LEAF], [-1, -1, -1], 1, "too many or too few nodes"),
         ([1, LEAF, LEAF, LEAF], [0, -1, -1, -1], 1, "cut lies outside its attribute's cells"),
         ([LEAF], [0], 1, "cut lies outside its attribute's cells"),
         ([0, LEAF, LEAF], [-5, -1, -1], 1, "cut lies outside its attribute's cells"),

@@ -3,6 +3,7 @@ from numpy.testing import assert_allclose
 
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree.forest import Forest
+from privet.tree.counted import CountedForest
 from privet.tree.importance import gini_importances
 from tests.tree.forests import by_hand
 
@@ -12,7 +13,9 @@ def test_importances_are_the_falls_in_gini_impurity_by_hand():
     # Leaves: the lone root, x <= 1, c = a, c = b, c missing. n*gini: root 20 - 200/20 = 10, x <= 1: 10 - 68/10 = 3.2,
     # the test of c: 10 - 68/10 = 3.2, below it 0. So x lets it fall by 10 - 6.4 = 3.6 and c by 3.2.
     counts = np.array([[7, 7], [8, 2], [2, 0], [0, 8], [0, 0]])
-    assert_allclose(gini_importances(forest, counts, noise_variance=0.0, n_attributes=2), [3.6 / 6.8, 3.2 / 6.8])
+    assert_allclose(
+        gini_importances(CountedForest.of_leaves(forest, counts, 0.0), n_attributes=2), [3.6 / 6.8, 3.2 / 6.8]
+    )
 
 
 def test_noise_alone_has_no_importance_and_the_correction_is_what_removes_it():
@@ -23,8 +26,8 @@ def test_noise_alone_has_no_importance_and_the_correction_is_what_removes_it():
     rng = np.random.default_rng(3)
     truth = np.vstack([np.full((51, 2), 100), [[3000, 2100], [2100, 3000]]])
     noisy = truth + rng.normal(0, 30, truth.shape).round().astype(int)
-    corrected = gini_importances(forest, noisy, noise_variance=900.0, n_attributes=2)
-    naive = gini_importances(forest, noisy, noise_variance=0.0, n_attributes=2)
+    corrected = gini_importances(CountedForest.of_leaves(forest, noisy, 900.0), n_attributes=2)
+    naive = gini_importances(CountedForest.of_leaves(forest, noisy, 0.0), n_attributes=2)
     assert corrected[1] > 0.9
     assert naive[0] > 0.5
 
@@ -32,4 +35,4 @@ def test_noise_alone_has_no_importance_and_the_correction_is_what_removes_it():
 def test_nothing_but_noise_gives_all_zeros():
     _, forest = by_hand()
     counts = np.array([[3, -2], [1, 1], [0, -4], [2, 0], [1, -1]])
-    assert_allclose(gini_importances(forest, counts, noise_variance=1e6, n_attributes=2), [0, 0])
+    assert_allclose(gini_importances(CountedForest.of_leaves(forest, counts, 1e6), n_attributes=2), [0, 0])

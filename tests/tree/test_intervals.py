@@ -8,7 +8,7 @@ from privet.errors import ParameterError
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.rng import SeededNoise
-from privet.tree.intervals import DEVIATIONS, check_variance, confidence_intervals, reach, support_intervals
+from privet.tree.intervals import DEVIATIONS, confidence_intervals, reach, support_intervals
 
 N_DRAWS = 20_000
 # Of 20,000 draws, one in 20 wrong: so many deviations of chance below 95 % are allowed.
@@ -89,9 +89,3 @@ def test_large_counts_lose_no_digits():
     (low,), (high,) = confidence_intervals(counts, np.array([0]), np.array([100.0]))
     assert 0 < high - low < 1e-13
     assert low == pytest.approx(0.75, abs=1e-13)
-
-
-@pytest.mark.parametrize("value", [-1.0, math.inf, math.nan])
-def test_a_variance_that_no_noise_has_is_refused(value):
-    with pytest.raises(ParameterError, match="must be finite and at least 0; pass noise_std_ squared"):
-        check_variance(value)

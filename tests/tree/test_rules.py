@@ -9,7 +9,8 @@ from privet.errors import ParameterError
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree.forest import Forest
 from privet.tree.random_structure import random_structure
-from privet.tree.rules import RuleTable, rules_of
+from privet.tree.counted import CountedForest
+from privet.tree.rules import RuleTable
 from tests.tree.forests import by_hand
 
 # Leaves: the lone root, x < 2, c = a, c = b, c missing.
@@ -66,7 +67,7 @@ def test_the_words_of_every_rule_pick_the_rows_that_it_counts(seed, merge):
     rng = np.random.default_rng(seed)
     forest = random_structure(SCHEMA, n_trees=3, height=4, coins=rng)
     rows, labels, counts = rows_and_leaf_counts(forest, rng)
-    rules = list(RuleTable.of(forest, counts, SCHEMA, noise_variance=0.0, merge=merge).rules())
+    rules = list(RuleTable.of(CountedForest.of_leaves(forest, counts, 0.0), SCHEMA, merge=merge).rules())
     for rule in rules:
         met = [all(holds(c.text, row[c.attribute]) for c in rule.conditions) for row in rows]
         assert tuple(np.bincount(labels[met], minlength=2)) == rule.counts
@@ -78,7 +79,7 @@ def test_the_words_of_every_rule_pick_the_rows_that_it_counts(seed, merge):
 
 def test_rules_by_hand():
     schema, forest = by_hand()
-    rules = list(rules_of(forest, COUNTS, schema, noise_variance=0.0))
+    rules = list(RuleTable.of(CountedForest.of_leaves(forest, COUNTS, 0.0), schema).rules())
     assert [rule.text for rule in rules] == [
         "always yes",
         "always no",
@@ -98,7 +99,7 @@ def test_rules_by_hand():
 
 def test_the_noise_of_a_node_is_that_of_all_its_leaves():
     schema, forest = by_hand()
-    rules = list(rules_of(forest, 1000 * COUNTS, schema, noise_variance=100.0))
+    rules = list(RuleTable.of(CountedForest.of_leaves(forest, 1000 * COUNTS, 100.0), schema).rules())
     widths = [(rule.support_high - rule.support_low) / 2 for rule in rules]
     # 4, 1 and 3 leaves of 2 classes: ln(20) / sqrt(2) deviations of 10 sqrt(2 L), and one, in whole rows.
     assert widths[:4] == [60, 30, 30, 52]
@@ -107,13 +108,13 @@ def test_the_noise_of_a_node_is_that_of_all_its_leaves():
 
 def test_a_support_that_is_not_positive_gives_no_confidence():
     schema, forest = by_hand()
-    (_, lone, *_) = rules_of(forest, -COUNTS, schema, noise_variance=4.0)
+    (_, lone, *_) = RuleTable.of(CountedForest.of_leaves(forest, -COUNTS, 4.0), schema).rules()
     assert (lone.support, lone.confidence, lone.confidence_low, lone.confidence_high) == (-13, 0.0, 0.0, 1.0)
 
 
 def test_sibling_leaves_that_agree_become_one_rule():
     schema, forest = by_hand()
-    table = RuleTable.of(forest, 1000 * COUNTS, schema, noise_variance=100.0, merge=True)
+    table = RuleTable.of(CountedForest.of_leaves(forest, 1000 * COUNTS, 100.0), schema, merge=True)
     texts = [rule.text for rule in table.rules()]
     assert texts[-2:] == [
         "if (x >= 2 or missing) and c = a then no",
@@ -127,7 +128,7 @@ def test_sibling_leaves_that_agree_become_one_rule():
 def test_a_node_whose_leaves_all_agree_becomes_a_leaf_up_to_the_root():
     schema, forest = by_hand()
     agreeing = np.array([[7, 6], [8, 2], [2, 0], [9, 8], [4, 3]])
-    rules = list(RuleTable.of(forest, agreeing, schema, noise_variance=0.0, merge=True).rules())
+    rules = list(RuleTable.of(CountedForest.of_leaves(forest, agreeing, 0.0), schema, merge=True).rules())
     assert [(rule.text, rule.is_leaf, rule.counts) for rule in rules] == [
         ("always no", True, (23, 13)), ("always no", True, (7, 6)),
     ]  # fmt: skip
@@ -139,7 +140,7 @@ def test_rules_of_many_nodes_are_worded_one_by_one(monkeypatch):
     forest = Forest.from_nodes(attribute, np.full(1_002, -1, dtype=np.int32), 1, schema.attributes)
     worded = []
     monkeypatch.setattr("privet.tree.rules.Paths.conditions", lambda *a: worded.append(a) or ())
-    rules = rules_of(forest, np.ones((1_001, 2), dtype=np.int64), schema, noise_variance=0.0)
+    rules = RuleTable.of(CountedForest.of_leaves(forest, np.ones((1_001, 2), dtype=np.int64), 0.0), schema).rules()
     next(rules)
     assert len(worded) == 1
 

@@ -1,7 +1,8 @@
-"""What every forest of released class counts shares: its vote, its noise, its promise, its file."""
+"""What every forest of released class counts shares: its vote, its rules, its promise, its file."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -10,36 +11,40 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.errors import ModelFileError, SchemaError
+from privet.errors import ModelFileError, PrivetError, SchemaError
 from privet.estimator import PrivateClassifier, public_facts
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
-from privet.privacy.events import DiscreteLaplace, Event, NoNoise, Parallel, Seeded, Sequential
+from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
-from privet.privacy.mechanisms.spread import standard_deviation
 from privet.privacy.unit import Unit
 from privet.schema import Label, Schema
 from privet.schema.encoding import Encoder
+from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 from privet.tree.importance import gini_importances
 from privet.tree.rules import RuleTable, chosen_rules
-from privet.tree.vote import SummedCounts
+from privet.tree.vote import Vote
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_TREES = 10_000
 MAX_HEIGHT = 64
-MAX_BATCHES = 10_000
 
 
 class CountForestClassifier(PrivateClassifier):
-    """A forest whose leaves carry released class counts, in one batch or several over disjoint rows."""
+    """A forest whose nodes carry released class counts."""
 
-    method: ClassVar[str]
+    # Whether counts are released of all nodes, or of leaves alone and added up above them.
+    counts_every_node: ClassVar[bool] = False
+    # Constructor parameters that decide how released counts are read, and so belong in the file.
+    file_parameters: ClassVar[tuple[str, ...]] = ()
+    n_trees: int
     forest_: Forest
     noisy_counts_: NDArray[np.int64]
-    _vote: SummedCounts
+    nodes_: CountedForest
+    _vote: Vote
 
     @property
     def height_(self) -> int:
@@ -48,28 +53,21 @@ class CountForestClassifier(PrivateClassifier):
         return self.forest_.depth
 
     @property
-    def noise_growth_(self) -> NDArray[np.float64]:
-        """The standard deviation of the noise in a released count after each batch."""
-        check_is_fitted(self)
-        deviations = [standard_deviation(_leaf_receipt(batch)) for batch in self._batches]
-        growth: NDArray[np.float64] = np.sqrt(np.cumsum(np.square(deviations)))
-        return growth
-
-    @property
     def noise_std_(self) -> float:
         """The standard deviation of the noise in a released count."""
-        return float(self.noise_growth_[-1])
+        check_is_fitted(self)
+        return float(np.sqrt(self.nodes_.draw_variance))
+
+    @property
+    def noise_growth_(self) -> NDArray[np.float64]:
+        """The standard deviation of the noise in a released count after each batch; there is one batch."""
+        return np.array([self.noise_std_])
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each attribute's share of the fall in Gini impurity, from released counts alone and corrected for noise."""
         check_is_fitted(self)
-        return gini_importances(
-            self.forest_,
-            self.noisy_counts_,
-            noise_variance=self.noise_std_**2,
-            n_attributes=self.n_features_in_,
-        )
+        return gini_importances(self.nodes_, n_attributes=self.n_features_in_)
 
     def rules(
         self,
@@ -106,43 +104,62 @@ class CountForestClassifier(PrivateClassifier):
         Only released numbers enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        table = RuleTable.of(
-            self.forest_, self.noisy_counts_, self.schema_, noise_variance=self.noise_std_**2, merge=bool(merge)
-        )
+        table = RuleTable.of(self.nodes_, self.schema_, merge=bool(merge))
         return chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
 
-    @property
-    def _batches(self) -> tuple[Event, ...]:
-        return _batches_of(self.guarantee_.event)
+    @abstractmethod
+    def _vote_of(self, nodes: CountedForest) -> Vote:
+        """Return how the trees decide."""
+
+    @abstractmethod
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+        """Return the forest with what ``event`` says of its noise."""
+
+    @abstractmethod
+    def _is_receipt(self, event: Event, forest: Forest) -> bool:
+        """Return whether a fit of this model would have written ``event``."""
+
+    def _assumptions(self, event: Event) -> list[str]:  # noqa: ARG002 - batches have one
+        """Return what the caller promised."""
+        return []
 
     def _set_released(
         self,
         encoder: Encoder,
         forest: Forest,
         noisy_counts: NDArray[np.int64],
-        batches: Sequence[Event],
+        event: Event,
         reservation: Reservation | NoReservation,
+        *,
+        newest: Event | None = None,
     ) -> Self:
+        """Set all that was fitted, once the ledger holds it; ``newest`` is what is settled, by default all."""
         released = copy(self)
-        guarantee = _guarantee(encoder.schema, batches, self._unit())
+        guarantee = self._guarantee(encoder.schema, event)
         released._set_fitted(encoder, forest, noisy_counts, guarantee)  # noqa: SLF001 - of its own class
         # Only what is on record leaves: where settling fails, the model stays as it was.
-        reservation.settle(batches[-1], released._ledger_note)  # noqa: SLF001
+        reservation.settle(newest or event, released._ledger_note)  # noqa: SLF001
         self.__dict__.update(released.__dict__)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a count")
         return self
 
-    def _add_released(
-        self, noisy_counts: NDArray[np.int64], receipt: Event, reservation: Reservation | NoReservation
-    ) -> Self:
-        counts, batches = self.noisy_counts_ + noisy_counts, [*self._batches, receipt]
-        return self._set_released(self._encoder, self.forest_, counts, batches, reservation)
-
     def _set_fitted(
         self, encoder: Encoder, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee
     ) -> None:
-        vote = SummedCounts.of(forest, noisy_counts)
-        self._set_all(encoder, forest_=forest, noisy_counts_=noisy_counts, guarantee_=guarantee, _vote=vote)
+        nodes = self._counted(forest, noisy_counts, guarantee.event)
+        self._set_all(
+            encoder, forest_=forest, noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee,
+            _vote=self._vote_of(nodes),
+        )  # fmt: skip
+
+    def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
+        return Guarantee.from_event(
+            event,
+            public=[*public_facts(schema), "the method and its parameters"],
+            leaks=schema.leaks,
+            assumptions=self._assumptions(event),
+            unit=self._unit(),
+        )
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)
@@ -151,6 +168,7 @@ class CountForestClassifier(PrivateClassifier):
         """Return what the model file holds."""
         return {
             "method": self.method,
+            "parameters": {name: getattr(self, name) for name in self.file_parameters},
             "schema": self.schema_.to_json(),
             "structure": structure_to_json(self.forest_),
             "released": {"counts": counts_to_json(self.noisy_counts_)},
@@ -163,73 +181,52 @@ class CountForestClassifier(PrivateClassifier):
         forest = structure_from_json(document["structure"], schema.attributes)
         if forest.n_trees > MAX_TREES or forest.depth > MAX_HEIGHT:
             raise ModelFileError("the trees are more or taller than privet grows them; the file is damaged")
-        released = document["released"]
+        counts = cls._read_counts(document["released"], forest, n_classes=len(schema.classes))
+        guarantee = Guarantee.from_json(document["guarantee"])
+        model = cls._unfitted(document["parameters"], schema, forest, guarantee)
+        model._check_guarantee(guarantee, schema, forest)
+        model._set_fitted(model._encoder_of(schema), forest, counts, guarantee)
+        return model
+
+    @classmethod
+    def _read_counts(cls, released: object, forest: Forest, *, n_classes: int) -> NDArray[np.int64]:
         if not isinstance(released, Mapping) or set(released) != {"counts"}:
             raise ModelFileError("this method releases counts and nothing else; the file is damaged")
-        counts = counts_from_json(released["counts"], n_leaves=len(forest.leaves), n_classes=len(schema.classes))
+        n_counted = forest.n_nodes if cls.counts_every_node else len(forest.leaves)
+        counts = counts_from_json(released["counts"], n_leaves=n_counted, n_classes=n_classes)
         if forest.n_trees * int(np.abs(counts).sum(axis=1).max(initial=0)) >= 2**62:
             raise ModelFileError("the released counts are too large to be added up; the file is damaged")
-        guarantee = Guarantee.from_json(document["guarantee"])
-        _check_guarantee(guarantee, schema, n_trees=forest.n_trees)
-        unit = Unit(guarantee.unit, guarantee.max_rows)
-        model = cls(
-            schema, epsilon=guarantee.epsilon, n_trees=forest.n_trees, height=max(1, forest.depth),
-            unit=unit.name, max_rows=unit.max_rows,
-        )  # fmt: skip
-        model._set_fitted(_encoder_of(schema, unit), forest, counts, guarantee)
+        return counts
+
+    @classmethod
+    def _unfitted(cls, parameters: object, schema: Schema, forest: Forest, guarantee: Guarantee) -> Self:
+        if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
+            raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
+        model = cls(schema, epsilon=guarantee.epsilon, unit=guarantee.unit, max_rows=guarantee.max_rows, **parameters)
+        model.set_params(**cls._shape_parameters(forest))
+        try:
+            model.check_parameters()
+        except PrivetError as error:
+            raise ModelFileError("a parameter of the model is out of its range; the file was changed") from error
         return model
+
+    @classmethod
+    def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:
+        """Return the constructor's parameters that the trees themselves tell."""
+        return {"n_trees": forest.n_trees, "height": max(1, forest.depth)}
+
+    def _check_guarantee(self, guarantee: Guarantee, schema: Schema, forest: Forest) -> None:
+        """Refuse a guarantee that a fit of these trees over this schema would not have written."""
+        expected = replace(self._guarantee(schema, guarantee.event), versions=guarantee.versions)
+        if guarantee != expected or not self._is_receipt(guarantee.event, forest):
+            raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
+
+    def _encoder_of(self, schema: Schema) -> Encoder:
+        try:
+            return Encoder(schema, self._unit().column)
+        except SchemaError as error:
+            raise ModelFileError("the unit's column is one of the schema's; the file was changed") from error
 
     def _say(self, message: str) -> None:
         if self.verbose:
             print(f"privet: {message}", file=sys.stderr)
-
-
-def _guarantee(schema: Schema, batches: Sequence[Event], unit: Unit) -> Guarantee:
-    several = len(batches) > 1
-    return Guarantee.from_event(
-        Parallel(tuple(batches), because=unit.one_batch_each) if several else batches[0],
-        public=[*public_facts(schema), "the method and its parameters"],
-        leaks=schema.leaks,
-        assumptions=[unit.one_batch_each] if several else [],
-        unit=unit,
-    )
-
-
-def _encoder_of(schema: Schema, unit: Unit) -> Encoder:
-    try:
-        return Encoder(schema, unit.column)
-    except SchemaError as error:
-        raise ModelFileError("the unit's column is one of the schema's; the file was changed") from error
-
-
-def _check_guarantee(guarantee: Guarantee, schema: Schema, *, n_trees: int) -> None:
-    """Refuse a guarantee that a fit of these trees over this schema would not have written."""
-    batches, unit = _batches_of(guarantee.event), Unit(guarantee.unit, guarantee.max_rows)
-    expected = replace(_guarantee(schema, batches, unit), versions=guarantee.versions)
-    known = all(_is_batch(batch, n_trees, unit.max_rows) for batch in batches)
-    if len(batches) > MAX_BATCHES or guarantee != expected or not known:
-        raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
-
-
-def _is_batch(batch: Event, n_trees: int, max_rows: int) -> bool:
-    """Return whether ``batch`` is a receipt of leaf counts, or one of a row count and one of leaf counts."""
-    *rows, leaves = batch.parts if isinstance(batch, Sequential) else (batch,)
-    return (
-        len(rows) == isinstance(batch, Sequential)
-        and all(_is_count(receipt, sensitivity=max_rows) for receipt in rows)
-        and _is_count(leaves, sensitivity=n_trees * max_rows)
-    )
-
-
-def _is_count(receipt: Event, *, sensitivity: int) -> bool:
-    drawn = receipt.part if isinstance(receipt, Seeded) else receipt
-    return isinstance(drawn, NoNoise) or (isinstance(drawn, DiscreteLaplace) and drawn.sensitivity == sensitivity)
-
-
-def _batches_of(event: Event) -> tuple[Event, ...]:
-    return event.parts if isinstance(event, Parallel) else (event,)
-
-
-def _leaf_receipt(batch: Event) -> Event:
-    """Return the receipt of a batch's leaf counts; a row count may stand before it."""
-    return batch.parts[-1] if isinstance(batch, Sequential) else batch

@@ -116,7 +116,7 @@ def _load(model_file: Path) -> Any:
     from privet.registry import load
 
     model = load(model_file)
-    if not hasattr(model, "noisy_counts_"):
+    if not hasattr(model, "nodes_"):
         raise ParameterError(f"{str(model_file)!r} releases no counts, so it has no rules; choose another model")
     return model
 
@@ -127,9 +127,7 @@ def _chosen(
     from privet.tree.rules import RuleTable, chosen_rules
 
     wanted = None if class_ is None else _label(model.schema_, class_)
-    table = RuleTable.of(
-        model.forest_, model.noisy_counts_, model.schema_, noise_variance=model.noise_std_**2, merge=merge
-    )
+    table = RuleTable.of(model.nodes_, model.schema_, merge=merge)
     return chosen_rules(table, min_support, min_confidence, wanted, leaves_only=leaves)
 
 

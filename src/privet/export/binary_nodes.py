@@ -52,7 +52,7 @@ class BinaryNodes:
             nodes.fill(own, _Search.among(int(n_children)), forest, start, target, is_leaf)
         _set_thresholds(nodes, forest, start, attributes)
         nodes.fill_lone(start[lone], target[lone])
-        tree = _tree_of_node(forest)[forest.leaves]
+        tree = forest.tree_of_node[forest.leaves]
         return cls(**vars(nodes), root=start[: forest.n_trees], tree_of_leaf=tree)
 
 
@@ -129,10 +129,3 @@ def _set_thresholds(nodes: _Empty, forest: Forest, start: NDArray[np.int64], att
     nodes.split[start[numeric]] = split
     # Every number is at most infinite, and only a missing one fails the test.
     nodes.mode[start[numeric]] = np.where(np.isinf(split), AT_MOST, BELOW)
-
-
-def _tree_of_node(forest: Forest) -> NDArray[np.int64]:
-    tree = np.arange(forest.n_nodes)
-    for begin, end in zip(forest.level_start[1:-1], forest.level_start[2:], strict=True):
-        tree[begin:end] = tree[forest.parent[begin:end]]
-    return tree

@@ -26,7 +26,7 @@ def pure_epsilon(event: events.Event) -> float:
             return max(event.epsilon, float_above(moves * event.rate))
         case events.Sequential() | events.Parallel():
             return _composed(event, pure_epsilon)
-        case events.DiscreteGaussian() | events.NoNoise() | events.Seeded():
+        case events.DiscreteGaussian() | events.NoNoise() | events.Seeded() | events.Unproven():
             return math.inf
 
 
@@ -40,7 +40,7 @@ def rho_of(event: events.Event) -> float:
             return max(event.rho, float_above(event.sensitivity_squared / (2 * event.sigma**2)))
         case events.Sequential() | events.Parallel():
             return _composed(event, rho_of)
-        case events.NoNoise() | events.Seeded():
+        case events.NoNoise() | events.Seeded() | events.Unproven():
             return math.inf
         case events.DiscreteLaplace() | events.PermuteAndFlip():
             return float_above(Fraction(pure_epsilon(event)) ** 2 / 2)

@@ -71,6 +71,14 @@ class Seeded:
 
 
 @dataclass(frozen=True)
+class Unproven:
+    """A release of a method as its paper has it, whose price is claimed and not proven: epsilon counts as infinite."""
+
+    part: "Event"
+    because: str
+
+
+@dataclass(frozen=True)
 class Sequential:
     """Releases that looked at the same rows: their costs add up."""
 
@@ -85,9 +93,11 @@ class Parallel:
     because: str
 
 
-Event: TypeAlias = NoNoise | DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | Seeded | Sequential | Parallel
+Event: TypeAlias = (
+    NoNoise | DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | Seeded | Unproven | Sequential | Parallel
+)
 
-_EVENTS = (NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Seeded, Sequential, Parallel)
+_EVENTS = (NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Seeded, Unproven, Sequential, Parallel)
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in _EVENTS}
 
 # A receipt nests as deep as releases compose; a file that nests deeper was not written by privet.
@@ -103,7 +113,11 @@ def releases(event: Event) -> Iterator[Event]:
     """Yield ``event`` and everything in it."""
     yield event
     parts = (
-        event.parts if isinstance(event, Sequential | Parallel) else (event.part,) if isinstance(event, Seeded) else ()
+        event.parts
+        if isinstance(event, Sequential | Parallel)
+        else (event.part,)
+        if isinstance(event, Seeded | Unproven)
+        else ()
     )
     for part in parts:
         yield from releases(part)

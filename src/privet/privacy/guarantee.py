@@ -19,7 +19,7 @@ from privet.privacy import events
 from privet.privacy.accounting import epsilon_at
 from privet.privacy.unit import EACH_ROW, Unit
 
-SOUND, NOT_PRIVATE = "sound", "not private"
+SOUND, PAPER, NOT_PRIVATE = "sound", "paper", "not private"
 _NOT_PRIVATE_BECAUSE = {
     events.NoNoise: "it was fitted with epsilon=inf, so exact counts were released",
     events.Seeded: "its noise came from a seed (unsafe_seeded_noise=True) and can be taken off again",
@@ -55,7 +55,7 @@ class Guarantee:
     assumptions : tuple of str
         What the caller promised and nobody can check.
     mode : str
-        ``"sound"`` or ``"not private"``.
+        ``"sound"``, ``"paper"`` where a method is as its paper has it and its promise is not proven, or ``"not private"``.
     reason : str
         Why the mode is not sound; empty where it is.
     event : Event
@@ -92,12 +92,16 @@ class Guarantee:
         epsilon = epsilon_at(event, 0.0)
         kinds = {type(release) for release in events.releases(event)}
         reasons = [reason for kind, reason in _NOT_PRIVATE_BECAUSE.items() if kind in kinds]
+        mode = NOT_PRIVATE
+        unproven = {release.because for release in events.releases(event) if isinstance(release, events.Unproven)}
+        if not reasons and unproven:
+            mode, reasons = PAPER, sorted(unproven)
         if math.isinf(epsilon) and not reasons:
             reasons = ["no finite epsilon bounds what it gives away"]
         return cls(
             epsilon, 0.0, event, tuple(public), tuple(leaks), tuple(assumptions),
             neighbours=unit.neighbours, unit=unit.name, max_rows=unit.max_rows,
-            mode=NOT_PRIVATE if reasons else SOUND, reason=", and ".join(reasons),
+            mode=mode if reasons else SOUND, reason=", and ".join(reasons),
         )  # fmt: skip
 
     @property
@@ -105,6 +109,8 @@ class Guarantee:
         """The promise in one sentence."""
         if self.mode == NOT_PRIVATE:
             return f"This model is not private: {self.reason}."
+        if self.mode == PAPER:
+            return f"None proven: {self.reason}."
         opening = "The"
         if self.leaks:
             opening = f"Apart from {_few(self.leaks)}, read from the rows without noise and covered by no promise: the"

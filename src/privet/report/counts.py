@@ -28,18 +28,18 @@ class Bin:
 
 def has_counts(model: Any) -> bool:
     """Return whether the model released class counts of leaves; other methods may release other numbers."""
-    return hasattr(model, "noisy_counts_") and hasattr(model, "forest_")
+    return hasattr(model, "nodes_")
 
 
 def leaf_supports(model: Any) -> NDArray[np.int64]:
     """Return each leaf's released number of rows, all classes together."""
-    supports: NDArray[np.int64] = model.noisy_counts_.sum(axis=1)
+    supports: NDArray[np.int64] = model.nodes_.counts[model.forest_.leaves].sum(axis=1)
     return supports
 
 
-def support_deviation(model: Any, n_leaves: int = 1) -> float:
-    """Return the standard deviation of the noise in the support of ``n_leaves`` leaves together."""
-    return float(model.noise_std_) * math.sqrt(n_leaves * model.noisy_counts_.shape[1])
+def support_deviation(model: Any) -> float:
+    """Return the standard deviation of the noise in the support of a leaf."""
+    return math.sqrt(model.nodes_.draw_variance * model.nodes_.counts.shape[1])
 
 
 def share_above_noise(model: Any) -> float:
@@ -62,24 +62,17 @@ def histogram(model: Any) -> list[Bin]:
 def class_balance(model: Any) -> list[dict[str, Any]]:
     """Return how many rows each class has, as released, with its 95 % noise interval.
 
-    Every tree's leaves add up to all rows. Trees with fewer leaves add up less noise and weigh more.
+    Every root counts all rows. Those with fewer draws of noise in them weigh more.
     """
-    leaves = leaves_per_tree(model.forest_).astype(np.float64)
-    totals = model.forest_.sums_of_leaves(model.noisy_counts_)[: model.forest_.n_trees]
-    weights = (1 / leaves) / (1 / leaves).sum()
-    estimates = (weights @ totals).round(6)  # whole where the counts are exact
-    far = float(reach(model.noise_std_**2 / (1 / leaves).sum()))
+    nodes = model.nodes_
+    draws = nodes.n_draws[: nodes.forest.n_trees].astype(np.float64)
+    weights = (1 / draws) / (1 / draws).sum()
+    estimates = (weights @ nodes.counts[: nodes.forest.n_trees]).round(6)  # whole where the counts are exact
+    far = float(reach(nodes.draw_variance / (1 / draws).sum()))
     return [
         {"class": label, "rows": float(rows), "low": float(rows - far), "high": float(rows + far)}
         for label, rows in zip(model.schema_.classes, estimates, strict=True)
     ]
-
-
-def leaves_per_tree(forest: Any) -> NDArray[np.int64]:
-    """Return how many leaves every tree has."""
-    ones = np.ones((len(forest.leaves), 1), dtype=np.int64)
-    per_tree: NDArray[np.int64] = forest.sums_of_leaves(ones)[: forest.n_trees, 0]
-    return per_tree
 
 
 def shares(counts: NDArray[Any]) -> NDArray[np.float64]:

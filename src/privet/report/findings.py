@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.report.counts import RELIABLE, histogram, shares
+from privet.report.counts import RELIABLE, histogram, shares, support_deviation
 from privet.report.drawing import growth_curve, support_histogram
 from privet.report.markup import bar, number, percent, stacked_bar, table, text
 from privet.report.tree_data import ShownTrees
@@ -119,10 +119,8 @@ def rules_section(model: Any) -> str:
 
 def strongest_rules(model: Any) -> list[Rule]:
     """Return leaves that surely predict their class better than its overall share, by how many rows they do."""
-    variance = model.noise_std_**2
-    found = RuleTable.of(model.forest_, model.noisy_counts_, model.schema_, noise_variance=variance)
-    noise = RELIABLE * np.sqrt(variance * found.groups.counts.shape[1])
-    found = found.take(found.is_leaf & (found.support > noise))
+    found = RuleTable.of(model.nodes_, model.schema_)
+    found = found.take(found.is_leaf & (found.support > RELIABLE * support_deviation(model)))
     excess = found.numbers["confidence_low"] - class_shares(model.noisy_counts_)[found.predicted]
     rows = excess * found.support
     best = np.argsort(-rows, kind="stable")[:N_RULES]
@@ -210,7 +208,7 @@ def _nothing(far: int) -> str:
 def _printed_line(model: Any, trees: ShownTrees, node: int) -> str:
     counts = trees.counts[node]
     own, support = shares(counts), int(counts.sum())
-    variance = model.noise_std_**2 * trees.leaves[node] * len(counts)
+    variance = model.nodes_.draw_variance * trees.draws[node] * len(counts)
     far = int(reach(np.array(variance)))
     best = int(own.argmax())
     guess = f"{text(model.schema_.classes[best], 24)} {100 * own[best]:.0f} %" if own[best] > 0 else _nothing(far)

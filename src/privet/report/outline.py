@@ -12,7 +12,6 @@ from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.tree.conditions import Paths
 from privet.tree.intervals import reach
-from privet.tree.merging import single_nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +61,13 @@ class Outline:
 
     def __init__(self, model: Any) -> None:
         check_is_fitted(model)
-        if not hasattr(model, "noisy_counts_"):
+        if not hasattr(model, "nodes_"):
             raise ParameterError(f"{type(model).__name__} releases no counts, so it has no tree to show; pass another")
         self.n_trees: int = model.forest_.n_trees
         self._forest = model.forest_
         self._paths = Paths(model.forest_, model.schema_)
-        nodes = single_nodes(model.forest_, model.noisy_counts_)
-        self._counts, self._n_leaves = nodes.counts, nodes.n_leaves
-        self._variance: float = model.noise_std_**2
+        self._counts, self._n_draws = model.nodes_.counts, model.nodes_.n_draws
+        self._variance: float = model.nodes_.draw_variance
 
     def tree(self, tree: object, *, max_depth: int | None, most_children: int | None = None) -> Box:
         """Return a tree down to ``max_depth``, with the smallest siblings beyond ``most_children`` folded into one."""
@@ -86,7 +84,7 @@ class Outline:
             children = [self._box(int(child), levels - 1, most_children) for child in kept]
             children += [self._folded(folded)] if len(folded) else []
         return Box(
-            last.text if last else "", self._counts[node], self._reach(self._n_leaves[node]), n_children == 0,
+            last.text if last else "", self._counts[node], self._reach(self._n_draws[node]), n_children == 0,
             tuple(children), 0 if children else self._n_below(np.array([node])),
         )  # fmt: skip
 
@@ -97,11 +95,11 @@ class Outline:
         return children[np.sort(by_support[: most - 1])], children[np.sort(by_support[most - 1 :])]
 
     def _folded(self, nodes: NDArray[np.int64]) -> Box:
-        counts, n_leaves = self._counts[nodes].sum(axis=0), self._n_leaves[nodes].sum()
-        return Box(f"… {len(nodes)} more", counts, self._reach(n_leaves), False, (), self._n_below(nodes))
+        counts, n_draws = self._counts[nodes].sum(axis=0), self._n_draws[nodes].sum()
+        return Box(f"… {len(nodes)} more", counts, self._reach(n_draws), False, (), self._n_below(nodes))
 
-    def _reach(self, n_leaves: int) -> int:
-        return int(reach(np.array(self._variance * n_leaves)))
+    def _reach(self, n_draws: int) -> int:
+        return int(reach(np.array(self._variance * n_draws)))
 
     def _n_below(self, nodes: NDArray[np.int64]) -> int:
         """Return how many nodes lie below ``nodes``, which are siblings."""

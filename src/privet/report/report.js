@@ -59,7 +59,7 @@
   const countsOf = (node) => trees.counts.slice(node * N_CLASSES, (node + 1) * N_CLASSES);
   const supports = trees.parent.map((_, node) => countsOf(node).reduce((sum, count) => sum + count, 0));
   const supportOf = (node) => supports[node];
-  const spread = (node, many) => trees.deviation * Math.sqrt(trees.leaves[node] * many);
+  const spread = (node, many) => trees.deviation * Math.sqrt(trees.draws[node] * many);
   const reach = (node, many) => (trees.deviation > 0 ? Math.floor(trees.reach * spread(node, many) + 1) : 0);
   const unsure = (node) => supportOf(node) <= 3 * spread(node, N_CLASSES);
   const told = (node) => trees.strings[trees.condition[node]];
@@ -132,10 +132,10 @@
       row.insertCell().textContent = `${whole(counts[i])}${far ? ` \u00b1 ${whole(far)}` : ""} rows released`;
     }
     box.append(table);
-    const leaves = trees.leaves[node];
+    const draws = trees.draws[node];
     if (counts.length > order.length) box.append(make("div", "soft", `and ${counts.length - order.length} classes with fewer`));
     if (trees.deviation > 0 && unsure(node)) box.append(make("div", "soft", "So few rows that noise alone could explain them."));
-    if (leaves > 1) box.append(make("div", "soft", `the sum of ${whole(leaves)} leaves`));
+    if (draws > 1) box.append(make("div", "soft", `the sum of ${whole(draws)} released counts`));
     return box;
   };
 

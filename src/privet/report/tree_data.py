@@ -4,6 +4,7 @@ A forest may have millions of nodes, and most hold noise. So the page takes thos
 noise, with all that is above them, until it is full.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +38,8 @@ class ShownTrees:
         Per chosen node, the position of its parent among the chosen; -1 for a root.
     counts : int64 array of shape (chosen, classes)
         Released class counts, sums of leaves for inner nodes.
-    leaves : int64 array
-        Per chosen node, how many leaves its counts add up.
+    draws : int64 array
+        Per chosen node, how many draws of noise are in each of its counts.
     conditions : list of str
         Per chosen node what its parent asks of a row that comes here; "all rows" for a root.
     n_trees : int
@@ -49,7 +50,7 @@ class ShownTrees:
     chosen: NDArray[np.int64]
     parent: NDArray[np.int64]
     counts: NDArray[np.int64]
-    leaves: NDArray[np.int64]
+    draws: NDArray[np.int64]
     conditions: list[str]
     n_trees: int
 
@@ -62,12 +63,11 @@ class ShownTrees:
 def shown_trees(model: Any) -> ShownTrees:
     """Choose the nodes that the page shows of a model with released counts."""
     forest: Forest = model.forest_
-    counts = forest.sums_of_leaves(model.noisy_counts_)
+    counts, draws = model.nodes_.counts, model.nodes_.n_draws
     room = max(1, min(MAX_NODES, _MAX_COUNTS // counts.shape[1]))
     n_trees = min(forest.n_trees, MAX_TREES, room)
-    leaves = forest.sums_of_leaves(np.ones((len(forest.leaves), 1), dtype=np.int64))[:, 0]
-    rank = _prominence(forest, counts.sum(axis=1), leaves)
-    rank[_tree_of(forest) >= n_trees] = -np.inf
+    rank = _prominence(forest, counts.sum(axis=1), draws)
+    rank[forest.tree_of_node >= n_trees] = -np.inf
     rank[:n_trees] = np.inf
     # Stable, so that of equals the parent comes first: it has the lower number.
     order = np.argsort(-rank, kind="stable")[:room]
@@ -78,7 +78,7 @@ def shown_trees(model: Any) -> ShownTrees:
         chosen=chosen,
         parent=np.where(parent < 0, -1, np.searchsorted(chosen, parent)),
         counts=counts[chosen],
-        leaves=leaves[chosen],
+        draws=draws[chosen],
         conditions=_conditions(Paths(forest, model.schema_), chosen),
         n_trees=n_trees,
     )
@@ -96,7 +96,7 @@ def tree_data(model: Any, trees: ShownTrees) -> dict[str, Any]:
     return {
         "classes": [shown(label) for label in model.schema_.classes[:_MAX_CLASSES]],
         "nClasses": len(model.schema_.classes),
-        "deviation": float(model.noise_std_),
+        "deviation": math.sqrt(model.nodes_.draw_variance),
         "reach": DEVIATIONS,
         "nTrees": trees.n_trees,
         "parent": trees.parent.tolist(),
@@ -104,7 +104,7 @@ def tree_data(model: Any, trees: ShownTrees) -> dict[str, Any]:
         "question": questions,
         "branches": trees.forest.n_children[trees.chosen].tolist(),
         "many": sortable.astype(int).tolist(),
-        "leaves": trees.leaves.tolist(),
+        "draws": trees.draws.tolist(),
         "counts": trees.counts.ravel().tolist(),
         "strings": list(strings),
     }
@@ -115,16 +115,9 @@ def _conditions(paths: Paths, chosen: NDArray[np.int64]) -> list[str]:
     return [shown(answer.text, _MAX_CONDITION) if answer else "all rows" for answer in answers]
 
 
-def _prominence(forest: Forest, support: NDArray[np.int64], leaves: NDArray[np.int64]) -> NDArray[np.float64]:
+def _prominence(forest: Forest, support: NDArray[np.int64], draws: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return by how many deviations of its noise a node's support exceeds 0, or that of a node below if it is more."""
-    most: NDArray[np.float64] = support / np.sqrt(leaves)  # in units of a leaf's deviation, the same for all
+    most: NDArray[np.float64] = support / np.sqrt(draws)  # in units of one draw's deviation, the same for all
     for start, stop in zip(forest.level_start[-2:0:-1], forest.level_start[:1:-1], strict=True):
         np.maximum.at(most, forest.parent[start:stop], most[start:stop])
     return most
-
-
-def _tree_of(forest: Forest) -> NDArray[np.int64]:
-    tree = np.arange(forest.n_nodes)
-    for start, stop in zip(forest.level_start[1:-1], forest.level_start[2:], strict=True):
-        tree[start:stop] = tree[forest.parent[start:stop]]
-    return tree

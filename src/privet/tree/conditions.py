@@ -84,6 +84,8 @@ class Paths:
         attribute = self._attributes[number]
         if isinstance(attribute, Numeric):
             first, last = left.get(number, (0, attribute.missing_code))
+            if cut < 0:
+                return branch, branch
             return (first, min(last, cut)) if branch == 0 else (max(first, cut + 1), last)
         answered = codes or (branch,)
         return tuple(code for code in answered if number not in left or code in left[number])

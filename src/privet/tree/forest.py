@@ -1,8 +1,8 @@
 """A forest as flat arrays.
 
 Nodes stand in level order over all trees: first the roots, then their children from left to right, and so on. A node
-is then told by two numbers alone: the attribute it tests (`LEAF` for none) and, for a numeric attribute, its cut. The
-children of a node are contiguous, and where they start follows by adding up the numbers of children before it, so no
+is then told by two numbers alone: the attribute it tests (`LEAF` for none) and, where it cuts a numeric attribute in two,
+its cut. The children of a node are contiguous, and where they start follows by adding up the numbers of children before it, so no
 file can hold a pointer that leads astray.
 """
 
@@ -35,7 +35,7 @@ class Forest:
     attribute : int32 array
         Per node, the number of the attribute it tests, or `LEAF`.
     cut : int32 array
-        Per node, rows with a code <= ``cut`` go to the first child; -1 where the node tests no numeric attribute.
+        Per node, rows with a code <= ``cut`` go to the first child; -1 where each code has a child of its own.
     n_trees : int
         The first ``n_trees`` nodes are the roots.
     n_children : int64 array
@@ -60,8 +60,8 @@ class Forest:
     ) -> Self:
         """Build a forest from its nodes, checking that they form one."""
         _check_nodes(attribute, cut, n_trees, attributes)
-        branches = np.array([*(a.branches for a in attributes), 0], dtype=np.int64)  # the last entry is LEAF's
-        n_children = branches[attribute]
+        codes = np.array([*(a.n_values + 1 for a in attributes), 0], dtype=np.int64)  # the last entry is LEAF's
+        n_children = np.where(cut >= 0, 2, codes[attribute])
         return cls(attribute, cut, n_trees, n_children, _level_starts(n_children, n_trees))
 
     @property
@@ -93,6 +93,25 @@ class Forest:
     def parent(self) -> NDArray[np.int64]:
         """Per node, its parent; -1 for a root."""
         return np.concatenate([np.full(self.n_trees, -1), np.repeat(np.arange(self.n_nodes), self.n_children)])
+
+    @cached_property
+    def depth_of_node(self) -> NDArray[np.int64]:
+        """Per node, the number of tests above it."""
+        return np.repeat(np.arange(len(self.level_start) - 1), np.diff(self.level_start))
+
+    @cached_property
+    def tree_of_node(self) -> NDArray[np.int64]:
+        """Per node, the number of its tree."""
+        tree = np.arange(self.n_nodes)
+        for start, stop in zip(self.level_start[1:-1], self.level_start[2:], strict=True):
+            tree[start:stop] = tree[self.parent[start:stop]]
+        return tree
+
+    @cached_property
+    def n_leaves_below(self) -> NDArray[np.int64]:
+        """Per node, how many leaves its subtree has; a leaf has itself."""
+        below: NDArray[np.int64] = self.sums_of_leaves(np.ones((len(self.leaves), 1), dtype=np.int64))[:, 0]
+        return below
 
     @cached_property
     def words(self) -> NDArray[np.uint64]:
@@ -135,7 +154,7 @@ def _check_nodes(
         raise ModelFileError("a tree tests an attribute that the schema lacks; the file is damaged")
     # The number of cells of a numeric attribute, 0 for a categorical one and, in the last entry, for LEAF.
     cells = np.array([*(a.n_values if isinstance(a, Numeric) else 0 for a in attributes), 0])[attribute]
-    if np.any((cut < 0) != (cells == 0)) or np.any(cut < -1) or np.any(cut >= np.maximum(cells, 1)):
+    if np.any(cut < -1) or np.any(cut >= cells):
         raise ModelFileError("a tree's cut lies outside its attribute's cells; the file is damaged")
 
 

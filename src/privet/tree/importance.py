@@ -3,25 +3,21 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.tree.forest import Forest
+from privet.tree.counted import CountedForest
 
 # Standard deviations of its own noise that a node's support must exceed; a forest has thousands of nodes, and of those
 # that hold nothing but noise one in seven exceeds one deviation.
 RELIABLE = 3.0
 
 
-def gini_importances(
-    forest: Forest, noisy_counts: NDArray[np.int64], *, noise_variance: float, n_attributes: int
-) -> NDArray[np.float64]:
+def gini_importances(counted: CountedForest, *, n_attributes: int) -> NDArray[np.float64]:
     """Return each attribute's share of the fall in Gini impurity over all nodes that test it.
 
     Noise alone looks like a fall in impurity, most of all where a node has many children. So the squares of noisy
     counts are corrected by the variance that noise adds to them, and a child whose support hardly exceeds its own
     noise is taken to be as its parent. All zero where no node is left.
     """
-    counts = forest.sums_of_leaves(noisy_counts).astype(np.float64)
-    leaves_below = forest.sums_of_leaves(np.ones((len(forest.leaves), 1), dtype=np.int64))[:, 0]
-    variance = noise_variance * leaves_below.astype(np.float64)
+    forest, counts, variance = counted.forest, counted.counts.astype(np.float64), counted.variance
     support = counts.sum(axis=1)
     reliable = support > RELIABLE * np.sqrt(counts.shape[1] * variance)
     gini = _gini(counts, variance, np.where(reliable, support, 1.0))

@@ -8,7 +8,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import ParameterError
 
 # The two-sided 95 % point of a Laplace variable of standard deviation 1. That of a weighted sum of independent ones,
 # of standard deviation 1 again, is less: taking weight off the largest lowers the tail beyond t while
@@ -53,12 +52,3 @@ def confidence_intervals(
     low, high = (middle - half) / safe, (middle + half) / safe
     bounded &= (low <= 1.0) & (high >= 0.0)  # else no share at all would be held
     return np.where(bounded, np.clip(low, 0.0, 1.0), 0.0), np.where(bounded, np.clip(high, 0.0, 1.0), 1.0)
-
-
-def check_variance(noise_variance: float) -> float:
-    """Return ``noise_variance``; refuse one that no noise has."""
-    if not 0.0 <= noise_variance < math.inf:
-        raise ParameterError(
-            f"noise_variance={noise_variance!r} must be finite and at least 0; pass noise_std_ squared"
-        )
-    return float(noise_variance)

@@ -120,3 +120,51 @@ def vote_shares(words, roots, depth, multiway, records, stride, weights, otherwi
             total = votes[i].sum()
             for c in range(n_classes):
                 out[first + i, c] = votes[i, c] / total if total > 0 else otherwise[c]
+
+
+@numba.njit(cache=True, nogil=True)
+def count_tables(words, roots, depth, multiway, records, stride, labels, slots, offsets, n_classes, tables):  # type: ignore[no-untyped-def]
+    """``tables[slot, offset of attribute + n_classes * code + class] += 1`` for every row, tree and attribute.
+
+    ``slots[leaf]`` is the table of the node that a row has come to, or -1 where none is kept.
+    """
+    n_rows, n_attributes, c = labels.shape[0], uint64(offsets.shape[0]), uint64(n_classes)
+    leaves = np.empty(min(n_rows, BLOCK), dtype=np.uint32)
+    for first in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - first)
+        for root in roots:
+            route(words, root, depth, multiway, records, stride, first, size, leaves)
+            for i in range(size):
+                slot = slots[uint64(leaves[i])]
+                if slot >= 0:
+                    table = tables[uint64(slot)]
+                    row, label = uint64(first + i) * uint64(stride), uint64(labels[first + i])
+                    for j in range(n_attributes):
+                        table[offsets[j] + c * uint64(records[row + j]) + label] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def vote_most_confident(words, roots, depth, multiway, records, stride, shares, tie_weight, out):  # type: ignore[no-untyped-def]
+    """Write to ``out`` each class's largest share among the trees where it leads, ties told apart by its sum.
+
+    ``shares[node]`` has one share per class; the sum over all trees counts ``tie_weight`` times.
+    """
+    n_rows, n_classes = out.shape
+    leaves = np.empty(min(n_rows, BLOCK), dtype=np.uint32)
+    for first in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - first)
+        best = np.zeros((size, n_classes))
+        total = np.zeros((size, n_classes))
+        for root in roots:
+            route(words, root, depth, multiway, records, stride, first, size, leaves)
+            for i in range(size):
+                node = uint64(leaves[i])
+                leader = 0
+                for c in range(n_classes):
+                    total[i, c] += shares[node, c]
+                    if shares[node, c] > shares[node, leader]:
+                        leader = c
+                best[i, leader] = max(best[i, leader], shares[node, leader])
+        for i in range(size):
+            for c in range(n_classes):
+                out[first + i, c] = best[i, c] + tie_weight * total[i, c]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.tree.conditions import Left
+from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
 
 
@@ -21,9 +22,9 @@ class Groups:
         In level order; of several siblings the first.
     is_leaf : bool array
     counts : int64 array
-        Released class counts, summed over the group's leaves.
-    n_leaves : int64 array
-        Over how many leaves they are summed: so many times one leaf's noise variance is in each.
+        Released class counts.
+    n_draws : int64 array
+        How many draws of noise are in each of a group's class counts.
     codes : mapping
         For a node that stands for several siblings, what their parent's test answered.
     """
@@ -31,29 +32,28 @@ class Groups:
     node: NDArray[np.int64]
     is_leaf: NDArray[np.bool_]
     counts: NDArray[np.int64]
-    n_leaves: NDArray[np.int64]
+    n_draws: NDArray[np.int64]
     codes: Mapping[int, Left]
 
     def take(self, chosen: NDArray[Any]) -> Self:
         """Return the groups at these positions, or where this is true."""
-        arrays = {name: getattr(self, name)[chosen] for name in ("node", "is_leaf", "counts", "n_leaves")}
+        arrays = {name: getattr(self, name)[chosen] for name in ("node", "is_leaf", "counts", "n_draws")}
         return replace(self, **arrays)
 
 
-def single_nodes(forest: Forest, noisy_counts: NDArray[np.int64]) -> Groups:
+def single_nodes(counted: CountedForest) -> Groups:
     """Return every node by itself."""
-    n_leaves = forest.sums_of_leaves(np.ones((len(forest.leaves), 1), dtype=np.int64))[:, 0]
-    counts = forest.sums_of_leaves(noisy_counts)
-    return Groups(np.arange(forest.n_nodes), forest.attribute == LEAF, counts, n_leaves, {})
+    forest = counted.forest
+    return Groups(np.arange(forest.n_nodes), forest.attribute == LEAF, counted.counts, counted.n_draws, {})
 
 
-def merged_nodes(forest: Forest, noisy_counts: NDArray[np.int64]) -> Groups:
+def merged_nodes(counted: CountedForest) -> Groups:
     """Return the nodes with those taken together that predict the same class.
 
     From the lowest level up, a node whose children are all leaves of one class becomes a leaf of that class. Then the
     leaves of one class under a categorical test become one. Predictions of single trees stay as they are.
     """
-    single = single_nodes(forest, noisy_counts)
+    single, forest = single_nodes(counted), counted.forest
     predicted = single.counts.argmax(axis=1)
     is_leaf = _with_children_taken_in(forest, predicted)
     kept = np.ones(forest.n_nodes, dtype=bool)
@@ -86,9 +86,9 @@ def _siblings_taken_together(
     group = group.reshape(-1)
     counts = np.zeros((len(first), single.counts.shape[1]), dtype=np.int64)
     np.add.at(counts, group, single.counts[nodes])
-    n_leaves = np.bincount(group, weights=single.n_leaves[nodes]).astype(np.int64)
+    n_draws = np.bincount(group, weights=single.n_draws[nodes]).astype(np.int64)
     order = np.argsort(first)
-    merged = Groups(nodes[first], single.is_leaf[nodes[first]], counts, n_leaves, {}).take(order)
+    merged = Groups(nodes[first], single.is_leaf[nodes[first]], counts, n_draws, {}).take(order)
     return replace(merged, codes=_codes(forest, nodes, group, first))
 
 

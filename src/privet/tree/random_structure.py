@@ -3,6 +3,9 @@
 Every node draws an attribute uniformly from those that its path has left. A categorical attribute branches on all its
 values and is then used up; a numeric one branches at a random border between the cells of the node's public interval,
 and stays in play while that interval has two cells. All trees grow at once, level by level, in arrays.
+
+Where attributes are binned, a numeric one branches on all its cells, as a categorical one does; and where a least support
+is given, a node is split only while it can be expected to hold that many rows (Fletcher and Islam 2015, DP-RF).
 """
 
 from collections.abc import Sequence
@@ -31,9 +34,9 @@ class _Frontier:
     high: NDArray[np.uint16]
 
     @classmethod
-    def roots(cls, attributes: Sequence[Attribute], n_trees: int) -> "_Frontier":
-        # A categorical attribute's missing code is a branch of its own; a numeric one's goes with the last cell.
-        last = [a.missing_code if isinstance(a, Categorical) else a.n_values - 1 for a in attributes]
+    def roots(cls, attributes: Sequence[Attribute], n_trees: int, *, binned: bool) -> "_Frontier":
+        # Where each code has a branch, so has the missing one; a number's that is cut in two goes with the last cell.
+        last = [a.missing_code if binned or isinstance(a, Categorical) else a.n_values - 1 for a in attributes]
         high = np.tile(np.array(last, dtype=np.uint16), (n_trees, 1))
         return cls(np.zeros_like(high), high)
 
@@ -78,12 +81,29 @@ class _Frontier:
         return _Frontier(low, high)
 
 
+@dataclass(frozen=True)
+class Support:
+    """How many rows each node of a level can be expected to hold, and the least number for a split."""
+
+    expected: NDArray[np.float64]
+    least: float
+
+    def children(self, schema: Schema, attribute: NDArray[np.int64], n_children: NDArray[np.int64]) -> "Support":
+        """Return the next level's: a node's rows spread evenly over the domain of its attribute."""
+        domain = np.array([*(a.n_values for a in schema.attributes), 1])
+        parent = np.repeat(np.arange(len(attribute)), n_children)
+        return Support((self.expected / domain[attribute])[parent], self.least)
+
+
 def random_structure(
     schema: Schema,
     *,
     n_trees: int,
     height: int,
     coins: np.random.Generator,
+    binned: bool = False,
+    roots: NDArray[np.int64] | None = None,
+    support: Support | None = None,
     max_leaf_counts: int = MAX_LEAF_COUNTS,
 ) -> Forest:
     """Return ``n_trees`` random trees whose leaves are at depth ``height``, or above it where attributes run out.
@@ -96,25 +116,37 @@ def random_structure(
         Both at least 1.
     coins : numpy.random.Generator
         Public coins.
+    binned : bool
+        Branch on all cells of a numeric attribute.
+    roots : int array, optional
+        The attributes of the roots, instead of random ones.
+    support : Support, optional
+        Leaves are nodes that can be expected to hold too few rows for a split.
     max_leaf_counts : int
         Refuse to grow more leaves, times classes, than this.
     """
     # The last entry is LEAF's.
-    branches = np.array([*(a.branches for a in schema.attributes), 0], dtype=np.int64)
-    is_numeric = np.array([*(isinstance(a, Numeric) for a in schema.attributes), False])
-    frontier = _Frontier.roots(schema.attributes, n_trees)
+    codes = [a.n_values + 1 if binned else a.branches for a in schema.attributes]
+    branches = np.array([*codes, 0], dtype=np.int64)
+    is_cut = np.array([*(isinstance(a, Numeric) and not binned for a in schema.attributes), False])
+    frontier = _Frontier.roots(schema.attributes, n_trees, binned=binned)
     attributes, cuts, n_leaves = [], [], 0
     for level in range(height):
-        attribute = frontier.draw_attributes(coins)
-        cut = frontier.draw_cuts(attribute, is_numeric, coins)
+        attribute = frontier.draw_attributes(coins) if roots is None or level else roots.copy()
+        if support is not None:
+            attribute[support.expected < support.least] = LEAF
+        cut = frontier.draw_cuts(attribute, is_cut, coins)
         n_children = branches[attribute]
         n_leaves += int(np.count_nonzero(n_children == 0))
         if (n_leaves + int(n_children.sum())) * len(schema.classes) > max_leaf_counts:
             raise _too_large(schema, n_trees, height, max_leaf_counts)
         attributes.append(attribute)
         cuts.append(cut)
+        if not n_children.any():
+            break
         if level < height - 1:
             frontier = frontier.children(attribute, cut, n_children)
+            support = None if support is None else support.children(schema, attribute, n_children)
     last_level = np.full(n_children.sum(), LEAF)
     attribute, cut = np.concatenate([*attributes, last_level]), np.concatenate([*cuts, last_level])
     return Forest.from_nodes(attribute.astype(np.int32), cut.astype(np.int32), n_trees, schema.attributes)

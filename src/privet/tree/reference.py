@@ -73,3 +73,46 @@ def vote_shares(
     for row, record in enumerate(records.reshape(-1, stride)):
         votes = sum(weights[leaf_of(words, root, depth, record)] for root in roots)
         out[row] = votes / np.sum(votes) if np.sum(votes) > 0 else otherwise
+
+
+def count_tables(
+    words: NDArray[np.uint64],
+    roots: NDArray[np.int64],
+    depth: int,
+    multiway: bool,  # noqa: ARG001 - a short cut of the kernel's
+    records: NDArray[Any],
+    stride: int,
+    labels: NDArray[np.uint16],
+    slots: NDArray[np.int64],
+    offsets: NDArray[np.uint64],
+    n_classes: int,
+    tables: NDArray[np.int64],
+) -> None:
+    """Count every attribute's (code, class) pairs in the node that a row has come to."""
+    for record, label in zip(records.reshape(-1, stride), labels, strict=True):
+        for root in roots:
+            slot = slots[leaf_of(words, root, depth, record)]
+            if slot >= 0:
+                for offset, code in zip(offsets, record, strict=True):
+                    tables[slot, int(offset) + n_classes * int(code) + int(label)] += 1
+
+
+def vote_most_confident(
+    words: NDArray[np.uint64],
+    roots: NDArray[np.int64],
+    depth: int,
+    multiway: bool,  # noqa: ARG001 - a short cut of the kernel's
+    records: NDArray[Any],
+    stride: int,
+    shares: NDArray[np.float64],
+    tie_weight: float,
+    out: NDArray[np.float64],
+) -> None:
+    """Write to ``out`` the most confident tree's share for each class, plus a little of all shares."""
+    for row, record in enumerate(records.reshape(-1, stride)):
+        own = shares[[leaf_of(words, root, depth, record) for root in roots]]
+        leads = own.argmax(axis=1)[:, None] == np.arange(own.shape[1])
+        total = np.zeros(own.shape[1])
+        for each in own:
+            total = total + each
+        out[row] = np.where(leads, own, 0.0).max(axis=0) + tie_weight * total

@@ -16,14 +16,14 @@ from privet.errors import ParameterError
 from privet.schema import Label, Schema
 from privet.schema.attribute import label_kind
 from privet.tree.conditions import Condition, Paths, joined, shown
-from privet.tree.forest import Forest
-from privet.tree.intervals import check_variance, confidence_intervals, support_intervals
+from privet.tree.counted import CountedForest
+from privet.tree.intervals import confidence_intervals, support_intervals
 from privet.tree.merging import Groups, merged_nodes, single_nodes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Condition", "Rule", "RuleTable", "chosen_rules", "rules_of"]
+__all__ = ["Condition", "Rule", "RuleTable", "chosen_rules"]
 
 _SHOWN_CLASSES = 10
 
@@ -40,7 +40,7 @@ class Rule:
     conditions : tuple of Condition
         One an attribute, in the order of the path; none at a root.
     counts : tuple of int
-        Released class counts: a leaf's own, an inner node's the sums of its leaves'.
+        Released class counts: the node's own where the method released them, else the sums of its leaves'.
     prediction : Label
         The class with the largest count; of equal ones the first.
     support, support_low, support_high
@@ -69,23 +69,6 @@ class Rule:
         return _text(self.conditions, self.prediction)
 
 
-def rules_of(
-    forest: Forest, noisy_counts: NDArray[np.int64], schema: Schema, *, noise_variance: float
-) -> Iterator[Rule]:
-    """Yield the rule of every node, level by level over all trees: those with the most rows behind them come first.
-
-    Parameters
-    ----------
-    forest : Forest
-    noisy_counts : array
-        Released class counts, one row a leaf of ``forest.leaves``.
-    schema : Schema
-    noise_variance : float
-        Of the noise in one released count; 0 where there is none.
-    """
-    return RuleTable.of(forest, noisy_counts, schema, noise_variance=noise_variance).rules()
-
-
 @dataclass(frozen=True, eq=False)
 class RuleTable:
     """Rules as arrays, without their words."""
@@ -95,23 +78,14 @@ class RuleTable:
     groups: Groups
     tree: NDArray[np.int64]
     depth: NDArray[np.int64]
-    noise_variance: float
+    draw_variance: float
 
     @classmethod
-    def of(
-        cls,
-        forest: Forest,
-        noisy_counts: NDArray[np.int64],
-        schema: Schema,
-        *,
-        noise_variance: float,
-        merge: bool = False,
-    ) -> Self:
+    def of(cls, counted: CountedForest, schema: Schema, *, merge: bool = False) -> Self:
         """Return the rules of all nodes in level order; with ``merge`` sibling leaves that agree become one."""
-        groups = (merged_nodes if merge else single_nodes)(forest, noisy_counts)
-        tree, depth = _tree_and_depth(forest)
-        variance = check_variance(noise_variance)
-        return cls(schema, Paths(forest, schema), groups, tree[groups.node], depth[groups.node], variance)
+        groups = (merged_nodes if merge else single_nodes)(counted)
+        tree, depth = counted.forest.tree_of_node[groups.node], counted.forest.depth_of_node[groups.node]
+        return cls(schema, Paths(counted.forest, schema), groups, tree, depth, counted.draw_variance)
 
     def __len__(self) -> int:
         return len(self.groups.node)
@@ -151,7 +125,7 @@ class RuleTable:
     @cached_property
     def numbers(self) -> dict[str, NDArray[Any]]:
         """Support and confidence with their intervals, by the names they have in a `Rule`."""
-        variance = self.noise_variance * self.groups.n_leaves.astype(np.float64)
+        variance = self.draw_variance * self.groups.n_draws.astype(np.float64)
         support_low, support_high = support_intervals(self.groups.counts, variance)
         low, high = confidence_intervals(self.groups.counts, self.predicted, variance)
         return {
@@ -227,12 +201,3 @@ def _class_position(schema: Schema, class_: Label) -> int:
 
 def _text(conditions: tuple[Condition, ...], prediction: Label) -> str:
     return f"if {joined(conditions)} then {shown(prediction)}" if conditions else f"always {shown(prediction)}"
-
-
-def _tree_and_depth(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    starts = forest.level_start
-    tree = np.arange(forest.n_nodes)
-    for level in range(1, forest.depth + 1):
-        own = slice(starts[level], starts[level + 1])
-        tree[own] = tree[forest.parent[own]]
-    return tree, np.repeat(np.arange(len(starts) - 1), np.diff(starts))

@@ -1,9 +1,11 @@
-"""How the leaves that a row reaches decide (Jagannathan et al. 2012, Algorithm 3).
+"""How the leaves that a row reaches decide.
 
-A class's probability is its share of the released counts of all leaves that the row reaches, negative counts taken as
-0. Where nothing is left, the forest's released class totals decide.
+Summed (Jagannathan et al. 2012, Algorithm 3): a class's probability is its share of the weights of all leaves that the
+row reaches, for released counts those counts, negative ones taken as 0. Most confident (Fletcher and Islam 2015, DP-RF):
+the surest tree decides. Where nothing is left, the forest's released class totals do.
 """
 
+from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -17,27 +19,23 @@ from privet.tree.threads import n_threads
 
 # Below this a thread costs more than it saves.
 _ROWS_PER_THREAD = 4_096
+# Steps of a share; sums over ten thousand trees stay far below 2^62.
+SHARE_GRID = 2**30
+# So little that it decides between equal confidences only, over ten thousand trees too.
+_TIE_WEIGHT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class SummedCounts:
-    """The vote of Algorithm 3, ready for the kernels."""
+class Vote:
+    """What is common to all votes: rows are shared out over threads."""
 
     forest: Forest
     roots: NDArray[np.int64]
-    weights: NDArray[np.int64]
     otherwise: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, forest: Forest, noisy_counts: NDArray[np.int64]) -> "SummedCounts":
-        """Prepare the vote of ``forest`` with the released class counts of its leaves."""
-        weights = np.zeros((forest.n_nodes, noisy_counts.shape[1]), dtype=np.int64)
-        weights[forest.leaves] = np.maximum(noisy_counts, 0)
-        return cls(forest, np.arange(forest.n_trees), weights, class_shares(noisy_counts))
 
     def probabilities(self, codes: NDArray[Any], *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return each row's class probabilities."""
-        out = np.empty((len(codes), self.weights.shape[1]))
+        out = np.empty((len(codes), len(self.otherwise)))
         n_parts = min(n_threads(n_jobs), 1 + len(codes) // _ROWS_PER_THREAD)
         if n_parts == 1:
             self._fill(codes, out)
@@ -52,12 +50,61 @@ class SummedCounts:
             )
         return out
 
+    @abstractmethod
+    def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
+        """Write the probabilities of rows to ``out``."""
+
+
+@dataclass(frozen=True, eq=False)
+class SummedCounts(Vote):
+    """The vote of Algorithm 3, ready for the kernels: whole weights of leaves, added up over the trees."""
+
+    weights: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, forest: Forest, noisy_counts: NDArray[np.int64]) -> "SummedCounts":
+        """Prepare the vote of ``forest`` with the released class counts of its leaves."""
+        return cls.of_weights(forest, np.maximum(noisy_counts, 0), class_shares(noisy_counts))
+
+    @classmethod
+    def of_weights(
+        cls, forest: Forest, leaf_weights: NDArray[np.int64], otherwise: NDArray[np.float64]
+    ) -> "SummedCounts":
+        """Prepare a vote with other weights, one per leaf and class."""
+        weights = np.zeros((forest.n_nodes, leaf_weights.shape[1]), dtype=np.int64)
+        weights[forest.leaves] = leaf_weights
+        return cls(forest, np.arange(forest.n_trees), otherwise, weights)
+
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         forest = self.forest
         kernels.vote_shares(
             forest.words, self.roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1],
             self.weights, self.otherwise, out,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class MostConfident(Vote):
+    """The vote of DP-RF: the class with the highest single confidence wins, ties by the sum of all confidences."""
+
+    shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, forest: Forest, leaf_shares: NDArray[np.float64], otherwise: NDArray[np.float64]) -> "MostConfident":
+        """Prepare the vote with the class shares that each leaf stands for."""
+        shares = np.zeros((forest.n_nodes, leaf_shares.shape[1]))
+        shares[forest.leaves] = leaf_shares
+        return cls(forest, np.arange(forest.n_trees), otherwise, shares)
+
+    def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
+        forest = self.forest
+        kernels.vote_most_confident(
+            forest.words, self.roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1],
+            self.shares, _TIE_WEIGHT, out,
+        )  # fmt: skip
+        total = out.sum(axis=1, keepdims=True)
+        np.divide(out, total, out=out, where=total > 0)
+        out[total[:, 0] <= 0] = self.otherwise
 
 
 def class_shares(noisy_counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -67,3 +114,38 @@ def class_shares(noisy_counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.full(len(totals), 1.0 / len(totals))
     shares: NDArray[np.float64] = totals / totals.sum()
     return shares
+
+
+def node_shares(noisy_counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the classes' shares of each node's released counts, negatives taken as 0; all 0 where nothing is left."""
+    counts = np.maximum(noisy_counts, 0).astype(np.float64)
+    shares: NDArray[np.float64] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    return shares
+
+
+def confidence_weights(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return votes for the majority class alone, weighted by its share (DPDF, section 3.3), in whole steps."""
+    weights = np.zeros(shares.shape, dtype=np.int64)
+    nodes, majority = np.arange(len(shares)), shares.argmax(axis=1)
+    weights[nodes, majority] = np.round(shares[nodes, majority] * SHARE_GRID).astype(np.int64)
+    return weights
+
+
+def most_confident(forest: Forest, shares: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return for every node the most confident one among the kept nodes of its path; of equal ones the highest."""
+    confidence = np.where(kept, shares.max(axis=1), -1.0)
+    best = np.arange(forest.n_nodes)
+    for level in range(1, forest.depth + 1):
+        own = np.arange(forest.level_start[level], forest.level_start[level + 1])
+        above = best[forest.parent[own]]
+        best[own] = np.where(confidence[own] > confidence[above], own, above)
+    return best
+
+
+def nearest_nonempty(forest: Forest, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return for every node itself, or where its released counts leave nothing, the nearest ancestor with some."""
+    best = np.arange(forest.n_nodes)
+    for level in range(1, forest.depth + 1):
+        own = np.arange(forest.level_start[level], forest.level_start[level + 1])
+        best[own] = np.where(shares[own].any(axis=1), own, best[forest.parent[own]])
+    return best

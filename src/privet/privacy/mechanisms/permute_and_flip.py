@@ -1,6 +1,7 @@
 """Permute-and-flip: choose one candidate by its score, at a cost of pure epsilon."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,6 +74,52 @@ def permute_and_flip(
     return index, events.drawn_from(noise, event)
 
 
+def permute_and_flip_each(
+    exact_scores: ArrayLike,
+    allowed: NDArray[np.bool_],
+    *,
+    epsilon: float,
+    sensitivity: int,
+    monotone: bool = False,
+    what: str = "selection",
+    noise: NoiseSource | None = None,
+) -> tuple[NDArray[np.int64], events.Event]:
+    """Choose one of the ``allowed`` candidates in every line of ``exact_scores``, each on rows of its own.
+
+    Parameters
+    ----------
+    exact_scores : 2-D array of integers
+        One line a choice, one column a candidate.
+    allowed : bool array of the same shape
+        Public; at least one candidate a line.
+    epsilon, sensitivity, monotone, what, noise
+        As in `permute_and_flip`.
+
+    Privacy
+    -------
+    Lines are about disjoint rows (the caller's promise), so one row more or less moves the scores of one line, and
+    all choices together cost ``epsilon`` once. Argument: permute_and_flip.md.
+    """
+    epsilon, sensitivity = check_epsilon(epsilon), positive_integer("sensitivity", sensitivity)
+    scores, noise = exact_integers(np.asarray(exact_scores)), noise or SystemNoise()
+    chosen = np.empty(len(scores), dtype=np.int64)
+    best = np.where(allowed, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
+    gaps = np.where(allowed, best.astype(np.uint64) - scores.astype(np.uint64), np.uint64(0))
+    event: events.Event = events.NoNoise(what)
+    rate = Fraction(1)
+    if math.isinf(epsilon):
+        allowed = allowed & (gaps == 0)
+    else:
+        rate = rate_at_most(sensitivity, epsilon, monotone=monotone)
+        most = int(allowed.sum(axis=1).max(initial=1))
+        event = events.PermuteAndFlip(what, epsilon, sensitivity, most, bool(monotone), rate)
+    fill(
+        _fill_each, chosen, gaps, allowed, U64(rate.numerator), U64(rate.denominator),
+        words_each=2.0 * gaps.shape[1], noise=noise,
+    )  # fmt: skip
+    return chosen, event if math.isinf(epsilon) else events.drawn_from(noise, event)
+
+
 def _gaps(exact_scores: ArrayLike) -> NDArray[np.uint64]:
     """Return how far each score is below the best."""
     scores = np.asarray(exact_scores)
@@ -106,6 +153,27 @@ def _fill(
     for i in range(done, out.size):
         start = cursor[0]
         out[i] = _sample(gaps, top, bottom, halves, cursor)
+        if cursor[0] > halves.size:
+            return i, start
+    return out.size, cursor[0]
+
+
+@compiled
+def _fill_each(
+    halves: Halves,
+    out: NDArray[np.int64],
+    done: int,
+    gaps: NDArray[np.uint64],
+    allowed: NDArray[np.bool_],
+    top: np.uint64,
+    bottom: np.uint64,
+) -> tuple[int, int]:
+    """Fill ``out[done:]`` with a choice a line, as `bits.fill` asks."""
+    cursor = np.zeros(1, dtype=np.int64)
+    for i in range(done, out.size):
+        start = cursor[0]
+        candidates = np.flatnonzero(allowed[i])
+        out[i] = candidates[_sample(gaps[i][candidates], top, bottom, halves, cursor)]
         if cursor[0] > halves.size:
             return i, start
     return out.size, cursor[0]

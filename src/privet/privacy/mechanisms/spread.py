@@ -14,7 +14,7 @@ def standard_deviation(event: events.Event) -> float:
     match event:
         case events.NoNoise():
             return 0.0
-        case events.Seeded():
+        case events.Seeded() | events.Unproven():
             return standard_deviation(event.part)
         case events.DiscreteLaplace():
             return laplace_deviation(float(event.scale))

@@ -1,0 +1,215 @@
+"""Forests whose structure is public and whose leaf counts are released, in one batch or several over disjoint rows."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.count_forest import CountForestClassifier
+from privet.central.receipts import in_sequence, is_count
+from privet.counting.rows import Rows, exact_leaf_counts
+from privet.errors import ParameterError
+from privet.plan import Plan, Step, epsilon_needed, laplace_step
+from privet.privacy.events import Event, Parallel, Sequential
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.privacy.mechanisms.rational import MIN_EPSILON, remaining
+from privet.privacy.mechanisms.spread import standard_deviation
+from privet.privacy.unit import Unit
+from privet.rng import NoiseSource, public_generator
+from privet.schema import Schema
+from privet.tree.counted import CountedForest
+from privet.tree.forest import Forest
+
+MAX_BATCHES = 10_000
+# Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it grows with its logarithm, or
+# in proportion to it, so a rough number does.
+ROW_COUNT_SHARE = 0.05
+ROW_COUNT, LEAF_COUNTS = "number of rows", "class counts of leaves"
+
+
+class LeafCountClassifier(CountForestClassifier):
+    """Public trees with released leaf counts; subclasses draw the trees."""
+
+    height: int | None
+    random_state: int | np.random.Generator | np.random.RandomState | None
+
+    @abstractmethod
+    def _needs_rows(self) -> bool:
+        """Return whether drawing the trees takes a number of rows."""
+
+    @abstractmethod
+    def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, coins: np.random.Generator) -> Forest:
+        """Draw the public trees for about ``n_rows`` rows and counts released at ``epsilon``."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to the rows of ``X`` and their labels ``y``, or to a Parquet or CSV file.
+
+        Parameters
+        ----------
+        X : pandas, polars or Arrow table, NumPy array, or path
+            Named columns are found by name, NumPy columns by position. A file also holds the labels.
+        y : array of labels
+            Each one of the schema's classes; left out for a file.
+        """
+        return self._fit_first_batch(X, y, classes=None)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+        """Add a batch of new rows: counted on the same trees with fresh noise, and added.
+
+        A row may be in one batch only. The cost of the model is then that of the dearest batch, while the variance of
+        the noise grows with every batch; `noise_growth_` shows it. The first call is a fit.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        classes : array of labels, optional
+            For scikit-learn's sake; the schema has them, and other ones are an error.
+        """
+        if not hasattr(self, "guarantee_"):
+            return self._fit_first_batch(X, y, classes=classes)
+        epsilon = self.check_parameters()
+        _check_classes(self.schema_, classes)
+        self._check_next_batch()
+        coins, stream = public_generator(self.random_state), len(self._batches)
+        with self._reserve(epsilon, "update") as reservation:  # refuses here, before any data are read
+            noise = self._noise(coins, reservation, stream=stream)
+            _, rows = self._open(X, y, self._encoder)
+            noisy_counts, receipt = self._release_counts(self.forest_, self.schema_, rows, epsilon, noise)
+            event = Parallel((*self._batches, receipt), because=self._unit().one_batch_each)
+            counts = self.noisy_counts_ + noisy_counts
+            return self._set_released(self._encoder, self.forest_, counts, event, reservation, newest=receipt)
+
+    def _fit_first_batch(self, X: Any, y: Any, *, classes: Any) -> Self:
+        epsilon = self.check_parameters()
+        coins = public_generator(self.random_state)
+        with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
+            noise = self._noise(coins, reservation)
+            encoder, rows = self._open(X, y)
+            schema = encoder.schema
+            _check_classes(schema, classes)
+            n_rows, left, bought = self._number_of_rows(schema, rows, epsilon, noise)
+            forest = self._draw_forest(schema, n_rows, left, coins)
+            self._say(f"{forest.n_trees} trees of height {forest.depth} with {len(forest.leaves):,} leaves: counting")
+            noisy_counts, receipt = self._release_counts(forest, schema, rows, left, noise)
+            event = Sequential((*bought, receipt)) if bought else receipt
+            return self._set_released(encoder, forest, noisy_counts, event, reservation)
+
+    @property
+    def noise_growth_(self) -> NDArray[np.float64]:
+        """The standard deviation of the noise in a released count after each batch."""
+        return _growth(self._batches)
+
+    def plan(self, n_rows: int | None = None) -> Plan:
+        """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing."""
+        return self._planner(n_rows)(self.check_parameters())
+
+    def epsilon_needed(self, n_rows: int | None = None, reliability: float = 0.95) -> float:
+        """Return the least epsilon at which votes are as reliable as asked (see `Plan`); it reads no row."""
+        self.check_parameters()
+        return epsilon_needed(self._planner(n_rows), reliability)
+
+    def _planner(self, n_rows: int | None) -> Callable[[float], Plan]:
+        """Return the function that plans for a price, with the trees that a fit at ``n_rows`` rows may have."""
+        schema = self._declared_schema()
+        n_rows = self._checked_rows(n_rows, schema)
+
+        def planned(epsilon: float) -> Plan:
+            left = remaining(epsilon, self._row_count_share(schema, epsilon))
+            forest = self._draw_forest(schema, n_rows, left, public_generator(self.random_state))
+            per_tree = len(forest.leaves) / forest.n_trees
+            return Plan(
+                self.method, epsilon, self._unit(), n_rows, forest.n_trees, forest.depth, per_tree,
+                n_rows / per_tree, self._steps(schema, forest, epsilon), self._tuning(schema, n_rows, left),
+            )  # fmt: skip
+
+        return planned
+
+    def _tuning(self, schema: Schema, n_rows: int, epsilon: float) -> dict[str, str]:  # noqa: ARG002 - not all tune
+        """Return what the method tunes by itself, in words."""
+        return {}
+
+    def _steps(self, schema: Schema, forest: Forest, epsilon: float) -> tuple[Step, ...]:
+        share, n_counts = self._row_count_share(schema, epsilon), len(forest.leaves) * len(schema.classes)
+        sensitivity = forest.n_trees * self.max_rows
+        leaves = laplace_step(LEAF_COUNTS, remaining(epsilon, share), sensitivity=sensitivity, n_values=n_counts)
+        if share == 0:
+            return (leaves,)
+        return laplace_step(ROW_COUNT, share, sensitivity=self.max_rows, n_values=1), leaves
+
+    def _number_of_rows(
+        self, schema: Schema, rows: Rows, epsilon: float, noise: NoiseSource
+    ) -> tuple[int, float, tuple[Event, ...]]:
+        """Return about how many rows there are, what is left of epsilon, and the receipt if the number was bought."""
+        share = self._row_count_share(schema, epsilon)
+        if share == 0:
+            return schema.rows or 1, epsilon, ()
+        exact = np.array([rows.exact_size()], dtype=np.int64)
+        noisy, receipt = discrete_laplace(exact, epsilon=share, sensitivity=self.max_rows, what=ROW_COUNT, noise=noise)
+        return max(1, int(noisy[0])), remaining(epsilon, share), (receipt,)
+
+    def _row_count_share(self, schema: Schema, epsilon: float) -> float:
+        """Return the share of epsilon for a noisy number of rows: none where it is not needed."""
+        share = ROW_COUNT_SHARE * epsilon
+        needed = self._needs_rows() and schema.rows is None
+        return share if needed and share >= MIN_EPSILON else 0.0  # below that the count would be noise alone
+
+    def _release_counts(
+        self, forest: Forest, schema: Schema, rows: Rows, epsilon: float, noise: NoiseSource
+    ) -> tuple[NDArray[np.int64], Event]:
+        exact_counts = exact_leaf_counts(forest, rows, n_classes=len(schema.classes), n_jobs=self.n_jobs)
+        # A row lands in one leaf of every tree, so it moves n_trees counts by 1; a person has up to max_rows rows.
+        return discrete_laplace(
+            exact_counts,
+            epsilon=epsilon,
+            sensitivity=forest.n_trees * self.max_rows,
+            what=LEAF_COUNTS,
+            noise=noise,
+        )
+
+    def _check_next_batch(self) -> None:
+        if self._unit() != Unit(self.guarantee_.unit, self.guarantee_.max_rows):
+            raise ParameterError("unit or max_rows changed since the first batch; set them back, or fit anew")
+        if len(self._batches) >= MAX_BATCHES:
+            raise ParameterError(f"a model takes at most {MAX_BATCHES:,} batches; fit anew, with far less noise")
+
+    @property
+    def _batches(self) -> tuple[Event, ...]:
+        return _batches_of(self.guarantee_.event)
+
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+        return CountedForest.of_leaves(forest, noisy_counts, float(_growth(_batches_of(event))[-1]) ** 2)
+
+    def _assumptions(self, event: Event) -> list[str]:
+        return [self._unit().one_batch_each] if isinstance(event, Parallel) else []
+
+    def _is_receipt(self, event: Event, forest: Forest) -> bool:
+        batches = _batches_of(event)
+        return len(batches) <= MAX_BATCHES and all(self._is_batch(batch, forest.n_trees) for batch in batches)
+
+    def _is_batch(self, batch: Event, n_trees: int) -> bool:
+        """Return whether ``batch`` is a receipt of leaf counts, or one of a row count and one of leaf counts."""
+        *rows, leaves = in_sequence(batch)
+        return (
+            len(rows) == isinstance(batch, Sequential)
+            and all(is_count(receipt, sensitivity=self.max_rows) for receipt in rows)
+            and is_count(leaves, sensitivity=n_trees * self.max_rows)
+        )
+
+
+def _batches_of(event: Event) -> tuple[Event, ...]:
+    return event.parts if isinstance(event, Parallel) else (event,)
+
+
+def _growth(batches: tuple[Event, ...]) -> NDArray[np.float64]:
+    # A row count may stand before a batch's leaf counts.
+    deviations = [standard_deviation(in_sequence(batch)[-1]) for batch in batches]
+    growth: NDArray[np.float64] = np.sqrt(np.cumsum(np.square(deviations)))
+    return growth
+
+
+def _check_classes(schema: Schema, classes: Any) -> None:
+    if classes is not None and set(np.asarray(classes).tolist()) != set(schema.classes):
+        raise ParameterError("classes differ from the schema's; leave classes out, or declare them in the schema")

@@ -1,0 +1,100 @@
+"""Which nodes of a grown tree to keep, decided on released counts alone."""
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.schema import Schema
+from privet.tree.forest import LEAF, Forest
+
+# Numbers of nodes by name, and whether inner nodes gain by their children, whose sums are given.
+Measures: TypeAlias = dict[str, NDArray[np.float64]]
+Gains: TypeAlias = Callable[[NDArray[np.int64], Measures], NDArray[np.bool_]]
+# C4.5's confidence of 25 %: the upper quartile of the normal law.
+_UPPER_QUARTILE = 0.6744897501960817
+
+
+def cut_back(forest: Forest, is_leaf: NDArray[np.bool_], schema: Schema) -> tuple[Forest, NDArray[np.int64]]:
+    """Return the forest without what lies below nodes that became leaves, and which of its nodes are left."""
+    kept = np.ones(forest.n_nodes, dtype=bool)
+    for level in range(1, forest.depth + 1):
+        own = slice(forest.level_start[level], forest.level_start[level + 1])
+        parent = forest.parent[own]
+        kept[own] = kept[parent] & ~is_leaf[parent]
+    nodes = np.flatnonzero(kept)
+    attribute = np.where(is_leaf, LEAF, forest.attribute)[nodes].astype(np.int32)
+    cut = np.where(is_leaf, -1, forest.cut)[nodes].astype(np.int32)
+    return Forest.from_nodes(attribute, cut, forest.n_trees, schema.attributes), nodes
+
+
+def useful_splits(forest: Forest, noisy_counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which nodes become leaves: where the children are no purer than the node itself (DPDF, eq. 27)."""
+    counts = np.maximum(noisy_counts, 0).astype(np.float64)
+    size = counts.sum(axis=1)
+    impurity = size - (counts**2).sum(axis=1) / np.maximum(size, 1.0)
+    share = impurity / np.maximum(size, 1.0)
+
+    def gains(inner: NDArray[np.int64], sums: Measures) -> NDArray[np.bool_]:
+        gained: NDArray[np.bool_] = share[inner] > sums["impurity"] / np.maximum(sums["size"], 1.0)
+        return gained
+
+    return _bottom_up(forest, {"impurity": impurity, "size": size}, gains)
+
+
+def error_based(forest: Forest, noisy_counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which nodes become leaves: where they can be expected to err no more than their children (C4.5)."""
+    errors = expected_errors(np.maximum(noisy_counts, 0).astype(np.float64))
+
+    def gains(inner: NDArray[np.int64], sums: Measures) -> NDArray[np.bool_]:
+        return errors[inner] > sums["errors"]
+
+    return _bottom_up(forest, {"errors": errors}, gains)
+
+
+def expected_errors(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows that a leaf of these counts gets wrong, at the upper end of their 25 % confidence limit."""
+    n = counts.sum(axis=1)
+    some, z = np.maximum(n, 1.0), _UPPER_QUARTILE
+    f = (n - counts.max(axis=1)) / some
+    upper = (f + z**2 / (2 * some) + z * np.sqrt(f / some - f**2 / some + z**2 / (4 * some**2))) / (1 + z**2 / some)
+    errors: NDArray[np.float64] = n * upper
+    return errors
+
+
+def reliable_nodes(
+    forest: Forest, node_counts: NDArray[np.int64], *, epsilon_per_tree: float, noise_factor: float
+) -> NDArray[np.bool_]:
+    """Return the nodes whose signal is no weaker than their noise, and whose parents' is not (DP-RF, eq. 10)."""
+    support = node_counts.sum(axis=1).astype(np.float64)
+    noise = (
+        0.0 if math.isinf(epsilon_per_tree) else noise_factor * np.sqrt(2.0 * forest.n_leaves_below) / epsilon_per_tree
+    )
+    strong: NDArray[np.bool_] = (support > 0) & (support >= noise)
+    strong[: forest.n_trees] = True
+    for level in range(1, forest.depth + 1):
+        own = slice(forest.level_start[level], forest.level_start[level + 1])
+        strong[own] &= strong[forest.parent[own]]
+    return strong
+
+
+def _bottom_up(forest: Forest, measures: Measures, gains: Gains) -> NDArray[np.bool_]:
+    """Make leaves, from the lowest level up, of nodes whose children are all leaves and gain nothing.
+
+    Where a subtree stays, what its leaves measure is handed up in its stead.
+    """
+    is_leaf: NDArray[np.bool_] = forest.attribute == LEAF
+    measures = {name: measure.copy() for name, measure in measures.items()}
+    for level in range(forest.depth - 1, -1, -1):
+        start, middle, stop = forest.level_start[level : level + 3]
+        inner = start + np.flatnonzero(forest.n_children[start:middle])
+        first = forest.first_child[inner] - middle
+        over_leaves = np.logical_and.reduceat(is_leaf[middle:stop], first)
+        sums = {name: np.add.reduceat(measure[middle:stop], first) for name, measure in measures.items()}
+        useful = gains(inner, sums)
+        is_leaf[inner] = over_leaves & ~useful
+        for name, measure in measures.items():
+            measure[inner] = np.where(is_leaf[inner], measure[inner], sums[name])
+    return is_leaf
