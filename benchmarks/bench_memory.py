@@ -1,13 +1,17 @@
-"""Memory: the peak of a fit to a Parquet file of 20 million rows, and beside it that of 4 million.
+"""Memory: the peak of a fit to a Parquet file of 20 million rows, and of predicting one of 5 million.
+
+Beside them stand the peaks at 4 million and 1 million: both should be flat.
 
 The files have five numeric and three categorical attributes and a label, in row groups of a million rows, and are
-written piece by piece to a temporary folder (about 1 GB). Each fit, ten trees, runs in a fresh process and says the
-most memory that it held, interpreter and libraries included.
+written piece by piece to a temporary folder (about 1 GB). Each fit, ten trees, and each `privet predict` runs in a
+fresh process and says the most memory that it held, interpreter and libraries included. What was predicted is compared
+with the model's own predictions in memory, to the last bit.
 """
 
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import harness
-from privet import Categorical, Numeric, Schema
+from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 
 _PIECE = 1_000_000
 _REGIONS = [f"region {i}" for i in range(12)]
@@ -31,22 +35,35 @@ SCHEMA = Schema(
     classes=["no", "yes"],
     rows=4_000_000,
 )
-_NAMES = ("Parquet 20M rows, peak memory", "Parquet 20M rows, peak memory against 4M")
+_NAMES = (
+    "Parquet 20M rows, peak memory",
+    "Parquet 20M rows, peak memory against 4M",
+    "predict, Parquet 5M rows, peak memory",
+    "predict, Parquet 5M rows, peak memory against 1M",
+)
 
 
 def measure(options: harness.Options) -> list[harness.Bar]:
-    limits: list[tuple[float, str]] = [(400, "MB"), (1.05, "x")]
+    limits: list[tuple[float, str]] = [(400, "MB"), (1.05, "x"), (500, "MB"), (1.15, "x")]
     if not options.full:
         why = "not run: add --full"
         return [
             harness.not_run(name, limit, why, unit=unit, at_least=False)
             for name, (limit, unit) in zip(_NAMES, limits, strict=True)
         ]
-    many, few = _peak(20), _peak(4)
-    sizes = {"ours": f"{many:.0f} MB", "theirs": f"{few:.0f} MB at 4M"}
+    fits = _bars(_NAMES[:2], limits[:2], _peak, 20, 4)
+    return fits + _bars(_NAMES[2:], limits[2:], _predict_peak, 5, 1)
+
+
+def _bars(
+    names: Sequence[str], limits: Sequence[tuple[float, str]], peak: Callable[[int], float], more: int, fewer: int
+) -> list[harness.Bar]:
+    """Return the line of the peak at ``more`` million rows, and that of its ratio to the peak at ``fewer``."""
+    many, few = peak(more), peak(fewer)
+    sizes = {"ours": f"{many:.0f} MB", "theirs": f"{few:.0f} MB at {fewer}M"}
     return [
-        harness.Bar(_NAMES[0], many, 400, unit="MB", at_least=False, ours=sizes["ours"]),
-        harness.Bar(_NAMES[1], many / few, 1.05, unit="x", at_least=False, **sizes),
+        harness.Bar(names[0], many, limits[0][0], unit="MB", at_least=False, ours=sizes["ours"]),
+        harness.Bar(names[1], many / few, limits[1][0], unit="x", at_least=False, **sizes),
     ]
 
 
@@ -56,9 +73,32 @@ def _peak(millions: int) -> float:
         rows, schema = Path(folder, "rows.parquet"), Path(folder, "schema.json")
         write_rows(rows, millions)
         SCHEMA.save(schema)
-        command = [sys.executable, "-m", "benchmarks.fit_file", str(rows), str(schema)]
-        root = Path(__file__).parents[1]
-        return float(subprocess.run(command, cwd=root, capture_output=True, check=True, text=True).stdout)
+        return _child("benchmarks.fit_file", rows, schema)
+
+
+def _predict_peak(millions: int) -> float:
+    """Return the peak memory in MB of predicting this many million rows; the predictions are checked."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows, file, predictions = (Path(folder, name) for name in ("rows.parquet", "m.privet", "predictions.parquet"))
+        write_rows(rows, millions)
+        model = PrivateRDTClassifier(SCHEMA, epsilon=1.0, n_trees=10, n_jobs=1).fit(rows)
+        model.save(file)
+        peak = _child("benchmarks.predict_file", file, rows, predictions)
+        _check_predictions(model, rows, predictions)
+        return peak
+
+
+def _check_predictions(model: PrivateRDTClassifier, rows: Path, predictions: Path) -> None:
+    expected = model.predict_proba(pq.read_table(rows, columns=list(SCHEMA.names)))
+    table = pq.read_table(predictions)
+    assert np.array_equal(np.stack([table.column(f"P({label})") for label in SCHEMA.classes], axis=1), expected)
+    assert np.array_equal(table.column("prediction"), model.classes_[expected.argmax(axis=1)])
+
+
+def _child(module: str, *paths: Path) -> float:
+    command = [sys.executable, "-m", module, *map(str, paths)]
+    root = Path(__file__).parents[1]
+    return float(subprocess.run(command, cwd=root, stdout=subprocess.PIPE, check=True, text=True).stdout)
 
 
 def write_rows(path: Path, millions: int) -> None:

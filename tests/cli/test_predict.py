@@ -142,7 +142,7 @@ def test_parquet_keeps_the_type_of_classes_that_are_no_text(privet):
     table = pd.read_csv("rows.csv")
     table["class"] = np.where(table["class"] == "yes", 9, 5)
     table.to_csv("numbers.csv", index=False)
-    assert privet("fit numbers.csv --schema numbers.json --epsilon inf").exit_code == 0
+    assert privet("fit numbers.csv --schema numbers.json --epsilon inf --random-state 3").exit_code == 0
     assert privet("predict model.privet numbers.csv -o out.parquet").exit_code == 0
     assert pq.read_table("out.parquet").column("prediction").type == "int64"
     assert set(parsed(privet("predict model.privet numbers.csv").stdout)[1]) == {"5", "9"}

@@ -131,3 +131,19 @@ def test_a_table_and_labels_of_different_lengths_are_refused_without_numbers():
 
     with pytest.raises(DataError, match="^the table and its labels have different lengths; pass one label per row$"):
         MemoryRows(np.zeros((3, 2), dtype=np.uint8), np.zeros(4, dtype=np.uint16))
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.parquet"])
+def test_whoever_watches_is_told_which_share_of_the_file_is_read(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("privet.counting.files._BLOCK_BYTES", 4_096)
+    monkeypatch.setattr("privet.counting.files._BATCH_ROWS", 500)
+    schema = Schema([Numeric("x", 0, 1)], classes=["no", "yes"])
+    table = pd.DataFrame({"x": np.random.default_rng(3).random(5_000)})
+    path = tmp_path / name
+    _ = table.to_parquet(path) if name.endswith("parquet") else table.to_csv(path, index=False)
+    shares = []
+    batches = list(files.read_batches(path, schema, ["x"], watch=shares.append))
+    assert len(shares) == len(batches) > 5
+    assert shares == sorted(shares)
+    assert shares[0] > 0
+    assert shares[-1] == 1

@@ -95,8 +95,9 @@ class _Screen:
     """A terminal, which no value of a table may drive."""
 
     def write(self, data: bytes) -> int:
-        lines = data.decode().split("\n")
-        return sys.stdout.write("\n".join(output.printable(line) for line in lines))
+        lines = bytes(data).decode().split("\n")
+        sys.stdout.write("\n".join(output.printable(line) for line in lines))
+        return len(data)
 
 
 def _say_where(destination: Path, model_file: Path, *, as_json: bool) -> None:

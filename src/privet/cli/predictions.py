@@ -83,9 +83,9 @@ def write_csv(file: BinaryIO, names: Sequence[str], batches: Iterable[Any]) -> N
     first = next(waiting, None)  # rows that cannot be read are refused before anything is written
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(names)
-    file.write(header.getvalue().encode())
+    _write_all(file, header.getvalue().encode())
     while first is not None:
-        file.write(_csv_lines(first))
+        _write_all(file, _csv_lines(first))
         first = next(waiting, None)
 
 
@@ -110,6 +110,13 @@ def collected(predictions: Predictions, batches: Iterable[Any]) -> dict[str, Any
         kept = dict.fromkeys(predictions.keep)
         data["kept"] = {name: [_json_value(value) for value in table.column(name).to_pylist()] for name in kept}
     return data
+
+
+def _write_all(file: BinaryIO, data: bytes) -> None:
+    # Where PYTHONUNBUFFERED is set, stdout takes as much as there is room for and raises nothing.
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
 
 
 def _csv_lines(batch: Any) -> bytes:

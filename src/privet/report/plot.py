@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,8 +21,10 @@ _MAX_CLASSES = 10
 _MAX_TEXT = 32
 _FONT, _SMALLEST = 9.0, 5.0
 # In inches, where the picture may choose its size.
-_COLUMN, _SLOT = 2.9, 0.46
+_SLOT = 0.46
 _BOX_WIDTH, _BOX_HEIGHT, _LINE = 0.84, 0.8, 1.35
+# Small letters are drawn on whole pixels, and come out wider than their outlines.
+_SNUG = 0.88
 _PALE = 0.92
 
 
@@ -68,13 +70,17 @@ def plot_tree(model: Any, tree: int = 0, max_depth: int = 3, ax: "Axes | None" =
     classes = [_short(shown(label)) for label in model.schema_.classes]
     n_header = 2 + math.ceil(min(len(classes), _MAX_CLASSES) / 5)
     n_slots = root.n_ends + 0.5 * n_header
-    ax = _axes(ax, _COLUMN * root.n_levels, _SLOT * n_slots + 0.2)
     placed = list(_placed(root, 0, 0.0, None))
     texts = [_box_text(each.box, classes) for each in placed]
+    widest = _widest(texts)
+    if ax is None:
+        column = _FONT * widest / (_SNUG * _BOX_WIDTH * 72)
+        ax = _new_axes(column * root.n_levels, _SLOT * n_slots)
+        ax.set_position((0.0, 0.0, 1.0, 1.0))
     ax.set_xlim(-0.5, root.n_levels - 0.5)
     ax.set_ylim(root.n_ends, -0.5 * n_header)
     ax.set_axis_off()
-    size = _font_size(ax, texts, root.n_levels, n_slots)
+    size = _font_size(ax, widest, root.n_levels, n_slots)
     for each, text in zip(placed, texts, strict=True):
         _draw(ax, each, text, size)
     _legend(ax, f"tree {tree} of {outline.n_trees}: released counts, ± noise at 95 %", classes, size)
@@ -90,7 +96,8 @@ def plot_importances(model: Any, ax: "Axes | None" = None) -> "Axes":
     """
     pairs = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
     ranked = sorted(pairs, key=lambda pair: -pair[1])[:_MAX_BARS]
-    ax = _axes(ax, 6.5, 0.8 + 0.3 * len(ranked))
+    if ax is None:
+        ax = _new_axes(6.5, 0.8 + 0.3 * len(ranked), layout="constrained")
     bars = ax.barh(range(len(ranked)), [100 * share for _, share in ranked], color=_class_colour(0))
     ax.bar_label(bars, [f"{100 * share:.1f} %" for _, share in ranked], padding=3, fontsize=_FONT)
     ax.set_yticks(range(len(ranked)), [_short(shown(name)) for name, _ in ranked])
@@ -103,12 +110,10 @@ def plot_importances(model: Any, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _axes(ax: "Axes | None", width: float, height: float) -> "Axes":
-    if ax is not None:
-        return ax
+def _new_axes(width: float, height: float, layout: Literal["constrained"] | None = None) -> "Axes":
     from matplotlib import pyplot as plt
 
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    return plt.subplots(figsize=(width, height), layout=layout)[1]
 
 
 def _fitting(outline: Outline, tree: int, max_depth: int, most_ends: int) -> Box:
@@ -145,16 +150,19 @@ def _short(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else f"{text[: half - 1]}…{text[-half:]}"
 
 
-def _font_size(ax: "Axes", texts: list[str], n_columns: int, n_slots: float) -> float:
-    """Return the largest size, up to the usual one, at which every text fits its box."""
+def _widest(texts: list[str]) -> float:
+    """Return the width of the longest line, in units of the font's size."""
     from matplotlib.textpath import TextPath
 
-    width, height = _points(ax)
     # "$" would be read as mathematics.
     lines = {line.replace("$", "S") for text in texts for line in text.split("\n")}
-    widest = max(float(np.ptp(TextPath((0, 0), line, size=1.0).vertices[:, 0])) for line in lines)
-    # Small letters are drawn on whole pixels, and come out wider than their outlines.
-    fits = 0.88 * _BOX_WIDTH * width / n_columns / widest, 0.95 * _BOX_HEIGHT * height / n_slots / (2 * _LINE)
+    return max(float(np.ptp(TextPath((0, 0), line, size=1.0).vertices[:, 0])) for line in lines)
+
+
+def _font_size(ax: "Axes", widest: float, n_columns: int, n_slots: float) -> float:
+    """Return the largest size, up to the usual one, at which every text fits its box."""
+    width, height = _points(ax)
+    fits = _SNUG * _BOX_WIDTH * width / n_columns / widest, 0.95 * _BOX_HEIGHT * height / n_slots / (2 * _LINE)
     return float(max(0.5, min(_FONT, *fits)))
 
 

@@ -1,0 +1,79 @@
+"""Every verb's help: examples, words for every option, panels in the order in which one needs them."""
+
+import re
+import shlex
+
+import pytest
+import typer
+
+from privet.cli.app import app
+from privet.cli.help_panels import OPTIONS, VERBS, in_reading_order
+
+
+def commands(command, path=()):
+    """Return every verb that does something, with the words that call it."""
+    below = getattr(command, "commands", {})
+    if not below:
+        return [(" ".join(path), command)]
+    return [found for name, sub in below.items() for found in commands(sub, (*path, name))]
+
+
+PROGRAM = typer.main.get_command(app)
+ALL = commands(PROGRAM)
+
+
+def examples(command):
+    return [line.removeprefix("Example:  ") for line in (command.epilog or "").split("\n\n")]
+
+
+def test_the_walk_finds_the_verbs():
+    assert {"demo", "schema init", "fit", "predict", "rules", "ledger init"} <= {name for name, _ in ALL}
+
+
+@pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
+def test_every_verb_ends_its_help_with_examples_one_a_line(privet, name, command):
+    assert command.epilog.startswith("Example:  ")
+    shown = privet(f"{name} --help").stdout
+    closing = shown[shown.rindex("╯") :]
+    for example in examples(command):
+        assert example.startswith(f"privet {name}")
+        assert example in " ".join(closing.split())
+    assert closing.count("Example:") == len(examples(command))
+
+
+@pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
+def test_every_example_is_a_line_that_the_verb_would_take(name, command):
+    for example in examples(command):
+        words = shlex.split(example.removeprefix(f"privet {name}"))
+        command.make_context(name, words)  # refuses unknown options, missing arguments and values out of range
+
+
+@pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
+def test_every_argument_and_option_says_what_it_is(name, command):
+    for parameter in command.params:
+        assert len(parameter.help or "") > 5, f"{name} {parameter.name}"
+        assert parameter.help.endswith("."), f"{name} {parameter.name}"
+    assert re.match(r"[A-Z].*\.", command.help), name
+
+
+def test_verbs_stand_in_panels_in_the_order_in_which_one_needs_them(privet):
+    shown = privet("--help").stdout
+    wanted = [word for panel, verbs in VERBS.items() for word in (f"╭─ {panel} ", *(f"│ {verb} " for verb in verbs))]
+    places = [shown.index(word) for word in wanted if word in shown]
+    assert len(places) > 6
+    assert places == sorted(places)
+    assert "╭─ Commands" not in shown
+
+
+def test_every_verb_has_a_panel():
+    assert set(PROGRAM.commands) <= {verb for verbs in VERBS.values() for verb in verbs}
+
+
+def test_a_verb_that_no_panel_knows_comes_last():
+    assert in_reading_order(["new", "fit", "demo"]) == ["demo", "fit", "new"]
+
+
+def test_many_options_are_grouped_and_few_are_not(privet):
+    fit, check = privet("fit --help").stdout, privet("schema check --help").stdout
+    assert all(f"╭─ {panel}" in fit for panel in OPTIONS)
+    assert not any(f"╭─ {panel}" in check for panel in OPTIONS)
