@@ -29,7 +29,7 @@ def a_model(**changes) -> PrivateRDTClassifier:
 
 
 def a_document() -> dict:
-    return {"format": "privet-model", "version": 1, **a_model().to_document()}
+    return {"format": "privet-model", "version": 2, **a_model().to_document()}
 
 
 def written(path, document: dict):
@@ -64,7 +64,7 @@ def test_the_file_holds_no_seed_no_exact_count_and_is_plain_json(tmp_path):
     a_model(unsafe_seeded_noise=True).save(tmp_path / "m.privet")
     text = (tmp_path / "m.privet").read_text()
     assert set(json.loads(text)) == {
-        "format", "version", "checksum", "method", "schema", "structure", "released", "guarantee",
+        "format", "version", "checksum", "method", "parameters", "schema", "structure", "released", "guarantee",
     }  # fmt: skip
     assert "77123" not in text
     assert "random_state" not in text
@@ -83,7 +83,7 @@ def test_a_file_of_the_first_version_opens_and_protects_rows(tmp_path):
     model.save(tmp_path / "m.privet")
     body = {key: value for key, value in read_document(tmp_path / "m.privet").items() if key != "checksum"}
     guarantee = {key: value for key, value in body["guarantee"].items() if key != "max_rows"}
-    first = {**body, "version": 1, "guarantee": guarantee}
+    first = {key: value for key, value in {**body, "version": 1, "guarantee": guarantee}.items() if key != "parameters"}
     (tmp_path / "first.privet").write_text(json.dumps({**first, "checksum": checksum(first)}))
     assert privet.load(tmp_path / "first.privet").guarantee_ == model.guarantee_
     later = {**body, "version": 3}

@@ -7,6 +7,7 @@ import pytest
 
 from privet import Categorical, Numeric, Schema
 from privet.report import counts
+from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 
 SCHEMA = Schema([Categorical("sex", ["female", "male"]), Numeric("age", 0, 10, bins=10)], classes=["no", "yes"])
@@ -17,7 +18,8 @@ def model(noisy_counts, noise_std=2.0):
     attribute = np.array([0, 1, -1, -1, -1, -1, -1], np.int32)
     cut = np.array([-1, 4, -1, -1, -1, -1, -1], np.int32)
     forest = Forest.from_nodes(attribute, cut, 2, SCHEMA.attributes)
-    return SimpleNamespace(forest_=forest, noisy_counts_=np.array(noisy_counts), noise_std_=noise_std, schema_=SCHEMA)
+    nodes = CountedForest.of_leaves(forest, np.array(noisy_counts), noise_std**2)
+    return SimpleNamespace(forest_=forest, nodes_=nodes, schema_=SCHEMA)
 
 
 FIVE_LEAVES = [[10, 0], [0, 20], [5, 5], [12, 0], [0, 27]]

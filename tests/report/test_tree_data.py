@@ -52,10 +52,10 @@ def test_the_lists_for_the_script_fit_each_other():
     trees = shown_trees(model)
     data = tree_data(model, trees)
     n_nodes = len(trees.chosen)
-    for name in ("parent", "condition", "question", "branches", "many", "leaves"):
+    for name in ("parent", "condition", "question", "branches", "many", "draws"):
         assert len(data[name]) == n_nodes
     assert len(data["counts"]) == n_nodes * 2
-    assert data["leaves"][0] + data["leaves"][1] + data["leaves"][2] == len(model.forest_.leaves)
+    assert data["draws"][0] + data["draws"][1] + data["draws"][2] == len(model.forest_.leaves)
     assert max(data["condition"]) < len(data["strings"])
 
 

@@ -2,8 +2,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from privet.schema import Categorical, Numeric, Schema
-from privet.tree.forest import Forest
 from privet.tree.counted import CountedForest
+from privet.tree.forest import Forest
 from privet.tree.importance import gini_importances
 from tests.tree.forests import by_hand
 

@@ -7,9 +7,9 @@ from numpy.testing import assert_array_equal
 from privet import PrivateRDTClassifier
 from privet.errors import ParameterError
 from privet.schema import Categorical, Numeric, Schema
+from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 from privet.tree.random_structure import random_structure
-from privet.tree.counted import CountedForest
 from privet.tree.rules import RuleTable
 from tests.tree.forests import by_hand
 
@@ -201,7 +201,7 @@ def test_by_default_only_rules_that_noise_made_negative_are_left_out():
         schema, epsilon=0.01, n_trees=20, height=3, random_state=1, unsafe_seeded_noise=True
     ).fit(np.zeros((4, 1)), ["no", "yes", "no", "yes"])
     frame = model.rules()
-    everything = RuleTable.of(model.forest_, model.noisy_counts_, schema, noise_variance=model.noise_std_**2)
+    everything = RuleTable.of(model.nodes_, schema)
     assert len(frame) == ((everything.support >= 0) & (everything.depth > 0)).sum() < len(everything) - 20
     assert (frame.support_low <= frame.support).all()
     assert (frame.confidence_low <= frame.confidence).all()

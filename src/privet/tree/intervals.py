@@ -8,7 +8,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-
 # The two-sided 95 % point of a Laplace variable of standard deviation 1. That of a weighted sum of independent ones,
 # of standard deviation 1 again, is less: taking weight off the largest lowers the tail beyond t while
 # sqrt(2) t > 2, and here it is ln 20 = 3.0. At the other end, many equal ones come to the 1.96 of a Gaussian.
