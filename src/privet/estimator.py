@@ -8,8 +8,9 @@ import math
 import os
 import warnings
 from abc import abstractmethod
+from copy import copy
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,16 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _unit(self) -> Unit:
         return Unit(self.unit, self.max_rows)
 
+    def _snapshot(self) -> Self:
+        """Return a copy to fit: the parameters of this moment, whatever another thread or the table sets meanwhile."""
+        return copy(self)
+
+    def _take_over(self, fitted: Self) -> Self:
+        """Take what was fitted from a snapshot, in one step that no interrupt can split; parameters stay."""
+        parameters = self.get_params(deep=False)
+        self.__dict__.update({name: value for name, value in vars(fitted).items() if name not in parameters})
+        return self
+
     def _reserve(self, epsilon: float, what: str) -> Reservation | NoReservation:
         """Set the cost of a release aside in the ledger, where one is kept, or refuse."""
         if self.ledger is None:
@@ -171,7 +182,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return check_whole("n_rows", schema.rows if n_rows is None else n_rows, least=1, most=2**53)
 
     def _set_all(self, encoder: Encoder, **fitted: Any) -> None:
-        """Set what the schema says and what was ``fitted``, in one step that no interrupt can split."""
+        """Set what the schema says and what was ``fitted``."""
         schema = encoder.schema
         self.__dict__.update(
             fitted,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ModelFileError, SchemaError
+from privet.privacy.unit import ROW
 from privet.schema import Attribute, Schema
 from privet.tree.forest import Forest
 from privet.whole_file import whole_file
@@ -65,7 +66,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
         raise ModelFileError(f"{str(path)!r} is not a model file, or it is damaged; fetch it again") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{str(path)!r} is not a privet model file; pass one that `save` or `privet fit` wrote")
-    if document.get("version") not in (1, VERSION):
+    if type(document.get("version")) is not int or document["version"] not in (1, VERSION):
         raise ModelFileError(f"{str(path)!r} has a format version that this privet does not know; update privet")
     body = {key: value for key, value in document.items() if key != "checksum"}
     known = _KEYS - {"parameters"} if document["version"] == 1 else _KEYS
@@ -77,6 +78,8 @@ def read_document(path: str | Path) -> dict[str, Any]:
 def _of_this_version(document: dict[str, Any]) -> dict[str, Any]:
     guarantee = document["guarantee"]
     if document["version"] == 1 and isinstance(guarantee, dict):
+        if guarantee.get("unit") != ROW:
+            raise ModelFileError("a file of version 1 knows no unit but the row; the file was changed")
         document |= {"parameters": {}, "guarantee": {**guarantee, "max_rows": 1}}
     return document
 

@@ -88,6 +88,11 @@ class Plan:
         deviations = _LEAD * self.rows_per_leaf * math.sqrt(self.n_trees / 2) / self.noise_std
         return 0.5 * (1.0 + math.erf(deviations / math.sqrt(2)))
 
+    @property
+    def title(self) -> str:
+        """What is planned, in one line."""
+        return f"{self.method} at epsilon={self.epsilon:g} per {self.unit.name}, planned for {self.n_rows:,} rows"
+
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain values."""
         derived = {
@@ -96,10 +101,10 @@ class Plan:
             "reliability": self.reliability,
         }
         unit = {"unit": self.unit.name, "max_rows": self.unit.max_rows}
-        return {**asdict(self), **unit, **derived, "steps": [asdict(step) for step in self.steps]}
+        return {**asdict(self), **unit, **derived}
 
     def __str__(self) -> str:
-        lines = [f"{self.method} at epsilon={self.epsilon:g} per {self.unit.name}, planned for {self.n_rows:,} rows"]
+        lines = [self.title]
         for step in self.steps:
             share = 1.0 if math.isinf(self.epsilon) else step.epsilon / self.epsilon
             lines.append(

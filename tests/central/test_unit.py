@@ -142,3 +142,20 @@ def test_an_inferred_schema_leaves_the_persons_out():
     with pytest.warns(UserWarning, match="reads domains and classes"):
         model = PrivateRDTClassifier("infer", unit="person_id").fit(X, y)
     assert model.schema_.names == ("age", "sex")
+
+
+def test_parameters_that_another_thread_sets_during_a_fit_do_not_mix():
+    X, y = visits()
+
+    class Meddling(pd.DataFrame):
+        """A table that raises the bound's price after the fit has begun."""
+
+        def __getitem__(self, key):
+            model.set_params(max_rows=1)
+            return super().__getitem__(key)
+
+    model = unfitted(max_rows=2)
+    model.fit(Meddling(X), y)
+    assert model.guarantee_.event.sensitivity == 4 * 2
+    assert model.guarantee_.max_rows == 2
+    assert model.max_rows == 1

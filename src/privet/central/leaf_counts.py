@@ -16,15 +16,13 @@ from privet.privacy.events import Event, Parallel, Sequential
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON, remaining
 from privet.privacy.mechanisms.spread import standard_deviation
-from privet.privacy.unit import Unit
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 
 MAX_BATCHES = 10_000
-# Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it grows with its logarithm, or
-# in proportion to it, so a rough number does.
+# Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it needs a rough number only.
 ROW_COUNT_SHARE = 0.05
 ROW_COUNT, LEAF_COUNTS = "number of rows", "class counts of leaves"
 
@@ -53,7 +51,7 @@ class LeafCountClassifier(CountForestClassifier):
         y : array of labels
             Each one of the schema's classes; left out for a file.
         """
-        return self._fit_first_batch(X, y, classes=None)
+        return self._take_over(self._snapshot()._fit_first_batch(X, y, classes=None))  # noqa: SLF001
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
         """Add a batch of new rows: counted on the same trees with fresh noise, and added.
@@ -68,8 +66,11 @@ class LeafCountClassifier(CountForestClassifier):
         classes : array of labels, optional
             For scikit-learn's sake; the schema has them, and other ones are an error.
         """
-        if not hasattr(self, "guarantee_"):
-            return self._fit_first_batch(X, y, classes=classes)
+        snapshot = self._snapshot()
+        fit = snapshot._fit_next_batch if hasattr(self, "guarantee_") else snapshot._fit_first_batch  # noqa: SLF001
+        return self._take_over(fit(X, y, classes=classes))
+
+    def _fit_next_batch(self, X: Any, y: Any, *, classes: Any) -> Self:
         epsilon = self.check_parameters()
         _check_classes(self.schema_, classes)
         self._check_next_batch()
@@ -133,11 +134,13 @@ class LeafCountClassifier(CountForestClassifier):
 
     def _steps(self, schema: Schema, forest: Forest, epsilon: float) -> tuple[Step, ...]:
         share, n_counts = self._row_count_share(schema, epsilon), len(forest.leaves) * len(schema.classes)
-        sensitivity = forest.n_trees * self.max_rows
-        leaves = laplace_step(LEAF_COUNTS, remaining(epsilon, share), sensitivity=sensitivity, n_values=n_counts)
+        max_rows = self._unit().max_rows
+        leaves = laplace_step(
+            LEAF_COUNTS, remaining(epsilon, share), sensitivity=forest.n_trees * max_rows, n_values=n_counts
+        )
         if share == 0:
             return (leaves,)
-        return laplace_step(ROW_COUNT, share, sensitivity=self.max_rows, n_values=1), leaves
+        return laplace_step(ROW_COUNT, share, sensitivity=max_rows, n_values=1), leaves
 
     def _number_of_rows(
         self, schema: Schema, rows: Rows, epsilon: float, noise: NoiseSource
@@ -147,7 +150,8 @@ class LeafCountClassifier(CountForestClassifier):
         if share == 0:
             return schema.rows or 1, epsilon, ()
         exact = np.array([rows.exact_size()], dtype=np.int64)
-        noisy, receipt = discrete_laplace(exact, epsilon=share, sensitivity=self.max_rows, what=ROW_COUNT, noise=noise)
+        moves = self._unit().max_rows
+        noisy, receipt = discrete_laplace(exact, epsilon=share, sensitivity=moves, what=ROW_COUNT, noise=noise)
         return max(1, int(noisy[0])), remaining(epsilon, share), (receipt,)
 
     def _row_count_share(self, schema: Schema, epsilon: float) -> float:
@@ -164,13 +168,13 @@ class LeafCountClassifier(CountForestClassifier):
         return discrete_laplace(
             exact_counts,
             epsilon=epsilon,
-            sensitivity=forest.n_trees * self.max_rows,
+            sensitivity=forest.n_trees * self._unit().max_rows,
             what=LEAF_COUNTS,
             noise=noise,
         )
 
     def _check_next_batch(self) -> None:
-        if self._unit() != Unit(self.guarantee_.unit, self.guarantee_.max_rows):
+        if self._unit() != self.guarantee_.protects:
             raise ParameterError("unit or max_rows changed since the first batch; set them back, or fit anew")
         if len(self._batches) >= MAX_BATCHES:
             raise ParameterError(f"a model takes at most {MAX_BATCHES:,} batches; fit anew, with far less noise")

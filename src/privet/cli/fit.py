@@ -7,8 +7,7 @@ import typer
 
 from privet.cli import options, output
 from privet.cli.files import check_output
-from privet.cli.ledger import Dataset, ledger_sentence, ledger_summary, open_ledger
-from privet.errors import ParameterError
+from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 
 
 def fit(
@@ -40,7 +39,7 @@ def fit(
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
-    model.set_params(ledger=_opened(ledger, dataset, part))
+    model.set_params(ledger=chosen_ledger(ledger, dataset, part))
     with output.working("counting the rows and adding noise"):
         model.fit(rows)
     model.save(model_file)
@@ -48,14 +47,6 @@ def fit(
         output.print_json(_summary(model, method, model_file))
     else:
         _print_summary(model, model_file)
-
-
-def _opened(ledger: Path | None, dataset: str | None, part: str | None) -> Any:
-    if ledger is not None:
-        return open_ledger(ledger, dataset, part)
-    if dataset is not None or part is not None:
-        raise ParameterError("--dataset and --part name an account in a ledger; pass its file with --ledger")
-    return None
 
 
 def ranked_importances(model: Any) -> list[tuple[str, float]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli import options, output
-from privet.errors import LedgerError
+from privet.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
     from privet.privacy.ledger import Ledger
@@ -88,6 +88,15 @@ def verify(
         output.print_text(f"head: {entries[-1].hash}")
 
 
+def chosen_ledger(path: Path | None, dataset: str | None, part: str | None) -> "Ledger | None":
+    """Return the ledger that the options of a verb name, if they name one."""
+    if path is not None:
+        return open_ledger(path, dataset, part)
+    if dataset is not None or part is not None:
+        raise ParameterError("--dataset and --part name an account in a ledger; pass its file with --ledger")
+    return None
+
+
 def open_ledger(path: Path, dataset: str | None, part: str | None) -> "Ledger":
     """Return the ledger of ``dataset``, or of the only data set that there is."""
     from privet.privacy.ledger import Ledger
@@ -95,6 +104,8 @@ def open_ledger(path: Path, dataset: str | None, part: str | None) -> "Ledger":
 
     if dataset is None:
         names = [account.dataset for account in accounts(path)[0]]
+        if not names:
+            raise LedgerError("the ledger has no account yet; open one with `privet ledger init`")
         if len(names) != 1:
             raise LedgerError(f"the ledger has budgets for {', '.join(map(repr, names))}; say which with --dataset")
         dataset = names[0]
@@ -118,11 +129,11 @@ def ledger_summary(ledger: "Ledger") -> dict[str, Any]:
 def ledger_sentence(ledger: "Ledger") -> str:
     """Return where a data set's budget stands, in words."""
     stand = ledger_summary(ledger)
-    where = f"{stand['dataset']!r}" + (f", part {stand['part']!r}" if stand["part"] else "")
-    at = f" at delta={stand['delta']:g}" if stand["delta"] else ""
+    spent, epsilon, left, delta = (output.amount(stand[name]) for name in ("spent", "epsilon", "left", "delta"))
+    part = f", part {stand['part']!r}" if stand["part"] else ""
+    at = f" at delta={delta}" if stand["delta"] else ""
     return (
-        f"budget of {where}: epsilon={stand['spent']:.12g} of {stand['epsilon']:g}{at} spent per {stand['unit']}, "
-        f"{stand['left']:.12g} left"
+        f"budget of {stand['dataset']!r}{part}: epsilon={spent} of {epsilon}{at} spent per {stand['unit']}, {left} left"
     )
 
 

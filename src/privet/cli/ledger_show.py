@@ -8,7 +8,7 @@ from privet.cli.options import Json
 from privet.errors import LedgerError
 
 if TYPE_CHECKING:
-    from privet.privacy.ledger.account import Account, Spending
+    from privet.privacy.ledger.account import Account
 
 _HASH_SHOWN = 12
 _HEADINGS = ["entry", "when", "what", "method", "part", "epsilon", "delta", "state", "model"]
@@ -23,55 +23,31 @@ def show(ledger: LedgerFile, dataset: Dataset = None, as_json: Json = False) -> 
 
     found, entries = accounts(ledger)
     chosen = [account for account in found if dataset in (None, account.dataset)]
-    if not chosen:
+    if not chosen and dataset is not None:
         raise LedgerError(f"the ledger has no budget for {dataset!r}; see all of them without --dataset")
     if as_json:
-        output.print_json({"ledger": str(ledger), "head": entries[-1].hash, "datasets": [_data(a) for a in chosen]})
+        datasets = [account.to_json() for account in chosen]
+        output.print_json({"ledger": str(ledger), "head": entries[-1].hash, "datasets": datasets})
         return
     for account in chosen:
         _print_account(account)
     output.print_text(f"head: {entries[-1].hash}")
 
 
-def _data(account: "Account") -> dict[str, Any]:
-    return {
-        "dataset": account.dataset,
-        **vars(account.budget),
-        "spent": account.spent(),
-        "left": account.left(),
-        "parts": {part: {"spent": account.spent(part), "left": account.left(part)} for part in account.parts},
-        "releases": [_release(spending) for spending in account.spendings],
-    }
-
-
-def _release(spending: "Spending") -> dict[str, Any]:
-    begun, ended = spending.begun, spending.ended
-    amounts = ended.body if ended is not None and "epsilon" in ended.body else begun.body
-    return {
-        "entry": begun.number,
-        "time": begun.time,
-        "what": begun.body["what"],
-        "method": begun.body["method"],
-        "part": begun.body["part"],
-        "epsilon": amounts["epsilon"],
-        "delta": amounts["delta"],
-        "state": spending.state,
-        "settled": None if ended is None else ended.time,
-        "model": None if ended is None else ended.body.get("model"),
-        "because": None if ended is None else ended.body.get("because"),
-    }
-
-
 def _print_account(account: "Account") -> None:
     budget = account.budget
-    at = f", delta={budget.delta:g}" if budget.delta else ""
-    output.print_text(f"{account.dataset}: epsilon={budget.epsilon:g}{at} per {budget.unit}", style="bold")
-    output.print_text(f"spent {account.spent():.12g}, left {account.left():.12g}  {_bar(account)}".rstrip())
+    at = f", delta={output.amount(budget.delta)}" if budget.delta else ""
+    output.print_text(f"{account.dataset}: epsilon={output.amount(budget.epsilon)}{at} per {budget.unit}", style="bold")
+    output.print_text(
+        f"spent {output.amount(account.spent())}, left {output.amount(account.left())}  {_bar(account)}".rstrip()
+    )
     if account.parts:
-        cells = [(part, f"{account.spent(part):.12g}", f"{account.left(part):.12g}") for part in account.parts]
+        cells = [
+            (part, output.amount(account.spent(part)), output.amount(account.left(part))) for part in account.parts
+        ]
         output.print_table(["part", "spent", "left"], cells, right=[1, 2])
     if account.spendings:
-        output.print_table(_HEADINGS, [_cells(_release(spending)) for spending in account.spendings], right=[0, 5, 6])
+        output.print_table(_HEADINGS, [_cells(spending.to_json()) for spending in account.spendings], right=[0, 5, 6])
     output.print_text()
 
 
@@ -87,8 +63,8 @@ def _cells(release: dict[str, Any]) -> list[str]:
         release["what"],
         release["method"],
         release["part"] or "",
-        f"{release['epsilon']:g}",
-        f"{release['delta']:g}",
-        state.get(release["state"], release["state"]),
+        output.amount(release["epsilon"]),
+        output.amount(release["delta"]),
+        state.get(release["state"], release["state"]) + (", with leaks" if release["leaks"] else ""),
         (release["model"] or "")[:_HASH_SHOWN],
     ]

@@ -33,7 +33,7 @@ def print_json(data: object) -> None:
 def print_text(text: str = "", style: str | None = None) -> None:
     """Put a line on stdout: wrapped and styled in a terminal, as it is elsewhere."""
     if sys.stdout.isatty():
-        _console(stderr=False).print(printable(text), style=style)
+        console(stderr=False).print(printable(text), style=style)
     else:
         print(printable(text))
 
@@ -42,7 +42,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right
     """Put a table on stdout, the columns ``right`` aligned to the right."""
     cells = [[printable(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
-        _console(stderr=False).print(_rich_table(headings, cells, right))
+        console(stderr=False).print(_rich_table(headings, cells, right))
         return
     lines = [list(headings), *cells] if any(headings) else cells
     widths = [max((len(line[j]) for line in lines), default=0) for j in range(len(headings))]
@@ -59,7 +59,7 @@ def working(what: str, *, shown: bool = True) -> Iterator[None]:
         return
     from rich.text import Text
 
-    with _console(stderr=True).status(Text(f"{what} ...")):
+    with console(stderr=True).status(Text(f"{what} ...")):
         yield
 
 
@@ -71,7 +71,7 @@ def progress(what: str, steps: int) -> Iterator[Any]:
         return
     from rich.progress import Progress
 
-    with Progress(console=_console(stderr=True), transient=True) as bar:
+    with Progress(console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=steps)
         yield lambda: bar.advance(task)
 
@@ -79,6 +79,11 @@ def progress(what: str, steps: int) -> Iterator[Any]:
 def percent(share: float) -> str:
     """Return a share in words: 0.914 is "91.4 %"."""
     return f"{100 * share:.1f} %"
+
+
+def amount(value: float) -> str:
+    """Return a price in full: 1.0 is "1", and nothing is rounded away."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def bar(share: float, width: int) -> str:
@@ -96,7 +101,8 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def _console(*, stderr: bool) -> "Console":
+def console(*, stderr: bool) -> "Console":
+    """Return a terminal that takes no word for a command."""
     from rich.console import Console
 
     # No markup: a column may be called "[bold]".

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli import options, output
-from privet.cli.ledger import Dataset, ledger_sentence, ledger_summary, open_ledger
+from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 
 _DOUBTFUL = 0.9
 _ADVICE = "noise would decide many votes; take fewer or lower trees (--trees, --height), a larger epsilon, or more rows"
@@ -32,6 +32,7 @@ def plan(
         typer.Option("--ledger", metavar="FILE", help="Also say what its budget has left.", show_default=False),
     ] = None,
     dataset: Dataset = None,
+    part: options.Part = None,
     random_state: options.RandomState = None,
     as_json: options.Json = False,
 ) -> None:
@@ -43,7 +44,7 @@ def plan(
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
     needed = model.epsilon_needed(rows, reliability)
-    book = None if ledger is None else open_ledger(ledger, dataset, None)
+    book = chosen_ledger(ledger, dataset, part)
     if as_json:
         data = {**planned.to_json(), "asked_reliability": reliability, "epsilon_needed": needed}
         output.print_json(data if book is None else {**data, "ledger": ledger_summary(book)})
@@ -59,10 +60,7 @@ def plan(
 
 
 def _print_plan(planned: Any) -> None:
-    output.print_text(
-        f"{planned.method} at epsilon={planned.epsilon:g} per {planned.unit.name}, planned for {planned.n_rows:,} rows",
-        style="bold",
-    )
+    output.print_text(planned.title, style="bold")
     output.print_text()
     cells = [
         (s.what, f"{s.epsilon:.4g}", str(s.sensitivity), f"{s.n_values:,}", f"{s.noise_std:,.3g}")

@@ -39,9 +39,14 @@ class FirstRows:
             parts = [self._numbered(chunk) for chunk in column.chunks]
             return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
         column = without_dictionary(column)
+        if pa.types.is_string_view(column.type):  # few of Arrow's functions take it
+            column = column.cast(pa.large_string())
         self._check(column)
         encoded = column.dictionary_encode()
-        values = encoded.dictionary.to_pylist()
+        try:
+            values = encoded.dictionary.to_pylist()
+        except UnicodeDecodeError:  # it would quote bytes
+            raise DataError(f"column {self.column!r} holds text that is not UTF-8; save it as UTF-8") from None
         known = [self._numbers.setdefault(value, len(self._numbers)) for value in values]
         return np.array(known, dtype=np.int64)[np.asarray(encoded.indices, dtype=np.int64)]
 

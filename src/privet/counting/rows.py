@@ -52,6 +52,8 @@ class MemoryRows:
         if unit.column is None:
             return self
         keep = FirstRows(unit.column, unit.max_rows).keep(column_of(table, unit.column))
+        if len(keep) != len(self.labels):
+            raise DataError(f"column {unit.column!r} and the table have different lengths; pass one value per row")
         return type(self)(self.codes[keep], self.labels[keep])
 
     def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:

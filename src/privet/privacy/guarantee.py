@@ -55,7 +55,7 @@ class Guarantee:
     assumptions : tuple of str
         What the caller promised and nobody can check.
     mode : str
-        ``"sound"``, ``"paper"`` where a method is as its paper has it and its promise is not proven, or ``"not private"``.
+        ``"sound"``, ``"not private"``, or ``"paper"`` where a method is as its paper has it and nothing is proven.
     reason : str
         Why the mode is not sound; empty where it is.
     event : Event
@@ -117,14 +117,15 @@ class Guarantee:
         provided = f"provided that {'; '.join(self.assumptions)}; " if self.assumptions else ""
         epsilon = repr(self.epsilon).removesuffix(".0")
         return (
-            f"{opening} chance of any outcome of this fit is the same whether or not {self._unit.subject} in the "
+            f"{opening} chance of any outcome of this fit is the same whether or not {self.protects.subject} in the "
             f"table, up to a factor e^{epsilon}{_factor(self.epsilon)} (pure differential privacy, "
             f"epsilon = {epsilon}, neighbours: {self.neighbours}; {provided}trusted: {self.trust}; "
             f"public beforehand: {'; '.join(self.public)})."
         )
 
     @property
-    def _unit(self) -> Unit:
+    def protects(self) -> Unit:
+        """The unit of privacy."""
         return Unit(self.unit, self.max_rows)
 
     def __str__(self) -> str:

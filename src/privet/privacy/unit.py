@@ -21,7 +21,8 @@ class Unit:
             raise ParameterError(
                 f'unit={self.name!r} must be "row" or the name of the column that says whose row it is'
             )
-        check_whole("max_rows", self.max_rows, least=1, most=MAX_ROWS)
+        # A plain int, also where NumPy's was given: machine integers wrap around.
+        object.__setattr__(self, "max_rows", check_whole("max_rows", self.max_rows, least=1, most=MAX_ROWS))
         if self.column is None and self.max_rows != 1:
             raise ParameterError(
                 f"max_rows={self.max_rows} bounds the rows of a person; name their column with unit, or leave it out"

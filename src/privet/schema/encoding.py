@@ -73,6 +73,8 @@ class Encoder:
         if self._is_numeric_matrix(table):
             return self._encode_matrix(table)
         columns = columns_of(table, self.schema.names, label=self.schema.target, unit=self.unit)
+        if len({len(column) for column in columns}) > 1:
+            raise DataError("the table's columns have different lengths; pass one value per row in every column")
         codes = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
         for j, (attribute, column) in enumerate(zip(self.schema.attributes, columns, strict=True)):
             if isinstance(attribute, Numeric):

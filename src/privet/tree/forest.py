@@ -1,9 +1,9 @@
 """A forest as flat arrays.
 
 Nodes stand in level order over all trees: first the roots, then their children from left to right, and so on. A node
-is then told by two numbers alone: the attribute it tests (`LEAF` for none) and, where it cuts a numeric attribute in two,
-its cut. The children of a node are contiguous, and where they start follows by adding up the numbers of children before it, so no
-file can hold a pointer that leads astray.
+is then told by two numbers alone: the attribute it tests (`LEAF` for none) and, where it cuts a numeric attribute in
+two, its cut. The children of a node are contiguous, and where they start follows by adding up the numbers of children
+before it, so no file can hold a pointer that leads astray.
 """
 
 from collections.abc import Sequence

@@ -4,8 +4,8 @@ Every node draws an attribute uniformly from those that its path has left. A cat
 values and is then used up; a numeric one branches at a random border between the cells of the node's public interval,
 and stays in play while that interval has two cells. All trees grow at once, level by level, in arrays.
 
-Where attributes are binned, a numeric one branches on all its cells, as a categorical one does; and where a least support
-is given, a node is split only while it can be expected to hold that many rows (Fletcher and Islam 2015, DP-RF).
+Where attributes are binned, a numeric one branches on all its cells, as a categorical one does; and where a least
+support is given, a node is split only while it can be expected to hold that many rows (Fletcher and Islam 2015, DP-RF).
 """
 
 from collections.abc import Sequence
@@ -149,12 +149,13 @@ def random_structure(
             support = None if support is None else support.children(schema, attribute, n_children)
     last_level = np.full(n_children.sum(), LEAF)
     attribute, cut = np.concatenate([*attributes, last_level]), np.concatenate([*cuts, last_level])
-    return Forest.from_nodes(attribute.astype(np.int32), cut.astype(np.int32), n_trees, schema.attributes)
+    return Forest.from_nodes(attribute.astype(np.int32), cut.astype(np.int32), int(n_trees), schema.attributes)
 
 
 def _too_large(schema: Schema, n_trees: int, height: int, cap: int) -> StructureTooLarge:
+    # How many branches it has is not said: an inferred domain has as many as the rows have values.
     widest = max(schema.attributes, key=lambda attribute: attribute.branches)
     return StructureTooLarge(
         f"{n_trees} trees of height {height} over this schema need more than {cap:,} leaf class counts; lower height "
-        f"or n_trees, or merge categories of {widest.name!r}, which branches {widest.branches:,} ways"
+        f"or n_trees, or merge categories of {widest.name!r}, which branches most"
     )

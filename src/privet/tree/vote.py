@@ -1,8 +1,8 @@
 """How the leaves that a row reaches decide.
 
 Summed (Jagannathan et al. 2012, Algorithm 3): a class's probability is its share of the weights of all leaves that the
-row reaches, for released counts those counts, negative ones taken as 0. Most confident (Fletcher and Islam 2015, DP-RF):
-the surest tree decides. Where nothing is left, the forest's released class totals do.
+row reaches; for counts the weights are those released, negative ones taken as 0. Most confident (Fletcher and Islam
+2015, DP-RF): the surest tree decides. Where nothing is left, the forest's released class totals do.
 """
 
 from abc import abstractmethod

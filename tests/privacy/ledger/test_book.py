@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -74,8 +76,35 @@ def test_a_changed_removed_or_moved_entry_is_noticed_at_the_next_reading_and_wri
         pytest.fail("a broken chain must not be written to")
 
 
-def test_an_untouched_chain_is_whole():
+def test_a_chain_without_its_first_entry_is_broken_and_an_untouched_one_is_whole(book):
     assert first_broken([]) == 1
+    with sqlite3.connect(book.path) as connection:
+        rows = connection.execute("SELECT * FROM entries ORDER BY number").fetchall()
+    connection.close()
+    assert first_broken(rows) is None
+
+
+def test_an_empty_file_is_a_lost_ledger_and_not_a_new_one(tmp_path):
+    (tmp_path / "ledger.db").touch()
+    Book(tmp_path / "ledger.db").create()
+    with pytest.raises(LedgerError, match="is no privet ledger"):
+        Book(tmp_path / "ledger.db").entries()
+
+
+def test_a_full_disk_is_told_as_one_and_not_as_damage(book, tmp_path):
+    script = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from privet.privacy.ledger.book import Book\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2**13, 2**13))\n"
+        "with Book(Path(sys.argv[1])).writing() as page:\n"
+        "    for number in range(100):\n"
+        "        page.append('note', {'text': 'x' * 500})\n"
+    )
+    before = book.entries()
+    result = subprocess.run([sys.executable, "-c", script, str(book.path)], capture_output=True, text=True)
+    assert "the disk is full or failing; make room, and try again" in result.stderr.splitlines()[-1]
+    assert book.entries() == before
 
 
 def test_an_error_within_a_turn_leaves_nothing_behind(book):
@@ -99,9 +128,9 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
     connection.close()
     for path, sentence in ((text, "is damaged or no ledger"), (other, "is no privet ledger")):
         before = path.read_bytes()
-        for call in (Book(path).create, Book(path).entries):
-            with pytest.raises(LedgerError, match=sentence):
-                call()
+        with pytest.raises(LedgerError, match=sentence):
+            Book(path).entries()
+        Book(path).create()
         assert path.read_bytes() == before
 
 
@@ -117,7 +146,7 @@ def test_a_later_version_is_refused(book):
     with sqlite3.connect(book.path) as connection:
         connection.execute("PRAGMA user_version=7")
     connection.close()
-    with pytest.raises(LedgerError, match="of a version that this privet does not know; update it"):
+    with pytest.raises(LedgerError, match="of a version that this privet does not know; update privet"):
         book.entries()
 
 

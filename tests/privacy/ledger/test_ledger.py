@@ -96,6 +96,55 @@ def test_a_reservation_is_settled_once(ledger):
     assert ledger.spent == 0.5
 
 
+def test_a_copy_of_a_reservation_cannot_undo_what_was_settled(ledger):
+    reservation = reserve(ledger, 0.5)
+    copied = copy.copy(reservation)
+    reservation.settle(receipt(0.5))
+    with pytest.raises(ZeroDivisionError), copied:
+        raise ZeroDivisionError
+    assert (ledger.spent, states(ledger)) == (0.5, ["settled"])
+
+
+def test_a_forked_process_gives_nothing_back(ledger, monkeypatch):
+    reservation = reserve(ledger, 0.5)
+    monkeypatch.setattr("privet.privacy.ledger.reservation.os.getpid", lambda: -1)
+    with pytest.raises(ZeroDivisionError), reservation:
+        raise ZeroDivisionError
+    assert states(ledger) == ["reserved"]
+
+
+def test_a_withdrawn_reservation_cannot_be_settled(ledger):
+    reservation = reserve(ledger, 0.5)
+    copied = copy.copy(reservation)
+    with pytest.raises(ZeroDivisionError), copied:
+        raise ZeroDivisionError
+    with pytest.raises(LedgerError, match="this reservation is closed"):
+        reservation.settle(receipt(0.5))
+
+
+def test_a_note_cannot_change_what_is_charged_or_where(ledger):
+    ledger.reserve(Cost(0.5), method="private-rdt", what="fit", epsilon=0.0, dataset="elsewhere", part="other")
+    assert ledger.spent == 0.5
+
+
+def test_an_older_copy_put_back_is_noticed_by_a_ledger_that_saw_the_newer(ledger):
+    older = ledger.path.read_bytes()
+    reserve(ledger, 0.5)
+    assert ledger.spent == 0.5
+    pickled = pickle.dumps(ledger)
+    ledger.path.write_bytes(older)
+    with pytest.raises(LedgerError, match="is no longer the file it was: an older copy was put back"):
+        reserve(ledger, 0.5)
+    with pytest.raises(LedgerError, match="is no longer the file it was"):
+        pickle.loads(pickled)
+
+
+def test_names_that_look_alike_are_one(ledger):
+    for part in ("2024", "2024 ", "\uff12\uff10\uff12\uff14"):
+        reserve(ledger.for_part(part), 0.25)
+    assert ledger.spent == 0.75
+
+
 def test_where_giving_back_fails_the_first_error_is_told_and_the_cost_counts(ledger, monkeypatch):
     monkeypatch.setattr("privet.privacy.ledger.book._WAIT_SECONDS", 0.01)
     with pytest.raises(ZeroDivisionError), reserve(ledger, 0.5):
@@ -117,6 +166,13 @@ def test_a_budget_that_is_set_stays_as_it_is(ledger):
             LedgerError, match="the budget of 'patients' is already set: epsilon=1, delta=0, unit 'row'"
         ):
             Ledger(ledger.path, dataset="patients", **change)
+
+
+def test_a_delta_or_unit_that_the_account_has_not_is_refused_and_not_overlooked(ledger):
+    assert Ledger(ledger.path, dataset="patients", delta=0.0, unit="row").left == 1.0
+    for other in ({"delta": 1e-6}, {"unit": "person"}):
+        with pytest.raises(LedgerError, match="is already set: epsilon=1, delta=0, unit 'row'; leave them out"):
+            Ledger(ledger.path, dataset="patients", **other)
 
 
 def test_without_an_account_it_says_how_to_open_one(ledger, tmp_path):
@@ -150,6 +206,8 @@ def test_releases_of_other_tools_are_added_and_the_past_cannot_be_refused(ledger
         ledger.add(0.75, what="another")
     ledger.add(0.75, what="another", already_released=True)
     assert (ledger.spent, ledger.left) == (1.5, 0.0)
+    ledger.add(float("inf"), what="the rows themselves", already_released=True)
+    assert (ledger.spent, ledger.left) == (float("inf"), 0.0)
 
 
 def test_copies_of_every_kind_are_the_same_account(ledger):

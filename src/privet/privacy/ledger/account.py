@@ -1,5 +1,6 @@
 """One data set's account: its budget, and which of its entries count as spent."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +30,22 @@ class Spending:
         """What counts as spent; None where it was withdrawn."""
         if self.state == WITHDRAWN:
             return None
-        amounts = (self.ended or self.begun).body
-        return Expense(Cost(amounts["epsilon"], amounts["delta"], amounts.get("rho")), self.begun.body["part"])
+        return Expense(self._cost, self.begun.body["part"])
+
+    @property
+    def _cost(self) -> Cost:
+        """What it cost in the end or, where that is not known, what was set aside."""
+        body = self.ended.body if self.ended is not None and self.ended.kind == SETTLED else self.begun.body
+        return Cost(float(body["epsilon"]), body["delta"], body.get("rho"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the release as plain JSON values."""
+        ended = {} if self.ended is None else {"ended": self.ended.time, **self.ended.body}
+        told = {name: self.begun.body[name] for name in ("what", "method", "part")}
+        cost = {"epsilon": self._cost.epsilon, "delta": self._cost.delta, "state": self.state}
+        last = {name: ended.get(name) for name in ("ended", "model", "because")}
+        last["leaks"] = ended.get("leaks", [])
+        return {"entry": self.begun.number, "time": self.begun.time, **told, **cost, **last}
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,9 @@ class Account:
         budget = next((entry.body for entry in own if entry.kind == BUDGET), None)
         if budget is None:
             return None
-        ends = {entry.body["reservation"]: entry for entry in own if entry.kind in (SETTLED, WITHDRAWN)}
+        # What is settled has left, whatever another entry says.
+        ends = {entry.body["reservation"]: entry for entry in own if entry.kind == WITHDRAWN}
+        ends |= {entry.body["reservation"]: entry for entry in own if entry.kind == SETTLED}
         begun = [entry for entry in own if entry.kind in (RESERVED, ADDED)]
         spendings = tuple(Spending(entry, ends.get(entry.number)) for entry in begun)
         return cls(dataset, Budget(budget["epsilon"], budget["delta"], budget["unit"]), spendings)
@@ -62,6 +79,17 @@ class Account:
     def parts(self) -> list[str]:
         """The named parts on which something was spent."""
         return sorted({expense.part for expense in self.expenses if expense.part is not None})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the account as plain JSON values."""
+        return {
+            "dataset": self.dataset,
+            **vars(self.budget),
+            "spent": self.spent(),
+            "left": self.left(),
+            "parts": {part: {"spent": self.spent(part), "left": self.left(part)} for part in self.parts},
+            "releases": [spending.to_json() for spending in self.spendings],
+        }
 
     def spent(self, part: str | None = None) -> float:
         """Return the epsilon spent so far."""
@@ -81,5 +109,5 @@ def accounts(path: str | Path) -> tuple[list[Account], list[Entry]]:
 
 
 def amounts(cost: Cost) -> dict[str, Any]:
-    """Return a cost as an entry holds it."""
-    return {name: value for name, value in vars(cost).items() if value is not None}
+    """Return a cost as an entry holds it; JSON has no infinity."""
+    return {name: "inf" if value == math.inf else value for name, value in vars(cost).items() if value is not None}

@@ -6,9 +6,10 @@ SQLite file, because SQLite survives a crash at any moment and lets many process
 
 import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,18 @@ _TABLE = (
     "CREATE TRIGGER no_change BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries stay as they are'); END",
     "CREATE TRIGGER no_removal BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries stay as they are'); END",
 )
+_UNWRITABLE = "cannot be written; check its path, its folder and their permissions"
+_DISK = "cannot be written: the disk is full or failing; make room, and try again"
+# By the beginning of SQLite's name for what happened; longer names say more of the same.
+_TROUBLES = {
+    "SQLITE_BUSY": f"has been busy for {_WAIT_SECONDS:.0f} s; see who holds it, and try again",
+    "SQLITE_READONLY": _UNWRITABLE,
+    "SQLITE_CANTOPEN": _UNWRITABLE,
+    "SQLITE_PERM": _UNWRITABLE,
+    "SQLITE_FULL": _DISK,
+    "SQLITE_IOERR": _DISK,
+}
+_DAMAGED = "is damaged or no ledger; take it from a backup, and find out what happened"
 
 
 @dataclass(frozen=True)
@@ -47,24 +60,26 @@ class Book:
 
     path: Path
 
-    def create(self) -> None:
-        """Make the file if there is none; many may try at once."""
-        with self._connection("rwc") as connection, _turn(connection):
-            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-                for statement in (
-                    *_TABLE,
-                    f"PRAGMA application_id={_APPLICATION_ID}",
-                    f"PRAGMA user_version={_VERSION}",
-                ):
-                    connection.execute(statement)
-                _append(connection, OPENED, {"ledger": token_hex(16)})
-            self._check_format(connection)
-
     def entries(self) -> list[Entry]:
         """Return all entries, their chain checked."""
         with self._connection("rw") as connection:
             self._check_format(connection)
             return self._read(connection)
+
+    def create(self) -> None:
+        """Make the file if there is none: whole, and once, however many try. An empty file is a lost one."""
+        if self.path.exists():
+            return
+        unfinished = Book(self.path.with_name(f".{token_hex(8)}.unfinished"))
+        try:
+            with unfinished._connection("rwc") as connection, _turn(connection):
+                _make_ledger(connection)
+            with suppress(FileExistsError):
+                os.link(unfinished.path, self.path)
+        except OSError as error:
+            raise LedgerError(f"the ledger {str(self.path)!r} {_UNWRITABLE}") from error
+        finally:
+            unfinished.path.unlink(missing_ok=True)
 
     @contextmanager
     def writing(self) -> Iterator["Page"]:
@@ -92,14 +107,9 @@ class Book:
             raise self._trouble(error) from error
 
     def _trouble(self, error: sqlite3.Error) -> LedgerError:
-        where, what = f"the ledger {str(self.path)!r}", str(error)
-        if "locked" in what:
-            return LedgerError(f"{where} has been busy for {_WAIT_SECONDS:.0f} s; see who holds it, and try again")
-        if "readonly" in what or "unable to open" in what:
-            return LedgerError(f"{where} cannot be written; check its path, its folder and their permissions")
-        if "full" in what or "I/O" in what:
-            return LedgerError(f"{where} cannot be written: the disk is full or failing; make room, and try again")
-        return LedgerError(f"{where} is damaged or no ledger; take it from a backup, and find out what happened")
+        name = getattr(error, "sqlite_errorname", "")
+        told = next((words for code, words in _TROUBLES.items() if name.startswith(code)), _DAMAGED)
+        return LedgerError(f"the ledger {str(self.path)!r} {told}")
 
     def _check_format(self, connection: sqlite3.Connection) -> None:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -108,7 +118,7 @@ class Book:
             raise LedgerError(f"{str(self.path)!r} is no privet ledger; pass the path that `privet ledger init` made")
         if version != _VERSION:
             raise LedgerError(
-                f"the ledger {str(self.path)!r} is of a version that this privet does not know; update it"
+                f"the ledger {str(self.path)!r} is of a version that this privet does not know; update privet"
             )
 
     def _read(self, connection: sqlite3.Connection) -> list[Entry]:
@@ -131,9 +141,7 @@ class Page:
 
     def append(self, kind: str, body: Mapping[str, Any]) -> Entry:
         """Append an entry and return it."""
-        entry = _append(self._connection, kind, body)
-        self.entries.append(entry)
-        return entry
+        return _append(self._connection, kind, body)
 
 
 def first_broken(rows: list[tuple[int, str, str, str, str]]) -> int | None:
@@ -153,9 +161,18 @@ def _turn(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        # SQLite has rolled back by itself where the disk failed; the first error is the one to tell.
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def _make_ledger(connection: sqlite3.Connection) -> None:
+    for statement in (*_TABLE, f"PRAGMA application_id={_APPLICATION_ID}", f"PRAGMA user_version={_VERSION}"):
+        connection.execute(statement)
+    _append(connection, OPENED, {"ledger": token_hex(16)})
 
 
 def _append(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> Entry:

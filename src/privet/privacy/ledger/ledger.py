@@ -1,7 +1,8 @@
 """The ledger's face: a budget for a data set, reserved before a row is read. The argument is in ledger.md."""
 
 import math
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
@@ -12,6 +13,7 @@ from privet.privacy.ledger.account import ADDED, BUDGET, RESERVED, Account, amou
 from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.reservation import Reservation
 from privet.privacy.ledger.spending import Budget, Cost, Expense
+from privet.privacy.unit import ROW
 
 _MAX_TEXT = 1_000
 
@@ -29,9 +31,9 @@ class Ledger:
     dataset : str
         The rows that the budget is about, by a name that stays.
     epsilon, delta : float, optional
-        The budget. With it the account is opened where it is not there; without it, it must be. An account's budget
-        never changes.
-    unit : str
+        The budget, delta being 0 unless given. With epsilon the account is opened where it is not there; without, it
+        must be. An account's budget never changes.
+    unit : str, optional
         What the budget protects: ``"row"``, or the column that says whose row it is.
     part : str, optional
         A named part of the data set. No unit may be in two parts; of several parts the dearest counts.
@@ -51,8 +53,8 @@ class Ledger:
         *,
         dataset: str,
         epsilon: float | None = None,
-        delta: float = 0.0,
-        unit: str = "row",
+        delta: float | None = None,
+        unit: str | None = None,
         part: str | None = None,
     ) -> None:
         # Absolute: a worker process may stand in another folder.
@@ -60,9 +62,12 @@ class Ledger:
         self.dataset = _checked_text("dataset", dataset)
         self.part = part if part is None else _checked_text("part", part)
         self._book = Book(self.path)
+        self._seen: str | None = None
         if epsilon is not None:
-            self._open_account(Budget(_checked_amount(epsilon), check_delta(delta), _checked_text("unit", unit)))
-        self.account()
+            self._open_account(
+                Budget(_checked_amount(epsilon), check_delta(delta or 0.0), _checked_text("unit", unit or ROW))
+            )
+        _check_given(self.account(), delta=delta, unit=unit)
 
     @property
     def spent(self) -> float:
@@ -78,6 +83,15 @@ class Ledger:
         """Return the budget of this data set and all that was spent of it."""
         return self._account(self._book.entries())
 
+    def _check_same_file(self, entries: Sequence[Entry]) -> None:
+        """Refuse a file that is not the one seen before, or has lost its end."""
+        if self._seen is not None and self._seen not in {entry.hash for entry in entries}:
+            raise LedgerError(
+                f"the ledger {self.path.name!r} is no longer the file it was: an older copy was put back, or a new one "
+                "made; find the one that is missing, and what happened"
+            )
+        self._seen = entries[-1].hash
+
     def for_part(self, part: str) -> "Ledger":
         """Return the ledger of a part of this data set, disjoint from all other parts."""
         return Ledger(self.path, dataset=self.dataset, part=part)
@@ -92,7 +106,8 @@ class Ledger:
 
         One that would exceed the budget is refused, unless it was ``already_released``: then it counts all the same.
         """
-        cost = Cost(_checked_amount(epsilon), check_delta(delta))
+        amount = math.inf if already_released and epsilon == math.inf else _checked_amount(epsilon)
+        cost = Cost(amount, check_delta(delta))
         note = {"method": "outside of privet", "what": _checked_text("what", what)}
         self._spend(ADDED, cost, note, checked=not already_released)
 
@@ -101,7 +116,7 @@ class Ledger:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (str(self.path), self.dataset, self.part)
+        return _reopened, (str(self.path), self.dataset, self.part, self._seen)
 
     def __repr__(self) -> str:
         part = f", part={self.part!r}" if self.part is not None else ""
@@ -114,12 +129,10 @@ class Ledger:
             if account is None:
                 page.append(BUDGET, {"dataset": self.dataset, **vars(budget)})
             elif account.budget != budget:
-                raise LedgerError(
-                    f"the budget of {self.dataset!r} is already set: {_in_words(account.budget)}; leave epsilon out to "
-                    "use it, or name another data set"
-                )
+                raise _other_budget(account)
 
-    def _account(self, entries: Iterable[Entry]) -> Account:
+    def _account(self, entries: Sequence[Entry]) -> Account:
+        self._check_same_file(entries)
         account = Account.find(entries, self.dataset)
         if account is None:
             raise LedgerError(
@@ -137,12 +150,28 @@ class Ledger:
             expenses = account.expenses
             if checked and not account.budget.allows([*expenses, Expense(cost, self.part)], self.part):
                 raise BudgetExceeded(cost.epsilon, account.budget.left(expenses, self.part), self.dataset)
-            return page.append(kind, {"dataset": self.dataset, "part": self.part, **amounts(cost), **note})
+            return page.append(kind, {**note, **amounts(cost), "dataset": self.dataset, "part": self.part})
 
 
-def _reopened(path: str, dataset: str, part: str | None) -> Ledger:
+def _reopened(path: str, dataset: str, part: str | None, seen: str) -> Ledger:
     """Return a pickled ledger: the same file, which must be there."""
-    return Ledger(path, dataset=dataset, part=part)
+    ledger = Ledger(path, dataset=dataset, part=part)
+    ledger._seen = seen  # noqa: SLF001 - of its own class
+    ledger.account()
+    return ledger
+
+
+def _check_given(account: Account, **given: Any) -> None:
+    if any(value not in (None, getattr(account.budget, name)) for name, value in given.items()):
+        raise _other_budget(account)
+
+
+def _other_budget(account: Account) -> LedgerError:
+    budget = account.budget
+    return LedgerError(
+        f"the budget of {account.dataset!r} is already set: epsilon={budget.epsilon:g}, delta={budget.delta:g}, unit "
+        f"{budget.unit!r}; leave them out to use it, or name another data set"
+    )
 
 
 def _check_unit(account: Account, unit: str | None) -> None:
@@ -151,10 +180,6 @@ def _check_unit(account: Account, unit: str | None) -> None:
             f"the budget of {account.dataset!r} protects each {account.budget.unit}, this release each {unit}, and the "
             "two do not add up; set unit alike, or open another account"
         )
-
-
-def _in_words(budget: Budget) -> str:
-    return f"epsilon={budget.epsilon:g}, delta={budget.delta:g}, unit {budget.unit!r}"
 
 
 def _checked_amount(epsilon: object) -> float:
@@ -166,4 +191,5 @@ def _checked_amount(epsilon: object) -> float:
 def _checked_text(name: str, text: object) -> str:
     if not isinstance(text, str) or not text.strip() or len(text) > _MAX_TEXT or not text.isprintable():
         raise ParameterError(f"{name} must be a short printable text on one line; choose a name that stays")
-    return text
+    # Spellings that look alike are one name; as two, they would have two budgets.
+    return unicodedata.normalize("NFKC", text).strip()

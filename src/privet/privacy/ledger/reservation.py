@@ -1,5 +1,6 @@
 """A cost that is set aside before a row is read, and what becomes of it. The argument is in ledger.md."""
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
@@ -27,7 +28,8 @@ class Reservation:
 
     def __init__(self, book: Book, dataset: str, cost: Cost, number: int) -> None:
         self._book, self._dataset, self._cost, self._number = book, dataset, cost, number
-        self._drawn = self._closed = False
+        self._drawn = False
+        self._process = os.getpid()
 
     def watch(self, noise: NoiseSource) -> NoiseSource:
         """Return ``noise``, watched: its first word closes the way back."""
@@ -41,9 +43,9 @@ class Reservation:
         """Record what was really released; it may not have cost more than was set aside."""
         self.close_the_way_back()
         cost = Cost.of(event, self._cost.delta)
-        if cost.epsilon > self._cost.epsilon or cost.delta > self._cost.delta:
+        if not self._cost.covers(cost):
             raise LedgerError("the release cost more than was reserved for it; it is withheld, and counts as spent")
-        self._close(SETTLED, {**amounts(cost), **note(), "event": events.to_json(event)})
+        self._close(SETTLED, {**note(), **amounts(cost), "event": events.to_json(event)})
 
     def __enter__(self) -> Self:
         return self
@@ -51,16 +53,17 @@ class Reservation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None and not self._drawn:
+        # A forked process does not know what became of the other's noise.
+        if kind is not None and not self._drawn and os.getpid() == self._process:
             with suppress(LedgerError):  # it then counts as spent, and the first error is the one to tell
                 self._close(WITHDRAWN, {"because": kind.__name__})
 
     def _close(self, kind: str, body: dict[str, Any]) -> None:
-        if self._closed:
-            raise LedgerError("this reservation is closed; a further release needs one of its own")
         with self._book.writing() as page:
-            page.append(kind, {"dataset": self._dataset, "reservation": self._number, **body})
-        self._closed = True
+            # In the same turn: a copy of this reservation, in another process too, may have closed it.
+            if any(entry.body.get("reservation") == self._number for entry in page.entries):
+                raise LedgerError("this reservation is closed; a further release needs one of its own")
+            page.append(kind, {**body, "dataset": self._dataset, "reservation": self._number})
 
 
 class NoReservation:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from privet.errors import ParameterError
 from privet.privacy.accounting import epsilon_at, epsilon_from_rho, pure_epsilon, rho_of
 from privet.privacy.events import Event
 from privet.privacy.mechanisms.rational import float_above
@@ -23,6 +24,15 @@ class Cost:
     epsilon: float
     delta: float = 0.0
     rho: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.epsilon >= 0 and 0 <= self.delta < 1 and (self.rho is None or self.rho >= 0)):
+            raise ParameterError(f"{self!r} is no cost; epsilon and rho are at least 0, delta below 1")
+
+    def covers(self, other: "Cost") -> bool:
+        """Return whether ``other`` costs no more in any respect."""
+        dearer_rho = self.rho is not None and (other.concentrated is None or other.concentrated > self.rho)
+        return other.epsilon <= self.epsilon and other.delta <= self.delta and not dearer_rho
 
     @classmethod
     def of(cls, event: Event, delta: float) -> "Cost":
@@ -87,20 +97,19 @@ class Budget:
         )
 
     def _total(self, costs: Sequence[Cost]) -> Fraction | float:
-        """Return the better of adding up epsilons and deltas, and of adding up rhos where there are any."""
+        """Return the better of adding up epsilons and deltas, and of adding up rhos; each has half of delta."""
         if any(math.isinf(cost.epsilon) for cost in costs):
             return math.inf
         added = _sum(cost.epsilon for cost in costs)
-        simple = added if _sum(cost.delta for cost in costs) <= _decimal(self.delta) else math.inf
+        simple = added if _sum(cost.delta for cost in costs) <= _decimal(self.delta) / 2 else math.inf
         return min(simple, self._through_rho(costs)) if self.delta > 0 else simple
 
     def _through_rho(self, costs: Sequence[Cost]) -> float:
-        others = [cost for cost in costs if cost.concentrated is None]
-        rho = float_above(sum((Fraction(cost.concentrated or 0) for cost in costs), Fraction(0)))
-        delta = float(_decimal(self.delta) - _sum(cost.delta for cost in others))
-        if delta <= 0:
+        rhos = [cost.concentrated for cost in costs]
+        if None in rhos or math.inf in rhos:
             return math.inf
-        return float(_sum(cost.epsilon for cost in others)) + (epsilon_from_rho(rho, delta) if rho > 0 else 0.0)
+        rho = float_above(sum((Fraction(each) for each in rhos if each is not None), Fraction(0)))
+        return epsilon_from_rho(rho, self.delta / 2) if rho > 0 else 0.0
 
 
 def _sum(amounts: Iterable[float]) -> Fraction:

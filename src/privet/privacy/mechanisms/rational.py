@@ -7,10 +7,11 @@ a rate never above.
 
 import functools
 import math
+import operator
 from fractions import Fraction
 from numbers import Real
 
-from privet.errors import ParameterError
+from privet.errors import ParameterError, PrivetError
 
 MIN_EPSILON = 1e-6
 MIN_RHO = 5e-13  # what an epsilon of 1e-6 costs in zCDP: epsilon**2 / 2
@@ -26,7 +27,8 @@ _SMALLEST_SCALE = Fraction(1, 2**20)
 # The samplers multiply terms by numbers below 2**22 in 64-bit integers.
 MAX_TERM = 2**40
 
-# A tree asks for the same scale at every node.
+# A tree asks for the same scale at every node. Only plain ints and floats come here: machine integers wrap around, and
+# one that equals a plain int would share its place in the cache.
 _remembered = functools.lru_cache(maxsize=256)
 
 
@@ -69,28 +71,26 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     return simplest
 
 
-@_remembered
 def scale_at_least(sensitivity: int, epsilon: float) -> Fraction:
     """Return a discrete Laplace scale, never below ``sensitivity / epsilon`` and hardly above it."""
-    return _rounded_up(Fraction(sensitivity) / Fraction(epsilon), "epsilon")
+    return _rounded_up(Fraction(operator.index(sensitivity)) / Fraction(float(epsilon)), "epsilon")
 
 
-@_remembered
 def sigma_at_least(sensitivity_squared: int, rho: float) -> Fraction:
     """Return a discrete Gaussian sigma whose square is at least ``sensitivity_squared / (2 rho)``."""
-    return _rounded_up(_root_above(Fraction(sensitivity_squared) / (2 * Fraction(rho))), "rho")
+    return _rounded_up(_root_above(Fraction(operator.index(sensitivity_squared)) / (2 * Fraction(float(rho)))), "rho")
 
 
-@_remembered
 def rate_at_most(sensitivity: int, epsilon: float, *, monotone: bool) -> Fraction:
     """Return a rate of selection, never above ``epsilon / (2 sensitivity)`` and hardly below it.
 
     A monotone score allows ``epsilon / sensitivity``.
     """
-    rate = Fraction(epsilon) / (sensitivity if monotone else 2 * sensitivity)
-    return 1 / _rounded_up(1 / rate, "epsilon")
+    moves = operator.index(sensitivity) * (1 if monotone else 2)
+    return 1 / _rounded_up(moves / Fraction(float(epsilon)), "epsilon")
 
 
+@_remembered
 def _rounded_up(least: Fraction, cause: str) -> Fraction:
     rounded = simplest_between(least, max(least * (1 + _WINDOW), _SMALLEST_SCALE))
     if rounded.numerator >= MAX_TERM:
@@ -98,6 +98,8 @@ def _rounded_up(least: Fraction, cause: str) -> Fraction:
             f"noise of scale {float(rounded):.3g} is beyond the sampler's limit of {float(MAX_TERM):.3g}; "
             f"pass a larger {cause}, or count in coarser units so that the sensitivity is smaller"
         )
+    if rounded < least:
+        raise PrivetError("noise came out smaller than the promise asks for; nothing was released")
     return rounded
 
 
