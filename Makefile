@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv demo test browser check format slow bench bench-full accuracy lock clean
+.PHONY: venv demo test browser-tools browser check format slow bench bench-full accuracy lock clean
 
 venv: $(READY)
 
@@ -21,15 +21,19 @@ demo: venv
 test: venv
 	$(BIN)/python -m pytest -m "not slow and not browser" -n 2
 
-# Pages in a real browser, and exported code in node; where one is missing, Debian's packages are installed.
-browser: venv
+# A browser for `make browser`, and node, in which `make test` runs exported code and which it otherwise skips. Where
+# one is missing, Debian's packages are installed.
+browser-tools:
 	@missing=; for pair in chromium:chromium chromedriver:chromium-driver node:nodejs; do \
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; done; \
 	if [ -n "$$missing" ]; then \
-		command -v apt-get >/dev/null || { echo "make browser needs$$missing; install them and run it again"; exit 1; }; \
+		command -v apt-get >/dev/null || { echo "the tests need$$missing; install them and run this again"; exit 1; }; \
 		sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q $$missing; \
 	fi
+
+# The report and exported JavaScript in a real browser.
+browser: venv browser-tools
 	$(BIN)/python -m pytest -m browser
 
 # Statistical tests with many draws.

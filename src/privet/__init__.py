@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from privet.central import PrivateRDTClassifier
+    from privet.central import (
+        DiffPID3Classifier,
+        DPDFClassifier,
+        DPRFClassifier,
+        PrivateID3Classifier,
+        PrivateRDTClassifier,
+    )
     from privet.privacy.ledger import Ledger
     from privet.registry import load
     from privet.schema import Categorical, Numeric, Schema
@@ -14,14 +20,30 @@ if TYPE_CHECKING:
 # Imported on first use, so that `import privet` and `privet --help` stay quick.
 _HOMES = {
     "Categorical": "privet.schema",
+    "DPDFClassifier": "privet.central",
+    "DPRFClassifier": "privet.central",
+    "DiffPID3Classifier": "privet.central",
     "Ledger": "privet.privacy.ledger",
     "Numeric": "privet.schema",
+    "PrivateID3Classifier": "privet.central",
     "PrivateRDTClassifier": "privet.central",
     "Schema": "privet.schema",
     "load": "privet.registry",
 }
 
-__all__ = ["Categorical", "Ledger", "Numeric", "PrivateRDTClassifier", "Schema", "__version__", "load"]
+__all__ = [
+    "Categorical",
+    "DPDFClassifier",
+    "DPRFClassifier",
+    "DiffPID3Classifier",
+    "Ledger",
+    "Numeric",
+    "PrivateID3Classifier",
+    "PrivateRDTClassifier",
+    "Schema",
+    "__version__",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

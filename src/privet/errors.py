@@ -64,5 +64,9 @@ class DatasetUnavailable(PrivetError, OSError):
     """An example data set is neither on this machine nor can it be fetched."""
 
 
+class NoGuaranteeWarning(UserWarning):
+    """A method is used in a form for which no privacy is proven, because the caller asked for it by name."""
+
+
 class PrivacyLeakWarning(UserWarning):
     """Something was read from the rows without noise, because the caller asked for it by name."""

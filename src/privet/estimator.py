@@ -109,7 +109,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return NoReservation()
         if not isinstance(self.ledger, Ledger):
             raise ParameterError("ledger must be a Ledger; make one with Ledger(path, dataset=..., epsilon=...)")
-        cost = Cost(math.inf if self.unsafe_seeded_noise else epsilon)
+        cost = Cost(math.inf if self.unsafe_seeded_noise or not self._is_sound() else epsilon)
         return self.ledger.reserve(cost, unit=self.unit, method=self.method, what=what)
 
     def _noise(
@@ -121,12 +121,20 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return what the ledger holds about a released model: nothing that its file does not."""
         return {"model": checksum_of(self.to_document()), "leaks": list(self.guarantee_.leaks)}
 
+    def _is_sound(self) -> bool:
+        """Return whether the method is used in a form that its argument covers."""
+        return getattr(self, "variant", "sound") == "sound"
+
+    def _adapted(self, schema: Schema) -> Schema:
+        """Return the schema as the method needs it; only public facts enter."""
+        return schema
+
     def _open(self, X: Any, y: Any, encoder: Encoder | None = None) -> tuple[Encoder, Rows]:
         """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is."""
         if isinstance(X, (str, os.PathLike)):
             return self._open_file(Path(X), y, encoder)
         labels, unit = self._labels(y), self._unit()
-        encoder = encoder or Encoder(self._resolve_schema(X, labels), unit.column)
+        encoder = encoder or Encoder(self._adapted(self._resolve_schema(X, labels)), unit.column)
         return encoder, MemoryRows(encoder.encode(X), encoder.encode_labels(labels)).bounded(unit, X)
 
     def _open_file(self, path: Path, y: Any, encoder: Encoder | None) -> tuple[Encoder, Rows]:
@@ -136,7 +144,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
             )
-        encoder = encoder or Encoder(self._resolve_schema(None, None), self._unit().column)
+        encoder = encoder or Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
         return encoder, FileRows(path, encoder, self._unit())
 
     def _labels(self, y: Any) -> Any:
@@ -172,7 +180,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _declared_schema(self) -> Schema:
         if self.schema == "infer":
             raise ParameterError('a plan reads no row, so schema="infer" gives it nothing to go by; declare a schema')
-        return self._resolve_schema(None, None)
+        return self._adapted(self._resolve_schema(None, None))
 
     @staticmethod
     def _checked_rows(n_rows: int | None, schema: Schema) -> int:

@@ -35,6 +35,11 @@ def laplace_step(what: str, epsilon: float, *, sensitivity: int, n_values: int) 
     return Step(what, epsilon, sensitivity, laplace_deviation(float(scale_at_least(sensitivity, epsilon))), n_values)
 
 
+def choice_step(what: str, epsilon: float, *, sensitivity: int) -> Step:
+    """Return what choosing by scores of this sensitivity would mean; no number is released."""
+    return Step(what, epsilon, sensitivity, 0.0, 0)
+
+
 @dataclass(frozen=True)
 class Plan:
     """What a fit would do with its budget.

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -265,7 +266,12 @@ def test_pictures_for_the_eye(opened, dark):
     browser = opened(ten_classes())
     emulate(browser, dark=dark)
     browser.refresh()
+    red, green, blue = map(int, re.findall(r"\d+", background(browser)))
+    assert (max(red, green, blue) < 128) == dark
     browser.find_element(By.ID, "open-3").click()
+    # Three levels below the root are open, and what is on the fourth is folded.
+    assert browser.find_elements(By.CSS_SELECTOR, '#outline [aria-level="4"]')
+    assert not browser.find_elements(By.CSS_SELECTOR, '#outline [aria-level="4"][aria-expanded="true"]')
     picture(browser, "dark" if dark else "light")
 
 

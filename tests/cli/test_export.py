@@ -42,6 +42,13 @@ def test_every_format_is_written_under_the_models_name(privet, model_file, name)
     assert Path(written).stat().st_size > 500
 
 
+def test_it_is_written_beside_the_model_wherever_that_is(privet, model_file):
+    Path("models").mkdir()
+    model_file.rename("models/smokers.v2.privet")
+    assert privet("export models/smokers.v2.privet --format js").exit_code == 0
+    assert Path("models/smokers.v2.js").exists()
+
+
 def test_a_gzipped_models_name_loses_both_endings(privet, model_file):
     load(model_file).save("smokers.privet.gz")
     assert privet("export smokers.privet.gz --format json").exit_code == 0

@@ -23,7 +23,7 @@ def test_it_prints_the_promise_and_where_the_model_is(privet):
 
 def test_it_prints_importances_or_says_that_noise_hides_them(privet, monkeypatch):
     assert "attribute  importance" in privet(f"{FIT} --epsilon 1000").stdout
-    monkeypatch.setattr("privet.tree.importance.RELIABLE", 1e12)  # no node stands out, whatever noise is drawn
+    monkeypatch.setattr("privet.tree.intervals.RELIABLE", 1e12)  # no node stands out, whatever noise is drawn
     assert "stands out from the noise" in privet(f"{FIT} --epsilon 0.000001 --force").stdout
 
 
@@ -91,7 +91,7 @@ def test_an_input_is_never_replaced_even_with_force(refused, name):
         ("-o .", "it is a folder; name a file with -o"),
         ("--epsilon 0", "epsilon=0.0 is out of range"),
         ("--epsilon nan", "epsilon=nan is out of range"),
-        ("--method c45", "--method 'c45' is not known; choose from private-rdt"),
+        ("--method c45", "--method 'c45' is not known; choose from diffpid3, dp-rf, dpdf, private-id3, private-rdt"),
         ("--jobs 0", "n_jobs=0 must be a whole number other than 0"),
     ],
 )

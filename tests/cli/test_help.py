@@ -59,8 +59,7 @@ def test_every_argument_and_option_says_what_it_is(name, command):
 def test_verbs_stand_in_panels_in_the_order_in_which_one_needs_them(privet):
     shown = privet("--help").stdout
     wanted = [word for panel, verbs in VERBS.items() for word in (f"╭─ {panel} ", *(f"│ {verb} " for verb in verbs))]
-    places = [shown.index(word) for word in wanted if word in shown]
-    assert len(places) > 6
+    places = [shown.index(word) for word in wanted]
     assert places == sorted(places)
     assert "╭─ Commands" not in shown
 

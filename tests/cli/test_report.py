@@ -24,6 +24,13 @@ def test_a_zipped_model_has_a_page_without_its_ending(privet, model_file):
     assert Path("zipped.html").exists()
 
 
+def test_the_page_is_written_beside_the_model_wherever_that_is(privet, model_file):
+    Path("models").mkdir()
+    model_file.rename("models/smokers.v2.privet")
+    assert privet("report models/smokers.v2.privet").exit_code == 0
+    assert Path("models/smokers.v2.html").exists()
+
+
 def test_the_page_can_be_named(privet, model_file):
     assert privet("report model.privet -o page.htm").exit_code == 0
     assert read_document(model_file)["checksum"] in Path("page.htm").read_text()
@@ -74,7 +81,11 @@ def test_the_model_is_never_written_over(privet, model_file):
 
 @pytest.mark.parametrize(
     ("line", "sentence"),
-    [("report rows.csv", "not a model file"), ("report nothing.privet", "cannot read the model 'nothing.privet'")],
+    [
+        ("report rows.csv", "not a model file"),
+        ("report nothing.privet", "cannot read the model 'nothing.privet'"),
+        ("report .", "cannot read the model '.': Is a directory"),
+    ],
 )
 def test_what_is_no_model_is_refused(refused, line, sentence):
     assert sentence in refused(line, EXIT_DATA)

@@ -9,7 +9,7 @@ import privet
 from privet import PrivateRDTClassifier, Schema
 from privet.datasets import tic_tac_toe
 from privet.errors import PrivetError, SchemaError
-from privet.model_file import checksum
+from privet.model_file import VERSION, checksum
 
 CASES = 10_000
 
@@ -60,7 +60,7 @@ def test_a_damaged_model_file_is_refused_or_predicts(model, tmp_path, name):
 
 def test_a_damaged_document_whose_checksum_fits_is_refused_or_predicts(model, tmp_path):
     """The checksum stops accidents; this is what stops a stranger."""
-    body = {"format": "privet-model", "version": 1, **model.to_document()}
+    body = {"format": "privet-model", "version": VERSION, **model.to_document()}
     content, rng = json.dumps(body).encode(), np.random.default_rng(2)
     outcomes = {"refused": 0, "predicts": 0, "no JSON": 0}
     for _ in range(CASES):

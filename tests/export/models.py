@@ -10,6 +10,7 @@ import pandas as pd
 
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 from privet.tree.forest import LEAF, Forest
+from tests.tree.forests import mixed_forest
 
 N_ROWS, FEW_ROWS = 10_000, 1_500
 HOSTILE = "</script><!-- \"quoted\" 'twice' \\ {}%s %d\n\r\u2028\u2029 äöü 東京 🌳 */ --> ]]> &amp; \x00\x1b"
@@ -82,6 +83,30 @@ def with_counts(model, counts, forest=None):
     return changed
 
 
+def cells_by_hand():
+    """A model of two trees that branch on cells, also below each other and below a cut.
+
+    The first asks for the cell of "edges": in its second cell for that of "thirds", in its fourth by a cut that all
+    there exceed, and where it is missing for that of "one", which has a single cell. The second cuts "thirds" and asks
+    for its cell where it is below.
+    """
+    schema = schema_of([NUMBERS[3], NUMBERS[2], Numeric("one", -1, 1, bins=1)], ["no", "yes"])
+    # Roots; children of both; below "thirds", the cut, "one" and the second tree's "thirds".
+    attribute = [0, 1, LEAF, 1, LEAF, 0, 2, 1, LEAF, *[LEAF] * 12]
+    cut = [-1, 1, -1, -1, -1, 0, -1, -1, -1, *[-1] * 12]
+    counts = [[3 * i % 7, 5 * i % 11 - 2] for i in range(15)]
+    return with_forest(fitted(schema), attribute, cut, 2, counts)
+
+
+def cells_and_cuts():
+    """A model of random trees in which a number is cut by one node and branched on by another."""
+    rng = np.random.default_rng(5)
+    schema = schema_of([*NUMBERS[1:5], CATEGORIES[1], NUMBERS[6]], [5, 9])
+    forest = mixed_forest(rng, schema, n_trees=6, height=3)
+    counts = rng.integers(-2, 20, (len(forest.leaves), 2))
+    return with_counts(fitted(schema), counts, forest)
+
+
 def table_of(schema, n_rows):
     rng = np.random.default_rng(11)
     return pd.DataFrame({a.name: _column(a, n_rows, rng) for a in schema.attributes})
@@ -126,6 +151,8 @@ def cases():
         "nothing left in leaves": with_counts(numbers, _few_positive(numbers)),
         "nothing left at all": with_counts(lone, np.minimum(lone.noisy_counts_, 0) - 1),
         "votes of 2^53": with_counts(lone, np.full_like(lone.noisy_counts_, 2**53 // 5 // 2 - 7) + _steps(lone)),
+        "cells by hand": cells_by_hand(),
+        "cells and cuts": cells_and_cuts(),
     }
     # One case in full; the others show what they can do with fewer rows.
     sizes = {name: N_ROWS if name == "mixed, three classes" else FEW_ROWS for name in models}

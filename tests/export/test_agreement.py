@@ -16,7 +16,7 @@ from tests.export.node import run_node
 NAMES = [
     "numbers, bool classes", "categories, classes 5 and 9", "mixed, three classes", "hostile text", "float classes",
     "lone leaves", "one tree, one leaf", "little left", "nothing left in leaves", "nothing left at all",
-    "votes of 2^53",
+    "votes of 2^53", "cells by hand", "cells and cuts",
 ]  # fmt: skip
 
 

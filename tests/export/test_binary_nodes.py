@@ -58,6 +58,17 @@ def test_a_numeric_node_compares_with_the_border_itself():
     assert [walk(nodes, 0, [x])[0] for x in (0.9, 1.0, np.inf, -np.inf, np.nan)] == [1, 2, 2, 1, 0]
 
 
+@pytest.mark.parametrize("bins", [1, 2, 3, 7, 100])
+def test_a_search_among_cells_goes_by_their_borders(bins):
+    attributes = [Numeric("x", 0, bins, edges=range(1, bins))]
+    nodes = BinaryNodes.of(forest_of([0, *[LEAF] * (bins + 1)], [-1] * (bins + 2), 1, attributes), attributes)
+    for cell in range(bins):
+        assert walk(nodes, 0, [float(cell)])[0] == cell
+        assert walk(nodes, 0, [np.nextafter(float(cell), -np.inf)])[0] == max(cell - 1, 0)
+    assert [walk(nodes, 0, [x])[0] for x in (-np.inf, np.inf, np.nan)] == [0, bins - 1, bins]
+    assert walk(nodes, 0, [np.nan])[1] <= int(np.ceil(np.log2(bins + 1)))
+
+
 def test_a_lone_leaf_is_a_test_with_one_outcome():
     attributes = [Numeric("x", 0, 1)]
     nodes = BinaryNodes.of(forest_of([LEAF, LEAF], [-1, -1], 2, attributes), attributes)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from privet import Categorical, Numeric, PrivateRDTClassifier
+from privet import Categorical, Numeric, PrivateRDTClassifier, load
 from privet.errors import ParameterError
 from privet.export import portable_document
 from privet.export.portable import FORMAT, MAX_VOTES, VERSION, json_lines
 from privet.tree.forest import LEAF
 from privet.tree.vote import SummedCounts
-from tests.export.models import fitted, schema_of, with_counts, with_forest
+from tests.export.models import fitted, schema_of, table_of, with_counts, with_forest
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def by_hand(model):
 
 def test_the_document_by_hand(by_hand):
     document = portable_document(by_hand)
-    assert (document["format"], document["version"]) == (FORMAT, VERSION) == ("privet-predictor", 1)
+    assert (document["format"], document["version"]) == (FORMAT, VERSION) == ("privet-predictor", 2)
     assert document["classes"] == [5, 9]
     assert document["guarantee"] == by_hand.guarantee_.sentence
     assert document["attributes"] == [
@@ -69,11 +69,29 @@ def test_thirty_trees_of_1024_leaves_take_well_under_a_megabyte():
     assert len("\n".join(json_lines(portable_document(large)))) < 700_000
 
 
-def test_only_released_numbers_are_in_the_document(by_hand):
-    assert set(portable_document(by_hand)) == {
+def test_the_document_holds_nothing_that_the_model_file_lacks(tmp_path):
+    schema = schema_of([Numeric("age", 0, 100, bins=10), Categorical("sex", ["f", "m"])], [5, 9])
+    labels = [schema.classes[i % 2] for i in range(500)]
+    model = PrivateRDTClassifier(schema, epsilon=1.0, n_trees=3, height=2).fit(table_of(schema, 500), labels)
+    document = portable_document(model)
+    model.save(tmp_path / "model.privet")
+    assert portable_document(load(tmp_path / "model.privet")) == document
+    assert document["leaf_weights"] == np.maximum(model.noisy_counts_, 0).ravel().tolist()
+    assert set(document) == {
         "format", "version", "software", "guarantee", "target", "classes", "attributes", "trees", "leaf_weights",
         "fallback",
     }  # fmt: skip
+
+
+def test_an_attribute_whose_nodes_branch_on_cells_carries_all_its_borders(model):
+    # The first tree branches on the ten cells of the age; of its children the first cuts the age at 30, and the last,
+    # where the age is missing, asks for the sex. The second tree cuts at 70.
+    attribute = [0, 0, 0, *[LEAF] * 9, 1, LEAF, LEAF, *[LEAF] * 5]
+    cut = [-1, 6, 2, *[-1] * 17]
+    cells = with_forest(model, attribute, cut, 2, np.ones((16, 2)))
+    document = portable_document(cells)
+    assert document["attributes"][0]["cuts"] == [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0]
+    assert document["trees"]["cut"] == [-1, 6, 2]
 
 
 def test_an_unfitted_model_is_refused(model):

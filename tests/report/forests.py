@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
+from privet.tree.forest import LEAF, Forest
 
 
 def one_tree(classes=("no", "yes")):
@@ -33,3 +34,15 @@ def wide_forest(n_categories=12, *, epsilon=1.0, height=3):
     y = rng.choice(schema.classes, 500)
     options = {"n_trees": 6, "height": height, "random_state": 1, "unsafe_seeded_noise": True}
     return PrivateRDTClassifier(schema, epsilon=epsilon, **options).fit(X, y)
+
+
+@functools.cache
+def cells_tree():
+    """Return a model of one tree that branches on the four cells of an age."""
+    schema = Schema([Numeric("age", 0, 100, edges=[20, 40, 60])], classes=["no", "yes"], rows=60)
+    model = PrivateRDTClassifier(schema, epsilon=math.inf, n_trees=1, height=1, random_state=0)
+    model.fit([[10]], ["no"])
+    nodes = np.array([0, *[LEAF] * 5], dtype=np.int32), np.full(6, -1, dtype=np.int32)
+    counts = np.array([[9, 1], [1, 9], [2, 18], [7, 3], [0, 5]])
+    model._set_fitted(model._encoder, Forest.from_nodes(*nodes, 1, schema.attributes), counts, model.guarantee_)
+    return model

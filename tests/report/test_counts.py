@@ -55,6 +55,13 @@ def test_the_histogram_counts_every_leaf_once():
     assert [each.within_noise for each in told] == [True] * 4 + [False] * 4
 
 
+def test_three_deviations_exactly_are_within_noise_in_share_and_histogram():
+    # Two classes with a noise of 2^0.5 each: a support's deviation is 2, up to rounding.
+    small = model([[6, 0], [7, 0], [0, 5], [0, 0], [9, 9]], noise_std=2**0.5)
+    assert counts.share_above_noise(small) == pytest.approx(2 / 5)
+    assert sum(each.leaves for each in counts.histogram(small) if not each.within_noise) == 2
+
+
 def test_without_noise_the_histogram_counts_rows():
     told = counts.histogram(model([[0, 0], [1, 1], [3, 0], [29, 1], [1_000, 0]], noise_std=0.0))
     assert {each.label: each.leaves for each in told if each.leaves} == {

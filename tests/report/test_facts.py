@@ -6,15 +6,15 @@ import math
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from privet import PrivateRDTClassifier, load
+from privet import PrivateRDTClassifier, load, model_file
 from privet.model_file import read_document
-from privet.report.facts import facts, open_model
+from privet.report import nist
+from privet.report.page import Report
 from tests.report.people import SCHEMA, exact, fitted
 
 
 def told(model):
-    opened, checksum, name = open_model(model)
-    return facts(opened, model_checksum=checksum, name=name)
+    return Report.of(model).facts
 
 
 def test_a_file_and_its_model_have_the_checksum_that_is_in_the_file(tmp_path):
@@ -22,6 +22,14 @@ def test_a_file_and_its_model_have_the_checksum_that_is_in_the_file(tmp_path):
     fitted().save(path)
     assert told(path)["checksum"] == told(load(path))["checksum"] == read_document(path)["checksum"]
     assert told(path)["file"] == "people.privet"
+
+
+def test_a_model_file_is_read_once(tmp_path, monkeypatch):
+    read, count = model_file._read_bytes, []
+    monkeypatch.setattr(model_file, "_read_bytes", lambda path: count.append(path) or read(path))
+    fitted().save(tmp_path / "people.privet")
+    told(tmp_path / "people.privet")
+    assert len(count) == 1
 
 
 def test_the_shape_of_the_model():
@@ -63,6 +71,15 @@ def test_every_question_of_nist_is_answered_or_handed_over():
     assert answers["Data collection exposure"]["answered_by"] == "you"
     assert answers["Trust model"]["answered_by"] == "the model file"
     assert all(each["answer"] for each in answers.values())
+
+
+@pytest.mark.parametrize(
+    ("n_leaks", "words"), [(1, "apart from the leak listed"), (2, "apart from the 2 leaks listed")]
+)
+def test_leaks_are_counted_in_words_to_nist(n_leaks, words):
+    guarantee = {**fitted().guarantee_.to_json(), "leaks": ["bounds of 'age'"] * n_leaks}
+    (parameter, *_) = nist.answers(fitted(), guarantee, [])
+    assert words in parameter.answer
 
 
 def test_a_model_without_privacy_says_so_to_nist():

@@ -86,7 +86,7 @@ def test_with_a_delta_beliefs_and_groups_are_left_out():
 
 
 def test_a_group_costs_as_often_as_it_has_rows():
-    groups = {group["rows"]: group for group in odds_table(0.5, 0.0)["groups"]}
+    groups = {group["size"]: group for group in odds_table(0.5, 0.0)["groups"]}
     assert groups[4]["epsilon"] == 2.0
     assert groups[4]["right_guesses"] == right_guesses(2.0)
 

@@ -17,6 +17,7 @@ from privet.report import tree_data, write_report
 from privet.report.facts import facts
 from privet.report.findings import strongest_rules
 from privet.report.page import page
+from tests.report.forests import cells_tree
 from tests.report.people import HOSTILE, exact, fitted, hostile, people
 
 
@@ -184,6 +185,16 @@ def test_trees_are_there_for_print_and_without_script():
     assert "600" in read.text
 
 
+def test_a_tree_that_branches_on_cells_is_shown_cell_by_cell():
+    source = page_of(cells_tree())
+    assert "40 &lt;= age &lt; 60" in source
+    assert "if 40 &lt;= age &lt; 60 then yes" in source
+    trees = embedded(source)["trees"]
+    told = [trees["strings"][i] for i in trees["condition"]]
+    assert told == ["all rows", "age < 20", "20 <= age < 40", "40 <= age < 60", "age >= 60", "age is missing"]
+    assert trees["many"] == [1, 0, 0, 0, 0, 0]
+
+
 def test_the_strongest_rules_beat_their_class_overall():
     found = strongest_rules(exact())
     assert found
@@ -234,7 +245,7 @@ def test_an_epsilon_of_thousands_is_told_as_next_to_nothing():
     assert "bounds next to nothing" in page_of(model)
 
 
-def test_a_hundred_receipts_are_folded():
+def test_twenty_receipts_are_folded():
     guarantee = fitted(batches=20).guarantee_
     assert len(guarantee.to_json()["event"]["parts"]) == 20
     assert "and 9 more" in page_of(fitted(batches=20))

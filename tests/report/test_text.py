@@ -8,7 +8,7 @@ import privet.report
 from privet import PrivateRDTClassifier
 from privet.errors import ParameterError
 from privet.report import export_text
-from tests.report.forests import one_tree, wide_forest
+from tests.report.forests import cells_tree, one_tree, wide_forest
 
 
 def test_a_small_tree_reads_as_expected():
@@ -16,6 +16,16 @@ def test_a_small_tree_reads_as_expected():
         "tree 0 of 1: released counts of no, yes; no noise in them",
         "|--- age < 50: no [3, 0]",
         "|--- age >= 50 or missing: yes [1, 2]",
+    ]
+
+
+def test_a_node_that_branches_on_cells_has_a_line_for_each():
+    assert export_text(cells_tree()).splitlines()[1:] == [
+        "|--- age < 20: no [9, 1]",
+        "|--- 20 <= age < 40: yes [1, 9]",
+        "|--- 40 <= age < 60: yes [2, 18]",
+        "|--- age >= 60: no [7, 3]",
+        "|--- age is missing: yes [0, 5]",
     ]
 
 
@@ -66,6 +76,4 @@ def test_an_unfitted_model_is_refused():
 
 def test_the_folders_names_are_there_and_no_others():
     assert all(callable(getattr(privet.report, name)) for name in privet.report.__all__)
-    assert set(privet.report.__all__) <= set(dir(privet.report))
-    with pytest.raises(AttributeError, match="module 'privet.report' has no attribute 'plot_magic'"):
-        privet.report.plot_magic  # noqa: B018
+    assert privet.report.__all__ == ["export_text", "plot_importances", "plot_tree", "write_report"]

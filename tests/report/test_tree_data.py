@@ -5,6 +5,7 @@ import pytest
 
 from privet.report import tree_data as module
 from privet.report.tree_data import shown_trees, tree_data
+from privet.tree.intervals import RELIABLE
 from tests.report.people import exact, fitted
 
 
@@ -57,6 +58,10 @@ def test_the_lists_for_the_script_fit_each_other():
     assert len(data["counts"]) == n_nodes * 2
     assert data["draws"][0] + data["draws"][1] + data["draws"][2] == len(model.forest_.leaves)
     assert max(data["condition"]) < len(data["strings"])
+
+
+def test_the_script_marks_what_python_takes_for_noise():
+    assert tree_data(exact(), shown_trees(exact()))["reliable"] == RELIABLE
 
 
 def test_conditions_are_the_answers_to_the_parents_question():

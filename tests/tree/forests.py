@@ -34,5 +34,22 @@ def by_hand() -> tuple[Schema, Forest]:
     return schema, Forest.from_nodes(attribute, cut, 2, schema.attributes)
 
 
+def mixed_forest(rng: np.random.Generator, schema: Schema, *, n_trees: int, height: int) -> Forest:
+    """Return trees that test any attribute anywhere: numbers by a cut, or with a child per code as categories are."""
+    level, attribute, cut = n_trees, [], []
+    for depth in range(height + 1):
+        n_children = 0
+        for _ in range(level):
+            ends = depth == height or (depth > 0 and rng.random() < 0.3)
+            number = -1 if ends else int(rng.integers(len(schema.attributes)))
+            tested = None if ends else schema.attributes[number]
+            cuts = isinstance(tested, Numeric) and rng.random() < 0.5
+            attribute.append(number)
+            cut.append(int(rng.integers(tested.n_values)) if cuts else -1)
+            n_children += 0 if tested is None else 2 if cuts else tested.n_values + 1
+        level = n_children
+    return Forest.from_nodes(np.array(attribute, np.int32), np.array(cut, np.int32), n_trees, schema.attributes)
+
+
 def grown(rng: np.random.Generator, schema: Schema, *, height: int, n_trees: int) -> Forest:
     return random_structure(schema, n_trees=n_trees, height=height, coins=rng)

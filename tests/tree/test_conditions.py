@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from privet.schema import Categorical, Numeric, Schema
-from privet.tree.conditions import Condition, Paths, joined, shown
+from privet.tree.conditions import Condition, Paths, joined, quoted
 from privet.tree.forest import Forest
 from tests.tree.forests import by_hand
 
@@ -89,7 +89,57 @@ def test_cuts_between_equal_cells_are_rounded_to_a_hundredth_of_a_cell(low, high
     ],
 )  # fmt: skip
 def test_labels_that_could_be_taken_for_something_else_are_quoted(label, expected):
-    assert shown(label) == expected
+    assert quoted(label) == expected
+
+
+AGE = Schema([Numeric("age", 0, 100, edges=[20, 40, 60]), Categorical("sex", ["f", "m"])], classes=["no", "yes"])
+
+
+def test_every_cell_of_a_number_has_its_words():
+    forest = Forest.from_nodes(
+        np.array([0, *[-1] * 5], np.int32), np.full(6, -1, dtype=np.int32), 1, AGE.attributes
+    )  # fmt: skip
+    assert [texts(AGE, forest, node) for node in range(1, 6)] == [
+        ["age < 20"], ["20 <= age < 40"], ["40 <= age < 60"], ["age >= 60"], ["age is missing"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        ((1, 2), ["20 <= age < 60"]),
+        ((0, 1), ["age < 40"]),
+        ((2, 3), ["age >= 40"]),
+        ((2, 3, 4), ["age >= 40 or missing"]),
+        ((0, 4), ["age < 20 or missing"]),
+        ((0, 2), ["age < 20 or 40 <= age < 60"]),
+        ((0, 2, 3, 4), ["age < 20 or age >= 40 or missing"]),
+        ((0, 1, 2, 3), ["age is not missing"]),
+        ((0, 1, 2, 3, 4), []),
+    ],
+)
+def test_neighbouring_cells_are_one_interval_and_others_joined_by_or(codes, expected):
+    forest = Forest.from_nodes(np.array([0, *[-1] * 5], np.int32), np.full(6, -1, dtype=np.int32), 1, AGE.attributes)
+    assert texts(AGE, forest, codes[0] + 1, codes) == expected
+    last = Paths(forest, AGE).last_condition(codes[0] + 1, codes)
+    assert [last.text] == expected if expected else last is None
+
+
+def test_a_cell_below_a_cut_is_narrowed_by_it_and_the_other_way_round():
+    # The cut at 40 first, and then the cells of those below it; the cells first, and a cut in the last of them.
+    attribute, cut = np.array([0, 0, *[-1] * 6], np.int32), np.array([1, *[-1] * 7], np.int32)
+    cut_first = Forest.from_nodes(attribute, cut, 1, AGE.attributes)
+    assert [texts(AGE, cut_first, node) for node in (3, 4, 5)] == [["age < 20"], ["20 <= age < 40"], ["age in {}"]]
+    assert texts(AGE, cut_first, 3, (0, 1, 2)) == ["age < 40"]
+    assert texts(AGE, cut_first, 3, (0, 4)) == ["age < 20"]
+    attribute, cut = np.array([0, *[-1] * 3, 0, *[-1] * 3], np.int32), np.array([*[-1] * 4, 3, *[-1] * 3], np.int32)
+    cells_first = Forest.from_nodes(attribute, cut, 1, AGE.attributes)
+    assert [texts(AGE, cells_first, node) for node in (6, 7)] == [["age >= 60"], ["age in {}"]]
+
+
+def test_or_between_intervals_reaches_no_further_than_its_brackets():
+    age, sex = Condition("age", "age < 20 or 40 <= age < 60"), Condition("sex", "sex = f")
+    assert joined((age, sex)) == "(age < 20 or 40 <= age < 60) and sex = f"
 
 
 def test_or_missing_reaches_no_further_than_its_brackets():

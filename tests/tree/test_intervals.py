@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privet.errors import ParameterError
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.rng import SeededNoise
-from privet.tree.intervals import DEVIATIONS, confidence_intervals, reach, support_intervals
+from privet.tree.intervals import DEVIATIONS, RELIABLE, confidence_intervals, reach, stands_out, support_intervals
 
 N_DRAWS = 20_000
 # Of 20,000 draws, one in 20 wrong: so many deviations of chance below 95 % are allowed.
@@ -26,6 +25,19 @@ def noisy_nodes(exact, *, epsilon, n_leaves):
 def test_the_factor_is_the_95_percent_point_of_a_laplace_variable():
     scale = 1 / math.sqrt(2)  # of standard deviation 1
     assert math.exp(-DEVIATIONS / scale) == pytest.approx(0.05)
+
+
+def test_what_stands_out_exceeds_three_deviations():
+    assert RELIABLE == 3.0
+    assert stands_out(np.array([6, 7, -9, 0, 1]), np.array([4.0, 4.0, 4.0, 0.0, 0.0])).tolist() == [
+        False, True, False, False, True,
+    ]  # fmt: skip
+
+
+def test_of_what_is_noise_alone_fewer_than_one_in_a_hundred_stands_out():
+    noisy, variance = noisy_nodes((0, 0), epsilon=0.5, n_leaves=1)
+    share = stands_out(noisy.sum(axis=1), 2 * variance).mean()
+    assert 0 < share < 0.01
 
 
 def test_weighted_sums_of_laplace_variables_reach_no_further():

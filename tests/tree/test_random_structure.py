@@ -93,7 +93,7 @@ def test_a_forest_over_the_cap_is_refused_with_what_to_lower():
     wide = Schema([Categorical("zip", range(1000)), Categorical("b", ["p", "q"])], classes=["no", "yes"])
     with pytest.raises(
         StructureTooLarge,
-        match="lower height or n_trees, or merge categories of 'zip', which branches 1,001 ways",
+        match="lower height or n_trees, or merge categories of 'zip', which branches most",
     ):
         grow(wide, n_trees=100, height=2, max_leaf_counts=10_000)
 

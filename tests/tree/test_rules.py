@@ -11,7 +11,7 @@ from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 from privet.tree.random_structure import random_structure
 from privet.tree.rules import RuleTable
-from tests.tree.forests import by_hand
+from tests.tree.forests import by_hand, mixed_forest
 
 # Leaves: the lone root, x < 2, c = a, c = b, c missing.
 COUNTS = np.array([[7, 6], [8, 2], [2, 0], [0, 8], [1, 3]])
@@ -27,19 +27,22 @@ SCHEMA = Schema(
 
 def holds(text, value):
     """Return whether a condition's words are true of a value; None is missing."""
-    or_missing = text.endswith(" or missing")
-    words = text.removesuffix(" or missing").split(" ", 1)
-    if words[1] == "is missing":
+    return any(holds_alone(part, value) for part in text.split(" or "))
+
+
+def holds_alone(text, value):
+    if text == "missing" or text.endswith(" is missing"):
         return value is None
     if value is None:
-        return or_missing
+        return False
+    words = text.split(" ", 1)
     if words[1] == "is not missing":
         return True
     if words[1].startswith("in {"):
         return value in re.findall(r"\w+", words[1][3:])
     if words[1].startswith("= "):
         return value == words[1][2:]
-    bounds = re.fullmatch(r"(?:([\d.]+) <= )?\w+(?: < ([\d.]+)| >= ([\d.]+))", text.removesuffix(" or missing"))
+    bounds = re.fullmatch(r"(?:([\d.]+) <= )?\w+(?: < ([\d.]+)| >= ([\d.]+))", text)
     low, below, least = (float(bound) if bound else None for bound in bounds.groups())
     return (low is None or value >= low) and (below is None or value < below) and (least is None or value >= least)
 
@@ -61,11 +64,20 @@ def rows_and_leaf_counts(forest, rng, n_rows=200):
     return rows, labels, counts[forest.leaves]
 
 
+def cuts_only(rng):
+    return random_structure(SCHEMA, n_trees=3, height=4, coins=rng)
+
+
+def cells_and_cuts(rng):
+    return mixed_forest(rng, SCHEMA, n_trees=3, height=3)
+
+
 @pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("grown", [cuts_only, cells_and_cuts])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_words_of_every_rule_pick_the_rows_that_it_counts(seed, merge):
+def test_the_words_of_every_rule_pick_the_rows_that_it_counts(seed, grown, merge):
     rng = np.random.default_rng(seed)
-    forest = random_structure(SCHEMA, n_trees=3, height=4, coins=rng)
+    forest = grown(rng)
     rows, labels, counts = rows_and_leaf_counts(forest, rng)
     rules = list(RuleTable.of(CountedForest.of_leaves(forest, counts, 0.0), SCHEMA, merge=merge).rules())
     for rule in rules:
@@ -104,6 +116,14 @@ def test_the_noise_of_a_node_is_that_of_all_its_leaves():
     # 4, 1 and 3 leaves of 2 classes: ln(20) / sqrt(2) deviations of 10 sqrt(2 L), and one, in whole rows.
     assert widths[:4] == [60, 30, 30, 52]
     assert all(rule.confidence_low < rule.confidence < rule.confidence_high for rule in rules[:4])
+
+
+def test_a_rule_stands_out_beyond_three_deviations_of_its_own_noise():
+    schema, forest = by_hand()
+    table = RuleTable.of(CountedForest.of_leaves(forest, COUNTS, 2.0), schema)
+    # Of 4, 1, 1, 3, 1, 1, 1 leaves with a variance of 2 in 2 classes: three deviations are 12, 6, 6, 10.4, 6, 6, 6.
+    assert table.support.tolist() == [24, 13, 10, 14, 2, 8, 4]
+    assert table.stands_out.tolist() == [True, True, True, True, False, True, False]
 
 
 def test_a_support_that_is_not_positive_gives_no_confidence():

@@ -38,7 +38,6 @@ class CountForestClassifier(PrivateClassifier):
     counts_every_node: ClassVar[bool] = False
     # Constructor parameters that decide how released counts are read, and so belong in the file.
     file_parameters: ClassVar[tuple[str, ...]] = ()
-    n_trees: int
     forest_: Forest
     noisy_counts_: NDArray[np.int64]
     nodes_: CountedForest
@@ -114,7 +113,7 @@ class CountForestClassifier(PrivateClassifier):
         """Return the forest with what ``event`` says of its noise."""
 
     @abstractmethod
-    def _is_receipt(self, event: Event, forest: Forest) -> bool:
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:
         """Return whether a fit of this model would have written ``event``."""
 
     def _assumptions(self, event: Event) -> list[str]:  # noqa: ARG002 - batches have one
@@ -218,7 +217,7 @@ class CountForestClassifier(PrivateClassifier):
     def _check_guarantee(self, guarantee: Guarantee, schema: Schema, forest: Forest) -> None:
         """Refuse a guarantee that a fit of these trees over this schema would not have written."""
         expected = replace(self._guarantee(schema, guarantee.event), versions=guarantee.versions)
-        if guarantee != expected or not self._is_receipt(guarantee.event, forest):
+        if guarantee != expected or not self._is_receipt(guarantee.event, forest, schema):
             raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
 
     def _encoder_of(self, schema: Schema) -> Encoder:

@@ -189,7 +189,7 @@ class LeafCountClassifier(CountForestClassifier):
     def _assumptions(self, event: Event) -> list[str]:
         return [self._unit().one_batch_each] if isinstance(event, Parallel) else []
 
-    def _is_receipt(self, event: Event, forest: Forest) -> bool:
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - some methods look
         batches = _batches_of(event)
         return len(batches) <= MAX_BATCHES and all(self._is_batch(batch, forest.n_trees) for batch in batches)
 

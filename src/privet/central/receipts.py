@@ -1,6 +1,7 @@
 """What the receipts of a method look like, so that a file whose receipts do not fit is refused."""
 
 from privet.privacy.events import DiscreteLaplace, Event, NoNoise, PermuteAndFlip, Seeded, Sequential, Unproven
+from privet.tree.criteria import Score
 
 
 def drawn(receipt: Event) -> Event:
@@ -19,9 +20,11 @@ def is_count(receipt: Event, *, sensitivity: int) -> bool:
     return isinstance(release, NoNoise) or (isinstance(release, DiscreteLaplace) and release.sensitivity == sensitivity)
 
 
-def is_choice(receipt: Event, *, sensitivity: int) -> bool:
-    """Return whether a choice was made by scores of this sensitivity, or without noise."""
+def is_choice(receipt: Event, score: Score, *, max_rows: int) -> bool:
+    """Return whether a choice was made by this score, or without noise."""
     release = drawn(receipt)
     return isinstance(release, NoNoise) or (
-        isinstance(release, PermuteAndFlip) and release.sensitivity == sensitivity and release.monotone
+        isinstance(release, PermuteAndFlip)
+        and release.sensitivity == score.sensitivity * max_rows
+        and release.monotone == score.monotone
     )

@@ -10,7 +10,6 @@ import typer
 
 from privet.cli import options, output
 from privet.cli.files import check_output
-from privet.cli.fit import ranked_importances
 from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -98,6 +97,8 @@ def _train(people: "Dataset", further: "Dataset", epsilon: float, random_state: 
 
 
 def _summary(outcome: _Outcome, rows: int, files: list[Path]) -> dict[str, Any]:
+    from privet.report.counts import ranked_importances
+
     return {
         "rows": rows,
         "seconds": outcome.seconds,
@@ -111,6 +112,8 @@ def _summary(outcome: _Outcome, rows: int, files: list[Path]) -> dict[str, Any]:
 
 
 def _print_outcome(outcome: _Outcome, rows: int) -> None:
+    from privet.report.counts import ranked_importances
+
     model = outcome.model
     output.print_text("Who can repay a loan?", style="bold")
     output.print_text(

@@ -26,8 +26,9 @@ def evaluate(
     schema: options.SchemaFile = None,
     epsilon: Annotated[str, typer.Option("--epsilon", help="One price, or several: 0.1,1,inf.")] = "1.0",
     method: options.Method = options.DEFAULT_METHOD,
-    trees: options.Trees = 10,
+    trees: options.Trees = None,
     height: options.Height = None,
+    variant: options.Variant = None,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of the table; each is tested on once.")] = 10,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often, with other parts each time.")] = 1,
     baseline: Annotated[
@@ -43,7 +44,7 @@ def evaluate(
     The scores are exact, so they are for the owner of the rows; publish them only where the rows are public.
     """
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs)
+    chosen = options.ModelOptions(method, trees, height, jobs, variant=variant)
     prices = _prices(epsilon)
     for price in prices:
         chosen.estimator(declared, epsilon=price, random_state=random_state)  # refuses before any data are read

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from privet.cli import options, output
-from privet.cli.files import check_output
+from privet.cli.files import beside, check_output
 
 # Listed here as well as in privet.export, which takes a second to import.
 Format: TypeAlias = Literal["json", "js", "python", "onnx"]
@@ -14,13 +14,13 @@ _SUFFIXES: dict[Format, str] = {"json": ".json", "js": ".js", "python": ".py", "
 
 
 def export(
-    model_file: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    model_file: options.ModelFile,
     file_format: Annotated[
         Format, typer.Option("--format", help="For any language, for browsers and node, for Python, for ONNX runtimes.")
     ],
     destination: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file; by default the model's name here.", show_default=False),
+        typer.Option("--output", "-o", help="The file; by default beside the model.", show_default=False),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -29,7 +29,7 @@ def export(
 
     It answers as privet does, to the last bit. It holds released numbers and the promise, and costs nothing.
     """
-    destination = destination or _default_name(model_file, file_format)
+    destination = destination or beside(model_file, _SUFFIXES[file_format])
     check_output(destination, force=force, inputs=(model_file,))
     with output.working("exporting"):
         from privet.export import export_model
@@ -40,8 +40,3 @@ def export(
         output.print_json({"model": str(model_file), "format": file_format, "output": str(destination)})
     else:
         output.say(f"predictor written to {str(destination)!r}")
-
-
-def _default_name(model_file: Path, file_format: Format) -> Path:
-    stem = model_file.name.removesuffix(".gz").removesuffix(".privet")
-    return Path(f"{stem}{_SUFFIXES[file_format]}")

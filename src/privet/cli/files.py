@@ -6,6 +6,11 @@ from pathlib import Path
 from privet.errors import ParameterError
 
 
+def beside(model_file: Path, suffix: str) -> Path:
+    """Return the file of the model's name, but for its ending, in the model's folder."""
+    return model_file.parent / f"{Path(model_file.name.removesuffix('.gz')).stem}{suffix}"
+
+
 def check_output(path: Path, *, force: bool, inputs: tuple[Path, ...] = ()) -> None:
     """Refuse an output file that cannot or should not be written, before any work is done."""
     if path.is_dir():

@@ -15,8 +15,9 @@ def fit(
     schema: options.SchemaFile = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost; inf adds no noise.")] = 1.0,
     method: options.Method = options.DEFAULT_METHOD,
-    trees: options.Trees = 10,
+    trees: options.Trees = None,
     height: options.Height = None,
+    variant: options.Variant = None,
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,
     ledger: Annotated[
@@ -37,7 +38,7 @@ def fit(
     """
     check_output(model_file, force=force, inputs=tuple(path for path in (rows, schema, ledger) if path is not None))
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows)
+    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
     model.set_params(ledger=chosen_ledger(ledger, dataset, part))
     with output.working("counting the rows and adding noise"):
@@ -49,19 +50,15 @@ def fit(
         _print_summary(model, model_file)
 
 
-def ranked_importances(model: Any) -> list[tuple[str, float]]:
-    """Return attributes with their importances, the most important first; only released counts enter."""
-    pairs = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
-    return sorted(pairs, key=lambda pair: -pair[1])
-
-
 def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
+    from privet.report.counts import ranked_importances
+
     ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
     return {
         **ledger,
         "model": str(model_file),
         "method": method,
-        "trees": model.n_trees,
+        "trees": model.forest_.n_trees,
         "height": model.height_,
         "guarantee": model.guarantee_.to_json(),
         "importances": dict(ranked_importances(model)),
@@ -69,6 +66,8 @@ def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
 
 
 def _print_summary(model: Any, model_file: Path) -> None:
+    from privet.report.counts import ranked_importances
+
     output.print_text(model.guarantee_.sentence)
     output.print_text()
     ranked = ranked_importances(model)

@@ -12,7 +12,7 @@ OPTIONS = {
     "What it costs, and whom it protects": (
         "--epsilon", "--unit", "--max-rows", "--ledger", "--dataset", "--part", "--delta",
     ),
-    "The forest": ("--method", "--trees", "--height", "--random-state"),
+    "The forest": ("--method", "--trees", "--height", "--variant", "--random-state"),
     "Output": ("--output", "--format", "--force", "--json", "--progress"),
 }  # fmt: skip
 # With fewer options than this, one panel is easier to read than several.

@@ -15,6 +15,7 @@ DEFAULT_METHOD = "private-rdt"
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+ModelFile: TypeAlias = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
 RowsFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="ROWS", help="The table: .csv, .csv.gz or .parquet.", show_default=False)
 ]
@@ -23,7 +24,14 @@ SchemaFile: TypeAlias = Annotated[
     typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.", show_default=False),
 ]
 Method: TypeAlias = Annotated[str, typer.Option("--method", help="The kind of forest.")]
-Trees: TypeAlias = Annotated[int, typer.Option("--trees", min=1, help="How many trees.")]
+Trees: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--trees", min=1, help="How many trees; by default as the method has it.", show_default=False),
+]
+Variant: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--variant", help="'paper' reproduces a method whose promise is not proven.", show_default=False),
+]
 Height: TypeAlias = Annotated[
     int | None,
     typer.Option("--height", min=1, help="Tests on a path; by default a rule of schema and size.", show_default=False),
@@ -50,11 +58,12 @@ class ModelOptions:
     """What describes a model on the command line, apart from its price."""
 
     method: str
-    trees: int
+    trees: int | None
     height: int | None
     jobs: int
     unit: str = "row"
     max_rows: int = 1
+    variant: str | None = None
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""
@@ -64,11 +73,21 @@ class ModelOptions:
             known = ", ".join(sorted(METHODS))
             raise ParameterError(f"--method {self.method!r} is not known; choose from {known}")
         estimator = METHODS[self.method](
-            schema, epsilon=epsilon, n_trees=self.trees, height=self.height,
-            unit=self.unit, max_rows=self.max_rows, random_state=random_state, n_jobs=self.jobs,
-        )  # fmt: skip
+            schema, epsilon=epsilon, unit=self.unit, max_rows=self.max_rows, random_state=random_state, n_jobs=self.jobs
+        )
+        estimator.set_params(**self._asked_for(estimator))
         estimator.check_parameters()
         return estimator
+
+    def _asked_for(self, estimator: Any) -> dict[str, Any]:
+        """Return the parameters that were given; a method may lack some."""
+        options = {"--trees": "n_trees", "--height": "height", "--variant": "variant"}
+        given = {option: getattr(self, option.removeprefix("--")) for option in options}
+        given = {option: value for option, value in given.items() if value is not None}
+        for option in given:
+            if options[option] not in estimator.get_params():
+                raise ParameterError(f"{option} does not apply to {self.method}; leave it out")
+        return {options[option]: value for option, value in given.items()}
 
 
 def load_schema(path: Path | None) -> "Schema":

@@ -23,8 +23,9 @@ def plan(
         float, typer.Option("--reliability", help="Also say which epsilon makes votes that reliable.")
     ] = 0.95,
     method: options.Method = options.DEFAULT_METHOD,
-    trees: options.Trees = 10,
+    trees: options.Trees = None,
     height: options.Height = None,
+    variant: options.Variant = None,
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,
     ledger: Annotated[
@@ -40,7 +41,7 @@ def plan(
 
     Reads the schema and no row, and costs nothing.
     """
-    chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows)
+    chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
     needed = model.epsilon_needed(rows, reliability)

@@ -20,7 +20,7 @@ _STDOUT = Path("-")
 
 
 def predict(
-    model_file: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    model_file: options.ModelFile,
     rows: options.RowsFile,
     destination: Annotated[
         Path, typer.Option("--output", "-o", help="A .csv, .csv.gz or .parquet file; - is stdout.")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -43,10 +44,11 @@ class Predictions:
     @property
     def names(self) -> list[str]:
         """The columns: those kept, the prediction, and if asked for one probability a class."""
-        return [*self._kept, _PREDICTION, *self._probability_names]
+        return [*self.kept, _PREDICTION, *self._probability_names]
 
     @property
-    def _kept(self) -> list[str]:
+    def kept(self) -> list[str]:
+        """The columns that are copied from the table, each once."""
         return list(dict.fromkeys(self.keep))
 
     @property
@@ -60,15 +62,15 @@ class Predictions:
     def batches(self, watch: Callable[[float], None] | None = None) -> Iterator[Any]:
         """Yield the predictions of one batch of rows after the other."""
         schema = self.model.schema_
-        names = [*schema.names, *(name for name in self._kept if name not in schema.names)]
+        names = [*schema.names, *(name for name in self.kept if name not in schema.names)]
         for batch in read_batches(self.rows, schema, names, watch=watch):
             probabilities = self.model.predict_proba(batch.select(list(schema.names)))
-            kept = [without_dictionary(batch.column(name)) for name in self._kept]
+            kept = [without_dictionary(batch.column(name)) for name in self.kept]
             yield self._joined(kept, probabilities)
 
     def nothing(self) -> Any:
         """Return a batch without rows."""
-        kept = [pa.array([], pa.string()) for _ in self._kept]
+        kept = [pa.array([], pa.string()) for _ in self.kept]
         return self._joined(kept, np.empty((0, len(self.model.schema_.classes))))
 
     def _joined(self, kept: list[Any], probabilities: Any) -> Any:
@@ -80,13 +82,12 @@ class Predictions:
 def write_csv(file: BinaryIO, names: Sequence[str], batches: Iterable[Any]) -> None:
     """Write the predictions as CSV; numbers as the shortest text that reads back as the same number."""
     waiting = iter(batches)
-    first = next(waiting, None)  # rows that cannot be read are refused before anything is written
+    first = list(islice(waiting, 1))  # rows that cannot be read are refused before anything is written
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(names)
     _write_all(file, header.getvalue().encode())
-    while first is not None:
-        _write_all(file, _csv_lines(first))
-        first = next(waiting, None)
+    for batch in chain(first, waiting):
+        _write_all(file, _csv_lines(batch))
 
 
 def write_parquet(file: BinaryIO, nothing: Any, batches: Iterable[Any]) -> None:
@@ -94,8 +95,7 @@ def write_parquet(file: BinaryIO, nothing: Any, batches: Iterable[Any]) -> None:
     waiting = iter(batches)
     first = next(waiting, nothing)
     with pq.ParquetWriter(file, first.schema) as writer:
-        writer.write_batch(first)
-        for batch in waiting:
+        for batch in chain([first], waiting):
             writer.write_batch(batch)
 
 
@@ -106,9 +106,9 @@ def collected(predictions: Predictions, batches: Iterable[Any]) -> dict[str, Any
     if predictions.proba:
         shares = table.select(predictions.names[-len(data["classes"]) :])
         data["probabilities"] = np.stack([column.to_numpy() for column in shares.columns], axis=1).tolist()
-    if predictions.keep:
-        kept = dict.fromkeys(predictions.keep)
-        data["kept"] = {name: [_json_value(value) for value in table.column(name).to_pylist()] for name in kept}
+    if predictions.kept:
+        columns = {name: table.column(name).to_pylist() for name in predictions.kept}
+        data["kept"] = {name: [_json_value(value) for value in values] for name, values in columns.items()}
     return data
 
 

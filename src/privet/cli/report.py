@@ -6,18 +6,15 @@ from typing import Annotated
 import typer
 
 from privet.cli import options, output
-from privet.cli.files import check_output
+from privet.cli.files import beside, check_output
 from privet.errors import ParameterError
-from privet.whole_file import whole_file
 
 
 def report(
-    model_file: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    model_file: options.ModelFile,
     destination: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="The page; by default named like the model, with .html.", show_default=False
-        ),
+        typer.Option("--output", "-o", help="The page; by default beside the model, as .html.", show_default=False),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -32,33 +29,25 @@ def report(
     if page_file is not None:
         check_output(page_file, force=force, inputs=(model_file,))
     with output.working("reading the model"):
-        from privet.report.facts import facts, open_model
+        from privet.report.page import Report
 
-        model, checksum, name = open_model(model_file)
-        told = facts(model, model_checksum=checksum, name=name)
+        about = Report.of(model_file)
     if page_file is not None:
-        with output.working("writing the report"), whole_file(page_file) as file:
-            from privet.report.page import page
-
-            file.write(page(model, told))
+        with output.working("writing the report"):
+            about.write(page_file)
     if as_json:
-        output.print_json({**told, "report": str(page_file) if page_file else None})
+        output.print_json({**about.facts, "report": str(page_file) if page_file else None})
     else:
-        output.print_text(model.guarantee_.sentence)
+        output.print_text(about.model.guarantee_.sentence)
         output.print_text()
         output.print_text(f"report: {page_file}")
 
 
 def _page_file(model_file: Path, destination: Path | None, *, as_json: bool) -> Path | None:
     if destination is None:
-        return None if as_json else _default_name(model_file)
+        return None if as_json else beside(model_file, ".html")
     if destination.suffix.lower() not in {".html", ".htm"}:
         raise ParameterError(
             f"a report is written as HTML; name the output .html instead of {destination.name!r}, or take --json"
         )
     return destination
-
-
-def _default_name(model_file: Path) -> Path:
-    unzipped = model_file.with_suffix("") if model_file.suffix == ".gz" else model_file
-    return unzipped.with_suffix(".html")

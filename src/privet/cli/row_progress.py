@@ -58,11 +58,10 @@ class RowProgress:
 
 
 def _bar() -> "Progress":
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[rows]}"),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
+        TextColumn("{task.fields[rows]}", markup=False), TimeRemainingColumn(),
     )  # fmt: skip
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=output.console(stderr=True), transient=True)

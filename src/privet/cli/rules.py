@@ -3,9 +3,8 @@
 import json
 import sys
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeAlias
 
 import typer
 
@@ -20,18 +19,12 @@ if TYPE_CHECKING:
 
 _WHICH = "Which rules"
 _SHOWN = 20
-
-
-class Format(StrEnum):
-    """How rules are written."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSON = "json"
+Format: TypeAlias = Literal["table", "csv", "json"]
+_BY_SUFFIX: dict[str, Format] = {".csv": "csv", ".json": "json"}
 
 
 def rules(
-    model_file: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)],
+    model_file: options.ModelFile,
     min_support: Annotated[
         float, typer.Option("--min-support", min=0, help="The least released rows.", rich_help_panel=_WHICH)
     ] = 0.0,
@@ -84,7 +77,7 @@ def rules(
         check_output(destination, force=force, inputs=(model_file,))
     model = _load(model_file)
     table = _chosen(model, min_support, min_confidence, class_, merge=merge, leaves=leaves)
-    shown = _first(table, _SHOWN if top is None and chosen is Format.TABLE else top)
+    shown = _first(table, _SHOWN if top is None and chosen == "table" else top)
     if destination is None:
         _write(sys.stdout, model, shown, chosen)
         _say_left_out(len(table) - len(shown), chosen, top)
@@ -99,10 +92,10 @@ def rules(
 
 def _format(chosen: Format | None, destination: Path | None, *, as_json: bool) -> Format:
     if destination is None:
-        if as_json and chosen not in {None, Format.JSON}:
+        if as_json and chosen not in {None, "json"}:
             raise ParameterError(f"--json and --format {chosen} contradict each other; leave one of them out")
-        return Format.JSON if as_json else chosen or Format.TABLE
-    by_name = {".csv": Format.CSV, ".json": Format.JSON}.get(Path(destination.name.removesuffix(".gz")).suffix)
+        return "json" if as_json else chosen or "table"
+    by_name = _BY_SUFFIX.get(Path(destination.name.removesuffix(".gz")).suffix)
     if by_name is None:
         raise ParameterError(
             f"rules are written as CSV or JSON; name the output .csv or .json, not {destination.name!r}"
@@ -144,9 +137,9 @@ def _first(table: "RuleTable", top: int | None) -> "RuleTable":
 
 
 def _write(file: TextIO, model: Any, table: "RuleTable", chosen: Format) -> None:
-    if chosen is Format.CSV:
+    if chosen == "csv":
         table.to_frame().to_csv(file, index=False, lineterminator="\n")
-    elif chosen is Format.JSON:
+    elif chosen == "json":
         data = {"classes": list(model.schema_.classes), "noise_std": model.noise_std_}
         rows = [{"text": rule.text, **asdict(rule)} for rule in table.rules()]
         file.write(json.dumps({**data, "rules": rows}, allow_nan=False) + "\n")
@@ -163,7 +156,7 @@ def _cells(rule: "Rule") -> tuple[str, ...]:
 
 
 def _say_left_out(n_left_out: int, chosen: Format, top: int | None) -> None:
-    if n_left_out and chosen is Format.TABLE:
+    if n_left_out and chosen == "table":
         way_out = "--top shows more" if top is None else "raise --top to see more"
         output.say(
             f"{n_left_out:,} more rules of less support; {way_out}, --min-support and --min-confidence narrow down"

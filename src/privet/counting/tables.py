@@ -44,7 +44,7 @@ class TableLayout:
         """Return one attribute's counts: nodes x codes x classes."""
         start = int(self.offsets[attribute])
         stop = start + int(self.n_codes[attribute]) * self.n_classes
-        return tables[:, start:stop].reshape(len(tables), -1, self.n_classes)
+        return tables[:, start:stop].reshape(len(tables), int(self.n_codes[attribute]), self.n_classes)
 
     def classes(self, tables: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return nodes x classes: every attribute tells them, since each row has one code of it."""

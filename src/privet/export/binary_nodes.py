@@ -1,7 +1,8 @@
 """A forest as the binary nodes of ONNX's TreeEnsemble operator.
 
 A node asks whether its feature is below a split; false, and a missing number, go to the second branch. A node with one
-child per code becomes a balanced search among its children, so that 65,000 categories take 16 steps and not 65,000.
+child per code becomes a balanced search among its children, so that 65,000 categories take 16 steps and not 65,000;
+among the cells of a number it goes by their borders, and a missing one, which is below none, comes out last.
 Every tree's output is the number of the leaf that is reached.
 """
 
@@ -121,11 +122,14 @@ class _Empty:
 
 
 def _set_thresholds(nodes: _Empty, forest: Forest, start: NDArray[np.int64], attributes: Sequence[Attribute]) -> None:
-    """Put the exact cell borders in the place of numeric nodes' codes: x is above the cut where border <= x."""
-    numeric = np.flatnonzero(forest.cut >= 0)
+    """Put exact cell borders in the place of numeric nodes' codes: a code is below k where x is below border k - 1."""
+    cut = np.flatnonzero(forest.cut >= 0)
+    nodes.split[start[cut]] = forest.cut[cut] + 1
+    is_numeric = np.array([isinstance(a, Numeric) for a in attributes])
+    numeric = np.flatnonzero(is_numeric[nodes.feature] & (nodes.split > 0))  # lone leaves ask for nothing
     borders = [np.append(a.cuts, np.inf) if isinstance(a, Numeric) else np.empty(0) for a in attributes]
     first = np.cumsum([0, *map(len, borders)])
-    split = np.concatenate(borders)[first[forest.attribute[numeric]] + forest.cut[numeric]]
-    nodes.split[start[numeric]] = split
+    split = np.concatenate(borders)[first[nodes.feature[numeric]] + nodes.split[numeric].astype(np.int64) - 1]
+    nodes.split[numeric] = split
     # Every number is at most infinite, and only a missing one fails the test.
-    nodes.mode[start[numeric]] = np.where(np.isinf(split), AT_MOST, BELOW)
+    nodes.mode[numeric] = np.where(np.isinf(split), AT_MOST, BELOW)

@@ -9,18 +9,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet import __version__
 from privet.errors import ParameterError
-from privet.schema import Attribute, Categorical
+from privet.schema import Attribute, Categorical, Numeric
 from privet.tree.forest import Forest
 from privet.tree.vote import SummedCounts
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
 
-FORMAT, VERSION = "privet-predictor", 1
+# Version 1 knew no continuous node with a child per cell.
+FORMAT, VERSION = "privet-predictor", 2
 # JavaScript has doubles only: whole numbers up to here are exact, and so are sums that stay below.
 MAX_VOTES = 2**53
 # More than any attribute has cells, so that a pair of attribute and cut is one number.
@@ -99,17 +101,22 @@ def _attribute(attribute: Attribute, cuts: list[float]) -> dict[str, Any]:
 def _used_cuts(forest: Forest, attributes: Sequence[Attribute]) -> tuple[list[list[float]], list[int]]:
     """Return, per attribute, the cell borders that some node asks for, and the cut of every numeric node among them.
 
-    A cut at the last cell, which only a missing value exceeds, has no border; it is numbered after all others.
+    A node with a child per cell asks for all borders, and its cut is -1. A cut at the last cell, which only a missing
+    value exceeds, has no border; it is numbered after all others.
     """
-    numeric = forest.cut >= 0
-    tested = forest.attribute[numeric].astype(np.int64)
-    pairs, pair_of_node = np.unique(tested * _CUT_SPAN + forest.cut[numeric], return_inverse=True)
-    own_attribute, own_cut = np.divmod(pairs, _CUT_SPAN)
-    start = np.searchsorted(own_attribute, np.arange(len(attributes) + 1))
-    cuts: list[list[float]] = []
-    for j, attribute in enumerate(attributes):
-        used = own_cut[start[j] : start[j + 1]]
-        cuts.append(
-            [] if isinstance(attribute, Categorical) else attribute.cuts[used[used < len(attribute.cuts)]].tolist()
-        )
-    return cuts, (pair_of_node - start[tested]).tolist()
+    is_numeric = np.array([*(isinstance(a, Numeric) for a in attributes), False])  # the last entry is LEAF's
+    nodes = np.flatnonzero(is_numeric[forest.attribute])
+    tested, cut = forest.attribute[nodes].astype(np.int64), forest.cut[nodes]
+    whole = [j * _CUT_SPAN + np.arange(attributes[j].n_values) for j in np.unique(tested[cut < 0])]
+    pairs = np.unique(np.concatenate([tested[cut >= 0] * _CUT_SPAN + cut[cut >= 0], *whole]))
+    start = np.searchsorted(pairs, np.arange(len(attributes) + 1) * _CUT_SPAN)
+    cuts = [_borders(a, pairs[start[j] : start[j + 1]] % _CUT_SPAN) for j, a in enumerate(attributes)]
+    number = np.searchsorted(pairs, tested * _CUT_SPAN + cut) - start[tested]
+    return cuts, np.where(cut < 0, -1, number).tolist()
+
+
+def _borders(attribute: Attribute, used: NDArray[np.int64]) -> list[float]:
+    if isinstance(attribute, Categorical):
+        return []
+    borders: list[float] = attribute.cuts[used[used < len(attribute.cuts)]].tolist()
+    return borders

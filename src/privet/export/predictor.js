@@ -90,12 +90,12 @@
         nextWeight += classes.length;
       } else {
         const { cuts, categories } = attributes[attribute[node]];
-        leadsTo[node] = nextChild;
-        nextChild += cuts ? 2 : categories.length + 1;
         if (cuts) {
           cut[node] = trees.cut[nextCut];
           nextCut += 1;
         }
+        leadsTo[node] = nextChild;
+        nextChild += cut[node] >= 0 ? 2 : cuts ? cuts.length + 2 : categories.length + 1;
       }
     }
     return { count: trees.count, attribute, cut, leadsTo, weights: Float64Array.from(weights) };

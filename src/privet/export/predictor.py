@@ -16,10 +16,11 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-FORMAT, VERSION = "privet-predictor", 1
+FORMAT, VERSIONS = "privet-predictor", (1, 2)
 LEAF = -1
 BAD_DATA, CLOSED_PIPE = 3, 141
 TRUTH = {**dict.fromkeys(["true", "True", "TRUE", "1"], True), **dict.fromkeys(["false", "False", "FALSE", "0"], False)}
@@ -45,7 +46,7 @@ class Predictor:
     def from_json(cls, text: str) -> Predictor:
         """Read a portable document."""
         document = json.loads(text)
-        if (document.get("format"), document.get("version")) != (FORMAT, VERSION):
+        if document.get("format") != FORMAT or document.get("version") not in VERSIONS:
             raise ValueError("this is no predictor document of a version that is known here; export the model again")
         return cls(document)
 
@@ -82,7 +83,7 @@ class Predictor:
 
 def _trees(attributes: list[dict[str, Any]], trees: Mapping[str, Any]) -> tuple[list[int], list[int]]:
     """Return every node's cut, -1 for none, and where it leads: to its first child, or to its number among leaves."""
-    branches = [2 if "cuts" in attribute else len(attribute["categories"]) + 1 for attribute in attributes]
+    n_codes = [len(a["cuts"]) + 2 if "cuts" in a else len(a["categories"]) + 1 for a in attributes]
     numeric_cuts = iter(trees["cut"])
     cut, leads_to, next_child, next_leaf = [], [], trees["count"], 0
     for attribute in trees["attribute"]:
@@ -91,7 +92,7 @@ def _trees(attributes: list[dict[str, Any]], trees: Mapping[str, Any]) -> tuple[
         if attribute == LEAF:
             next_leaf += 1
         else:
-            next_child += branches[attribute]
+            next_child += 2 if cut[-1] >= 0 else n_codes[attribute]
     return cut, leads_to
 
 
@@ -210,11 +211,10 @@ def _print_predictions(predictor: Predictor, path: str, *, proba: bool) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     rows = read_csv(path, predictor.attributes)
     shares = (predictor.predict_proba(row) for row in rows)
-    first = next(shares, None)  # rows that cannot be read are refused before anything is written
+    first = list(islice(shares, 1))  # rows that cannot be read are refused before anything is written
     writer.writerow(["prediction", *([f"P({label})" for label in predictor.classes] if proba else [])])
-    while first is not None:
-        writer.writerow([predictor.classes[first.index(max(first))], *(first if proba else [])])
-        first = next(shares, None)
+    for own in chain(first, shares):
+        writer.writerow([predictor.classes[own.index(max(own))], *(own if proba else [])])
 
 
 def _sentence(error: Exception) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privet.errors import ParameterError
 from privet.export.portable import json_lines, portable_document
 from privet.export.source import javascript_source, python_source
-from privet.whole_file import whole_file
+from privet.whole_file import whole_bytes
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
@@ -41,8 +41,8 @@ def export_model(model: "PrivateClassifier", path: str | Path, *, format: str) -
     if format not in FORMATS:
         raise ParameterError(f"format {format!r} is not known; choose from {', '.join(FORMATS)}")
     data = FORMATS[format](model)
-    with whole_file(path) as file:
-        file.buffer.write(data)
+    with whole_bytes(path) as file:
+        file.write(data)
 
 
 def _json(model: "PrivateClassifier") -> bytes:

@@ -86,7 +86,7 @@ def _odds_tables(odds: dict[str, Any], unit: str) -> str:
 
 def _not_covered(odds: dict[str, Any], unit: str) -> str:
     groups = ", ".join(
-        f"{group['rows']} at epsilon {number_up(group['epsilon'])} ({percent_up(group['right_guesses'])} right guesses)"
+        f"{group['size']} at epsilon {number_up(group['epsilon'])} ({percent_up(group['right_guesses'])} right guesses)"
         for group in odds["groups"][1:]
     )
     items = [

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.report.markup import number
-from privet.tree.intervals import reach
+from privet.tree.intervals import RELIABLE, reach, stands_out
 
-# A leaf that holds nothing is above it by chance less than once in a hundred times.
-RELIABLE = 3.0
-_STEPS = (-3.0, -1.0, 1.0, 3.0, 10.0, 30.0, 100.0)
+# In standard deviations of noise, and in rows where there is none.
+_STEPS = (-RELIABLE, -1.0, 1.0, RELIABLE, 10.0, 30.0, 100.0)
 _COUNTS = (0.5, 2.5, 9.5, 29.5, 99.5, 999.5)
 
 
@@ -43,8 +42,8 @@ def support_deviation(model: Any) -> float:
 
 
 def share_above_noise(model: Any) -> float:
-    """Return the share of leaves whose support exceeds three standard deviations of its noise."""
-    return float((leaf_supports(model) > RELIABLE * support_deviation(model)).mean())
+    """Return the share of leaves whose support stands out from its noise."""
+    return float(stands_out(leaf_supports(model), support_deviation(model) ** 2).mean())
 
 
 def histogram(model: Any) -> list[Bin]:
@@ -56,7 +55,8 @@ def histogram(model: Any) -> list[Bin]:
     inner = [f"{number(low)} to {number(high)}" for low, high in pairwise(_STEPS)]
     labels = [f"below {number(_STEPS[0])}", *inner, f"above {number(_STEPS[-1])}"]
     counted = _binned(supports / deviation, _STEPS)
-    return [Bin(label, n, j <= 3) for j, (label, n) in enumerate(zip(labels, counted, strict=True))]
+    ends = [*_STEPS, math.inf]
+    return [Bin(label, n, end <= RELIABLE) for label, n, end in zip(labels, counted, ends, strict=True)]
 
 
 def class_balance(model: Any) -> list[dict[str, Any]]:
@@ -90,5 +90,6 @@ def ranked_importances(model: Any) -> list[tuple[str, float]]:
 
 
 def _binned(values: NDArray[Any], steps: tuple[float, ...]) -> list[int]:
-    counted: list[int] = np.bincount(np.digitize(values, steps), minlength=len(steps) + 1).tolist()
+    # A bin holds its upper end, as what does not exceed its noise does not stand out.
+    counted: list[int] = np.bincount(np.digitize(values, steps, right=True), minlength=len(steps) + 1).tolist()
     return counted

@@ -1,28 +1,17 @@
 """All that the report says, as plain values: made from released numbers, the schema and the guarantee alone."""
 
 import math
-from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
-from privet.model_file import checksum_of, read_document
-from privet.registry import load
 from privet.report import counts, nist
 from privet.report.odds import odds_table
 from privet.report.receipts import single_releases
 
 
-def open_model(model: Any) -> tuple[Any, str, str]:
-    """Return the model, its checksum and its file's name; ``model`` is a fitted model or the path of a model file."""
-    if isinstance(model, (str, Path)):
-        return load(model), str(read_document(model)["checksum"]), Path(model).name
-    check_is_fitted(model)
-    return model, checksum_of(model.to_document()), ""
-
-
 def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
-    """Return what the report says as plain values; an infinite number stays one.
+    """Return what the report says as plain values.
+
+    An infinite number stays one, but in the guarantee, which spells it "inf" as its JSON does.
 
     Parameters
     ----------

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from privet.report.counts import RELIABLE, histogram, shares, support_deviation
+from privet.report.counts import histogram, shares
 from privet.report.drawing import growth_curve, support_histogram
 from privet.report.markup import bar, number, percent, stacked_bar, table, text
 from privet.report.tree_data import ShownTrees
-from privet.tree.intervals import reach
+from privet.tree.intervals import RELIABLE, reach, stands_out
 from privet.tree.rules import Rule, RuleTable
 from privet.tree.vote import class_shares
 
@@ -32,8 +32,9 @@ def noise_section(model: Any, facts: dict[str, Any]) -> str:
             f"{number(noise['standard_deviation_of_a_count'])} rows; a leaf's support, the sum over its "
             f"{len(facts['model']['classes'])} classes, of {number(noise['standard_deviation_of_a_leaf'])}. "
             f"<strong>{share} of the {facts['model']['leaves']:,} leaves stand out</strong>: their support exceeds "
-            "three standard deviations. Noise alone lifts fewer than one empty leaf in a hundred so far. What stays "
-            "in the grey bars tells next to nothing on its own; a prediction adds up one leaf of every tree.</p>\n"
+            f"{RELIABLE:g} standard deviations. Noise alone lifts fewer than one empty leaf in a hundred so far. What "
+            "stays in the grey bars tells next to nothing on its own; a prediction adds up one leaf of every tree."
+            "</p>\n"
         )
         unit = f"released support in standard deviations of its noise; grey: within ±{RELIABLE:g}, or below"
     picture = f'<figure class="wide">{support_histogram(histogram(model), unit)}<figcaption>Leaves by released support.'
@@ -54,7 +55,7 @@ def balance_section(facts: dict[str, Any]) -> str:
         for each in balance[:_MOST_BARS]
     ]
     told = "All trees count the same rows, so their totals are averaged; intervals hold 95 times of 100."
-    max_rows = facts["guarantee"].get("max_rows", 1)
+    max_rows = facts["guarantee"]["max_rows"]
     told += "" if facts["guarantee"]["unit"] == "row" else f" Of each person's rows at most {max_rows:,} were counted."
     headings = ["class", "", "rows", "noise interval"]
     drawn = table(headings, classes, kind="bars", label="Class balance", numbers=[2, 3])
@@ -120,7 +121,7 @@ def rules_section(model: Any) -> str:
 def strongest_rules(model: Any) -> list[Rule]:
     """Return leaves that surely predict their class better than its overall share, by how many rows they do."""
     found = RuleTable.of(model.nodes_, model.schema_)
-    found = found.take(found.is_leaf & (found.support > RELIABLE * support_deviation(model)))
+    found = found.take(found.is_leaf & found.stands_out)
     excess = found.numbers["confidence_low"] - class_shares(model.noisy_counts_)[found.predicted]
     rows = excess * found.support
     best = np.argsort(-rows, kind="stable")[:N_RULES]
@@ -191,7 +192,7 @@ def _printed_trees(model: Any, trees: ShownTrees) -> str:
 def _printed(model: Any, trees: ShownTrees, below: dict[int, list[int]], node: int, levels: int) -> str:
     """Return a node and what is below it, ``levels`` deep."""
     children = below.get(node, []) if levels else []
-    if trees.forest.cut[trees.chosen[node]] < 0:  # a categorical test: the branches with the most rows first
+    if trees.forest.cut[trees.chosen[node]] < 0:  # a child per code: those with the most rows first
         children = sorted(children, key=lambda child: -int(trees.counts[child].sum()))
     listed = children[:_PRINTED_BRANCHES]
     inside = "".join(_printed(model, trees, below, child, levels - 1) for child in listed)
@@ -212,10 +213,10 @@ def _printed_line(model: Any, trees: ShownTrees, node: int) -> str:
     far = int(reach(np.array(variance)))
     best = int(own.argmax())
     guess = f"{text(model.schema_.classes[best], 24)} {100 * own[best]:.0f} %" if own[best] > 0 else _nothing(far)
-    unsure = " unsure" if support <= RELIABLE * np.sqrt(variance) else ""
+    unsure = "" if stands_out(support, variance) else " unsure"
     rows = f"{number(support)} ± {number(far)}" if far else number(support)
     return (
         f'<div class="node{unsure}"><span class="twist"></span>'
-        f'<span class="told">{text(trees.conditions[node], 120)}</span>{stacked_bar(own.tolist())}'
+        f'<span class="told">{text(trees.conditions[node], most=None)}</span>{stacked_bar(own.tolist())}'
         f'<span class="number">{rows}</span><span class="guess">{guess}</span></div>'
     )

@@ -12,15 +12,15 @@ _HAIR = 0.005
 _MINUS = "\N{MINUS SIGN}"
 
 
-def shown(value: object, most: int = MAX_SHOWN) -> str:
+def shown(value: object, most: int | None = MAX_SHOWN) -> str:
     """Return ``value`` as text that steers nothing: characters one cannot see are spelled out, a long text is cut."""
     text = str(value)
-    if len(text) > most:
+    if most is not None and len(text) > most:
         text = f"{text[: most - 1]}…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def text(value: object, most: int = MAX_SHOWN) -> str:
+def text(value: object, most: int | None = MAX_SHOWN) -> str:
     """Return ``value`` escaped for HTML and apart from its surroundings in writing direction."""
     return f"<bdi>{html.escape(shown(value, most))}</bdi>"
 
@@ -70,13 +70,13 @@ def listed(items: Sequence[str], *, otherwise: str) -> str:
     return f"<ul>{''.join(f'<li>{entry}</li>' for entry in entries)}</ul>"
 
 
-def bar(share: float, *, kind: str = "accent") -> str:
+def bar(share: float) -> str:
     """Return a bar as wide as ``share`` of its place."""
     width = round(100 * min(max(share, 0.0), 1.0), 2)
     return (
         '<svg class="bar" role="presentation" width="100%" height="10"><rect class="track" width="100%" height="10" '
         'rx="2"/>'
-        f'<rect class="{kind}" width="{width}%" height="10" rx="2"/></svg>'
+        f'<rect class="accent" width="{width}%" height="10" rx="2"/></svg>'
     )
 
 

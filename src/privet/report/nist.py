@@ -68,13 +68,17 @@ def _parameter(guarantee: dict[str, Any]) -> Answer:
     if guarantee["mode"] == "not private":
         return Answer("Privacy parameter", f"None: {guarantee['reason']}.", MODEL_FILE)
     kind = "pure differential privacy" if guarantee["delta"] == 0 else f"delta = {guarantee['delta']:g}"
-    leaks = f", apart from the {len(guarantee['leaks'])} leaks listed above" if guarantee["leaks"] else ""
-    return Answer("Privacy parameter", f"epsilon = {exact(guarantee['epsilon'])}, {kind}{leaks}.", MODEL_FILE)
+    apart = f", apart from {_leaks(len(guarantee['leaks']))} listed above" if guarantee["leaks"] else ""
+    return Answer("Privacy parameter", f"epsilon = {exact(guarantee['epsilon'])}, {kind}{apart}.", MODEL_FILE)
+
+
+def _leaks(n_leaks: int) -> str:
+    return "the leak" if n_leaks == 1 else f"the {n_leaks} leaks"
 
 
 def _unit(guarantee: dict[str, Any]) -> Answer:
     told = f"Neighbours: {guarantee['neighbours']}."
-    if guarantee.get("max_rows", 1) > 1:
+    if guarantee["max_rows"] > 1:
         told += f" At most {guarantee['max_rows']:,} rows of each were counted."
     if guarantee["unit"] == "row":
         told += " Somebody with several rows is protected less: with k rows at k times epsilon."

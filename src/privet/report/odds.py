@@ -72,7 +72,7 @@ def odds_table(epsilon: float, delta: float) -> dict[str, Any]:
         # To tell two values of one row apart is to take one away and to put the other in: twice the price.
         "right_guesses_of_a_value": right_guesses(2 * epsilon) if pure else None,
         "groups": [
-            {"rows": k, "epsilon": k * epsilon, "right_guesses": right_guesses(k * epsilon)} for k in GROUPS
+            {"size": k, "epsilon": k * epsilon, "right_guesses": right_guesses(k * epsilon)} for k in GROUPS
         ] if pure else [],
     }  # fmt: skip
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.tree.conditions import Paths
-from privet.tree.intervals import reach
+from privet.tree.intervals import reach, stands_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +24,8 @@ class Box:
         The answer to the parent's test; empty at the root.
     counts : int64 array
         Released class counts.
-    reach : int
-        How far noise takes each of them, 95 times of 100.
+    variance : float
+        Of the noise in each of them.
     is_leaf : bool
     children : tuple of Box
         Empty where the drawing ends too.
@@ -35,7 +35,7 @@ class Box:
 
     text: str
     counts: NDArray[np.int64]
-    reach: int
+    variance: float
     is_leaf: bool
     children: tuple["Box", ...] = ()
     n_below: int = 0
@@ -44,6 +44,16 @@ class Box:
     def predicted(self) -> int:
         """The position of the class with the largest count."""
         return int(self.counts.argmax())
+
+    @property
+    def reach(self) -> int:
+        """How far noise takes each of the counts, 95 times of 100."""
+        return int(reach(np.array(self.variance)))
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether noise alone hardly explains the sum of the counts."""
+        return bool(stands_out(self.counts.sum(), len(self.counts) * self.variance))
 
     @cached_property
     def n_ends(self) -> int:
@@ -67,7 +77,7 @@ class Outline:
         self._forest = model.forest_
         self._paths = Paths(model.forest_, model.schema_)
         self._counts, self._n_draws = model.nodes_.counts, model.nodes_.n_draws
-        self._variance: float = model.nodes_.draw_variance
+        self._draw_variance: float = model.nodes_.draw_variance
 
     def tree(self, tree: object, *, max_depth: int | None, most_children: int | None = None) -> Box:
         """Return a tree down to ``max_depth``, with the smallest siblings beyond ``most_children`` folded into one."""
@@ -84,7 +94,7 @@ class Outline:
             children = [self._box(int(child), levels - 1, most_children) for child in kept]
             children += [self._folded(folded)] if len(folded) else []
         return Box(
-            last.text if last else "", self._counts[node], self._reach(self._n_draws[node]), n_children == 0,
+            last.text if last else "", self._counts[node], self._variance_of(self._n_draws[node]), n_children == 0,
             tuple(children), 0 if children else self._n_below(np.array([node])),
         )  # fmt: skip
 
@@ -96,10 +106,10 @@ class Outline:
 
     def _folded(self, nodes: NDArray[np.int64]) -> Box:
         counts, n_draws = self._counts[nodes].sum(axis=0), self._n_draws[nodes].sum()
-        return Box(f"… {len(nodes)} more", counts, self._reach(n_draws), False, (), self._n_below(nodes))
+        return Box(f"… {len(nodes)} more", counts, self._variance_of(n_draws), False, (), self._n_below(nodes))
 
-    def _reach(self, n_draws: int) -> int:
-        return int(reach(np.array(self._variance * n_draws)))
+    def _variance_of(self, n_draws: int) -> float:
+        return float(self._draw_variance * n_draws)
 
     def _n_below(self, nodes: NDArray[np.int64]) -> int:
         """Return how many nodes lie below ``nodes``, which are siblings."""

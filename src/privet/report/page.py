@@ -2,15 +2,20 @@
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, Self
 
+from sklearn.utils.validation import check_is_fitted
+
+from privet.model_file import checksum_of, read_document
+from privet.registry import model_of
 from privet.report import findings, promise
 from privet.report.attacker import attacker_section
 from privet.report.counts import has_counts
-from privet.report.facts import facts, open_model
+from privet.report.facts import facts
 from privet.report.markup import embedded_json, sentence, table, text
 from privet.report.receipts import receipts
 from privet.report.tree_data import shown_trees, tree_data
@@ -31,10 +36,31 @@ def write_report(model: Any, path: str | Path) -> None:
     -------
     Only released numbers, the schema and the guarantee enter: post-processing, so it costs nothing.
     """
-    opened, checksum, name = open_model(model)
-    told = facts(opened, model_checksum=checksum, name=name)
-    with whole_file(path) as file:
-        file.write(page(opened, told))
+    Report.of(model).write(path)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A model and what there is to say about it."""
+
+    model: Any
+    facts: dict[str, Any]
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """Read the facts off a fitted model, or off the path of a model file."""
+        if isinstance(model, (str, Path)):
+            document = read_document(model)
+            opened, checksum, name = model_of(document, model), str(document["checksum"]), Path(model).name
+        else:
+            check_is_fitted(model)
+            opened, checksum, name = model, checksum_of(model.to_document()), ""
+        return cls(opened, facts(opened, model_checksum=checksum, name=name))
+
+    def write(self, path: str | Path) -> None:
+        """Write the page, whole or not at all."""
+        with whole_file(path) as file:
+            file.write(page(self.model, self.facts))
 
 
 def page(model: Any, told: dict[str, Any]) -> str:

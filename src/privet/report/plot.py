@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from privet.checks import check_whole
+from privet.report.counts import ranked_importances
 from privet.report.outline import Box, Outline
-from privet.tree.conditions import shown
+from privet.tree.conditions import quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +68,7 @@ def plot_tree(model: Any, tree: int = 0, max_depth: int = 3, ax: "Axes | None" =
     outline = Outline(model)
     depth = check_whole("max_depth", max_depth, least=1, most=2**31)
     root = _fitting(outline, tree, depth, MAX_ENDS if ax is None else _readable_ends(ax))
-    classes = [_short(shown(label)) for label in model.schema_.classes]
+    classes = [_short(quoted(label)) for label in model.schema_.classes]
     n_header = 2 + math.ceil(min(len(classes), _MAX_CLASSES) / 5)
     n_slots = root.n_ends + 0.5 * n_header
     placed = list(_placed(root, 0, 0.0, None))
@@ -94,13 +95,12 @@ def plot_importances(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     Only released numbers enter: post-processing, which costs nothing.
     """
-    pairs = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
-    ranked = sorted(pairs, key=lambda pair: -pair[1])[:_MAX_BARS]
+    ranked = ranked_importances(model)[:_MAX_BARS]
     if ax is None:
         ax = _new_axes(6.5, 0.8 + 0.3 * len(ranked), layout="constrained")
     bars = ax.barh(range(len(ranked)), [100 * share for _, share in ranked], color=_class_colour(0))
     ax.bar_label(bars, [f"{100 * share:.1f} %" for _, share in ranked], padding=3, fontsize=_FONT)
-    ax.set_yticks(range(len(ranked)), [_short(shown(name)) for name, _ in ranked])
+    ax.set_yticks(range(len(ranked)), [_short(quoted(name)) for name, _ in ranked])
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     ax.invert_yaxis()
@@ -195,10 +195,10 @@ def _draw(ax: "Axes", placed: _Placed, text: str, size: float) -> None:
 
 def _colour(box: Box) -> tuple[float, float, float]:
     """Return the predicted class's colour, mixed with white; grey where noise could have made the counts."""
-    support, n_classes = int(box.counts.sum()), len(box.counts)
-    if support <= box.reach * math.sqrt(n_classes):
+    n_classes = len(box.counts)
+    if not box.stands_out:
         return (_PALE, _PALE, _PALE)
-    share = min(1.0, int(box.counts.max()) / support)
+    share = min(1.0, int(box.counts.max()) / int(box.counts.sum()))
     strength = 0.1 + 0.6 * (share - 1 / n_classes) / (1 - 1 / n_classes)
     red, green, blue = (1 - strength * (1 - part) for part in _class_colour(box.predicted))
     return red, green, blue

@@ -103,7 +103,7 @@ def _is_pure(guarantee: dict[str, Any]) -> bool:
 def _unit(guarantee: dict[str, Any]) -> str:
     if guarantee["unit"] == "row":
         return "one row"
-    rows = guarantee.get("max_rows", 1)
+    rows = guarantee["max_rows"]
     return f"all rows with one value of {text(guarantee['unit'])}, of which at most {rows:,} are used"
 
 

@@ -61,7 +61,7 @@
   const supportOf = (node) => supports[node];
   const spread = (node, many) => trees.deviation * Math.sqrt(trees.draws[node] * many);
   const reach = (node, many) => (trees.deviation > 0 ? Math.floor(trees.reach * spread(node, many) + 1) : 0);
-  const unsure = (node) => supportOf(node) <= 3 * spread(node, N_CLASSES);
+  const unsure = (node) => supportOf(node) <= trees.reliable * spread(node, N_CLASSES);
   const told = (node) => trees.strings[trees.condition[node]];
   const sharesOf = (node) => {
     const positive = countsOf(node).map((count) => Math.max(count, 0));
@@ -70,7 +70,7 @@
   };
   const bestOf = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
   const label = (i) => (i < trees.classes.length ? trees.classes[i] : `class ${i + 1}`);
-  // A categorical test has many branches: those with the most rows first.
+  // A test with a child per code has many branches: those with the most rows first.
   const ordered = (node) =>
     trees.many[node] ? [...children[node]].sort((a, b) => supportOf(b) - supportOf(a) || a - b) : children[node];
 
@@ -158,7 +158,7 @@
     return item;
   };
 
-  const moreItem = (list, rest, level) => {
+  const moreItem = (rest, level) => {
     const item = treeItem(level);
     const row = make("div", "node unsure");
     row.append(make("span", "twist", "+"), make("span", "told", `${whole(rest.length)} more branches with fewer rows`));
@@ -190,7 +190,7 @@
     const all = ordered(node);
     const first = all.length > FOLD + 1 ? all.slice(0, FOLD) : all;
     list.append(...first.map((child) => nodeItem(child, level)));
-    if (all.length > first.length) list.append(moreItem(list, all.slice(FOLD), level));
+    if (all.length > first.length) list.append(moreItem(all.slice(FOLD), level));
     if (all.length < trees.branches[node]) list.append(leftOut(node, level));
     item.append(list);
     item.setAttribute("aria-expanded", "true");

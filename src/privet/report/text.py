@@ -5,7 +5,7 @@ from typing import Any
 
 from privet.checks import check_whole
 from privet.report.outline import Box, Outline
-from privet.tree.conditions import shown
+from privet.tree.conditions import quoted
 
 _STEP = "|   "
 
@@ -46,7 +46,7 @@ def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
     outline = Outline(model)
     depth = None if max_depth is None else check_whole("max_depth", max_depth, least=1, most=2**31)
     root = outline.tree(tree, max_depth=depth)
-    classes = [shown(label) for label in model.schema_.classes]
+    classes = [quoted(label) for label in model.schema_.classes]
     noise = f"each leaf's with noise of standard deviation {model.noise_std_:.3g}" if root.reach else "no noise in them"
     header = f"tree {tree} of {outline.n_trees}: released counts of {', '.join(classes)}; {noise}"
     # A tree that is a single leaf has no answer to show.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from privet.report.markup import shown
 from privet.tree.conditions import Paths
 from privet.tree.forest import LEAF, Forest
-from privet.tree.intervals import DEVIATIONS
+from privet.tree.intervals import DEVIATIONS, RELIABLE
 
 MAX_TREES = 30
 MAX_NODES = 20_000
@@ -98,6 +98,7 @@ def tree_data(model: Any, trees: ShownTrees) -> dict[str, Any]:
         "nClasses": len(model.schema_.classes),
         "deviation": math.sqrt(model.nodes_.draw_variance),
         "reach": DEVIATIONS,
+        "reliable": RELIABLE,
         "nTrees": trees.n_trees,
         "parent": trees.parent.tolist(),
         "condition": conditions,

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -102,6 +102,19 @@ class Schema:
         noun = {"categorical": "categories", "continuous": "bounds"}
         found = [f"{noun[a.kind]} of {a.name!r}" for a in self.attributes if a.inferred]
         return (*found, f"classes of {self.target!r}") if self.classes_inferred else tuple(found)
+
+    def with_bins(self, n_bins: int) -> Self:
+        """Return the schema with numbers that declare neither bins nor edges cut into ``n_bins`` cells."""
+        return self.with_attributes(
+            replace(a, bins=n_bins) if isinstance(a, Numeric) and a.bins is None and a.edges is None else a
+            for a in self.attributes
+        )
+
+    def with_attributes(self, attributes: Iterable[Attribute]) -> Self:
+        """Return the schema with other attributes."""
+        return type(self)(
+            attributes, classes=self.classes, target=self.target, rows=self.rows, classes_inferred=self.classes_inferred
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -9,9 +9,10 @@ from typing import TypeAlias
 from privet.schema import Categorical, Label, Numeric, Schema
 from privet.tree.forest import LEAF, Forest
 
-# What a path leaves of an attribute's codes: first and last of a numeric one, all of a categorical one.
-Left: TypeAlias = tuple[int, ...]
-_OR_MISSING = " or missing"
+# Codes of one attribute, ascending; and the same as runs of neighbours, the first and last of each.
+Codes: TypeAlias = tuple[int, ...]
+Runs: TypeAlias = tuple[tuple[int, int], ...]
+_OR = " or "
 # Text that could be taken for a part of a rule.
 _AMBIGUOUS = re.compile(r"""[,{}()<>='"\\]|\b(and|or|then|if|in|is|missing|always)\b""")
 
@@ -25,9 +26,9 @@ class Condition:
     attribute : str
         The column's name.
     text : str
-        Such as ``age < 30.5``, ``30.5 <= age < 61``, ``age >= 61 or missing``, ``sex = female``, ``sex is missing``,
-        ``education in {Bachelors, Masters}``. "Missing" is a missing value or one outside the public domain. A cut
-        between cells of equal width is rounded to a hundredth of the width.
+        Such as ``age < 30.5``, ``30.5 <= age < 61``, ``age >= 61 or missing``, ``age < 18 or 65 <= age < 80``,
+        ``sex = female``, ``sex is missing``, ``education in {Bachelors, Masters}``. "Missing" is a missing value or
+        one outside the public domain. A cut between cells of equal width is rounded to a hundredth of the width.
     """
 
     attribute: str
@@ -44,55 +45,52 @@ class Paths:
         self._cut: list[int] = forest.cut.tolist()
         self._first_child: list[int] = forest.first_child.tolist()
         self._attributes = schema.attributes
-        self._left: dict[int, dict[int, Left]] = {-1: {}}
+        self._remaining: dict[int, dict[int, Runs]] = {-1: {}}
         self._worded = lru_cache(maxsize=2**16)(self._condition)
 
-    def conditions(self, node: int, codes: Left | None = None) -> tuple[Condition, ...]:
+    def conditions(self, node: int, codes: Codes | None = None) -> tuple[Condition, ...]:
         """Return what leads to ``node``, or to all those of its siblings that answer ``codes``."""
-        found = [self._worded(attribute, left) for attribute, left in self._ways(node, codes).items()]
+        found = [self._worded(attribute, runs) for attribute, runs in self._codes_on_path(node, codes).items()]
         return tuple([condition for condition in found if condition is not None])
 
-    def last_condition(self, node: int, codes: Left | None = None) -> Condition | None:
+    def last_condition(self, node: int, codes: Codes | None = None) -> Condition | None:
         """Return the answer to the parent's test alone; None for a root."""
         parent = self._parent[node]
         if parent < 0:
             return None
-        return self._worded(self._tested[parent], self._answer(parent, node, {}, codes))
+        return self._worded(self._tested[parent], self._answer(parent, node, codes))
 
-    def _ways(self, node: int, codes: Left | None = None) -> dict[int, Left]:
-        way, known = [node], self._parent[node]
-        while known not in self._left:
-            way.append(known)
+    def _codes_on_path(self, node: int, codes: Codes | None) -> dict[int, Runs]:
+        """Return, for every attribute that is tested on the way, the codes that come to ``node``."""
+        path, known = [node], self._parent[node]
+        while known not in self._remaining:
+            path.append(known)
             known = self._parent[known]
-        left = self._left[known]
-        for below in reversed(way):
-            left = self._step(below, left, codes if below == node else None)
+        remaining = self._remaining[known]
+        for below in reversed(path):
+            remaining = self._step(below, remaining, codes if below == node else None)
             # Leaves are asked for once; what is above them, for each of their siblings again.
             if self._tested[below] != LEAF and codes is None:
-                self._left[below] = left
-        return left
+                self._remaining[below] = remaining
+        return remaining
 
-    def _step(self, node: int, left: dict[int, Left], codes: Left | None) -> dict[int, Left]:
+    def _step(self, node: int, remaining: dict[int, Runs], codes: Codes | None) -> dict[int, Runs]:
         parent = self._parent[node]
         if parent < 0:
             return {}
-        return {**left, self._tested[parent]: self._answer(parent, node, left, codes)}
+        number, answer = self._tested[parent], self._answer(parent, node, codes)
+        return {**remaining, number: _common(remaining[number], answer) if number in remaining else answer}
 
-    def _answer(self, parent: int, node: int, left: dict[int, Left], codes: Left | None) -> Left:
-        number, cut = self._tested[parent], self._cut[parent]
-        branch = node - self._first_child[parent]
-        attribute = self._attributes[number]
-        if isinstance(attribute, Numeric):
-            first, last = left.get(number, (0, attribute.missing_code))
-            if cut < 0:
-                return branch, branch
-            return (first, min(last, cut)) if branch == 0 else (max(first, cut + 1), last)
-        answered = codes or (branch,)
-        return tuple(code for code in answered if number not in left or code in left[number])
+    def _answer(self, parent: int, node: int, codes: Codes | None) -> Runs:
+        """Return the codes that the test of ``parent`` sends to ``node``; ``codes`` where siblings are meant too."""
+        cut, branch = self._cut[parent], node - self._first_child[parent]
+        if cut < 0:
+            return _runs(codes) if codes else ((branch, branch),)
+        return ((0, cut),) if branch == 0 else ((cut + 1, self._attributes[self._tested[parent]].missing_code),)
 
-    def _condition(self, number: int, left: Left) -> Condition | None:
+    def _condition(self, number: int, runs: Runs) -> Condition | None:
         attribute = self._attributes[number]
-        text = _numeric_text(attribute, *left) if isinstance(attribute, Numeric) else _categorical_text(attribute, left)
+        text = _numeric_text(attribute, runs) if isinstance(attribute, Numeric) else _categorical_text(attribute, runs)
         return Condition(attribute.name, text) if text else None
 
 
@@ -100,11 +98,11 @@ def joined(conditions: tuple[Condition, ...]) -> str:
     """Return the conditions in one text, in brackets where "or" would reach too far."""
     if len(conditions) == 1:
         return conditions[0].text
-    return " and ".join([f"({c.text})" if c.text.endswith(_OR_MISSING) else c.text for c in conditions])
+    return " and ".join([f"({c.text})" if _OR in c.text else c.text for c in conditions])
 
 
 @lru_cache(maxsize=2**12, typed=True)  # typed: 1 and True are equal and look different
-def shown(label: Label) -> str:
+def quoted(label: Label) -> str:
     """Return a name or label as it stands in a rule: in quotes where it could be taken for something else."""
     if not isinstance(label, str):
         return repr(label)
@@ -120,19 +118,38 @@ def _reads_as_number(text: str) -> bool:
     return True
 
 
-def _numeric_text(attribute: Numeric, first: int, last: int) -> str:
-    name, missing = shown(attribute.name), attribute.missing_code
-    if first > last:
+def _runs(codes: Codes) -> Runs:
+    firsts = [code for i, code in enumerate(codes) if i == 0 or codes[i - 1] != code - 1]
+    lasts = [code for i, code in enumerate(codes) if i == len(codes) - 1 or codes[i + 1] != code + 1]
+    return tuple(zip(firsts, lasts, strict=True))
+
+
+def _common(some: Runs, others: Runs) -> Runs:
+    pairs = [(max(first, start), min(last, stop)) for first, last in some for start, stop in others]
+    return tuple([(first, last) for first, last in pairs if first <= last])
+
+
+def _numeric_text(attribute: Numeric, runs: Runs) -> str:
+    name, missing = quoted(attribute.name), attribute.missing_code
+    if not runs:
         return f"{name} in {{}}"
-    if first == missing:
+    or_missing = runs[-1][1] == missing
+    cells = _common(runs, ((0, missing - 1),))
+    if cells == ((0, missing - 1),):
+        return "" if or_missing else f"{name} is not missing"
+    if not cells:
         return f"{name} is missing"
-    below = _cut_text(attribute, last) if last < missing - 1 else ""
+    spans = [_span_text(attribute, name, first, last) for first, last in cells]
+    return _OR.join([*spans, "missing"] if or_missing else spans)
+
+
+def _span_text(attribute: Numeric, name: str, first: int, last: int) -> str:
+    """Return what holds in some cells next to each other, but not in all."""
+    below = _cut_text(attribute, last) if last < attribute.n_values - 1 else ""
     least = _cut_text(attribute, first - 1) if first > 0 else ""
-    if below:
-        return f"{least} <= {name} < {below}" if least else f"{name} < {below}"
-    if least:
-        return f"{name} >= {least}{_OR_MISSING if last == missing else ''}"
-    return "" if last == missing else f"{name} is not missing"
+    if not below:
+        return f"{name} >= {least}"
+    return f"{least} <= {name} < {below}" if least else f"{name} < {below}"
 
 
 def _cut_text(attribute: Numeric, cut: int) -> str:
@@ -143,12 +160,13 @@ def _cut_text(attribute: Numeric, cut: int) -> str:
     return repr(value + 0.0).removesuffix(".0")  # adding 0 takes the sign off a zero
 
 
-def _categorical_text(attribute: Categorical, codes: Left) -> str:
-    name = shown(attribute.name)
+def _categorical_text(attribute: Categorical, runs: Runs) -> str:
+    name = quoted(attribute.name)
+    codes = [code for first, last in runs for code in range(first, last + 1)]
     if len(codes) == attribute.branches:
         return ""
-    known = [shown(attribute.categories[code]) for code in codes if code != attribute.missing_code]
+    known = [quoted(attribute.categories[code]) for code in codes if code != attribute.missing_code]
     if codes and not known:
         return f"{name} is missing"
     values = f"{name} = {known[0]}" if len(known) == 1 else f"{name} in {{{', '.join(known)}}}"
-    return values + (_OR_MISSING if len(known) < len(codes) else "")
+    return values + (f"{_OR}missing" if len(known) < len(codes) else "")

@@ -7,6 +7,7 @@ raise (or never lower) a term. The argument is in dpdf.md.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -23,10 +24,12 @@ ScoreOf: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Score:
-    """A score, and by how many steps one row more moves it: downwards by 0 to ``sensitivity``, or upwards."""
+    """A score, by how many steps one row more moves it, and whether always in the same direction."""
 
     of: ScoreOf
     sensitivity: int
+    monotone: bool = True
+    most_rows: int = MAX_ROWS
 
 
 def gini_score(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -48,6 +51,7 @@ def max_class_score(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return right
 
 
+@lru_cache(maxsize=4)
 def entropy_score(most_rows: int) -> Score:
     """Return the score -sum_v n_v H_v on the grid, H in bits, for nodes of at most ``most_rows`` rows.
 
@@ -64,11 +68,36 @@ def entropy_score(most_rows: int) -> Score:
         left: NDArray[np.int64] = -(n_log_n[counts.sum(axis=2)] - n_log_n[counts].sum(axis=2)).sum(axis=1)
         return left
 
-    return Score(score, int(steps[-1]))
+    return Score(score, int(steps[-1]), most_rows=most_rows)
+
+
+def gini_index_score(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the Gini index -sum_v (n_v / n) gini_v on the grid: what a split leaves of impurity, as a share.
+
+    A row more moves W / n, W = sum_v n_v gini_v <= n, by (n d - W) / (n (n + 1)) with 0 <= d <= 2 n / (n + 1): by at
+    most 1/2, in either direction.
+    """
+    n = np.maximum(counts.sum(axis=(1, 2)), 1)
+    steps: NDArray[np.int64] = gini_score(counts) // n
+    return steps
+
+
+def gini_over_sensitivity(counts: NDArray[np.int64], noisy_size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return DPDF's exponent without epsilon, G / (2 Delta): its Theorem 1 takes Delta at the noisy size of a node.
+
+    The size may be wrong by hundreds of rows, so nothing bounds what a row can do: this is for ``variant="paper"``.
+    """
+    size = np.maximum(noisy_size, 1).astype(np.float64)
+    delta = 1 - (size / (size + 1)) ** 2 - (1 / (size + 1)) ** 2
+    exact = np.maximum(counts.sum(axis=(1, 2)), 1)
+    steps: NDArray[np.int64] = np.floor(gini_score(counts) / exact / (2 * delta)).astype(np.int64)
+    return steps
 
 
 GINI = Score(gini_score, 2 * GRID)
 MAX_CLASS = Score(max_class_score, 1)
+# No more than n values occur among n rows, so rounding each down, and then the quotient, takes less than 2 steps.
+GINI_INDEX = Score(gini_index_score, GRID // 2 + 2, monotone=False)
 
 
 def entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,10 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.tree.counted import CountedForest
-
-# Standard deviations of its own noise that a node's support must exceed; a forest has thousands of nodes, and of those
-# that hold nothing but noise one in seven exceeds one deviation.
-RELIABLE = 3.0
+from privet.tree.intervals import stands_out
 
 
 def gini_importances(counted: CountedForest, *, n_attributes: int) -> NDArray[np.float64]:
@@ -19,7 +16,7 @@ def gini_importances(counted: CountedForest, *, n_attributes: int) -> NDArray[np
     """
     forest, counts, variance = counted.forest, counted.counts.astype(np.float64), counted.variance
     support = counts.sum(axis=1)
-    reliable = support > RELIABLE * np.sqrt(counts.shape[1] * variance)
+    reliable = stands_out(support, counts.shape[1] * variance)
     gini = _gini(counts, variance, np.where(reliable, support, 1.0))
 
     child = np.arange(forest.n_trees, forest.n_nodes)

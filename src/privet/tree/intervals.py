@@ -1,17 +1,27 @@
-"""How sure a number made of released counts is: intervals that hold the exact number 95 times of 100.
+"""How sure a number made of released counts is: whether it stands out from its noise, and intervals around it.
 
-They are for a node and a class fixed beforehand. Of many nodes, those that look best owe it in part to their noise.
+Intervals hold the exact number 95 times of 100. They are for a node and a class fixed beforehand. Of many nodes, those
+that look best owe it in part to their noise.
 """
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 # The two-sided 95 % point of a Laplace variable of standard deviation 1. That of a weighted sum of independent ones,
 # of standard deviation 1 again, is less: taking weight off the largest lowers the tail beyond t while
 # sqrt(2) t > 2, and here it is ln 20 = 3.0. At the other end, many equal ones come to the 1.96 of a Gaussian.
 DEVIATIONS = math.log(20) / math.sqrt(2)
+# Standard deviations of its own noise that a support must exceed. A forest has thousands of nodes: of those that hold
+# nothing but noise one in seven exceeds one deviation, and fewer than one in a hundred three.
+RELIABLE = 3.0
+
+
+def stands_out(support: ArrayLike, variance: ArrayLike) -> NDArray[np.bool_]:
+    """Return whether noise of this ``variance`` alone hardly explains so large a ``support``."""
+    exceeds: NDArray[np.bool_] = np.asarray(support) > RELIABLE * np.sqrt(np.asarray(variance))
+    return exceeds
 
 
 def reach(variance: NDArray[np.float64]) -> NDArray[np.float64]:

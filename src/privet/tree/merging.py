@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.tree.conditions import Left
+from privet.tree.conditions import Codes
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
 
@@ -33,7 +33,7 @@ class Groups:
     is_leaf: NDArray[np.bool_]
     counts: NDArray[np.int64]
     n_draws: NDArray[np.int64]
-    codes: Mapping[int, Left]
+    codes: Mapping[int, Codes]
 
     def take(self, chosen: NDArray[Any]) -> Self:
         """Return the groups at these positions, or where this is true."""
@@ -51,7 +51,7 @@ def merged_nodes(counted: CountedForest) -> Groups:
     """Return the nodes with those taken together that predict the same class.
 
     From the lowest level up, a node whose children are all leaves of one class becomes a leaf of that class. Then the
-    leaves of one class under a categorical test become one. Predictions of single trees stay as they are.
+    leaves of one class under a test with a child per code become one. Predictions of single trees stay as they are.
     """
     single, forest = single_nodes(counted), counted.forest
     predicted = single.counts.argmax(axis=1)
@@ -94,7 +94,7 @@ def _siblings_taken_together(
 
 def _codes(
     forest: Forest, nodes: NDArray[np.int64], group: NDArray[np.int64], first: NDArray[np.int64]
-) -> dict[int, Left]:
+) -> dict[int, Codes]:
     several = np.flatnonzero(np.bincount(group)[group] > 1)
     codes: dict[int, list[int]] = {}
     for position in several:

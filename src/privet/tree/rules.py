@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from privet.errors import ParameterError
 from privet.schema import Label, Schema
 from privet.schema.attribute import label_kind
-from privet.tree.conditions import Condition, Paths, joined, shown
+from privet.tree.conditions import Condition, Paths, joined, quoted
 from privet.tree.counted import CountedForest
-from privet.tree.intervals import confidence_intervals, support_intervals
+from privet.tree.intervals import confidence_intervals, stands_out, support_intervals
 from privet.tree.merging import Groups, merged_nodes, single_nodes
 
 if TYPE_CHECKING:
@@ -123,11 +123,21 @@ class RuleTable:
         return np.where(self.support > 0, share, 0.0)
 
     @cached_property
+    def variance(self) -> NDArray[np.float64]:
+        """Of the noise in one of a rule's class counts."""
+        spread: NDArray[np.float64] = self.draw_variance * self.groups.n_draws.astype(np.float64)
+        return spread
+
+    @property
+    def stands_out(self) -> NDArray[np.bool_]:
+        """Whether noise alone hardly explains the support."""
+        return stands_out(self.support, self.groups.counts.shape[1] * self.variance)
+
+    @cached_property
     def numbers(self) -> dict[str, NDArray[Any]]:
         """Support and confidence with their intervals, by the names they have in a `Rule`."""
-        variance = self.draw_variance * self.groups.n_draws.astype(np.float64)
-        support_low, support_high = support_intervals(self.groups.counts, variance)
-        low, high = confidence_intervals(self.groups.counts, self.predicted, variance)
+        support_low, support_high = support_intervals(self.groups.counts, self.variance)
+        low, high = confidence_intervals(self.groups.counts, self.predicted, self.variance)
         return {
             "support": self.support, "support_low": support_low, "support_high": support_high,
             "confidence": self.confidence, "confidence_low": low, "confidence_high": high,
@@ -200,4 +210,4 @@ def _class_position(schema: Schema, class_: Label) -> int:
 
 
 def _text(conditions: tuple[Condition, ...], prediction: Label) -> str:
-    return f"if {joined(conditions)} then {shown(prediction)}" if conditions else f"always {shown(prediction)}"
+    return f"if {joined(conditions)} then {quoted(prediction)}" if conditions else f"always {quoted(prediction)}"

@@ -1,0 +1,170 @@
+"""DiffPID3: one greedy tree that asks for sizes and leaf counts (Friedman and Schuster 2010). See diffpid3.md."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.greedy_forest import GreedyForestClassifier
+from privet.central.questions import Questions, equal_share
+from privet.central.receipts import in_sequence, is_choice, is_count
+from privet.counting.tables import TableLayout
+from privet.errors import ParameterError
+from privet.plan import Step, choice_step, laplace_step
+from privet.privacy.events import Event
+from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.spread import standard_deviation
+from privet.schema import Schema
+from privet.tree.counted import CountedForest
+from privet.tree.criteria import GINI, GINI_INDEX
+from privet.tree.forest import Forest
+from privet.tree.pruning import cut_back, error_based
+from privet.tree.vote import SummedCounts, Vote
+
+_SCORES = {"gini": GINI_INDEX, "n_gini": GINI}
+_SIZES, _SPLITS, _LEAVES = "sizes of nodes of level {}", "split attributes of level {}", "class counts of leaves"
+
+
+class DiffPID3Classifier(GreedyForestClassifier):
+    """One tree: noisy sizes decide where to stop, the exponential mechanism what to split on, leaves are counted last.
+
+    Parameters
+    ----------
+    schema : Schema, path or "infer"
+        What is public about the table. Numeric attributes without bins or edges are cut into 5 cells.
+    epsilon : float
+        The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing.
+    height : int
+        The number of tests on a path.
+    score : str
+        ``"gini"``, the index with its sensitivity of 1/2, or ``"n_gini"``, in rows, with 2.
+    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+        As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
+
+    Attributes
+    ----------
+    guarantee_, forest_, nodes_, noisy_counts_, classes_, schema_, n_features_in_, feature_names_in_
+        As in `PrivateRDTClassifier`.
+
+    Examples
+    --------
+    >>> from privet import DiffPID3Classifier
+    >>> from privet.datasets import agrawal
+    >>> data = agrawal(10_000, function=1, random_state=7)
+    >>> model = DiffPID3Classifier(data.schema, epsilon=2.0).fit(data.X, data.y)
+    >>> model.guarantee_.epsilon
+    2.0
+    """
+
+    method = "diffpid3"
+    file_parameters = ("height", "score")
+    n_trees = 1
+
+    def __init__(
+        self,
+        schema: Schema | str | Path | None = None,
+        *,
+        epsilon: float = 1.0,
+        height: int = 4,
+        score: str = "gini",
+        unit: str = "row",
+        max_rows: int = 1,
+        ledger: Ledger | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        unsafe_seeded_noise: bool = False,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.height = height
+        self.score = score
+        self.unit = unit
+        self.max_rows = max_rows
+        self.ledger = ledger
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.unsafe_seeded_noise = unsafe_seeded_noise
+
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
+        if self.score not in _SCORES:
+            raise ParameterError(f"score={self.score!r} is not known; choose from {', '.join(_SCORES)}")
+        return super().check_parameters()
+
+    @staticmethod
+    def _query(epsilon: float, n_levels: int) -> float:
+        """Return the price of a question: a size of every node of a path, a choice at all but the last, a histogram."""
+        return equal_share(epsilon, 2 * (n_levels + 1))
+
+    def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
+        price, sizes = self._query(asked.epsilon, asked.n_levels), counts.sum(axis=1, keepdims=True)
+        noisy, receipt = asked.counts(sizes, _SIZES.format(level), epsilon=price)
+        asked.receipts.append(receipt)
+        # What is released last, leaf by leaf, needs the counts of nodes that stay leaves here.
+        asked.exact_levels.append(counts)
+        return noisy
+
+    def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
+        """Stop where a cell of the widest split can be expected to hold less than its noise."""
+        price, widest = self._query(asked.epsilon, asked.n_levels), max(a.n_values for a in asked.schema.attributes)
+        least = max(1.0, widest * len(asked.schema.classes) * math.sqrt(2) / price)
+        worth: NDArray[np.bool_] = noisy[:, 0] >= least
+        return worth
+
+    def _choose(
+        self,
+        tables: NDArray[np.int64],
+        noisy: NDArray[np.int64],  # noqa: ARG002 - the score needs no size
+        allowed: NDArray[np.bool_],
+        level: int,
+        layout: TableLayout,
+        asked: Questions,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
+        score, price = _SCORES[self.score], self._query(asked.epsilon, asked.n_levels)
+        each = [score.of(layout.of_attribute(tables, a)) for a in range(len(layout.n_codes))]
+        what = _SPLITS.format(level)
+        chosen, receipt = asked.choices(np.stack(each, axis=1), allowed, what, epsilon=price, score=score)
+        return chosen, tables, [receipt]
+
+    def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:
+        self._look(counts, asked.n_levels, asked)
+        exact_counts = np.concatenate(asked.exact_levels)[forest.leaves]
+        price = self._query(asked.epsilon, asked.n_levels)
+        noisy, receipt = asked.counts(exact_counts, _LEAVES, epsilon=price)
+        asked.released.append(noisy)
+        asked.receipts.append(receipt)
+
+    def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
+        node_counts = forest.sums_of_leaves(asked.released[0])
+        kept, nodes = cut_back(forest, error_based(forest, node_counts), asked.schema)
+        return kept, node_counts[nodes][kept.leaves]
+
+    def _vote_of(self, nodes: CountedForest) -> Vote:
+        return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
+
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+        # Pruning adds leaves up, and each brings its draw of noise along.
+        return CountedForest.of_leaves(forest, noisy_counts, standard_deviation(in_sequence(event)[-1]) ** 2)
+
+    def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
+        n_levels, max_rows = self._n_levels(schema), self._unit().max_rows
+        price, score = self._query(epsilon, n_levels), _SCORES[self.score]
+        steps: list[Step] = []
+        for level in range(n_levels + 1):
+            steps.append(laplace_step(_SIZES.format(level), price, sensitivity=max_rows, n_values=1))
+            if level < n_levels:
+                steps.append(choice_step(_SPLITS.format(level), price, sensitivity=score.sensitivity * max_rows))
+        return (*steps, laplace_step(_LEAVES, price, sensitivity=max_rows, n_values=len(schema.classes)))
+
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - some methods look
+        *path, leaves = in_sequence(event)
+        score, max_rows = _SCORES[self.score], self._unit().max_rows
+        return (
+            len(path) % 2 == 1
+            and forest.depth <= len(path) // 2 <= (self.height or 0)
+            and all(is_count(receipt, sensitivity=max_rows) for receipt in (*path[::2], leaves))
+            and all(is_choice(receipt, score, max_rows=max_rows) for receipt in path[1::2])
+        )

@@ -1,0 +1,276 @@
+"""DPDF: greedy differentially private decision forests (Fletcher and Islam 2015). The argument is in dpdf.md."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.count_forest import MAX_TREES
+from privet.central.greedy_forest import PAPER, SOUND, GreedyForestClassifier
+from privet.central.quantiles import QUANTILE_SHARE, WHAT, open_numbers, quantile_cells
+from privet.central.questions import Questions, equal_share
+from privet.central.receipts import in_sequence, is_choice, is_count
+from privet.checks import check_whole
+from privet.counting.rows import Rows
+from privet.counting.tables import TableLayout
+from privet.errors import DataError, ParameterError
+from privet.plan import Step, choice_step, laplace_step
+from privet.privacy.events import Event, Unproven
+from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.rational import remaining
+from privet.privacy.mechanisms.spread import standard_deviation
+from privet.rng import NoiseSource
+from privet.schema import Schema
+from privet.schema.encoding import Encoder
+from privet.tree.counted import CountedForest
+from privet.tree.criteria import GINI, GRID, MAX_CLASS, Score, entropy_score, gini_over_sensitivity
+from privet.tree.forest import Forest
+from privet.tree.pruning import cut_back, useful_splits
+from privet.tree.vote import SummedCounts, Vote, class_shares, confidence_weights, nearest_nonempty, node_shares
+
+_SCORES = ("gini", "max_class", "entropy")
+_NUMERIC = ("bins", "quantiles")
+# In the paper's form scores are in units of the exponent, so that a step is worth epsilon / GRID.
+_PAPER_SCORE = Score(lambda counts: counts, GRID)
+# The entropy's sensitivity is for so many times the declared rows; more are refused.
+_MOST_TIMES = 2
+_NOT_PROVEN = (
+    "split attributes are chosen with the sensitivity of the Gini index at the noisy size of a node (Theorem 1 of the "
+    "paper), and a node may be far smaller than it seems"
+)
+
+
+_COUNTS, _SPLITS = "class counts of level {}", "split attributes of level {}"
+
+
+class DPDFClassifier(GreedyForestClassifier):
+    """Greedy trees: class counts of every node with noise, split attributes chosen by the exponential mechanism.
+
+    Parameters
+    ----------
+    schema : Schema, path or "infer"
+        What is public about the table.
+    epsilon : float
+        The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing.
+    n_trees : int
+        The paper's tau. Trees have different root attributes while there are any.
+    height : int
+        The number of tests on a path; the paper's delta is one more.
+    score : str
+        What a good split is: ``"gini"``, ``"max_class"`` for the rows that majorities get right, or ``"entropy"``,
+        whose sensitivity grows with the number of rows: the schema must declare it, and twice as many are refused.
+    numeric : str
+        Numeric attributes that declare neither bins nor edges get 5 cells: of equal width (``"bins"``), or of about
+        equal weight (``"quantiles"``), for 10 % of epsilon.
+    min_support : int
+        A node is split if its released counts sum up to this many rows, and to more than their own noise.
+    variant : str
+        ``"sound"``, or ``"paper"`` for the local sensitivity of its Theorem 1, for which nothing is proven.
+    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+        As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
+
+    Attributes
+    ----------
+    guarantee_, forest_, nodes_, classes_, schema_, n_features_in_, feature_names_in_
+        As in `PrivateRDTClassifier`.
+    noisy_counts_ : int64 array of shape (nodes, classes)
+        The released counts of every node that pruning left.
+
+    Examples
+    --------
+    >>> from privet import DPDFClassifier
+    >>> from privet.datasets import agrawal
+    >>> data = agrawal(10_000, function=1, random_state=7)
+    >>> model = DPDFClassifier(data.schema, epsilon=2.0, n_trees=1).fit(data.X, data.y)
+    >>> model.guarantee_.epsilon
+    2.0
+    """
+
+    method = "dpdf"
+    counts_every_node = True
+    file_parameters = ("n_trees", "height", "score", "numeric", "min_support", "variant")
+
+    def __init__(
+        self,
+        schema: Schema | str | Path | None = None,
+        *,
+        epsilon: float = 1.0,
+        n_trees: int = 4,
+        height: int = 4,
+        score: str = "gini",
+        numeric: str = "bins",
+        min_support: int = 100,
+        variant: str = SOUND,
+        unit: str = "row",
+        max_rows: int = 1,
+        ledger: Ledger | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        unsafe_seeded_noise: bool = False,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.n_trees = n_trees
+        self.height = height
+        self.score = score
+        self.numeric = numeric
+        self.min_support = min_support
+        self.variant = variant
+        self.unit = unit
+        self.max_rows = max_rows
+        self.ledger = ledger
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.unsafe_seeded_noise = unsafe_seeded_noise
+
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
+        check_whole("n_trees", self.n_trees, least=1, most=MAX_TREES)
+        check_whole("min_support", self.min_support, least=0, most=2**53)
+        if self.score not in _SCORES:
+            raise ParameterError(f"score={self.score!r} is not known; choose from {', '.join(_SCORES)}")
+        if self.numeric not in _NUMERIC:
+            raise ParameterError(f"numeric={self.numeric!r} is not known; choose from {', '.join(_NUMERIC)}")
+        return super().check_parameters()
+
+    def _score(self, schema: Schema) -> Score:
+        if self.variant == PAPER:
+            return _PAPER_SCORE
+        if self.score != "entropy":
+            return GINI if self.score == "gini" else MAX_CLASS
+        if schema.rows is None:
+            raise ParameterError('score="entropy" needs to know roughly how many rows there are; declare rows')
+        return entropy_score(_MOST_TIMES * schema.rows)
+
+    def _adapted(self, schema: Schema) -> Schema:
+        return schema if self.numeric == "quantiles" else super()._adapted(schema)
+
+    def _prepared(
+        self, encoder: Encoder, rows: Rows, epsilon: float, noise: NoiseSource
+    ) -> tuple[Encoder, Rows, float, list[Event]]:
+        self._score(encoder.schema)
+        if self.numeric == "bins" or not open_numbers(encoder.schema):
+            return encoder, rows, epsilon, []
+        share = QUANTILE_SHARE * epsilon
+        schema, recoded, receipt = quantile_cells(encoder.schema, rows, epsilon=share, unit=self._unit(), noise=noise)
+        return Encoder(schema, encoder.unit), recoded, remaining(epsilon, share), [receipt]
+
+    def _n_trees(self) -> int:
+        return int(self.n_trees)
+
+    def _query(self, epsilon: float, n_levels: int) -> float:
+        """Return the price of a question: one histogram more than choices on a path, in every tree."""
+        return equal_share(epsilon, self._n_trees() * (2 * n_levels + 1))
+
+    def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
+        """Q1: the class histogram of every node."""
+        price = self._query(asked.epsilon, asked.n_levels)
+        noisy, receipt = asked.counts(counts, _COUNTS.format(level), epsilon=price)
+        asked.released.append(noisy)
+        asked.receipts.append(receipt)
+        return noisy
+
+    def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
+        support = noisy.sum(axis=1)
+        pure = (noisy >= support[:, None]).any(axis=1)
+        own_noise = standard_deviation(asked.receipts[-1]) * math.sqrt(len(asked.schema.classes))
+        least = self.min_support if self.variant == PAPER else max(self.min_support, own_noise)
+        worth: NDArray[np.bool_] = (support >= least) & ~pure
+        return worth
+
+    def _choose(
+        self,
+        tables: NDArray[np.int64],
+        noisy: NDArray[np.int64],
+        allowed: NDArray[np.bool_],
+        level: int,
+        layout: TableLayout,
+        asked: Questions,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
+        """Q2: the split attribute of every node. Trees are asked one after another, since they share the rows."""
+        score = self._score(asked.schema)
+        scores = self._scores(tables, noisy, layout, score)
+        price, what = self._query(asked.epsilon, asked.n_levels), _SPLITS.format(level)
+        chosen = np.empty(len(tables), dtype=np.int64)
+        for own in np.arange(len(tables))[:, None] if level == 0 else [np.arange(len(tables))]:
+            if level == 0:
+                allowed = _without(allowed, chosen[: own[0]])
+            chosen[own], _ = asked.choices(scores[own], allowed[own], what, epsilon=price, score=score)
+        _, receipt = asked.choices(scores[:0], allowed[:0], what, epsilon=price, score=score)
+        receipt = Unproven(receipt, _NOT_PROVEN) if self.variant == PAPER else receipt
+        return chosen, tables, [receipt] * asked.n_trees
+
+    def _scores(
+        self, tables: NDArray[np.int64], noisy: NDArray[np.int64], layout: TableLayout, score: Score
+    ) -> NDArray[np.int64]:
+        """Return one line a node, one column an attribute."""
+        size = noisy.sum(axis=1)
+        each = [layout.of_attribute(tables, a) for a in range(len(layout.n_codes))]
+        if self.variant == PAPER:
+            return np.stack([gini_over_sensitivity(counts, size) for counts in each], axis=1)
+        if layout.classes(tables).sum(axis=1).max(initial=0) >= score.most_rows:
+            raise DataError("the table has far more rows than the schema declares; correct rows there")
+        return np.stack([score.of(counts) for counts in each], axis=1)
+
+    def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:  # noqa: ARG002
+        self._look(counts, asked.n_levels, asked)
+
+    def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
+        noisy_counts = np.concatenate(asked.released)[: forest.n_nodes]
+        kept, nodes = cut_back(forest, useful_splits(forest, noisy_counts), asked.schema)
+        return kept, noisy_counts[nodes]
+
+    def _vote_of(self, nodes: CountedForest) -> Vote:
+        shares = node_shares(nodes.counts)
+        stand_in = nearest_nonempty(nodes.forest, shares)
+        weights = confidence_weights(shares[stand_in[nodes.forest.leaves]])
+        return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[: nodes.forest.n_trees]))
+
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+        variance = standard_deviation(in_sequence(event)[-1]) ** 2
+        return CountedForest(forest, noisy_counts, np.ones(forest.n_nodes, dtype=np.int64), variance)
+
+    def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
+        n_levels, n_trees, max_rows = self._n_levels(schema), self._n_trees(), self._unit().max_rows
+        share = QUANTILE_SHARE * epsilon if self.numeric == "quantiles" and open_numbers(schema) else 0.0
+        price = n_trees * self._query(remaining(epsilon, share), n_levels)
+        score, cells = self._score(schema), open_numbers(schema)
+        n_cells = sum(schema.attributes[j].n_values for j in cells)
+        steps = [laplace_step(WHAT, share, sensitivity=len(cells) * max_rows, n_values=n_cells)] if share else []
+        for level in range(n_levels + 1):
+            counts = _COUNTS.format(level)
+            steps.append(laplace_step(counts, price, sensitivity=n_trees * max_rows, n_values=len(schema.classes)))
+            if level < n_levels:
+                steps.append(choice_step(_SPLITS.format(level), price, sensitivity=score.sensitivity * max_rows))
+        return tuple(steps)
+
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:
+        """Return whether a path of counts and choices was paid for, as many as the height asks."""
+        receipts, n_trees, max_rows = list(in_sequence(event)), self._n_trees(), self._unit().max_rows
+        score = self._score(schema)
+        if self.numeric == "quantiles" and (len(receipts) - 1) % (n_trees + 1) == 1:
+            # How many attributes were open is not told by a schema that has their edges.
+            cells = range(1, len(schema.attributes) + 1)
+            if not any(is_count(receipts[0], sensitivity=n * max_rows) for n in cells):
+                return False
+            receipts = receipts[1:]
+        n_levels, rest = divmod(len(receipts) - 1, n_trees + 1)
+        counts = receipts[:: n_trees + 1]
+        choices = [receipt for i, receipt in enumerate(receipts) if i % (n_trees + 1)]
+        return (
+            rest == 0
+            and forest.depth <= n_levels <= (self.height or 0)
+            and all(is_count(receipt, sensitivity=n_trees * max_rows) for receipt in counts)
+            and all(is_choice(receipt, score, max_rows=max_rows) for receipt in choices)
+            and all(isinstance(receipt, Unproven) == (self.variant == PAPER) for receipt in choices)
+        )
+
+
+def _without(allowed: NDArray[np.bool_], used: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return what is allowed apart from attributes that earlier trees have at their roots, while some are left."""
+    fewer = allowed.copy()
+    fewer[:, used] = False
+    return fewer if fewer.any(axis=1).all() else allowed

@@ -1,0 +1,220 @@
+"""Forests grown greedily: every level asks what its nodes hold and what to split them on, and pays for it."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
+from privet.central.questions import Questions
+from privet.checks import check_whole
+from privet.counting.rows import Rows
+from privet.counting.tables import TableLayout, exact_tables
+from privet.errors import NoGuaranteeWarning, ParameterError
+from privet.plan import Plan, Step, epsilon_needed
+from privet.privacy.events import Event, Sequential
+from privet.privacy.mechanisms.rational import check_epsilon
+from privet.rng import NoiseSource, public_generator
+from privet.schema import Schema
+from privet.schema.encoding import Encoder
+from privet.tree.forest import LEAF, Forest
+from privet.tree.greedy import Growth
+from privet.tree.threads import n_threads
+
+SOUND, PAPER = "sound", "paper"
+# Numbers in the tables of one level; nodes with less support stay leaves beyond it.
+_MAX_NUMBERS = 2**24
+# Numeric attributes that declare neither bins nor edges are cut into so many cells.
+DEFAULT_BINS = 5
+
+
+class GreedyForestClassifier(CountForestClassifier):
+    """Trees whose splits are chosen by what the rows say; subclasses ask the questions."""
+
+    height: int | None
+    variant: str = SOUND
+    random_state: int | np.random.Generator | np.random.RandomState | None
+
+    @abstractmethod
+    def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
+        """Ask what the nodes of a level hold, given their class counts; one line a node."""
+
+    @abstractmethod
+    def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
+        """Return which nodes to split, by what is released of them."""
+
+    @abstractmethod
+    def _choose(
+        self,
+        tables: NDArray[np.int64],
+        noisy: NDArray[np.int64],
+        allowed: NDArray[np.bool_],
+        level: int,
+        layout: TableLayout,
+        asked: Questions,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
+        """Choose an attribute for every node; return the tables that children's counts are read off, and receipts."""
+
+    @abstractmethod
+    def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:
+        """Ask what is still to be asked when the trees are grown."""
+
+    @abstractmethod
+    def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
+        """Return the trees that are left, with the released counts that the file holds."""
+
+    @abstractmethod
+    def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
+        """Return what would be asked at a price."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to the rows of ``X`` and their labels ``y``, or to a Parquet or CSV file, in one pass a level.
+
+        Parameters
+        ----------
+        X : pandas, polars or Arrow table, NumPy array, or path
+            Named columns are found by name, NumPy columns by position. A file also holds the labels.
+        y : array of labels
+            Each one of the schema's classes; left out for a file.
+        """
+        return self._take_over(self._snapshot()._fit(X, y))  # noqa: SLF001 - of its own class
+
+    def _fit(self, X: Any, y: Any) -> Self:
+        epsilon = self.check_parameters()
+        self._warn()
+        coins = public_generator(self.random_state)
+        with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
+            noise = self._noise(coins, reservation)
+            encoder, rows = self._open(X, y)
+            encoder, rows, left, bought = self._prepared(encoder, rows, epsilon, noise)
+            growth = Growth.roots(encoder.schema.attributes, self._n_trees())
+            n_levels = self._n_levels(encoder.schema)
+            asked = Questions(encoder.schema, left, growth.n_trees, n_levels, self._unit(), noise, bought)
+            self._grow(growth, rows, asked)
+            forest, noisy_counts = self._pruned(growth.forest, asked)
+            return self._set_released(encoder, forest, noisy_counts, Sequential(tuple(asked.receipts)), reservation)
+
+    def _prepared(
+        self,
+        encoder: Encoder,
+        rows: Rows,
+        epsilon: float,
+        noise: NoiseSource,  # noqa: ARG002 - some methods spend
+    ) -> tuple[Encoder, Rows, float, list[Event]]:
+        """Return encoder and rows as the method needs them, what is left of epsilon, and receipts."""
+        return encoder, rows, epsilon, []
+
+    def _grow(self, growth: Growth, rows: Rows, asked: Questions) -> None:
+        """Grow level by level; the class counts of children are read off their parents' tables."""
+        layout = TableLayout.of(asked.schema)
+        # All roots hold all rows, so one table serves them.
+        (root_table,) = [tables for _, tables in exact_tables(growth.forest, np.array([0]), rows, layout)]
+        counts = np.repeat(layout.classes(root_table), growth.n_trees, axis=0)
+        for level in range(asked.n_levels):
+            noisy = self._look(counts, level, asked)
+            worth = self._worth_splitting(noisy, asked) & growth.available.any(axis=1)
+            nodes = _within_memory(worth, noisy.sum(axis=1), layout.size)
+            parts = _parts(growth, nodes, rows, layout, root_table)
+            chosen, counts = self._split(parts, noisy, level, growth, layout, asked)
+            growth.split(chosen)
+            self._say(f"level {level} grown")
+        self._finish(counts, growth.forest, asked)
+
+    def _split(
+        self,
+        parts: Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]],
+        noisy: NDArray[np.int64],
+        level: int,
+        growth: Growth,
+        layout: TableLayout,
+        asked: Questions,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the attribute that every node of the level is split on, and the class counts of all children."""
+        chosen = np.full(len(noisy), LEAF)
+        children = [np.empty((0, layout.n_classes), dtype=np.int64)]
+        for nodes, tables in parts:
+            available = growth.available[nodes]
+            chosen[nodes], tables, receipts = self._choose(tables, noisy[nodes], available, level, layout, asked)
+            children += [
+                layout.of_attribute(tables[i : i + 1], int(a))[0] for i, a in enumerate(chosen[nodes]) if a != LEAF
+            ]
+        # Parts hold different nodes, so different rows: all together cost what one does.
+        asked.receipts += receipts
+        return chosen, np.concatenate(children)
+
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
+        n_threads(self.n_jobs)
+        self._unit()
+        if self.height is not None:
+            check_whole("height", self.height, least=1, most=MAX_HEIGHT)
+        if self.variant not in (SOUND, PAPER):
+            raise ParameterError(f'variant={self.variant!r} is not known; choose "sound" or "paper"')
+        return check_epsilon(self.epsilon)
+
+    def plan(self, n_rows: int | None = None) -> Plan:
+        """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing.
+
+        The trees are not known yet: leaves are counted as if every node were split on an attribute of mean size.
+        """
+        return self._planned(self._declared_schema(), n_rows, self.check_parameters())
+
+    def epsilon_needed(self, n_rows: int | None = None, reliability: float = 0.95) -> float:
+        """Return the least epsilon at which votes are as reliable as asked (see `Plan`); it reads no row."""
+        self.check_parameters()
+        schema = self._declared_schema()
+        return epsilon_needed(lambda epsilon: self._planned(schema, n_rows, epsilon), reliability)
+
+    def _planned(self, schema: Schema, n_rows: int | None, epsilon: float) -> Plan:
+        n_rows, height = self._checked_rows(n_rows, schema), self._n_levels(schema)
+        leaves = float(np.mean([a.n_values for a in schema.attributes])) ** height
+        return Plan(
+            self.method, epsilon, self._unit(), n_rows, self._n_trees(), height, leaves, n_rows / leaves,
+            self._steps(schema, epsilon),
+        )  # fmt: skip
+
+    def _n_trees(self) -> int:
+        return 1
+
+    def _n_levels(self, schema: Schema) -> int:
+        """Return the number of tests on the longest path."""
+        most = len(schema.attributes)
+        return most if self.height is None else min(int(self.height), most)
+
+    def _adapted(self, schema: Schema) -> Schema:
+        return schema.with_bins(DEFAULT_BINS)
+
+    def _warn(self) -> None:
+        if self.variant == PAPER:
+            warnings.warn(
+                f'{type(self).__name__}(variant="paper") is for reproduction: no promise is proven for it',
+                NoGuaranteeWarning, stacklevel=4,  # the caller of fit
+            )  # fmt: skip
+
+    @classmethod
+    def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:  # noqa: ARG003 - pruned trees tell nothing
+        return {}
+
+
+def _within_memory(worth: NDArray[np.bool_], support: NDArray[np.int64], numbers_each: int) -> NDArray[np.int64]:
+    """Return the nodes that are worth a split, or where they are too many, those with the most support."""
+    nodes = np.flatnonzero(worth)
+    most = max(1, _MAX_NUMBERS // numbers_each)
+    if len(nodes) <= most:
+        return nodes
+    return np.sort(nodes[np.argsort(-support[nodes], kind="stable")[:most]])
+
+
+def _parts(
+    growth: Growth, nodes: NDArray[np.int64], rows: Rows, layout: TableLayout, root_table: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield nodes of the last level, by their positions in it, with their tables; none at all as one part."""
+    if len(growth.levels) == 1 or not len(nodes):
+        yield nodes, np.repeat(root_table, len(nodes), axis=0)
+        return
+    level = growth.last_level
+    for own, tables in exact_tables(growth.forest, level[nodes], rows, layout):
+        yield own - level[0], tables

@@ -1,0 +1,169 @@
+"""Private ID3: one tree from noisy histograms of every attribute (Jagannathan et al. 2012). See private_id3.md."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.greedy_forest import GreedyForestClassifier
+from privet.central.questions import Questions, equal_share
+from privet.central.receipts import in_sequence, is_count
+from privet.counting.tables import TableLayout
+from privet.plan import Step, laplace_step
+from privet.privacy.events import Event
+from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.spread import standard_deviation
+from privet.schema import Schema
+from privet.tree.counted import CountedForest
+from privet.tree.criteria import entropy
+from privet.tree.forest import Forest
+from privet.tree.intervals import stands_out
+from privet.tree.vote import SummedCounts, Vote, class_shares, nearest_nonempty
+
+_HISTOGRAMS = "histograms of all attributes in level {}"
+
+
+class PrivateID3Classifier(GreedyForestClassifier):
+    """ID3 on noisy histograms: the baseline that Private-RDT was measured against.
+
+    Every level releases, for each node and each attribute that its path has left, how often values and classes go
+    together. Sizes and class counts are read off these histograms.
+
+    Parameters
+    ----------
+    schema : Schema, path or "infer"
+        What is public about the table. Numeric attributes without bins or edges are cut into 5 cells.
+    epsilon : float
+        The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing: it is plain ID3.
+    height : int, optional
+        The number of tests on a path; by default all attributes, k (k + 1) / 2 questions in sequence. Lower trees ask
+        less, and so get less noise.
+    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+        As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
+
+    Attributes
+    ----------
+    guarantee_, forest_, nodes_, classes_, schema_, n_features_in_, feature_names_in_
+        As in `PrivateRDTClassifier`.
+    noisy_counts_ : int64 array of shape (nodes, classes)
+        The released counts of every node.
+
+    Examples
+    --------
+    >>> from privet import PrivateID3Classifier
+    >>> from privet.datasets import agrawal
+    >>> data = agrawal(10_000, function=1, random_state=7)
+    >>> model = PrivateID3Classifier(data.schema, epsilon=2.0, height=2).fit(data.X, data.y)
+    >>> model.guarantee_.epsilon
+    2.0
+    """
+
+    method = "private-id3"
+    counts_every_node = True
+    file_parameters = ("height",)
+    n_trees = 1
+
+    def __init__(
+        self,
+        schema: Schema | str | Path | None = None,
+        *,
+        epsilon: float = 1.0,
+        height: int | None = None,
+        unit: str = "row",
+        max_rows: int = 1,
+        ledger: Ledger | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        unsafe_seeded_noise: bool = False,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.height = height
+        self.unit = unit
+        self.max_rows = max_rows
+        self.ledger = ledger
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.unsafe_seeded_noise = unsafe_seeded_noise
+
+    @staticmethod
+    def _query(epsilon: float, n_attributes: int, n_levels: int) -> float:
+        """Return the price of a histogram: a path has one of every attribute that it has left, level by level."""
+        return equal_share(epsilon, sum(n_attributes - level for level in range(n_levels)))
+
+    def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
+        """Ask nothing: below the root the counts were read off histograms and are released already."""
+        if level:
+            asked.released.append(counts)
+        return counts
+
+    def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
+        """Split where the support stands out from its noise and two classes or more are left; the root always."""
+        if not asked.receipts:
+            return np.ones(len(noisy), dtype=bool)
+        variance = standard_deviation(asked.receipts[-1]) ** 2 * len(asked.schema.classes)
+        mixed = (noisy > 0).sum(axis=1) > 1
+        worth: NDArray[np.bool_] = stands_out(noisy.sum(axis=1), np.full(len(noisy), variance)) & mixed
+        return worth
+
+    def _choose(
+        self,
+        tables: NDArray[np.int64],
+        noisy: NDArray[np.int64],  # noqa: ARG002 - sizes are in the tables
+        allowed: NDArray[np.bool_],
+        level: int,
+        layout: TableLayout,
+        asked: Questions,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
+        """Release the histograms of all attributes that are left, and take the one that leaves the least entropy."""
+        n_attributes = len(layout.n_codes)
+        left = n_attributes - level
+        price = self._query(asked.epsilon, n_attributes, asked.n_levels)
+        used = np.repeat(~allowed, layout.n_codes * layout.n_classes, axis=1)
+        noisy_tables, receipt = asked.counts(
+            np.where(used, 0, tables), _HISTOGRAMS.format(level), epsilon=left * price, moves=left
+        )
+        each = [entropy(layout.of_attribute(noisy_tables, a).astype(np.float64)) for a in range(n_attributes)]
+        remaining = np.where(allowed, np.stack(each, axis=1), np.inf)
+        return remaining.argmin(axis=1), noisy_tables, [receipt]
+
+    def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:  # noqa: ARG002
+        asked.released.append(counts)
+
+    def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
+        # The root is always split, and holds what its children hold.
+        root = asked.released[0].sum(axis=0, keepdims=True)
+        return forest, np.concatenate([root, *asked.released])
+
+    def _vote_of(self, nodes: CountedForest) -> Vote:
+        counts = np.maximum(nodes.counts, 0)
+        stand_in = nearest_nonempty(nodes.forest, counts.astype(np.float64))
+        weights = counts[stand_in[nodes.forest.leaves]]
+        return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[:1]))
+
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+        n_draws = np.ones(forest.n_nodes, dtype=np.int64)
+        n_draws[0] = forest.n_children[0]
+        return CountedForest(forest, noisy_counts, n_draws, standard_deviation(in_sequence(event)[0]) ** 2)
+
+    def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
+        n_levels, k, max_rows = self._n_levels(schema), len(schema.attributes), self._unit().max_rows
+        price, n_cells = self._query(epsilon, k, n_levels), sum(a.n_values + 1 for a in schema.attributes)
+        return tuple(
+            laplace_step(
+                _HISTOGRAMS.format(level), (k - level) * price, sensitivity=(k - level) * max_rows,
+                n_values=n_cells * len(schema.classes),
+            )
+            for level in range(n_levels)
+        )  # fmt: skip
+
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:
+        receipts, k = in_sequence(event), len(schema.attributes)
+        max_rows = self._unit().max_rows
+        return (
+            max(1, forest.depth) <= len(receipts) <= (self.height or k)
+            and bool(forest.n_children[0])
+            and all(is_count(each, sensitivity=(k - level) * max_rows) for level, each in enumerate(receipts))
+        )
