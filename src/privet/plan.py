@@ -26,18 +26,25 @@ class Step:
     sensitivity: int
     noise_std: float
     n_values: int
+    a_node: bool = False
+
+    @property
+    def numbers(self) -> str:
+        """How many numbers are released, in words; a choice releases none."""
+        told = f"{self.n_values:,}" if self.n_values else "a choice"
+        return f"{told} a node" if self.a_node else told
 
 
-def laplace_step(what: str, epsilon: float, *, sensitivity: int, n_values: int) -> Step:
-    """Return what releasing ``n_values`` counts by the discrete Laplace mechanism would mean."""
-    if math.isinf(epsilon):
-        return Step(what, epsilon, sensitivity, 0.0, n_values)
-    return Step(what, epsilon, sensitivity, laplace_deviation(float(scale_at_least(sensitivity, epsilon))), n_values)
+def laplace_step(what: str, epsilon: float, *, sensitivity: int, n_values: int, a_node: bool = False) -> Step:
+    """Return what releasing ``n_values`` counts, in all or a node, by the discrete Laplace mechanism would mean."""
+    exact = math.isinf(epsilon)
+    noise_std = 0.0 if exact else laplace_deviation(float(scale_at_least(sensitivity, epsilon)))
+    return Step(what, epsilon, sensitivity, noise_std, n_values, a_node)
 
 
 def choice_step(what: str, epsilon: float, *, sensitivity: int) -> Step:
     """Return what choosing by scores of this sensitivity would mean; no number is released."""
-    return Step(what, epsilon, sensitivity, 0.0, 0)
+    return Step(what, epsilon, sensitivity, 0.0, 0, a_node=True)
 
 
 @dataclass(frozen=True)
@@ -112,10 +119,8 @@ class Plan:
         lines = [self.title]
         for step in self.steps:
             share = 1.0 if math.isinf(self.epsilon) else step.epsilon / self.epsilon
-            lines.append(
-                f"  {step.what}: {100 * share:.3g} % of epsilon for {step.n_values:,} numbers, "
-                f"noise of standard deviation {step.noise_std:.3g}"
-            )
+            noise = f", noise of standard deviation {step.noise_std:.3g}" if step.n_values else ""
+            lines.append(f"  {step.what}: {100 * share:.3g} % of epsilon for {step.numbers}{noise}")
         return "\n".join([*lines, *(f"  {name}: {value}" for name, value in self.facts().items())])
 
     def facts(self) -> dict[str, str]:

@@ -108,11 +108,13 @@ class DiffPID3Classifier(GreedyForestClassifier):
         return noisy
 
     def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
-        """Stop where a cell of the widest split can be expected to hold less than its noise."""
-        price, widest = self._query(asked.epsilon, asked.n_levels), max(a.n_values for a in asked.schema.attributes)
-        least = max(1.0, widest * len(asked.schema.classes) * math.sqrt(2) / price)
-        worth: NDArray[np.bool_] = noisy[:, 0] >= least
+        worth: NDArray[np.bool_] = noisy[:, 0] >= self._least_support(asked.schema, asked.epsilon)
         return worth
+
+    def _least_support(self, schema: Schema, epsilon: float) -> float:
+        """Return where a cell of the widest split can be expected to hold as much as its noise."""
+        price, widest = self._query(epsilon, self._n_levels(schema)), max(a.n_values for a in schema.attributes)
+        return max(1.0, widest * len(schema.classes) * math.sqrt(2) * self._unit().max_rows / price)
 
     def _choose(
         self,
@@ -154,10 +156,10 @@ class DiffPID3Classifier(GreedyForestClassifier):
         price, score = self._query(epsilon, n_levels), _SCORES[self.score]
         steps: list[Step] = []
         for level in range(n_levels + 1):
-            steps.append(laplace_step(_SIZES.format(level), price, sensitivity=max_rows, n_values=1))
+            steps.append(laplace_step(_SIZES.format(level), price, sensitivity=max_rows, n_values=1, a_node=True))
             if level < n_levels:
                 steps.append(choice_step(_SPLITS.format(level), price, sensitivity=score.sensitivity * max_rows))
-        return (*steps, laplace_step(_LEAVES, price, sensitivity=max_rows, n_values=len(schema.classes)))
+        return (*steps, laplace_step(_LEAVES, price, sensitivity=max_rows, n_values=len(schema.classes), a_node=True))
 
     def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - some methods look
         *path, leaves = in_sequence(event)

@@ -176,10 +176,15 @@ class DPDFClassifier(GreedyForestClassifier):
     def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
         support = noisy.sum(axis=1)
         pure = (noisy >= support[:, None]).any(axis=1)
-        own_noise = standard_deviation(asked.receipts[-1]) * math.sqrt(len(asked.schema.classes))
-        least = self.min_support if self.variant == PAPER else max(self.min_support, own_noise)
-        worth: NDArray[np.bool_] = (support >= least) & ~pure
+        worth: NDArray[np.bool_] = (support >= self._least_support(asked.schema, asked.epsilon)) & ~pure
         return worth
+
+    def _least_support(self, schema: Schema, epsilon: float) -> float:
+        """Return the paper's least support and, in the sound form, at least the noise in a support."""
+        if self.variant == PAPER:
+            return self.min_support
+        price = self._query(epsilon, self._n_levels(schema))
+        return max(self.min_support, self._deviation(price) * math.sqrt(len(schema.classes)))
 
     def _choose(
         self,
@@ -242,7 +247,9 @@ class DPDFClassifier(GreedyForestClassifier):
         steps = [laplace_step(WHAT, share, sensitivity=len(cells) * max_rows, n_values=n_cells)] if share else []
         for level in range(n_levels + 1):
             counts = _COUNTS.format(level)
-            steps.append(laplace_step(counts, price, sensitivity=n_trees * max_rows, n_values=len(schema.classes)))
+            steps.append(
+                laplace_step(counts, price, sensitivity=n_trees * max_rows, n_values=len(schema.classes), a_node=True)
+            )
             if level < n_levels:
                 steps.append(choice_step(_SPLITS.format(level), price, sensitivity=score.sensitivity * max_rows))
         return tuple(steps)

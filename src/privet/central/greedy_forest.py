@@ -14,7 +14,7 @@ from privet.checks import check_whole
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import NoGuaranteeWarning, ParameterError
-from privet.plan import Plan, Step, epsilon_needed
+from privet.plan import Plan, Step, epsilon_needed, laplace_step
 from privet.privacy.events import Event, Sequential
 from privet.privacy.mechanisms.rational import check_epsilon
 from privet.rng import NoiseSource, public_generator
@@ -158,7 +158,7 @@ class GreedyForestClassifier(CountForestClassifier):
     def plan(self, n_rows: int | None = None) -> Plan:
         """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing.
 
-        The trees are not known yet: leaves are counted as if every node were split on an attribute of mean size.
+        The trees are not known yet: they are taken to grow evenly, on attributes of mean size, while it is worth it.
         """
         return self._planned(self._declared_schema(), n_rows, self.check_parameters())
 
@@ -169,12 +169,23 @@ class GreedyForestClassifier(CountForestClassifier):
         return epsilon_needed(lambda epsilon: self._planned(schema, n_rows, epsilon), reliability)
 
     def _planned(self, schema: Schema, n_rows: int | None, epsilon: float) -> Plan:
-        n_rows, height = self._checked_rows(n_rows, schema), self._n_levels(schema)
-        leaves = float(np.mean([a.n_values for a in schema.attributes])) ** height
+        n_rows, n_levels, depth = self._checked_rows(n_rows, schema), self._n_levels(schema), 0
+        branches, least = float(np.mean([a.n_values for a in schema.attributes])), self._least_support(schema, epsilon)
+        while depth < n_levels and n_rows / branches**depth >= max(least, 1.0):
+            depth += 1
+        leaves = branches**depth
         return Plan(
-            self.method, epsilon, self._unit(), n_rows, self._n_trees(), height, leaves, n_rows / leaves,
-            self._steps(schema, epsilon),
+            self.method, epsilon, self._unit(), n_rows, self._n_trees(), depth, leaves, n_rows / leaves,
+            self._steps(schema, epsilon), {"rows worth a split": f"{least:,.3g}"},
         )  # fmt: skip
+
+    @abstractmethod
+    def _least_support(self, schema: Schema, epsilon: float) -> float:
+        """Return how many rows a node must seem to hold to be split."""
+
+    def _deviation(self, price: float) -> float:
+        """Return the standard deviation of the noise in a count that costs ``price`` a tree."""
+        return laplace_step("", price, sensitivity=self._unit().max_rows, n_values=1).noise_std
 
     def _n_trees(self) -> int:
         return 1

@@ -1,5 +1,6 @@
 """Private ID3: one tree from noisy histograms of every attribute (Jagannathan et al. 2012). See private_id3.md."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.criteria import entropy
 from privet.tree.forest import Forest
-from privet.tree.intervals import stands_out
+from privet.tree.intervals import RELIABLE
 from privet.tree.vote import SummedCounts, Vote, class_shares, nearest_nonempty
 
 _HISTOGRAMS = "histograms of all attributes in level {}"
@@ -103,10 +104,14 @@ class PrivateID3Classifier(GreedyForestClassifier):
         """Split where the support stands out from its noise and two classes or more are left; the root always."""
         if not asked.receipts:
             return np.ones(len(noisy), dtype=bool)
-        variance = standard_deviation(asked.receipts[-1]) ** 2 * len(asked.schema.classes)
         mixed = (noisy > 0).sum(axis=1) > 1
-        worth: NDArray[np.bool_] = stands_out(noisy.sum(axis=1), np.full(len(noisy), variance)) & mixed
+        worth: NDArray[np.bool_] = (noisy.sum(axis=1) > self._least_support(asked.schema, asked.epsilon)) & mixed
         return worth
+
+    def _least_support(self, schema: Schema, epsilon: float) -> float:
+        """Return what a support must exceed to stand out from its noise."""
+        price = self._query(epsilon, len(schema.attributes), self._n_levels(schema))
+        return RELIABLE * self._deviation(price) * math.sqrt(len(schema.classes))
 
     def _choose(
         self,
@@ -154,7 +159,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         return tuple(
             laplace_step(
                 _HISTOGRAMS.format(level), (k - level) * price, sensitivity=(k - level) * max_rows,
-                n_values=n_cells * len(schema.classes),
+                n_values=n_cells * len(schema.classes), a_node=True,
             )
             for level in range(n_levels)
         )  # fmt: skip

@@ -64,7 +64,7 @@ def _print_plan(planned: Any) -> None:
     output.print_text(planned.title, style="bold")
     output.print_text()
     cells = [
-        (s.what, f"{s.epsilon:.4g}", str(s.sensitivity), f"{s.n_values:,}", f"{s.noise_std:,.3g}")
+        (s.what, f"{s.epsilon:.4g}", str(s.sensitivity), s.numbers, f"{s.noise_std:,.3g}" if s.n_values else "")
         for s in planned.steps
     ]
     headings = ["release", "epsilon", "sensitivity", "numbers", "noise sd"]
