@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.greedy_forest import GreedyForestClassifier
-from privet.central.questions import Questions, equal_share
+from privet.central.questions import Questions
 from privet.central.receipts import in_sequence, is_choice, is_count
 from privet.counting.tables import TableLayout
 from privet.errors import ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.rational import equal_share
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.schema import Schema
 from privet.tree.counted import CountedForest

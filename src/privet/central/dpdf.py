@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from privet.central.count_forest import MAX_TREES
 from privet.central.greedy_forest import PAPER, SOUND, GreedyForestClassifier
 from privet.central.quantiles import QUANTILE_SHARE, WHAT, open_numbers, quantile_cells
-from privet.central.questions import Questions, equal_share
-from privet.central.receipts import in_sequence, is_choice, is_count
+from privet.central.questions import Questions
+from privet.central.receipts import in_sequence, is_chosen, is_count, is_path
 from privet.checks import check_whole
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout
@@ -18,7 +18,7 @@ from privet.errors import DataError, ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event, Unproven
 from privet.privacy.ledger import Ledger
-from privet.privacy.mechanisms.rational import remaining
+from privet.privacy.mechanisms.rational import equal_share, multiple, remaining
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.rng import NoiseSource
 from privet.schema import Schema
@@ -196,15 +196,14 @@ class DPDFClassifier(GreedyForestClassifier):
         asked: Questions,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         """Q2: the split attribute of every node. Trees are asked one after another, since they share the rows."""
-        score = self._score(asked.schema)
-        scores = self._scores(tables, noisy, layout, score)
-        price, what = self._query(asked.epsilon, asked.n_levels), _SPLITS.format(level)
+        score, what = self._score(asked.schema), _SPLITS.format(level)
+        scores, price = self._scores(tables, noisy, layout, score), self._query(asked.epsilon, asked.n_levels)
         chosen = np.empty(len(tables), dtype=np.int64)
-        for own in np.arange(len(tables))[:, None] if level == 0 else [np.arange(len(tables))]:
-            if level == 0:
-                allowed = _without(allowed, chosen[: own[0]])
-            chosen[own], _ = asked.choices(scores[own], allowed[own], what, epsilon=price, score=score)
-        _, receipt = asked.choices(scores[:0], allowed[:0], what, epsilon=price, score=score)
+        # Roots are asked tree by tree, since a root must not have the attribute of an earlier one.
+        parts = np.arange(len(tables))[:, None] if level == 0 and len(tables) else [np.arange(len(tables))]
+        for own in parts:
+            free = _without_earlier(allowed[own], chosen[: own[0]]) if level == 0 and len(own) else allowed[own]
+            chosen[own], receipt = asked.choices(scores[own], free, what, epsilon=price, score=score)
         receipt = Unproven(receipt, _NOT_PROVEN) if self.variant == PAPER else receipt
         return chosen, tables, [receipt] * asked.n_trees
 
@@ -241,7 +240,7 @@ class DPDFClassifier(GreedyForestClassifier):
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, n_trees, max_rows = self._n_levels(schema), self._n_trees(), self._unit().max_rows
         share = QUANTILE_SHARE * epsilon if self.numeric == "quantiles" and open_numbers(schema) else 0.0
-        price = n_trees * self._query(remaining(epsilon, share), n_levels)
+        price = multiple(self._query(remaining(epsilon, share), n_levels), n_trees)
         score, cells = self._score(schema), open_numbers(schema)
         n_cells = sum(schema.attributes[j].n_values for j in cells)
         steps = [laplace_step(WHAT, share, sensitivity=len(cells) * max_rows, n_values=n_cells)] if share else []
@@ -264,20 +263,16 @@ class DPDFClassifier(GreedyForestClassifier):
             if not any(is_count(receipts[0], sensitivity=n * max_rows) for n in cells):
                 return False
             receipts = receipts[1:]
-        n_levels, rest = divmod(len(receipts) - 1, n_trees + 1)
-        counts = receipts[:: n_trees + 1]
-        choices = [receipt for i, receipt in enumerate(receipts) if i % (n_trees + 1)]
+        n_levels = (len(receipts) - 1) // (n_trees + 1)
         return (
-            rest == 0
-            and forest.depth <= n_levels <= (self.height or 0)
-            and all(is_count(receipt, sensitivity=n_trees * max_rows) for receipt in counts)
-            and all(is_choice(receipt, score, max_rows=max_rows) for receipt in choices)
-            and all(isinstance(receipt, Unproven) == (self.variant == PAPER) for receipt in choices)
+            forest.depth <= n_levels <= (self.height or 0)
+            and is_path(receipts, score, n_trees=n_trees, max_rows=max_rows)
+            and all(isinstance(each, Unproven) == (self.variant == PAPER) for each in receipts if is_chosen(each))
         )
 
 
-def _without(allowed: NDArray[np.bool_], used: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return what is allowed apart from attributes that earlier trees have at their roots, while some are left."""
+def _without_earlier(allowed: NDArray[np.bool_], roots: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return what is allowed apart from the attributes of earlier trees' roots; when all are used, all are free."""
     fewer = allowed.copy()
-    fewer[:, used] = False
-    return fewer if fewer.any(axis=1).all() else allowed
+    fewer[:, roots[len(roots) // allowed.shape[1] * allowed.shape[1] :]] = False
+    return fewer

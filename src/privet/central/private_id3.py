@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.greedy_forest import GreedyForestClassifier
-from privet.central.questions import Questions, equal_share
+from privet.central.questions import Questions
 from privet.central.receipts import in_sequence, is_count
 from privet.counting.tables import TableLayout
 from privet.plan import Step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.rational import equal_share, multiple
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
@@ -128,7 +129,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         price = self._query(asked.epsilon, n_attributes, asked.n_levels)
         used = np.repeat(~allowed, layout.n_codes * layout.n_classes, axis=1)
         noisy_tables, receipt = asked.counts(
-            np.where(used, 0, tables), _HISTOGRAMS.format(level), epsilon=left * price, moves=left
+            np.where(used, 0, tables), _HISTOGRAMS.format(level), epsilon=multiple(price, left), moves=left
         )
         each = [entropy(layout.of_attribute(noisy_tables, a).astype(np.float64)) for a in range(n_attributes)]
         remaining = np.where(allowed, np.stack(each, axis=1), np.inf)
@@ -158,7 +159,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         price, n_cells = self._query(epsilon, k, n_levels), sum(a.n_values + 1 for a in schema.attributes)
         return tuple(
             laplace_step(
-                _HISTOGRAMS.format(level), (k - level) * price, sensitivity=(k - level) * max_rows,
+                _HISTOGRAMS.format(level), multiple(price, k - level), sensitivity=(k - level) * max_rows,
                 n_values=n_cells * len(schema.classes), a_node=True,
             )
             for level in range(n_levels)

@@ -1,8 +1,6 @@
 """What greedy methods ask of the rows, level by level: each answer is noisy, and its receipt is kept."""
 
-import math
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +8,7 @@ from numpy.typing import NDArray
 from privet.privacy.events import Event
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.permute_and_flip import permute_and_flip_each
+from privet.privacy.mechanisms.rational import multiple
 from privet.privacy.unit import Unit
 from privet.rng import NoiseSource
 from privet.schema import Schema
@@ -39,7 +38,7 @@ class Questions:
         """Release counts of all trees' nodes, at ``epsilon`` a tree; a row moves ``moves`` of a tree's counts by 1."""
         return discrete_laplace(
             exact_counts,
-            epsilon=self.n_trees * epsilon,
+            epsilon=multiple(epsilon, self.n_trees),
             sensitivity=self.n_trees * moves * self.unit.max_rows,
             what=what,
             noise=self.noise,
@@ -64,13 +63,3 @@ class Questions:
             what=what,
             noise=self.noise,
         )
-
-
-def equal_share(epsilon: float, n: int) -> float:
-    """Return the largest float that can be spent ``n`` times without ever exceeding ``epsilon``."""
-    if math.isinf(epsilon):
-        return epsilon
-    share = epsilon / n
-    while n * Fraction(share) > Fraction(epsilon):
-        share = math.nextafter(share, 0.0)
-    return share

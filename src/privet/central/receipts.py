@@ -1,5 +1,7 @@
 """What the receipts of a method look like, so that a file whose receipts do not fit is refused."""
 
+from collections.abc import Sequence
+
 from privet.privacy.events import DiscreteLaplace, Event, NoNoise, PermuteAndFlip, Seeded, Sequential, Unproven
 from privet.tree.criteria import Score
 
@@ -27,4 +29,20 @@ def is_choice(receipt: Event, score: Score, *, max_rows: int) -> bool:
         isinstance(release, PermuteAndFlip)
         and release.sensitivity == score.sensitivity * max_rows
         and release.monotone == score.monotone
+    )
+
+
+def is_chosen(receipt: Event) -> bool:
+    """Return whether something was chosen by score, with noise."""
+    return isinstance(drawn(receipt), PermuteAndFlip)
+
+
+def is_path(receipts: Sequence[Event], score: Score, *, n_trees: int, max_rows: int) -> bool:
+    """Return whether levels of counts were released, with a choice a tree between each and the next."""
+    counts = receipts[:: n_trees + 1]
+    choices = [receipt for i, receipt in enumerate(receipts) if i % (n_trees + 1)]
+    return (
+        len(receipts) % (n_trees + 1) == 1 % (n_trees + 1)
+        and all(is_count(receipt, sensitivity=n_trees * max_rows) for receipt in counts)
+        and all(is_choice(receipt, score, max_rows=max_rows) for receipt in choices)
     )

@@ -118,9 +118,22 @@ def remaining(epsilon: float, spent: float) -> float:
         return epsilon
     if not 0 <= spent <= epsilon:
         raise ParameterError(f"spent={spent!r} is not between 0 and epsilon={epsilon!r}; a budget cannot be overdrawn")
-    left = Fraction(epsilon) - Fraction(spent)
-    nearest = float(left)
-    return nearest if Fraction(nearest) <= left else math.nextafter(nearest, 0.0)
+    return _float_at_most(Fraction(epsilon) - Fraction(spent))
+
+
+def equal_share(epsilon: float, n: int) -> float:
+    """Return the largest float that can be spent ``n`` times without ever exceeding ``epsilon``."""
+    return epsilon if math.isinf(epsilon) else _float_at_most(Fraction(epsilon) / n)
+
+
+def multiple(share: float, n: int) -> float:
+    """Return ``n`` times ``share``, never more."""
+    return share if math.isinf(share) else _float_at_most(n * Fraction(share))
+
+
+def _float_at_most(value: Fraction) -> float:
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, 0.0)
 
 
 def float_above(value: Fraction) -> float:
