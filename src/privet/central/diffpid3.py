@@ -14,7 +14,6 @@ from privet.errors import ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
-from privet.privacy.mechanisms.rational import equal_share
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
@@ -95,13 +94,12 @@ class DiffPID3Classifier(GreedyForestClassifier):
             raise ParameterError(f"score={self.score!r} is not known; choose from {', '.join(_SCORES)}")
         return super().check_parameters()
 
-    @staticmethod
-    def _query(epsilon: float, n_levels: int) -> float:
-        """Return the price of a question: a size of every node of a path, a choice at all but the last, a histogram."""
-        return equal_share(epsilon, 2 * (n_levels + 1))
+    def _n_questions(self, schema: Schema) -> int:
+        """Return how many: a size of every node of a path, a choice at all but the last, and a histogram at its leaf."""
+        return 2 * (self._n_levels(schema) + 1)
 
     def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
-        price, sizes = self._query(asked.epsilon, asked.n_levels), counts.sum(axis=1, keepdims=True)
+        price, sizes = self._price(asked.schema, asked.epsilon), counts.sum(axis=1, keepdims=True)
         noisy, receipt = asked.counts(sizes, _SIZES.format(level), epsilon=price)
         asked.receipts.append(receipt)
         # What is released last, leaf by leaf, needs the counts of nodes that stay leaves here.
@@ -114,7 +112,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
 
     def _least_support(self, schema: Schema, epsilon: float) -> float:
         """Return where a cell of the widest split can be expected to hold as much as its noise."""
-        price, widest = self._query(epsilon, self._n_levels(schema)), max(a.n_values for a in schema.attributes)
+        price, widest = self._price(schema, epsilon), max(a.n_values for a in schema.attributes)
         return max(1.0, widest * len(schema.classes) * math.sqrt(2) * self._unit().max_rows / price)
 
     def _choose(
@@ -126,7 +124,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         layout: TableLayout,
         asked: Questions,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
-        score, price = _SCORES[self.score], self._query(asked.epsilon, asked.n_levels)
+        score, price = _SCORES[self.score], self._price(asked.schema, asked.epsilon)
         each = [score.of(layout.of_attribute(tables, a)) for a in range(len(layout.n_codes))]
         what = _SPLITS.format(level)
         chosen, receipt = asked.choices(np.stack(each, axis=1), allowed, what, epsilon=price, score=score)
@@ -135,7 +133,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
     def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:
         self._look(counts, asked.n_levels, asked)
         exact_counts = np.concatenate(asked.exact_levels)[forest.leaves]
-        price = self._query(asked.epsilon, asked.n_levels)
+        price = self._price(asked.schema, asked.epsilon)
         noisy, receipt = asked.counts(exact_counts, _LEAVES, epsilon=price)
         asked.released.append(noisy)
         asked.receipts.append(receipt)
@@ -154,7 +152,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
 
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, max_rows = self._n_levels(schema), self._unit().max_rows
-        price, score = self._query(epsilon, n_levels), _SCORES[self.score]
+        price, score = self._price(schema, epsilon), _SCORES[self.score]
         steps: list[Step] = []
         for level in range(n_levels + 1):
             steps.append(laplace_step(_SIZES.format(level), price, sensitivity=max_rows, n_values=1, a_node=True))

@@ -18,7 +18,7 @@ from privet.errors import DataError, ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event, Unproven
 from privet.privacy.ledger import Ledger
-from privet.privacy.mechanisms.rational import equal_share, multiple, remaining
+from privet.privacy.mechanisms.rational import multiple, remaining
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.rng import NoiseSource
 from privet.schema import Schema
@@ -161,13 +161,13 @@ class DPDFClassifier(GreedyForestClassifier):
     def _n_trees(self) -> int:
         return int(self.n_trees)
 
-    def _query(self, epsilon: float, n_levels: int) -> float:
-        """Return the price of a question: one histogram more than choices on a path, in every tree."""
-        return equal_share(epsilon, self._n_trees() * (2 * n_levels + 1))
+    def _n_questions(self, schema: Schema) -> int:
+        """Return how many: one histogram more than choices on a path, in every tree."""
+        return self._n_trees() * (2 * self._n_levels(schema) + 1)
 
     def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
         """Q1: the class histogram of every node."""
-        price = self._query(asked.epsilon, asked.n_levels)
+        price = self._price(asked.schema, asked.epsilon)
         noisy, receipt = asked.counts(counts, _COUNTS.format(level), epsilon=price)
         asked.released.append(noisy)
         asked.receipts.append(receipt)
@@ -183,7 +183,7 @@ class DPDFClassifier(GreedyForestClassifier):
         """Return the paper's least support and, in the sound form, at least the noise in a support."""
         if self.variant == PAPER:
             return self.min_support
-        price = self._query(epsilon, self._n_levels(schema))
+        price = self._price(schema, epsilon)
         return max(self.min_support, self._deviation(price) * math.sqrt(len(schema.classes)))
 
     def _choose(
@@ -197,7 +197,7 @@ class DPDFClassifier(GreedyForestClassifier):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         """Q2: the split attribute of every node. Trees are asked one after another, since they share the rows."""
         score, what = self._score(asked.schema), _SPLITS.format(level)
-        scores, price = self._scores(tables, noisy, layout, score), self._query(asked.epsilon, asked.n_levels)
+        scores, price = self._scores(tables, noisy, layout, score), self._price(asked.schema, asked.epsilon)
         chosen = np.empty(len(tables), dtype=np.int64)
         # Roots are asked tree by tree, since a root must not have the attribute of an earlier one.
         parts = np.arange(len(tables))[:, None] if level == 0 and len(tables) else [np.arange(len(tables))]
@@ -240,7 +240,7 @@ class DPDFClassifier(GreedyForestClassifier):
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, n_trees, max_rows = self._n_levels(schema), self._n_trees(), self._unit().max_rows
         share = QUANTILE_SHARE * epsilon if self.numeric == "quantiles" and open_numbers(schema) else 0.0
-        price = multiple(self._query(remaining(epsilon, share), n_levels), n_trees)
+        price = multiple(self._price(schema, remaining(epsilon, share)), n_trees)
         score, cells = self._score(schema), open_numbers(schema)
         n_cells = sum(schema.attributes[j].n_values for j in cells)
         steps = [laplace_step(WHAT, share, sensitivity=len(cells) * max_rows, n_values=n_cells)] if share else []

@@ -16,7 +16,7 @@ from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import NoGuaranteeWarning, ParameterError
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
 from privet.privacy.events import Event, Sequential
-from privet.privacy.mechanisms.rational import check_epsilon
+from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, equal_share
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
@@ -89,6 +89,7 @@ class GreedyForestClassifier(CountForestClassifier):
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
             noise = self._noise(coins, reservation)
             encoder, rows = self._open(X, y)
+            self._check_prices(encoder.schema, epsilon)
             encoder, rows, left, bought = self._prepared(encoder, rows, epsilon, noise)
             growth = Growth.roots(encoder.schema.attributes, self._n_trees())
             n_levels = self._n_levels(encoder.schema)
@@ -169,6 +170,7 @@ class GreedyForestClassifier(CountForestClassifier):
         return epsilon_needed(lambda epsilon: self._planned(schema, n_rows, epsilon), reliability)
 
     def _planned(self, schema: Schema, n_rows: int | None, epsilon: float) -> Plan:
+        self._check_prices(schema, epsilon)
         n_rows, n_levels, depth = self._checked_rows(n_rows, schema), self._n_levels(schema), 0
         branches, least = float(np.mean([a.n_values for a in schema.attributes])), self._least_support(schema, epsilon)
         while depth < n_levels and n_rows / branches**depth >= max(least, 1.0):
@@ -182,6 +184,21 @@ class GreedyForestClassifier(CountForestClassifier):
     @abstractmethod
     def _least_support(self, schema: Schema, epsilon: float) -> float:
         """Return how many rows a node must seem to hold to be split."""
+
+    @abstractmethod
+    def _n_questions(self, schema: Schema) -> int:
+        """Return how many questions share epsilon."""
+
+    def _price(self, schema: Schema, epsilon: float) -> float:
+        """Return the price of a question."""
+        return equal_share(epsilon, self._n_questions(schema))
+
+    def _check_prices(self, schema: Schema, epsilon: float) -> None:
+        n_questions = self._n_questions(schema)
+        if epsilon / n_questions < 2 * MIN_EPSILON:  # twice: quantiles take their share, too
+            raise ParameterError(
+                f"epsilon={epsilon!r} is too little for {n_questions:,} questions; lower height or n_trees, or raise it"
+            )
 
     def _deviation(self, price: float) -> float:
         """Return the standard deviation of the noise in a count that costs ``price`` a tree."""

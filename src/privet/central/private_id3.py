@@ -13,7 +13,7 @@ from privet.counting.tables import TableLayout
 from privet.plan import Step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
-from privet.privacy.mechanisms.rational import equal_share, multiple
+from privet.privacy.mechanisms.rational import multiple
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
@@ -90,10 +90,10 @@ class PrivateID3Classifier(GreedyForestClassifier):
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
 
-    @staticmethod
-    def _query(epsilon: float, n_attributes: int, n_levels: int) -> float:
-        """Return the price of a histogram: a path has one of every attribute that it has left, level by level."""
-        return equal_share(epsilon, sum(n_attributes - level for level in range(n_levels)))
+    def _n_questions(self, schema: Schema) -> int:
+        """Return how many: a histogram of every attribute that the path has left, level by level."""
+        k = len(schema.attributes)
+        return sum(k - level for level in range(self._n_levels(schema)))
 
     def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
         """Ask nothing: below the root the counts were read off histograms and are released already."""
@@ -111,7 +111,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
 
     def _least_support(self, schema: Schema, epsilon: float) -> float:
         """Return what a support must exceed to stand out from its noise."""
-        price = self._query(epsilon, len(schema.attributes), self._n_levels(schema))
+        price = self._price(schema, epsilon)
         return RELIABLE * self._deviation(price) * math.sqrt(len(schema.classes))
 
     def _choose(
@@ -126,7 +126,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         """Release the histograms of all attributes that are left, and take the one that leaves the least entropy."""
         n_attributes = len(layout.n_codes)
         left = n_attributes - level
-        price = self._query(asked.epsilon, n_attributes, asked.n_levels)
+        price = self._price(asked.schema, asked.epsilon)
         used = np.repeat(~allowed, layout.n_codes * layout.n_classes, axis=1)
         noisy_tables, receipt = asked.counts(
             np.where(used, 0, tables), _HISTOGRAMS.format(level), epsilon=multiple(price, left), moves=left
@@ -156,7 +156,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
 
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, k, max_rows = self._n_levels(schema), len(schema.attributes), self._unit().max_rows
-        price, n_cells = self._query(epsilon, k, n_levels), sum(a.n_values + 1 for a in schema.attributes)
+        price, n_cells = self._price(schema, epsilon), sum(a.n_values + 1 for a in schema.attributes)
         return tuple(
             laplace_step(
                 _HISTOGRAMS.format(level), multiple(price, k - level), sensitivity=(k - level) * max_rows,

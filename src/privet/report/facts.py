@@ -5,7 +5,7 @@ from typing import Any
 
 from privet.report import counts, nist
 from privet.report.odds import odds_table
-from privet.report.receipts import single_releases
+from privet.report.receipts import batch_epsilons, single_releases
 
 
 def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
@@ -32,7 +32,7 @@ def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
         "guarantee": guarantee,
         "public": guarantee["public"],
         "leaks": guarantee["leaks"],
-        "odds": odds_table(float(guarantee["epsilon"]), float(guarantee["delta"])),
+        "odds": _odds(guarantee),
         "released_values": int(model.noisy_counts_.size) if counts.has_counts(model) else None,
         "smallest_noise_standard_deviation": min(deviations, default=0.0),
         "noise": _noise(model),
@@ -40,6 +40,15 @@ def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
         "composition": guarantee["event"],
         **_read_off(model),
         "nist_sp_800_226": [answer.to_json() for answer in nist.answers(model, guarantee, releases)],
+    }
+
+
+def _odds(guarantee: dict[str, Any]) -> dict[str, Any]:
+    """Return the odds with what they rest on and what they leave out."""
+    return {
+        **odds_table(float(guarantee["epsilon"]), float(guarantee["delta"]), guarantee["unit"]),
+        "provided_that": guarantee["assumptions"],
+        "not_covered": guarantee["leaks"],
     }
 
 
@@ -65,6 +74,7 @@ def _noise(model: Any) -> dict[str, Any] | None:
         "standard_deviation_of_a_leaf": counts.support_deviation(model),
         "share_of_leaves_above_3_deviations": counts.share_above_noise(model),
         "growth": [float(deviation) for deviation in model.noise_growth_],
+        "epsilon_of_batches": batch_epsilons(model.guarantee_.event),
         "histogram": [vars(each) for each in counts.histogram(model)],
     }
 

@@ -57,10 +57,14 @@ def right_guesses(epsilon: float, delta: float = 0.0) -> float:
     return min((1 + delta * shrink) / (1 + shrink), 1.0)
 
 
-def odds_table(epsilon: float, delta: float) -> dict[str, Any]:
-    """Return the whole translation as plain values; nothing but certainty where epsilon is infinite."""
+def odds_table(epsilon: float, delta: float, unit: str = "row") -> dict[str, Any]:
+    """Return the whole translation as plain values; nothing but certainty where epsilon is infinite.
+
+    All is about one ``unit``, a row or a value of the column of this name; the size of a group counts units.
+    """
     pure = delta == 0
     return {
+        "unit": unit,
         "factor": math.exp(epsilon) if epsilon <= MEANINGLESS else math.inf,
         "right_guesses": right_guesses(epsilon, delta),
         # With a delta, posteriors are bounded only up to a chance of failure; tests are bounded in any case.
@@ -72,7 +76,8 @@ def odds_table(epsilon: float, delta: float) -> dict[str, Any]:
         # To tell two values of one row apart is to take one away and to put the other in: twice the price.
         "right_guesses_of_a_value": right_guesses(2 * epsilon) if pure else None,
         "groups": [
-            {"size": k, "epsilon": k * epsilon, "right_guesses": right_guesses(k * epsilon)} for k in GROUPS
+            {"size": k, "unit": unit, "epsilon": k * epsilon, "right_guesses": right_guesses(k * epsilon)}
+            for k in GROUPS
         ] if pure else [],
     }  # fmt: skip
 

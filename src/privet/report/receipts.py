@@ -1,6 +1,7 @@
 """The receipts of a guarantee, read out: which mechanism released what, with how much noise, at which price."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -16,15 +17,21 @@ _NAMES = {
     "DiscreteLaplace": "discrete Laplace noise",
     "DiscreteGaussian": "discrete Gaussian noise",
     "PermuteAndFlip": "permute-and-flip selection",
-    "Seeded": "noise from a seed, which can be taken off again",
     "Sequential": "the same rows: costs add up",
     "Parallel": "disjoint rows: the dearest counts",
+}
+_VOID = {
+    "Seeded": "from a seed, which can be taken off again",
+    "Unproven": "whose price is claimed and not proven",
 }
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """One event, alone or around others; ``depth`` says how deep it stands."""
+    """One event, alone or around others; ``depth`` says how deep it stands.
+
+    ``asked`` is the epsilon that was asked for where the release does not keep to it, and ``epsilon`` is infinite.
+    """
 
     depth: int
     mechanism: str
@@ -35,6 +42,12 @@ class Receipt:
     standard_deviation: float | None
     epsilon: float
     n_parts: int
+    asked: float | None = None
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether something was chosen by score; its sensitivity is then in steps of the score."""
+        return self.mechanism == "PermuteAndFlip"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -49,12 +62,30 @@ def receipts(event: events.Event, depth: int = 0) -> Iterator[Receipt]:
         yield from receipts(part, depth + 1)
 
 
+def folded(event: events.Event, depth: int = 0) -> Iterator[tuple[int, Receipt]]:
+    """Yield the same with equal parts of a composition as one, and how many there are; their order costs nothing."""
+    parts = _parts(event)
+    yield 1, replace(_read(event), depth=depth, n_parts=len(parts))
+    for part, times in Counter(parts).items():
+        (_, first), *below = folded(part, depth + 1)
+        yield times, first
+        yield from below
+
+
 def single_releases(event: events.Event) -> list[Receipt]:
     """Return what was released, without the compositions around it."""
     return [receipt for receipt in receipts(event) if not receipt.n_parts]
 
 
+def batch_epsilons(event: events.Event) -> list[float]:
+    """Return what each batch of rows cost."""
+    batches = event.parts if isinstance(event, events.Parallel) else (event,)
+    return [pure_epsilon(batch) for batch in batches]
+
+
 def _read(event: events.Event) -> Receipt:
+    if isinstance(event, events.Seeded | events.Unproven):
+        return _void(event)
     fields = vars(event)
     squared = fields.get("sensitivity_squared")
     scale = fields.get("scale", fields.get("sigma"))
@@ -72,9 +103,18 @@ def _read(event: events.Event) -> Receipt:
     )
 
 
+def _void(event: events.Seeded | events.Unproven) -> Receipt:
+    """Return the release itself with what takes its price away: there may be hundreds, and one line each is enough."""
+    inside = _read(event.part)
+    asked = inside.epsilon if inside.asked is None else inside.asked
+    name = f"{inside.name}, {_VOID[type(event).__name__]}"
+    return replace(inside, name=name, epsilon=pure_epsilon(event), asked=asked)
+
+
 def _parts(event: events.Event) -> tuple[events.Event, ...]:
-    alone = (event.part,) if isinstance(event, events.Seeded) else ()
-    return event.parts if isinstance(event, events.Sequential | events.Parallel) else alone
+    if isinstance(event, events.Seeded | events.Unproven):
+        return _parts(event.part)
+    return event.parts if isinstance(event, events.Sequential | events.Parallel) else ()
 
 
 def _deviation(event: events.Event) -> float | None:
