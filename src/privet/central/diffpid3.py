@@ -95,7 +95,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         return super().check_parameters()
 
     def _n_questions(self, schema: Schema) -> int:
-        """Return how many: a size of every node of a path, a choice at all but the last, and a histogram at its leaf."""
+        """Return how many: a size of every node of a path, a choice at all but the last, a histogram at its leaf."""
         return 2 * (self._n_levels(schema) + 1)
 
     def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
