@@ -52,8 +52,8 @@ class BudgetExceeded(PrivetError, ValueError):
         self.asked, self.left, self.dataset = asked, left, dataset
         way_out = f"ask for epsilon<={left!r}" if left > 0 else "use a model that was released already"
         super().__init__(
-            f"this release costs epsilon={asked!r}, but {left!r} is left of the budget of {dataset!r}; {way_out}, or "
-            "open another account if the rows are new"
+            f"this release costs epsilon={asked!r}, but {left!r} is left of the budget of {dataset!r}; {way_out}; "
+            "another account is for other rows only"
         )
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -31,7 +31,7 @@ class Step:
     @property
     def numbers(self) -> str:
         """How many numbers are released, in words; a choice releases none."""
-        told = f"{self.n_values:,}" if self.n_values else "a choice"
+        told = f"{self.n_values:,} numbers" if self.n_values > 1 else "a number" if self.n_values else "a choice"
         return f"{told} a node" if self.a_node else told
 
 

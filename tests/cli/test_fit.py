@@ -107,7 +107,7 @@ def test_parameters_out_of_range_exit_with_2(refused, options, sentence):
         ("rows.txt", "cannot tell the format of 'rows.txt' by its name"),
         (
             "wrong_column.csv",
-            "the table lacks the column 'children' of the schema; did you mean 'childrens'?",
+            "the table lacks the column 'children'; did you mean 'childrens'?",
         ),
         ("text.csv", "column 'age' holds values that"),
         ("labels.csv", "column 'class' has labels that are not in the schema's classes"),
@@ -135,8 +135,15 @@ def test_a_bad_schema_exits_with_3(refused):
     assert "cannot read the schema 'none.json'" in refused("fit rows.csv --schema none.json", EXIT_DATA)
 
 
+def test_where_noise_would_decide_it_says_so_before_anything_is_spent(privet):
+    assert "noise decides many votes" in privet(f"{FIT} --epsilon 0.001").stderr
+    assert privet(f"{FIT} --epsilon 100 --force").stderr == ""
+
+
 def test_a_schema_marked_as_inferred_shows_in_the_promise(privet):
     schema = json.loads(Path("schema.json").read_text())
     schema["attributes"][0]["inferred"] = True
     Path("schema.json").write_text(json.dumps(schema))
-    assert privet(FIT).stdout.startswith("Apart from bounds of 'age', read from the rows without noise")
+    result = privet(f"{FIT} --epsilon 100")
+    assert result.stdout.startswith("Apart from bounds of 'age', read from the rows without noise")
+    assert "the schema is marked as inferred in places" in result.stderr

@@ -46,6 +46,11 @@ def test_what_exceeds_the_budget_exits_with_4_and_opens_no_data_file(refused, pr
     assert refused("ledger add ledger.db --what 'a table' --epsilon 0.5", EXIT_BUDGET).startswith("this release costs")
 
 
+def test_without_a_ledger_a_fit_says_that_nobody_keeps_account(privet):
+    shown = privet("fit rows.csv --schema schema.json").stdout
+    assert "no ledger was kept: further fits on these rows add to what they cost" in shown
+
+
 def test_parts_are_named_on_the_line(privet, account):
     for part in ("january", "march"):
         assert privet(f"{FIT} --epsilon 1 --part {part}").exit_code == 0

@@ -12,7 +12,8 @@ PLAN = "plan --schema schema.json --random-state 3"
 def test_it_shows_the_split_the_noise_and_the_epsilon_that_is_needed(privet):
     lines = privet(f"{PLAN} --epsilon 2 --trees 4 --height 2").stdout.splitlines()
     assert lines[0] == "private-rdt at epsilon=2 per row, planned for 300 rows"
-    release, epsilon, sensitivity, _, noise = lines[3].rsplit(maxsplit=4)
+    release, epsilon, sensitivity, _, numbers, noise = lines[3].rsplit(maxsplit=5)
+    assert numbers == "numbers"
     assert (release, epsilon, sensitivity, noise) == ("class counts of leaves", "2", "4", "2.8")
     assert lines[-1].startswith("epsilon for 95.0 % reliable votes at 300 rows: ")
 
@@ -35,7 +36,7 @@ def test_it_reads_no_row_and_changes_no_ledger(privet):
 
 
 def test_where_noise_would_decide_it_says_what_helps(privet):
-    assert "noise would decide many votes" in privet(f"{PLAN} --epsilon 0.001").stderr
+    assert "noise decides many votes" in privet(f"{PLAN} --epsilon 0.001").stderr
     assert privet(f"{PLAN} --epsilon 100").stderr == ""
 
 

@@ -76,8 +76,8 @@ MARK = "marked-4711"
     [
         ("rows.txt", TEXT, "cannot tell the format of .*; name it .csv"),
         ("rows.csv", "", "is empty; its first line must name the columns"),
-        ("rows.csv", TEXT.replace("age", "Age"), "lacks the column 'age' of the schema; did you mean 'Age'"),
-        ("rows.csv", TEXT.replace(",ill", ",sick"), "lacks the column 'ill' of the schema"),
+        ("rows.csv", TEXT.replace("age", "Age"), "lacks the column 'age'; did you mean 'Age'"),
+        ("rows.csv", TEXT.replace(",ill", ",sick"), "lacks the column 'ill'"),
         ("rows.csv", TEXT.replace("id,", "ill,"), "the table has the column 'ill' twice"),
         ("rows.csv", TEXT.replace("20", MARK), "column 'age' holds values that are not numbers"),
         ("rows.csv", TEXT.replace("true", MARK), "column 'in' holds values that are not true/false"),

@@ -15,7 +15,9 @@ from privet.privacy.events import (
     NoNoise,
     Parallel,
     PermuteAndFlip,
+    Seeded,
     Sequential,
+    Unproven,
 )
 
 
@@ -53,6 +55,14 @@ def test_one_part_without_noise_makes_the_whole_infinite():
     assert pure_epsilon(Sequential((laplace(0.5), NoNoise("classes")))) == math.inf
     assert pure_epsilon(Parallel((laplace(0.5), NoNoise("classes")), "leaves")) == math.inf
     assert epsilon_at(Sequential((laplace(0.5), NoNoise("classes"))), delta=1e-6) == math.inf
+
+
+@pytest.mark.parametrize("release", [laplace(0.5), SPLIT, gaussian(0.25), NoNoise("x"), Seeded(SPLIT)])
+def test_a_price_that_is_not_proven_counts_as_infinite_whatever_it_claims(release):
+    claimed = Unproven(release, "nobody has shown it")
+    assert pure_epsilon(claimed) == rho_of(claimed) == epsilon_at(claimed, delta=1e-6) == math.inf
+    assert pure_epsilon(Sequential((laplace(0.5), claimed))) == math.inf
+    assert pure_epsilon(Parallel((laplace(0.5), claimed), "leaves share no row")) == math.inf
 
 
 def test_nothing_released_costs_nothing():

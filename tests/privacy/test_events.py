@@ -23,7 +23,8 @@ leaves = st.one_of(
 
 def nested(inner):
     parts = st.lists(inner, min_size=1, max_size=4).map(tuple)
-    return st.builds(events.Sequential, parts) | st.builds(events.Parallel, parts, text)
+    whole = st.builds(events.Sequential, parts) | st.builds(events.Parallel, parts, text)
+    return whole | st.builds(events.Seeded, inner) | st.builds(events.Unproven, inner, text)
 
 
 @given(st.recursive(leaves, nested, max_leaves=12))
@@ -81,6 +82,27 @@ def test_a_field_that_privet_would_not_write_is_refused_by_name(field, value):
 def test_a_damaged_selection_is_refused_by_name(field, value):
     with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
         events.from_json(selection(**{field: value}))
+
+
+def test_all_that_is_in_a_receipt_is_found():
+    counts = events.DiscreteLaplace("counts", 0.5, 3, Fraction(6))
+    unproven = events.Unproven(events.Seeded(counts), "nobody has shown it")
+    assert list(events.releases(events.Sequential((counts, unproven)))) == [
+        events.Sequential((counts, unproven)), counts, unproven, events.Seeded(counts), counts,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("because", [None, 5, "x" * 1001])
+def test_an_unproven_receipt_needs_a_reason_in_words(because):
+    with pytest.raises(ModelFileError, match="a receipt's because is not what privet writes there"):
+        events.from_json({"event": "Unproven", "because": because, "part": laplace()})
+
+
+def test_damage_inside_an_unproven_receipt_is_found():
+    with pytest.raises(ModelFileError, match="a receipt's epsilon"):
+        events.from_json({"event": "Unproven", "because": "x", "part": laplace(epsilon=-1)})
+    with pytest.raises(ModelFileError, match="receipt of an unknown kind"):
+        events.from_json({"event": "Unproven", "because": "x", "part": None})
 
 
 @pytest.mark.parametrize("parts", [[], {}, None, "x"])

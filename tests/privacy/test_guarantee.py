@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from privet.errors import ModelFileError
-from privet.privacy.events import DiscreteGaussian, DiscreteLaplace, NoNoise, Parallel, Seeded, Sequential
+from privet.privacy.events import DiscreteGaussian, DiscreteLaplace, NoNoise, Parallel, Seeded, Sequential, Unproven
 from privet.privacy.guarantee import Guarantee
 
 ROWS = DiscreteLaplace("number of rows", 0.05, 1, Fraction(20))
@@ -75,6 +75,25 @@ def test_seeded_noise_promises_nothing():
     assert "its noise came from a seed" in guarantee.sentence
 
 
+CLAIMED = Unproven(LEAVES, "sizes are taken as they seem")
+
+
+def test_what_is_not_proven_says_so_and_why():
+    guarantee = promised(Sequential((ROWS, CLAIMED)))
+    assert (guarantee.mode, guarantee.epsilon) == ("paper", math.inf)
+    assert guarantee.sentence == "None proven: sizes are taken as they seem."
+    twice = promised(Sequential((CLAIMED, CLAIMED, Unproven(ROWS, "rows are, too"))))
+    assert twice.reason == "rows are, too, and sizes are taken as they seem"
+
+
+@pytest.mark.parametrize("worse", [NoNoise("x"), Seeded(LEAVES)])
+def test_what_is_not_private_at_all_is_not_called_unproven(worse):
+    guarantee = promised(Sequential((CLAIMED, worse)))
+    assert guarantee.mode == "not private"
+    assert guarantee.sentence.startswith("This model is not private: it")
+    assert promised(Unproven(worse, "x")).mode == "not private"
+
+
 def test_one_batch_without_noise_among_private_ones_is_named_for_what_it_is():
     guarantee = promised(Parallel((NoNoise("x"), LEAVES, LEAVES), because="y"))
     assert guarantee.mode == "not private"
@@ -87,12 +106,20 @@ def test_one_batch_without_noise_among_private_ones_is_named_for_what_it_is():
         promised(),
         promised(NoNoise("x")),
         promised(Seeded(LEAVES)),
+        promised(CLAIMED),
         promised(Parallel((ROWS, LEAVES), because="y"), leaks=["z"], assumptions=["a"]),
     ],
 )
 def test_a_guarantee_comes_back_from_json_equal(guarantee):
     text = json.dumps(guarantee.to_json(), allow_nan=False)
     assert Guarantee.from_json(json.loads(text)) == guarantee
+
+
+def test_a_proof_cannot_be_claimed_by_leaving_the_reason_out():
+    claimed = promised(CLAIMED).to_json()
+    for changes in ({"mode": "sound"}, {"reason": ""}, {"epsilon": 0.95}):
+        with pytest.raises(ModelFileError, match="does not follow from its receipts"):
+            Guarantee.from_json({**claimed, **changes})
 
 
 def changed(**changes):

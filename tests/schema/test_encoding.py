@@ -135,8 +135,8 @@ MARK = "marked-4711"
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (FRAME.rename(columns={"age": "Age"}), "lacks the column 'age' of the schema; did you mean 'Age'"),
-        (FRAME.drop(columns="code"), "lacks the column 'code' of the schema; add it, or correct the schema"),
+        (FRAME.rename(columns={"age": "Age"}), "lacks the column 'age'; did you mean 'Age'"),
+        (FRAME.drop(columns="code"), "lacks the column 'code'; add it, or ask for another"),
         (FRAME.assign(**{"class": "no"}), "the label's column 'class' is among the attributes; drop it from the table"),
         (pl.from_pandas(FRAME).lazy(), "a lazy frame has no rows yet"),
         (FRAME.assign(id=MARK), "has a column 'id' that the schema lacks; drop it"),

@@ -1,13 +1,18 @@
 """``privet fit``: train on a file and write the model that may be published."""
 
+import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privet.cli import options, output
 from privet.cli.files import check_output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.plan import advise
+
+if TYPE_CHECKING:
+    from privet.schema import Schema
 
 
 def fit(
@@ -41,6 +46,7 @@ def fit(
     chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
     model.set_params(ledger=chosen_ledger(ledger, dataset, part))
+    _say_beforehand(model, declared)
     with output.working("counting the rows and adding noise"):
         model.fit(rows)
     model.save(model_file)
@@ -48,6 +54,17 @@ def fit(
         output.print_json(_summary(model, method, model_file))
     else:
         _print_summary(model, model_file)
+
+
+def _say_beforehand(model: Any, schema: "Schema") -> None:
+    """Say what the owner should know before anything is spent."""
+    if schema.leaks:
+        output.say(
+            "the schema is marked as inferred in places, so the model will give away what was read from the rows; "
+            "declare what is public and delete the marks"
+        )
+    if schema.rows is not None and math.isfinite(model.epsilon):
+        advise(model.plan())
 
 
 def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
@@ -77,6 +94,6 @@ def _print_summary(model: Any, model_file: Path) -> None:
     else:
         output.print_text("No attribute stands out from the noise; a larger epsilon or more rows would help.")
     output.print_text()
-    if model.ledger is not None:
-        output.print_text(ledger_sentence(model.ledger))
+    kept = "no ledger was kept: further fits on these rows add to what they cost"
+    output.print_text(kept if model.ledger is None else ledger_sentence(model.ledger))
     output.print_text(f"model: {model_file}")

@@ -9,7 +9,10 @@ from privet.cli import options, output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 
 _DOUBTFUL = 0.9
-_ADVICE = "noise would decide many votes; take fewer or lower trees (--trees, --height), a larger epsilon, or more rows"
+_ADVICE = (
+    "if rows spread evenly, noise decides many votes; fewer or lower trees (--trees, --height), a larger epsilon or "
+    "more rows would help"
+)
 
 
 def plan(
@@ -56,6 +59,11 @@ def plan(
     )
     if book is not None:
         output.print_text(ledger_sentence(book))
+    advise(planned)
+
+
+def advise(planned: Any) -> None:
+    """Say so where noise would decide many votes."""
     if planned.reliability < _DOUBTFUL:
         output.say(_ADVICE)
 
@@ -67,7 +75,7 @@ def _print_plan(planned: Any) -> None:
         (s.what, f"{s.epsilon:.4g}", str(s.sensitivity), s.numbers, f"{s.noise_std:,.3g}" if s.n_values else "")
         for s in planned.steps
     ]
-    headings = ["release", "epsilon", "sensitivity", "numbers", "noise sd"]
+    headings = ["release", "epsilon", "sensitivity", "of what", "noise sd"]
     output.print_table(headings, cells, right=[1, 2, 3, 4])
     output.print_text()
     output.print_table(["", ""], list(planned.facts().items()))

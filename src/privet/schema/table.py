@@ -135,8 +135,8 @@ def check_present(found: Sequence[str], wanted: Sequence[str]) -> None:
     missing = [name for name in wanted if name not in set(found)]
     if missing:
         close = difflib.get_close_matches(missing[0], [str(name) for name in found], n=1)
-        hint = f"did you mean {close[0]!r}? Rename one of the two" if close else "add it, or correct the schema"
-        raise DataError(f"the table lacks the column {missing[0]!r} of the schema; {hint}")
+        hint = f"did you mean {close[0]!r}? Rename one of the two" if close else "add it, or ask for another"
+        raise DataError(f"the table lacks the column {missing[0]!r}; {hint}")
     repeated = [name for name in wanted if list(found).count(name) > 1]
     if repeated:
         raise DataError(f"the table has the column {repeated[0]!r} twice; drop or rename one")

@@ -171,15 +171,22 @@ def test_a_budget_that_is_set_stays_as_it_is(ledger):
 def test_a_delta_or_unit_that_the_account_has_not_is_refused_and_not_overlooked(ledger):
     assert Ledger(ledger.path, dataset="patients", delta=0.0, unit="row").left == 1.0
     for other in ({"delta": 1e-6}, {"unit": "person"}):
-        with pytest.raises(LedgerError, match="is already set: epsilon=1, delta=0, unit 'row'; leave them out"):
+        with pytest.raises(LedgerError, match="is already set: epsilon=1, delta=0, unit 'row'; it never changes"):
             Ledger(ledger.path, dataset="patients", **other)
 
 
 def test_without_an_account_it_says_how_to_open_one(ledger, tmp_path):
-    with pytest.raises(LedgerError, match="has no budget for 'visits'; give it one with `privet ledger init`"):
+    with pytest.raises(
+        LedgerError, match="has no account of 'visits'; if the rows are new, open one with `privet ledger init`"
+    ):
         Ledger(ledger.path, dataset="visits")
     with pytest.raises(LedgerError, match="there is no ledger at"):
         Ledger(tmp_path / "none.db", dataset="patients")
+
+
+def test_a_misspelt_data_set_is_not_talked_into_a_second_budget(ledger):
+    with pytest.raises(LedgerError, match="has no account of 'patient'; did you mean 'patients'"):
+        Ledger(ledger.path, dataset="patient")
 
 
 def test_units_that_do_not_add_up_are_refused(ledger):

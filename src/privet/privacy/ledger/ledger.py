@@ -1,5 +1,6 @@
 """The ledger's face: a budget for a data set, reserved before a row is read. The argument is in ledger.md."""
 
+import difflib
 import math
 import unicodedata
 from collections.abc import Sequence
@@ -135,10 +136,10 @@ class Ledger:
         self._check_same_file(entries)
         account = Account.find(entries, self.dataset)
         if account is None:
-            raise LedgerError(
-                f"the ledger {self.path.name!r} has no budget for {self.dataset!r}; give it one with `privet ledger "
-                "init`, or pass epsilon"
-            )
+            known = [entry.body["dataset"] for entry in entries if entry.kind == BUDGET]
+            close = difflib.get_close_matches(self.dataset, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "if the rows are new, open one with `privet ledger init`"
+            raise LedgerError(f"the ledger {self.path.name!r} has no account of {self.dataset!r}; {hint}")
         return account
 
     def _spend(
@@ -170,7 +171,7 @@ def _other_budget(account: Account) -> LedgerError:
     budget = account.budget
     return LedgerError(
         f"the budget of {account.dataset!r} is already set: epsilon={budget.epsilon:g}, delta={budget.delta:g}, unit "
-        f"{budget.unit!r}; leave them out to use it, or name another data set"
+        f"{budget.unit!r}; it never changes: use it as it is, or name another data set"
     )
 
 
