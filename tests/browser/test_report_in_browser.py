@@ -11,8 +11,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from privet import Numeric, PrivateRDTClassifier, Schema
+from privet.registry import METHODS
 from privet.report import write_report
-from tests.report.people import exact, fitted, hostile
+from tests.report.people import exact, fitted, hostile, leaking, of_method, of_visits, paper
 
 pytestmark = pytest.mark.browser
 
@@ -49,6 +50,12 @@ while (walker.nextNode()) {
   if (ratio < 4.5) poor.push([walker.currentNode.textContent.trim().slice(0, 40), ratio]);
 }
 return poor;
+"""
+
+# Tables that must be scrolled to be read, and figures that run out of their boxes.
+CUT_OFF = """
+return [...document.querySelectorAll(".scroll, .figures div")].filter((box) => box.scrollWidth > box.clientWidth)
+  .map((box) => box.textContent.slice(0, 80));
 """
 
 
@@ -203,7 +210,7 @@ def test_the_toggle_changes_the_background_and_follows_the_system_first(opened):
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("model", [fitted, exact], ids=["private", "not private"])
+@pytest.mark.parametrize("model", [fitted, exact, paper, leaking])
 def test_every_text_stands_out_from_its_background(opened, model, dark):
     browser = opened(model())
     emulate(browser, dark=dark)
@@ -234,6 +241,29 @@ def test_a_phone_needs_no_scrolling_sideways(opened):
     browser.refresh()
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 375
     picture(browser, "phone")
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_opens_and_unfolds(opened, method):
+    browser = opened(of_method(method))
+    browser.find_element(By.ID, "open-3").click()
+    assert len(items(browser)) > 1
+    alone = of_method(method).forest_.n_trees == 1
+    assert browser.find_element(By.ID, "tree-next").is_displayed() != alone
+    picture(browser, method)
+
+
+@pytest.mark.parametrize("model", [paper, leaking, of_visits, lambda: of_method("dpdf", n_trees=10, epsilon=0.3)])
+def test_no_figure_is_cut_off(opened, model):
+    browser = opened(model())
+    assert browser.execute_script(CUT_OFF) == []
+
+
+def test_the_check_for_what_is_cut_off_can_fail(opened):
+    browser = opened(paper())
+    browser.execute_script("document.querySelector('.receipts td').textContent = 'x\\u00a0'.repeat(200)")
+    browser.execute_script("document.querySelector('.receipts').style.whiteSpace = 'nowrap'")
+    assert browser.execute_script(CUT_OFF) != []
 
 
 def test_without_script_everything_but_the_chrome_is_there(browser, tmp_path):

@@ -2,11 +2,14 @@
 
 import functools
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
 
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
+from privet.errors import NoGuaranteeWarning, PrivacyLeakWarning
+from privet.registry import METHODS
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\">"
 
@@ -31,6 +34,45 @@ def fitted(*, epsilon=1.0, batches=1, n_trees=3, height=3, **options):
     size = len(X) // batches
     for i in range(batches):
         model.partial_fit(X[i * size : (i + 1) * size], y[i * size : (i + 1) * size])
+    return model
+
+
+@functools.cache
+def of_method(method, *, epsilon=50.0, **options):
+    """Return a model of any method over people, as it is by default, with little noise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoGuaranteeWarning)  # of the papers' variants
+        return METHODS[method](SCHEMA, epsilon=epsilon, random_state=1, **options).fit(*people())
+
+
+@functools.cache
+def paper(**options):
+    """Return a model as its paper has it, for which nothing is proven."""
+    return of_method("dpdf", variant="paper", **options)
+
+
+@functools.cache
+def leaking(*, epsilon=1.0):
+    """Return a model whose schema was read from the rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return PrivateRDTClassifier("infer", epsilon=epsilon, n_trees=2, height=2).fit(*people())
+
+
+@functools.cache
+def of_visits(unit="visit_id", max_rows=3):
+    """Return a model that protects all rows with the same value in a column."""
+    X, y = people()
+    X = X.assign(**{unit: np.arange(len(X)) // 4})
+    return PrivateRDTClassifier(SCHEMA, n_trees=3, height=2, random_state=1, unit=unit, max_rows=max_rows).fit(X, y)
+
+
+def of_batches(*epsilons, **options):
+    """Return a model of batches of other rows, each at its own price."""
+    model = PrivateRDTClassifier(SCHEMA, n_trees=2, height=2, random_state=1, **options)
+    X, y = people()
+    for part, epsilon in zip(np.array_split(np.arange(len(X)), len(epsilons)), epsilons, strict=True):
+        model.set_params(epsilon=epsilon).partial_fit(X.iloc[part], y[part])
     return model
 
 

@@ -1,5 +1,6 @@
 """Released counts against their noise."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,15 @@ def test_supports_and_their_noise_by_hand():
     # Three deviations are 8.5 rows, with a noise of 4 they are 17.
     assert counts.share_above_noise(small) == 1.0
     assert counts.share_above_noise(model(FIVE_LEAVES, noise_std=4.0)) == pytest.approx(2 / 5)
+
+
+def test_a_leaf_made_of_several_holds_the_noise_of_all_of_them():
+    small = model(FIVE_LEAVES)
+    nodes = replace(small.nodes_, n_draws=np.full(small.forest_.n_nodes, 4))
+    merged = SimpleNamespace(forest_=small.forest_, nodes_=nodes, schema_=SCHEMA)
+    # Four draws of 2 spread like one of 4: three deviations of a sum over two classes are 17 rows.
+    assert counts.share_above_noise(merged) == pytest.approx(2 / 5)
+    assert counts.histogram(merged) == counts.histogram(model(FIVE_LEAVES, noise_std=4.0))
 
 
 def test_trees_with_fewer_leaves_weigh_more_in_the_class_balance():

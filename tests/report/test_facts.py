@@ -10,7 +10,7 @@ from privet import PrivateRDTClassifier, load, model_file
 from privet.model_file import read_document
 from privet.report import nist
 from privet.report.page import Report
-from tests.report.people import SCHEMA, exact, fitted
+from tests.report.people import SCHEMA, exact, fitted, leaking, of_batches, of_method, of_visits, paper
 
 
 def told(model):
@@ -73,12 +73,55 @@ def test_every_question_of_nist_is_answered_or_handed_over():
     assert all(each["answer"] for each in answers.values())
 
 
+def answer(model, question):
+    return {each["question"]: each["answer"] for each in told(model)["nist_sp_800_226"]}[question]
+
+
+def test_a_model_of_batches_is_not_said_to_be_one_release():
+    assert answer(fitted(), "Query model").startswith("One release, not interactive")
+    words = answer(of_batches(1.0, 1.0), "Query model")
+    assert words.startswith("2 releases, one for each batch of new rows, not interactive")
+    assert "rests on this: no row is in more than one batch." in words
+    assert "provided that no row is in more than one batch" in answer(of_batches(1.0, 1.0), "Privacy parameter")
+
+
+def test_a_greedy_model_is_said_to_have_asked_more_than_once():
+    n_questions = len(of_method("dpdf").guarantee_.event.parts)
+    assert f"its {n_questions} questions were asked once" in answer(of_method("dpdf"), "Query model")
+
+
+def test_a_unit_says_to_nist_who_is_protected_less():
+    assert "Somebody with several rows is protected less" in answer(fitted(), "Unit of privacy")
+    assert "Somebody with several values of 'visit_id' is protected less" in answer(of_visits(), "Unit of privacy")
+    assert "protected less" not in answer(exact(), "Unit of privacy")
+
+
+def test_a_paper_says_to_nist_that_nothing_is_proven():
+    assert answer(paper(), "Privacy parameter").startswith("None is proven: split attributes are chosen")
+    assert "permute-and-flip selection, price not proven" in answer(paper(), "Algorithms and correctness")
+
+
+def test_odds_say_whom_they_are_about_and_what_they_leave_out():
+    assert (told(fitted())["odds"]["unit"], told(of_visits())["odds"]["unit"]) == ("row", "visit_id")
+    assert [(group["size"], group["unit"]) for group in told(of_visits())["odds"]["groups"]] == [
+        (1, "visit_id"), (2, "visit_id"), (4, "visit_id"), (10, "visit_id"),
+    ]  # fmt: skip
+    assert told(fitted())["odds"]["not_covered"] == []
+    assert "bounds of 'age'" in told(leaking())["odds"]["not_covered"]
+    assert told(of_batches(1.0, 1.0))["odds"]["provided_that"] == ["no row is in more than one batch"]
+
+
+def test_batches_tell_what_each_cost():
+    assert told(of_batches(0.5, 2.0, 1.0))["noise"]["epsilon_of_batches"] == [0.5, 2.0, 1.0]
+    assert told(fitted(epsilon=2.0))["noise"]["epsilon_of_batches"] == [2.0]
+
+
 @pytest.mark.parametrize(
     ("n_leaks", "words"), [(1, "apart from the leak listed"), (2, "apart from the 2 leaks listed")]
 )
 def test_leaks_are_counted_in_words_to_nist(n_leaks, words):
     guarantee = {**fitted().guarantee_.to_json(), "leaks": ["bounds of 'age'"] * n_leaks}
-    (parameter, *_) = nist.answers(fitted(), guarantee, [])
+    (parameter, *_) = nist.answers(None, guarantee, [])
     assert words in parameter.answer
 
 

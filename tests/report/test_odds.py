@@ -8,6 +8,7 @@ import pytest
 from privet.report.odds import (
     belief,
     detection_rate,
+    epsilon_up,
     number_up,
     odds_table,
     of_hundred,
@@ -85,7 +86,7 @@ def test_with_a_delta_beliefs_and_groups_are_left_out():
     assert len(table["tests"]) == 3
 
 
-def test_a_group_costs_as_often_as_it_has_rows():
+def test_a_group_costs_as_often_as_it_has_units():
     groups = {group["size"]: group for group in odds_table(0.5, 0.0)["groups"]}
     assert groups[4]["epsilon"] == 2.0
     assert groups[4]["right_guesses"] == right_guesses(2.0)
@@ -107,3 +108,5 @@ def test_what_is_shown_never_looks_better_than_it_is():
     assert number_up(2 * 0.8) == "1.6"
     assert of_hundred(right_guesses(1.0)) == 74
     assert of_hundred(0.5) == 50
+    assert (epsilon_up(1.0), epsilon_up(0.25), epsilon_up(1.9999999999999998)) == ("1", "0.25", "2")
+    assert epsilon_up(0.01636363636363636) == "0.0164"

@@ -2,56 +2,24 @@
 
 import base64
 import hashlib
-import json
 import math
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
-from privet.errors import ParameterError, PrivacyLeakWarning
+from privet.errors import ParameterError
+from privet.registry import METHODS
 from privet.report import tree_data, write_report
-from privet.report.facts import facts
 from privet.report.findings import strongest_rules
-from privet.report.page import page
+from privet.tree.rules import RuleTable
 from tests.report.forests import cells_tree
-from tests.report.people import HOSTILE, exact, fitted, hostile, people
+from tests.report.pages import Elements, embedded, page_of
+from tests.report.people import HOSTILE, exact, fitted, hostile, of_batches, of_method
 
-
-def page_of(model, name="people.privet"):
-    return page(model, facts(model, model_checksum="0" * 64, name=name))
-
-
-class Elements(HTMLParser):
-    """Every start tag with its attributes, and the text outside of scripts and styles."""
-
-    def __init__(self, source):
-        super().__init__()
-        self.tags, self.words, self._inside = [], [], []
-        self.feed(source)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self._inside.append(tag)
-
-    def handle_endtag(self, tag):
-        while self._inside and self._inside.pop() != tag:
-            pass
-
-    def handle_data(self, data):
-        if not {"script", "style"} & set(self._inside):
-            self.words.append(data)
-
-    @property
-    def text(self):
-        return " ".join("".join(self.words).split())
-
-
-def embedded(source):
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', source)[1])
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def test_the_promise_the_checksum_and_the_sections_are_there():
@@ -124,52 +92,6 @@ def test_hostile_names_reach_the_script_as_text():
     assert data["trees"]["classes"] == [HOSTILE, "<b>yes"]
 
 
-def test_a_model_that_is_not_private_wears_a_banner():
-    read = Elements(page_of(exact()))
-    assert "Do not publish it as if it were." in read.text
-    assert "do not publish it or pass it on" in read.text
-    assert "costs no further privacy" not in read.text
-    assert "Possibly everything" in read.text
-    assert "of 100</strong>" not in page_of(exact())
-
-
-def test_seeded_noise_is_not_private_either():
-    assert "noise came from a seed" in Elements(page_of(fitted(unsafe_seeded_noise=True))).text
-
-
-def test_leaks_wear_a_banner():
-    X, y = people()
-    with pytest.warns(PrivacyLeakWarning, match="records the leak"):
-        model = PrivateRDTClassifier("infer", n_trees=2, height=2).fit(X, y)
-    read = Elements(page_of(model))
-    assert "This model leaks" in read.text
-    assert "bounds of 'age'" in read.text
-
-
-def test_a_sound_model_wears_none():
-    assert 'class="banner"' not in page_of(fitted())
-
-
-def test_both_banners_are_worn_where_both_are_due():
-    X, y = people()
-    with pytest.warns(PrivacyLeakWarning, match="records the leak"):
-        model = PrivateRDTClassifier("infer", epsilon=math.inf, n_trees=2, height=2).fit(X, y)
-    assert page_of(model).count('class="banner"') == 2
-
-
-def test_a_mode_that_is_not_sound_wears_a_banner():
-    told = facts(fitted(), model_checksum="0" * 64)
-    told["guarantee"] |= {"mode": "paper", "reason": "as the paper counts"}
-    assert "is not sound; its mode is paper. as the paper counts" in Elements(page(fitted(), told)).text
-
-
-def test_batches_show_how_noise_grew():
-    assert "Noise over batches" not in page_of(fitted())
-    told = Elements(page_of(fitted(batches=3))).text
-    assert "added in 3 batches" in told
-    assert "no row is in more than one batch" in told
-
-
 def test_a_page_that_holds_not_all_nodes_says_so(monkeypatch):
     assert "The rest is in the model file" not in page_of(exact())
     monkeypatch.setattr(tree_data, "MAX_NODES", 10)
@@ -195,8 +117,12 @@ def test_a_tree_that_branches_on_cells_is_shown_cell_by_cell():
     assert trees["many"] == [1, 0, 0, 0, 0, 0]
 
 
+def strongest(model):
+    return strongest_rules(model, RuleTable.of(model.nodes_, model.schema_))
+
+
 def test_the_strongest_rules_beat_their_class_overall():
-    found = strongest_rules(exact())
+    found = strongest(exact())
     assert found
     for rule in found:
         assert rule.is_leaf
@@ -206,17 +132,8 @@ def test_the_strongest_rules_beat_their_class_overall():
 
 def test_where_noise_hides_all_there_are_no_rules_and_the_page_says_so():
     model = fitted(epsilon=1e-5, n_trees=2, height=1, unsafe_seeded_noise=True)
-    assert strongest_rules(model) == []
+    assert strongest(model) == []
     assert "No leaf stands out" in page_of(model)
-
-
-def test_a_delta_leaves_out_what_holds_without_one_only():
-    model = fitted(epsilon=2.0)
-    told = facts(model, model_checksum="0" * 64)
-    told["guarantee"] |= {"delta": 1e-6}
-    source = page(model, {**told, "odds": {**told["odds"], "beliefs": [], "groups": []}})
-    assert 'id="prior"' not in source
-    assert "50 : 50" not in source
 
 
 def test_a_model_without_counts_is_reported_without_trees():
@@ -229,26 +146,55 @@ def test_a_model_without_counts_is_reported_without_trees():
     assert "Sign-off" in source
 
 
-def test_a_unit_of_several_rows_is_told():
-    model = fitted()
-    told = facts(model, model_checksum="0" * 64)
-    told["guarantee"] |= {"unit": "patient <id>", "max_rows": 3}
-    read = Elements(page(model, told))
-    assert "all rows with one value of patient <id>, of which at most 3 are used" in read.text
-    assert "whether one person was in the table" in read.text
-    assert "Of each person's rows at most 3 were counted." in read.text
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_has_a_whole_page(method):
+    source = page_of(of_method(method))
+    read = Elements(source)
+    assert of_method(method).guarantee_.sentence in read.text
+    assert 'class="banner"' not in source
+    for heading in ("Noise against counts", "Class balance, as released", "What matters", "The strongest rules"):
+        assert heading in read.text
+    trees = embedded(source)["trees"]
+    assert len(trees["parent"]) == of_method(method).forest_.n_nodes
+    alone = of_method(method).forest_.n_trees == 1
+    assert ("<h2>The tree</h2>" in source) == ("<span>tree of height" in source) == alone
 
 
-def test_an_epsilon_of_thousands_is_told_as_next_to_nothing():
-    model = fitted(epsilon=5_000.0)
-    assert math.isinf(facts(model, model_checksum="")["odds"]["factor"])
-    assert "bounds next to nothing" in page_of(model)
+def test_branches_are_said_not_to_add_up_where_nodes_have_noise_of_their_own():
+    words = "branches need not add up"
+    assert words in page_of(of_method("dpdf"))
+    assert words not in page_of(of_method("dp-rf"))
+    assert words not in page_of(of_method("dpdf", epsilon=math.inf))
 
 
-def test_twenty_receipts_are_folded():
+def test_rules_are_compared_with_shares_that_count_every_row_once():
+    # Both classes of the roots, not of all nodes, of which deeper ones would weigh more.
+    model = of_method("dpdf", epsilon=math.inf)
+    for rule in strongest(model):
+        overall = {"no": 0.415, "yes": 0.585}
+        assert rule.confidence_low > overall[rule.prediction] - 0.01
+
+
+def test_twenty_equal_receipts_are_one_line():
     guarantee = fitted(batches=20).guarantee_
     assert len(guarantee.to_json()["event"]["parts"]) == 20
-    assert "and 9 more" in page_of(fitted(batches=20))
+    read = Elements(page_of(fitted(batches=20)))
+    assert f"20 {TIMES} class counts of leaves" in read.text
+    assert "1 each" in read.text
+
+
+def test_choices_are_folded_tree_by_tree():
+    model = of_method("dpdf", n_trees=10, height=2)
+    assert len(model.guarantee_.event.parts) == 23
+    source = page_of(model)
+    body = re.search(r'<table class="receipts">.*?<tbody>(.*?)</tbody>', source, re.DOTALL)[1]
+    assert body.count("<tr>") == 6  # the sum, three levels of counts, two of choices
+    assert f"10 {TIMES} <bdi>split attributes of level 0" in source
+
+
+def test_receipts_that_differ_are_cut_off_after_forty():
+    told = Elements(page_of(of_batches(*np.linspace(1, 2, 50)))).text
+    assert "… and 11 more, all in --json" in told
 
 
 def test_a_page_stays_small_whatever_the_schema():

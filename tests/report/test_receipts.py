@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from privet.privacy import events
-from privet.report.receipts import receipts, single_releases
+from privet.report.receipts import batch_epsilons, folded, receipts, single_releases
 
 LAPLACE = events.DiscreteLaplace("class counts of leaves", 0.5, 10, Fraction(20))
 ROWS = events.DiscreteLaplace("number of rows", 0.25, 1, Fraction(4))
@@ -41,3 +41,45 @@ def test_a_choice_has_no_noise_of_a_value():
 def test_single_releases_leave_the_wrappers_out():
     event = events.Sequential((events.Seeded(ROWS), LAPLACE, events.NoNoise("counts")))
     assert [r.what for r in single_releases(event)] == ["number of rows", "class counts of leaves", "counts"]
+
+
+def test_equal_parts_stand_on_one_line_wherever_they_stand():
+    choice = events.PermuteAndFlip("split attributes", 0.25, 1, 5, True, Fraction(1, 4))
+    event = events.Sequential((LAPLACE, choice, ROWS, choice, choice))
+    assert [(times, r.mechanism, r.depth) for times, r in folded(event)] == [
+        (1, "Sequential", 0), (1, "DiscreteLaplace", 1), (3, "PermuteAndFlip", 1), (1, "DiscreteLaplace", 1),
+    ]  # fmt: skip
+
+
+def test_equal_compositions_are_folded_with_what_is_in_them():
+    batch = events.Sequential((ROWS, LAPLACE))
+    event = events.Parallel((batch, batch, LAPLACE), because="no row is in two batches")
+    lines = [(times, r.depth, r.what) for times, r in folded(event)]
+    assert lines == [
+        (1, 0, "no row is in two batches"), (2, 1, ""), (1, 2, "number of rows"), (1, 2, "class counts of leaves"),
+        (1, 1, "class counts of leaves"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (events.Seeded(LAPLACE), "discrete Laplace noise, from a seed and so not secret"),
+        (events.Unproven(LAPLACE, "nobody knows"), "discrete Laplace noise, price not proven"),
+        (
+            events.Unproven(events.Seeded(LAPLACE), "nobody knows"),
+            "discrete Laplace noise, from a seed and so not secret, price not proven",
+        ),
+    ],
+)
+def test_a_release_that_does_not_keep_to_its_price_is_one_line_with_both(event, words):
+    (read,) = receipts(event)
+    assert (read.name, read.what) == (words, "class counts of leaves")
+    assert (read.epsilon, read.asked) == (math.inf, 0.5)
+    assert read.standard_deviation == pytest.approx(math.sqrt(2) * 20, rel=1e-3)
+
+
+def test_batches_cost_what_their_parts_cost():
+    batches = (events.Sequential((ROWS, LAPLACE)), LAPLACE, events.Seeded(LAPLACE))
+    assert batch_epsilons(events.Parallel(batches, because="")) == [0.75, 0.5, math.inf]
+    assert batch_epsilons(events.Sequential((ROWS, LAPLACE))) == [0.75]

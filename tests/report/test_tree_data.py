@@ -5,12 +5,17 @@ import pytest
 
 from privet.report import tree_data as module
 from privet.report.tree_data import shown_trees, tree_data
+from privet.tree.conditions import Paths
 from privet.tree.intervals import RELIABLE
-from tests.report.people import exact, fitted
+from tests.report.people import exact, fitted, of_method
+
+
+def shown(model):
+    return shown_trees(model, Paths(model.forest_, model.schema_))
 
 
 def test_a_small_forest_is_shown_whole():
-    trees = shown_trees(exact())
+    trees = shown(exact())
     assert trees.complete
     assert trees.counts.tolist() == exact().forest_.sums_of_leaves(exact().noisy_counts_).tolist()
 
@@ -18,7 +23,7 @@ def test_a_small_forest_is_shown_whole():
 @pytest.mark.parametrize("room", [3, 7, 20, 50])
 def test_a_node_is_never_shown_without_its_parent(monkeypatch, room):
     monkeypatch.setattr(module, "MAX_NODES", room)
-    trees = shown_trees(fitted(unsafe_seeded_noise=True))
+    trees = shown(fitted(unsafe_seeded_noise=True))
     assert len(trees.chosen) == room
     assert not trees.complete
     assert trees.parent[:3].tolist() == [-1, -1, -1]
@@ -30,7 +35,7 @@ def test_a_node_is_never_shown_without_its_parent(monkeypatch, room):
 def test_what_stands_out_most_comes_first(monkeypatch):
     model = exact()
     monkeypatch.setattr(module, "MAX_NODES", 3 + model.forest_.depth)
-    trees = shown_trees(model)
+    trees = shown(model)
     # The way to the leaf with the most rows of all.
     supports = model.noisy_counts_.sum(axis=1)
     assert model.forest_.leaves[supports.argmax()] in trees.chosen
@@ -38,19 +43,19 @@ def test_what_stands_out_most_comes_first(monkeypatch):
 
 def test_only_the_first_trees_are_shown_where_there_are_many(monkeypatch):
     monkeypatch.setattr(module, "MAX_TREES", 2)
-    trees = shown_trees(exact())
+    trees = shown(exact())
     assert trees.n_trees == 2
     assert (trees.parent == -1).sum() == 2
 
 
 def test_many_classes_leave_room_for_fewer_nodes(monkeypatch):
     monkeypatch.setattr(module, "_MAX_COUNTS", 20)
-    assert len(shown_trees(exact()).chosen) == 10
+    assert len(shown(exact()).chosen) == 10
 
 
 def test_the_lists_for_the_script_fit_each_other():
     model = exact()
-    trees = shown_trees(model)
+    trees = shown(model)
     data = tree_data(model, trees)
     n_nodes = len(trees.chosen)
     for name in ("parent", "condition", "question", "branches", "many", "draws"):
@@ -61,14 +66,29 @@ def test_the_lists_for_the_script_fit_each_other():
 
 
 def test_the_script_marks_what_python_takes_for_noise():
-    assert tree_data(exact(), shown_trees(exact()))["reliable"] == RELIABLE
+    assert tree_data(exact(), shown(exact()))["reliable"] == RELIABLE
 
 
 def test_conditions_are_the_answers_to_the_parents_question():
     model = exact()
-    trees = shown_trees(model)
+    trees = shown(model)
     data = tree_data(model, trees)
     assert trees.conditions[:3] == ["all rows"] * 3
     for node, parent in enumerate(trees.parent.tolist()):
         if parent >= 0:
             assert trees.conditions[node].startswith(data["strings"][data["question"][parent]])
+
+
+def test_the_highest_ranks_are_those_of_a_whole_stable_sort():
+    rng = np.random.default_rng(5)
+    for room in (1, 7, 40, 60):
+        rank = rng.integers(0, 6, 50).astype(np.float64)
+        rank[rng.integers(0, 50, 5)] = -np.inf
+        order = np.argsort(-rank, kind="stable")[:room]
+        assert module._first(rank, room).tolist() == sorted(order[rank[order] > -np.inf].tolist())
+
+
+def test_the_script_is_told_whether_branches_add_up():
+    assert tree_data(exact(), shown(exact()))["summed"]
+    greedy = of_method("dpdf")
+    assert not tree_data(greedy, shown(greedy))["summed"]

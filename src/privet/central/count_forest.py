@@ -41,6 +41,7 @@ class CountForestClassifier(PrivateClassifier):
     forest_: Forest
     noisy_counts_: NDArray[np.int64]
     nodes_: CountedForest
+    _grown: Forest
     _vote: Vote
 
     @property
@@ -109,7 +110,7 @@ class CountForestClassifier(PrivateClassifier):
         """Return how the trees decide."""
 
     @abstractmethod
-    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:
         """Return the forest with what ``event`` says of its noise."""
 
     @abstractmethod
@@ -142,10 +143,11 @@ class CountForestClassifier(PrivateClassifier):
     def _set_fitted(
         self, encoder: Encoder, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee
     ) -> None:
-        nodes = self._counted(forest, noisy_counts, guarantee.event)
+        nodes = self._counted(forest, noisy_counts, guarantee.event, encoder.schema)
+        # The file holds what was released; pruning it is post-processing.
         self._set_all(
-            encoder, forest_=forest, noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee,
-            _vote=self._vote_of(nodes),
+            encoder, _grown=forest, forest_=nodes.forest, noisy_counts_=noisy_counts, nodes_=nodes,
+            guarantee_=guarantee, _vote=self._vote_of(nodes),
         )  # fmt: skip
 
     def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
@@ -166,7 +168,7 @@ class CountForestClassifier(PrivateClassifier):
             "method": self.method,
             "parameters": {name: getattr(self, name) for name in self.file_parameters},
             "schema": self.schema_.to_json(),
-            "structure": structure_to_json(self.forest_),
+            "structure": structure_to_json(self._grown),
             "released": {"counts": counts_to_json(self.noisy_counts_)},
             "guarantee": self.guarantee_.to_json(),
         }

@@ -37,7 +37,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing.
     height : int
         The number of tests on a path.
-    score : str
+    criterion : str
         ``"gini"``, the index with its sensitivity of 1/2, or ``"n_gini"``, in rows, with 2.
     unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
@@ -58,7 +58,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
     """
 
     method = "diffpid3"
-    file_parameters = ("height", "score")
+    file_parameters = ("height", "criterion")
     n_trees = 1
 
     def __init__(
@@ -67,7 +67,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         *,
         epsilon: float = 1.0,
         height: int = 4,
-        score: str = "gini",
+        criterion: str = "gini",
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -79,7 +79,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         self.schema = schema
         self.epsilon = epsilon
         self.height = height
-        self.score = score
+        self.criterion = criterion
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -90,8 +90,8 @@ class DiffPID3Classifier(GreedyForestClassifier):
 
     def check_parameters(self) -> float:
         """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-        if self.score not in _SCORES:
-            raise ParameterError(f"score={self.score!r} is not known; choose from {', '.join(_SCORES)}")
+        if self.criterion not in tuple(_SCORES):  # a file may hold what has no hash
+            raise ParameterError(f"criterion={self.criterion!r} is not known; choose from {', '.join(_SCORES)}")
         return super().check_parameters()
 
     def _n_questions(self, schema: Schema) -> int:
@@ -124,7 +124,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         layout: TableLayout,
         asked: Questions,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
-        score, price = _SCORES[self.score], self._price(asked.schema, asked.epsilon)
+        score, price = _SCORES[self.criterion], self._price(asked.schema, asked.epsilon)
         each = [score.of(layout.of_attribute(tables, a)) for a in range(len(layout.n_codes))]
         what = _SPLITS.format(level)
         chosen, receipt = asked.choices(np.stack(each, axis=1), allowed, what, epsilon=price, score=score)
@@ -139,20 +139,20 @@ class DiffPID3Classifier(GreedyForestClassifier):
         asked.receipts.append(receipt)
 
     def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
-        node_counts = forest.sums_of_leaves(asked.released[0])
-        kept, nodes = cut_back(forest, error_based(forest, node_counts), asked.schema)
-        return kept, node_counts[nodes][kept.leaves]
+        return forest, asked.released[0]
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
         return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
 
-    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
-        # Pruning adds leaves up, and each brings its draw of noise along.
-        return CountedForest.of_leaves(forest, noisy_counts, standard_deviation(in_sequence(event)[-1]) ** 2)
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:
+        grown = CountedForest.of_leaves(forest, noisy_counts, standard_deviation(in_sequence(event)[-1]) ** 2)
+        kept, nodes = cut_back(forest, error_based(forest, grown.counts), schema)
+        # Leaves that pruning adds up bring their draws of noise along.
+        return CountedForest(kept, grown.counts[nodes], grown.n_draws[nodes], grown.draw_variance)
 
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, max_rows = self._n_levels(schema), self._unit().max_rows
-        price, score = self._price(schema, epsilon), _SCORES[self.score]
+        price, score = self._price(schema, epsilon), _SCORES[self.criterion]
         steps: list[Step] = []
         for level in range(n_levels + 1):
             steps.append(laplace_step(_SIZES.format(level), price, sensitivity=max_rows, n_values=1, a_node=True))
@@ -160,12 +160,12 @@ class DiffPID3Classifier(GreedyForestClassifier):
                 steps.append(choice_step(_SPLITS.format(level), price, sensitivity=score.sensitivity * max_rows))
         return (*steps, laplace_step(_LEAVES, price, sensitivity=max_rows, n_values=len(schema.classes), a_node=True))
 
-    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - some methods look
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:
         *path, leaves = in_sequence(event)
-        score, max_rows = _SCORES[self.score], self._unit().max_rows
+        score, max_rows = _SCORES[self.criterion], self._unit().max_rows
         return (
             len(path) % 2 == 1
-            and forest.depth <= len(path) // 2 <= (self.height or 0)
+            and forest.depth <= len(path) // 2 == self._n_levels(schema)
             and all(is_count(receipt, sensitivity=max_rows) for receipt in (*path[::2], leaves))
             and all(is_choice(receipt, score, max_rows=max_rows) for receipt in path[1::2])
         )

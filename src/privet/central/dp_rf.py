@@ -99,7 +99,7 @@ class DPRFClassifier(LeafCountClassifier):
         self._unit()
         if self.n_trees is not None:
             check_whole("n_trees", self.n_trees, least=1, most=MAX_TREES)
-        if self.noise_factor not in _NOISE_FACTORS:
+        if self.noise_factor not in tuple(_NOISE_FACTORS):  # a file may hold what has no hash
             raise ParameterError(
                 f"noise_factor={self.noise_factor!r} is not known; choose from {', '.join(_NOISE_FACTORS)}"
             )

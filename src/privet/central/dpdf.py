@@ -35,6 +35,8 @@ _NUMERIC = ("bins", "quantiles")
 _PAPER_SCORE = Score(lambda counts: counts, GRID)
 # The entropy's sensitivity is for so many times the declared rows; more are refused.
 _MOST_TIMES = 2
+# Its table of logarithms has an entry for each of these rows, twice over.
+_MOST_FOR_ENTROPY = 10_000_000
 _NOT_PROVEN = (
     "split attributes are chosen with the sensitivity of the Gini index at the noisy size of a node (Theorem 1 of the "
     "paper), and a node may be far smaller than it seems"
@@ -57,7 +59,7 @@ class DPDFClassifier(GreedyForestClassifier):
         The paper's tau. Trees have different root attributes while there are any.
     height : int
         The number of tests on a path; the paper's delta is one more.
-    score : str
+    criterion : str
         What a good split is: ``"gini"``, ``"max_class"`` for the rows that majorities get right, or ``"entropy"``,
         whose sensitivity grows with the number of rows: the schema must declare it, and twice as many are refused.
     numeric : str
@@ -89,7 +91,7 @@ class DPDFClassifier(GreedyForestClassifier):
 
     method = "dpdf"
     counts_every_node = True
-    file_parameters = ("n_trees", "height", "score", "numeric", "min_support", "variant")
+    file_parameters = ("n_trees", "height", "criterion", "numeric", "min_support", "variant")
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class DPDFClassifier(GreedyForestClassifier):
         epsilon: float = 1.0,
         n_trees: int = 4,
         height: int = 4,
-        score: str = "gini",
+        criterion: str = "gini",
         numeric: str = "bins",
         min_support: int = 100,
         variant: str = SOUND,
@@ -114,7 +116,7 @@ class DPDFClassifier(GreedyForestClassifier):
         self.epsilon = epsilon
         self.n_trees = n_trees
         self.height = height
-        self.score = score
+        self.criterion = criterion
         self.numeric = numeric
         self.min_support = min_support
         self.variant = variant
@@ -130,8 +132,8 @@ class DPDFClassifier(GreedyForestClassifier):
         """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
         check_whole("n_trees", self.n_trees, least=1, most=MAX_TREES)
         check_whole("min_support", self.min_support, least=0, most=2**53)
-        if self.score not in _SCORES:
-            raise ParameterError(f"score={self.score!r} is not known; choose from {', '.join(_SCORES)}")
+        if self.criterion not in _SCORES:
+            raise ParameterError(f"criterion={self.criterion!r} is not known; choose from {', '.join(_SCORES)}")
         if self.numeric not in _NUMERIC:
             raise ParameterError(f"numeric={self.numeric!r} is not known; choose from {', '.join(_NUMERIC)}")
         return super().check_parameters()
@@ -139,10 +141,14 @@ class DPDFClassifier(GreedyForestClassifier):
     def _score(self, schema: Schema) -> Score:
         if self.variant == PAPER:
             return _PAPER_SCORE
-        if self.score != "entropy":
-            return GINI if self.score == "gini" else MAX_CLASS
+        if self.criterion != "entropy":
+            return GINI if self.criterion == "gini" else MAX_CLASS
         if schema.rows is None:
-            raise ParameterError('score="entropy" needs to know roughly how many rows there are; declare rows')
+            raise ParameterError('criterion="entropy" needs to know roughly how many rows there are; declare rows')
+        if schema.rows > _MOST_FOR_ENTROPY:
+            raise ParameterError(
+                f'criterion="entropy" is for tables of up to {_MOST_FOR_ENTROPY:,} rows; choose "gini" or "max_class"'
+            )
         return entropy_score(_MOST_TIMES * schema.rows)
 
     def _adapted(self, schema: Schema) -> Schema:
@@ -167,6 +173,9 @@ class DPDFClassifier(GreedyForestClassifier):
 
     def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
         """Q1: the class histogram of every node."""
+        # Roots hold the most rows, so a table that is refused is refused before its noise is drawn.
+        if counts.sum(axis=1).max(initial=0) >= self._score(asked.schema).most_rows:
+            raise DataError("the table has far more rows than the schema declares; correct rows there")
         price = self._price(asked.schema, asked.epsilon)
         noisy, receipt = asked.counts(counts, _COUNTS.format(level), epsilon=price)
         asked.released.append(noisy)
@@ -215,8 +224,6 @@ class DPDFClassifier(GreedyForestClassifier):
         each = [layout.of_attribute(tables, a) for a in range(len(layout.n_codes))]
         if self.variant == PAPER:
             return np.stack([gini_over_sensitivity(counts, size) for counts in each], axis=1)
-        if layout.classes(tables).sum(axis=1).max(initial=0) >= score.most_rows:
-            raise DataError("the table has far more rows than the schema declares; correct rows there")
         return np.stack([score.of(counts) for counts in each], axis=1)
 
     def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:  # noqa: ARG002
@@ -233,7 +240,13 @@ class DPDFClassifier(GreedyForestClassifier):
         weights = confidence_weights(shares[stand_in[nodes.forest.leaves]])
         return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[: nodes.forest.n_trees]))
 
-    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+    def _counted(
+        self,
+        forest: Forest,
+        noisy_counts: NDArray[np.int64],
+        event: Event,
+        schema: Schema,  # noqa: ARG002 - pruning needs it
+    ) -> CountedForest:
         variance = standard_deviation(in_sequence(event)[-1]) ** 2
         return CountedForest(forest, noisy_counts, np.ones(forest.n_nodes, dtype=np.int64), variance)
 
@@ -265,7 +278,7 @@ class DPDFClassifier(GreedyForestClassifier):
             receipts = receipts[1:]
         n_levels = (len(receipts) - 1) // (n_trees + 1)
         return (
-            forest.depth <= n_levels <= (self.height or 0)
+            forest.depth <= n_levels == self._n_levels(schema)
             and is_path(receipts, score, n_trees=n_trees, max_rows=max_rows)
             and all(isinstance(each, Unproven) == (self.variant == PAPER) for each in receipts if is_chosen(each))
         )

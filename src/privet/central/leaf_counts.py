@@ -183,7 +183,13 @@ class LeafCountClassifier(CountForestClassifier):
     def _batches(self) -> tuple[Event, ...]:
         return _batches_of(self.guarantee_.event)
 
-    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+    def _counted(
+        self,
+        forest: Forest,
+        noisy_counts: NDArray[np.int64],
+        event: Event,
+        schema: Schema,  # noqa: ARG002 - pruning needs it
+    ) -> CountedForest:
         return CountedForest.of_leaves(forest, noisy_counts, float(_growth(_batches_of(event))[-1]) ** 2)
 
     def _assumptions(self, event: Event) -> list[str]:

@@ -149,7 +149,13 @@ class PrivateID3Classifier(GreedyForestClassifier):
         weights = counts[stand_in[nodes.forest.leaves]]
         return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[:1]))
 
-    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event) -> CountedForest:
+    def _counted(
+        self,
+        forest: Forest,
+        noisy_counts: NDArray[np.int64],
+        event: Event,
+        schema: Schema,  # noqa: ARG002 - pruning needs it
+    ) -> CountedForest:
         n_draws = np.ones(forest.n_nodes, dtype=np.int64)
         n_draws[0] = forest.n_children[0]
         return CountedForest(forest, noisy_counts, n_draws, standard_deviation(in_sequence(event)[0]) ** 2)
@@ -169,7 +175,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         receipts, k = in_sequence(event), len(schema.attributes)
         max_rows = self._unit().max_rows
         return (
-            max(1, forest.depth) <= len(receipts) <= (self.height or k)
+            forest.depth <= len(receipts) == self._n_levels(schema)
             and bool(forest.n_children[0])
             and all(is_count(each, sensitivity=(k - level) * max_rows) for level, each in enumerate(receipts))
         )

@@ -8,6 +8,7 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from decimal import ROUND_CEILING, Decimal
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Self
@@ -115,7 +116,7 @@ class Guarantee:
         if self.leaks:
             opening = f"Apart from {_few(self.leaks)}, read from the rows without noise and covered by no promise: the"
         provided = f"provided that {'; '.join(self.assumptions)}; " if self.assumptions else ""
-        epsilon = repr(self.epsilon).removesuffix(".0")
+        epsilon = _rounded_up(self.epsilon)
         return (
             f"{opening} chance of any outcome of this fit is the same whether or not {self.protects.subject} in the "
             f"table, up to a factor e^{epsilon}{_factor(self.epsilon)} (pure differential privacy, "
@@ -160,6 +161,13 @@ def _unit_from_json(data: Mapping[str, Any]) -> Unit:
         return Unit(data["unit"], data["max_rows"])
     except ParameterError as error:
         raise ModelFileError("the guarantee's unit is not what privet writes there; the file is damaged") from error
+
+
+def _rounded_up(epsilon: float) -> str:
+    """Return epsilon to twelve digits, rounded up: shares of it add up to a little less."""
+    exact = Decimal(repr(epsilon))
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 11), ROUND_CEILING)
+    return repr(float(rounded)).removesuffix(".0")
 
 
 def _factor(epsilon: float) -> str:

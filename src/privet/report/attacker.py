@@ -7,7 +7,7 @@ from privet.privacy.guarantee import PAPER
 from privet.privacy.unit import ROW
 from privet.report import wording
 from privet.report.drawing import belief_band, detection_curve, hundred_guesses
-from privet.report.markup import listed, sentence, table, text
+from privet.report.markup import sentence, table, text
 from privet.report.odds import MEANINGLESS, number_up, of_hundred, percent_down, percent_up
 
 _TITLE = "What an attacker can gain"
@@ -20,27 +20,28 @@ def attacker_section(facts: dict[str, Any]) -> str:
         return _unproven(guarantee)
     if guarantee["epsilon"] == "inf":
         return (
-            f'<h2>{_TITLE}</h2>\n<p class="lead">Possibly everything. The model bounds nothing: whoever knows all other rows may '
-            "read off whether one more was among them, and which. Treat the file as you treat the rows.</p>\n"
+            f'<h2>{_TITLE}</h2>\n<p class="lead">Possibly everything. The model bounds nothing: whoever knows all '
+            "other rows may read off whether one more was among them, and which. Treat the file as you treat the "
+            "rows.</p>\n"
         )
     return (_beside_leaks if guarantee["leaks"] else _bounded)(guarantee, facts["odds"])
 
 
 def _unproven(guarantee: dict[str, Any]) -> str:
     return (
-        f'<h2>{_TITLE}</h2>\n<p class="lead">Nobody has proven a bound, so reckon with everything. Noise was added, and the paper '
-        f"counts a price for it; but {text(guarantee['reason'], 400)}. Treat the file as you treat the rows.</p>\n"
+        f'<h2>{_TITLE}</h2>\n<p class="lead">Nobody has proven a bound, so reckon with everything. Noise was added, '
+        f"and the paper counts a price for it; but {text(guarantee['reason'], 400)}. Treat the file as you treat "
+        "the rows.</p>\n"
     )
 
 
 def _beside_leaks(guarantee: dict[str, Any], odds: dict[str, Any]) -> str:
     """Return that nothing bounds the whole, and in one sentence what holds for the noisy numbers alone."""
     return (
-        f'<h2>{_TITLE}</h2>\n<p class="lead"><strong>No bound holds for this model as a whole.</strong> Read from the rows '
-        f"without noise:</p>\n{listed(guarantee['leaks'], otherwise='')}\n"
-        "<p>That may give an outlier away with certainty: a bound shows the largest or smallest value of all, a list "
-        "of categories or classes shows the rarest one.</p>\n"
-        f"<p>Had this been public beforehand, somebody who knows all else and guesses whether "
+        f'<h2>{_TITLE}</h2>\n<p class="lead"><strong>No bound holds for this model as a whole.</strong> The '
+        "leaks were read from the rows without noise, and may give an outlier away with certainty: a bound shows the "
+        "largest or smallest value of all, a list of categories or classes shows the rarest one.</p>\n"
+        f"<p>Had they been public beforehand, somebody who knows all else and guesses whether "
         f"{text(wording.was_in(guarantee))} in the table would be right at most {of_hundred(odds['right_guesses'])} "
         f"times of 100 by the noisy numbers{sentence(wording.provided(guarantee))}. To have such a bound for "
         "the model, declare in a schema what is known from elsewhere, and fit again.</p>\n"
@@ -124,8 +125,8 @@ def _odds_tables(guarantee: dict[str, Any], odds: dict[str, Any]) -> str:
 
 def _not_covered(guarantee: dict[str, Any], odds: dict[str, Any]) -> str:
     items = [
-        _undone(guarantee),
-        f"{text(wording.caveat(guarantee))}{_groups(guarantee, odds)}",
+        _public(guarantee),
+        f"{text(wording.caveat(guarantee), 400)}{_groups(guarantee, odds)}",
         "Other releases about the same people: their epsilons add up. The ledger of the data set has the sum; this "
         "file knows of itself alone.",
         "What is true of people in general. A model that finds that smokers fall ill tells something about every "
@@ -134,13 +135,13 @@ def _not_covered(guarantee: dict[str, Any], odds: dict[str, Any]) -> str:
     if guarantee["assumptions"]:
         items.insert(
             1,
-            f"What happens where it is not true that {text('; '.join(guarantee['assumptions']), 400)}: nobody can "
-            "check this afterwards. The epsilons of all batches that hold the same rows add up.",
+            f"Batches that share rows. The promise rests on it that {text('; '.join(guarantee['assumptions']), 400)}, "
+            "which nobody can check afterwards; for whoever is in several, their epsilons add up.",
         )
     return f"<h3>What this does not cover</h3>\n<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>\n"
 
 
-def _undone(guarantee: dict[str, Any]) -> str:
+def _public(guarantee: dict[str, Any]) -> str:
     return f"What was declared public beforehand{', and the leaks above' if guarantee['leaks'] else ''}."
 
 

@@ -30,6 +30,11 @@ def has_counts(model: Any) -> bool:
     return hasattr(model, "nodes_")
 
 
+def counted_by_leaves(model: Any) -> bool:
+    """Return whether nodes are the sums of their leaves; else some were counted with noise of their own."""
+    return bool(np.array_equal(model.nodes_.n_draws, model.forest_.n_leaves_below))
+
+
 def leaf_supports(model: Any) -> NDArray[np.int64]:
     """Return each leaf's released number of rows, all classes together."""
     supports: NDArray[np.int64] = model.nodes_.counts[model.forest_.leaves].sum(axis=1)
@@ -37,24 +42,24 @@ def leaf_supports(model: Any) -> NDArray[np.int64]:
 
 
 def support_deviation(model: Any) -> float:
-    """Return the standard deviation of the noise in the support of a leaf."""
+    """Return the standard deviation of the noise in the support of a leaf that was counted once."""
     return math.sqrt(model.nodes_.draw_variance * model.nodes_.counts.shape[1])
 
 
 def share_above_noise(model: Any) -> float:
     """Return the share of leaves whose support stands out from its noise."""
-    return float(stands_out(leaf_supports(model), support_deviation(model) ** 2).mean())
+    return float(stands_out(leaf_supports(model), _leaf_deviations(model) ** 2).mean())
 
 
 def histogram(model: Any) -> list[Bin]:
     """Return leaves by released support, in steps of the noise's standard deviation; without noise in rows."""
-    deviation, supports = support_deviation(model), leaf_supports(model)
-    if deviation == 0:
+    supports = leaf_supports(model)
+    if model.nodes_.draw_variance == 0:
         labels = ["0", "1 to 2", "3 to 9", "10 to 29", "30 to 99", "100 to 999", "1,000 +"]
         return [Bin(label, n, False) for label, n in zip(labels, _binned(supports, _COUNTS), strict=True)]
     inner = [f"{number(low)} to {number(high)}" for low, high in pairwise(_STEPS)]
     labels = [f"below {number(_STEPS[0])}", *inner, f"above {number(_STEPS[-1])}"]
-    counted = _binned(supports / deviation, _STEPS)
+    counted = _binned(supports / _leaf_deviations(model), _STEPS)
     ends = [*_STEPS, math.inf]
     return [Bin(label, n, end <= RELIABLE) for label, n, end in zip(labels, counted, ends, strict=True)]
 
@@ -87,6 +92,12 @@ def ranked_importances(model: Any) -> list[tuple[str, float]]:
     """Return attributes with their importances, the most important first."""
     named = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
     return sorted(named, key=lambda pair: -pair[1])
+
+
+def _leaf_deviations(model: Any) -> NDArray[np.float64]:
+    # A leaf that pruning made of several may hold the noise of all of them.
+    deviations: NDArray[np.float64] = support_deviation(model) * np.sqrt(model.nodes_.n_draws[model.forest_.leaves])
+    return deviations
 
 
 def _binned(values: NDArray[Any], steps: tuple[float, ...]) -> list[int]:

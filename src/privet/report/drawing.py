@@ -94,9 +94,9 @@ def _axes(across: str, upwards: str, inside: str, label: str) -> str:
     right, bottom = _LEFT + _SIDE, _TOP + _SIDE
     frame = f'<path class="axis" d="M{_LEFT} {_TOP}V{bottom}H{right}"/>'
     ticks = "".join(
-        f'<text x="{_LEFT + _SIDE * at / 100}" y="{bottom + 14}" text-anchor="middle">{at} %</text>'
+        f'<text x="{_LEFT + _SIDE * at / 100}" y="{bottom + 14}" text-anchor="{anchor}">{at} %</text>'
         f'<text x="{_LEFT - 4}" y="{bottom - _SIDE * at / 100 + 4}" text-anchor="end">{at}</text>'
-        for at in (0, 50, 100)
+        for at, anchor in ((0, "middle"), (50, "middle"), (100, "end"))
     )
     names = (
         f'<text x="{_LEFT + _SIDE / 2}" y="{bottom + 29}" text-anchor="middle">{across}</text>'

@@ -24,6 +24,7 @@ def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
     """
     guarantee = model.guarantee_.to_json()
     releases = single_releases(model.guarantee_.event)
+    noise = _noise(model)
     deviations = [r.standard_deviation for r in releases if r.standard_deviation is not None]
     return {
         "file": name,
@@ -35,11 +36,11 @@ def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
         "odds": _odds(guarantee),
         "released_values": int(model.noisy_counts_.size) if counts.has_counts(model) else None,
         "smallest_noise_standard_deviation": min(deviations, default=0.0),
-        "noise": _noise(model),
+        "noise": noise,
         "releases": [release.to_json() for release in releases],
         "composition": guarantee["event"],
         **_read_off(model),
-        "nist_sp_800_226": [answer.to_json() for answer in nist.answers(model, guarantee, releases)],
+        "nist_sp_800_226": [answer.to_json() for answer in nist.answers(noise, guarantee, releases)],
     }
 
 

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from privet.report.counts import histogram, shares
-from privet.report.drawing import growth_curve, support_histogram
+from privet.privacy.unit import ROW
+from privet.report import wording
+from privet.report.counts import counted_by_leaves, shares
 from privet.report.markup import bar, number, percent, stacked_bar, table, text
 from privet.report.tree_data import ShownTrees
-from privet.tree.intervals import RELIABLE, reach, stands_out
+from privet.tree.intervals import reach, stands_out
 from privet.tree.rules import Rule, RuleTable
 from privet.tree.vote import class_shares
 
@@ -17,28 +18,6 @@ _PRINTED_TREES = 3
 _PRINTED_BRANCHES = 6
 _KEY = 20
 _MOST_BARS = 40
-
-
-def noise_section(model: Any, facts: dict[str, Any]) -> str:
-    """Return the noise against the counts it was added to."""
-    noise = facts["noise"]
-    share = percent(noise["share_of_leaves_above_3_deviations"])
-    if noise["standard_deviation_of_a_count"] == 0:
-        told = "<p>The counts carry no noise: they are exact.</p>\n"
-        unit = "released rows in a leaf"
-    else:
-        told = (
-            "<p>Every released count carries noise with a standard deviation of "
-            f"{number(noise['standard_deviation_of_a_count'])} rows; a leaf's support, the sum over its "
-            f"{len(facts['model']['classes'])} classes, of {number(noise['standard_deviation_of_a_leaf'])}. "
-            f"<strong>{share} of the {facts['model']['leaves']:,} leaves stand out</strong>: their support exceeds "
-            f"{RELIABLE:g} standard deviations. Noise alone lifts fewer than one empty leaf in a hundred so far. What "
-            "stays in the grey bars tells next to nothing on its own; a prediction adds up one leaf of every tree."
-            "</p>\n"
-        )
-        unit = f"released support in standard deviations of its noise; grey: within ±{RELIABLE:g}, or below"
-    picture = f'<figure class="wide">{support_histogram(histogram(model), unit)}<figcaption>Leaves by released support.'
-    return f"<h2>Noise against counts</h2>\n{told}{picture}</figcaption></figure>\n{_growth(noise['growth'])}"
 
 
 def balance_section(facts: dict[str, Any]) -> str:
@@ -54,15 +33,25 @@ def balance_section(facts: dict[str, Any]) -> str:
         )
         for each in balance[:_MOST_BARS]
     ]
-    told = "All trees count the same rows, so their totals are averaged; intervals hold 95 times of 100."
-    max_rows = facts["guarantee"]["max_rows"]
-    told += "" if facts["guarantee"]["unit"] == "row" else f" Of each person's rows at most {max_rows:,} were counted."
+    told = f"{_totals(facts)} Intervals hold 95 times of 100.{_rows_of_each(facts['guarantee'])}"
     headings = ["class", "", "rows", "noise interval"]
     drawn = table(headings, classes, kind="bars", label="Class balance", numbers=[2, 3])
     return (
         f"<h2>Classes and attributes</h2>\n<h3>Class balance, as released</h3>\n<p>{told}</p>\n{drawn}"
         f"{_left_out(len(balance))}<h3>What matters</h3>\n{_importances(facts['importances'])}"
     )
+
+
+def _totals(facts: dict[str, Any]) -> str:
+    if facts["model"]["trees"] == 1:
+        return "The root of the tree counts all rows."
+    return "All trees count the same rows, so their totals are averaged."
+
+
+def _rows_of_each(guarantee: dict[str, Any]) -> str:
+    if guarantee["unit"] == ROW:
+        return ""
+    return f" Of the rows of {text(wording.one(guarantee))} at most {guarantee['max_rows']:,} were counted."
 
 
 def trees_section(model: Any, trees: ShownTrees) -> str:
@@ -73,14 +62,16 @@ def trees_section(model: Any, trees: ShownTrees) -> str:
         f"{trees.n_trees} of its {forest.n_trees:,} trees: those that stand out most from their noise, and what is "
         "above them. The rest is in the model file.</p>\n"
     )  # fmt: skip
+    alone = trees.n_trees == forest.n_trees == 1
     options = "".join(f'<option value="{i}">tree {i + 1}</option>' for i in range(trees.n_trees))
     return (
-        "<h2>The trees</h2>\n<p>A row of the table starts at the top of every tree and follows the answers. Shown "
-        "are released rows with the 95 % interval of their noise, and the classes' shares of them. Grey words mean "
-        f"that noise alone could explain the number.</p>\n{cut}{_class_key(model)}"
-        '<div class="with-script"><div class="tools">'
-        f'<label for="tree-choice">Show</label><select id="tree-choice">{options}</select>'
-        '<button type="button" id="tree-next">Next tree</button>'
+        f"<h2>The {'tree' if alone else 'trees'}</h2>\n<p>A row of the table starts at the top of "
+        f"{'the' if alone else 'every'} tree and follows the answers. Shown are released rows with the 95 % interval "
+        "of their noise, and the classes' shares of them. Grey words mean that noise alone could explain the number."
+        f"{_own_noise(model)}</p>\n{cut}{_class_key(model)}"
+        f'<div class="with-script"><div class="tools"><span{" hidden" if alone else ""}>'
+        f'<label for="tree-choice">Show</label> <select id="tree-choice">{options}</select> '
+        '<button type="button" id="tree-next">Next tree</button></span>'
         '<button type="button" id="open-3">Open three levels</button>'
         '<button type="button" id="close-all">Close all</button></div>'
         '<svg id="icicle" role="img" aria-label="The chosen tree, its root at the top, branches as wide as their '
@@ -91,17 +82,24 @@ def trees_section(model: Any, trees: ShownTrees) -> str:
     )
 
 
-def rules_section(model: Any) -> str:
+def _own_noise(model: Any) -> str:
+    if counted_by_leaves(model) or model.nodes_.draw_variance == 0:
+        return ""
+    return " Nodes were counted with noise of their own, so branches need not add up to what is above them."
+
+
+def rules_section(model: Any, table_of_rules: RuleTable) -> str:
     """Return the strongest rules with their intervals."""
-    rules = strongest_rules(model)
+    rules = strongest_rules(model, table_of_rules)
     if not rules:
         return (
             "<h2>The strongest rules</h2>\n<p>No leaf stands out from the noise so far that its class is surely more "
             "frequent there than overall.</p>\n"
         )
+    several = model.forest_.n_trees > 1
     cells = [
         (
-            f"{text(rule.text, 600)} <span class='soft small'>tree {rule.tree + 1}</span>",
+            text(rule.text, 600) + (f" <span class='soft small'>tree {rule.tree + 1}</span>" if several else ""),
             _with_interval(number(rule.support), _interval(rule.support_low, rule.support_high)),
             _with_interval(
                 percent(rule.confidence), f"{percent(rule.confidence_low)} to {percent(rule.confidence_high)}"
@@ -118,11 +116,12 @@ def rules_section(model: Any) -> str:
     )
 
 
-def strongest_rules(model: Any) -> list[Rule]:
+def strongest_rules(model: Any, rules: RuleTable) -> list[Rule]:
     """Return leaves that surely predict their class better than its overall share, by how many rows they do."""
-    found = RuleTable.of(model.nodes_, model.schema_)
-    found = found.take(found.is_leaf & found.stands_out)
-    excess = found.numbers["confidence_low"] - class_shares(model.noisy_counts_)[found.predicted]
+    found = rules.take(rules.is_leaf & rules.stands_out)
+    # Roots count every row once, where some methods have released the counts of all nodes.
+    overall = class_shares(model.nodes_.counts[: model.forest_.n_trees])
+    excess = found.numbers["confidence_low"] - overall[found.predicted]
     rows = excess * found.support
     best = np.argsort(-rows, kind="stable")[:N_RULES]
     return list(found.take(best[rows[best] > 0]).rules())
@@ -136,17 +135,6 @@ def _interval(low: float, high: float) -> str:
     return f"{number(round(low))} to {number(round(high))}"
 
 
-def _growth(deviations: list[float]) -> str:
-    if len(deviations) < 2 or deviations[-1] == 0:
-        return ""
-    return (
-        f"<h3>Noise over batches</h3>\n<p>New rows were added in {len(deviations):,} batches. Each brought its own "
-        f"noise, so that of a count grew from {number(deviations[0])} to "
-        f'{number(deviations[-1])}; epsilon did not.</p>\n<figure class="wide">{growth_curve(deviations)}'
-        "<figcaption>Standard deviation of the noise in a released count.</figcaption></figure>\n"
-    )
-
-
 def _importances(importances: dict[str, float]) -> str:
     ranked = [(name, share) for name, share in importances.items() if share > 0]
     if not ranked:
@@ -154,11 +142,7 @@ def _importances(importances: dict[str, float]) -> str:
     largest = ranked[0][1]
     cells = [(text(name), bar(share / largest), percent(share)) for name, share in ranked[:_MOST_BARS]]
     silent = len(importances) - len(ranked)
-    rest = (
-        f"<p class='soft'>{silent} more {'does' if silent == 1 else 'do'} not stand out from the noise.</p>\n"
-        if silent
-        else ""
-    )
+    rest = f"<p class='soft'>{silent} more: not asked for in any tree, or no more than noise.</p>\n" if silent else ""
     told = "<p>Each attribute's share of the fall in impurity, from released counts and corrected for noise.</p>\n"
     drawn = table(["attribute", "", "share"], cells, kind="bars", label="Importances", numbers=[2])
     return f"{told}{drawn}{_left_out(len(ranked))}{rest}"

@@ -17,6 +17,8 @@ def shown(value: object, most: int | None = MAX_SHOWN) -> str:
     text = str(value)
     if most is not None and len(text) > most:
         text = f"{text[: most - 1]}…"
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 

@@ -7,7 +7,8 @@ on those below. A model file can answer for the upper ones; the page says who ha
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from privet.report.counts import has_counts, share_above_noise
+from privet.privacy.guarantee import NOT_PRIVATE, PAPER
+from privet.report import wording
 from privet.report.markup import exact, percent
 from privet.report.receipts import Receipt
 
@@ -27,26 +28,21 @@ class Answer:
         return asdict(self)
 
 
-def answers(model: Any, guarantee: dict[str, Any], releases: list[Receipt]) -> list[Answer]:
-    """Return the publication's questions with what this model can say to them."""
+def answers(noise: dict[str, Any] | None, guarantee: dict[str, Any], releases: list[Receipt]) -> list[Answer]:
+    """Return the publication's questions with what a model can say to them; ``noise`` is that of its counts."""
     return [
         _parameter(guarantee),
         _unit(guarantee),
         _other_releases(),
         _algorithms(releases),
-        _utility(model),
+        _utility(noise),
         Answer(
             "Bias",
             "Noise hits small groups hardest: where a class or a branch has few rows, its share is uncertain, and "
             "the page shows by how much. Whether the rows themselves treat groups fairly is not in the file.",
             PARTLY,
         ),
-        Answer(
-            "Query model",
-            "One release, not interactive: the numbers in this file were drawn once and stay. Predictions, rules and "
-            "this page only rearrange them and cost nothing more.",
-            MODEL_FILE,
-        ),
+        _query_model(guarantee, len(releases)),
         Answer("Trust model", f"Trusted with every value: {guarantee['trust']}.", MODEL_FILE),
         _implementation(guarantee),
         Answer(
@@ -65,11 +61,13 @@ def answers(model: Any, guarantee: dict[str, Any], releases: list[Receipt]) -> l
 
 
 def _parameter(guarantee: dict[str, Any]) -> Answer:
-    if guarantee["mode"] == "not private":
-        return Answer("Privacy parameter", f"None: {guarantee['reason']}.", MODEL_FILE)
+    if guarantee["epsilon"] == "inf":
+        none = "None is proven" if guarantee["mode"] == PAPER else "None"
+        return Answer("Privacy parameter", f"{none}: {guarantee['reason']}.", MODEL_FILE)
     kind = "pure differential privacy" if guarantee["delta"] == 0 else f"delta = {guarantee['delta']:g}"
     apart = f", apart from {_leaks(len(guarantee['leaks']))} listed above" if guarantee["leaks"] else ""
-    return Answer("Privacy parameter", f"epsilon = {exact(guarantee['epsilon'])}, {kind}{apart}.", MODEL_FILE)
+    given = wording.provided(guarantee)
+    return Answer("Privacy parameter", f"epsilon = {exact(guarantee['epsilon'])}, {kind}{apart}{given}.", MODEL_FILE)
 
 
 def _leaks(n_leaks: int) -> str:
@@ -80,8 +78,8 @@ def _unit(guarantee: dict[str, Any]) -> Answer:
     told = f"Neighbours: {guarantee['neighbours']}."
     if guarantee["max_rows"] > 1:
         told += f" At most {guarantee['max_rows']:,} rows of each were counted."
-    if guarantee["unit"] == "row":
-        told += " Somebody with several rows is protected less: with k rows at k times epsilon."
+    if guarantee["epsilon"] != "inf":
+        told += f" {wording.caveat(guarantee)}"
     return Answer("Unit of privacy", told, MODEL_FILE)
 
 
@@ -106,18 +104,39 @@ def _algorithms(releases: list[Receipt]) -> Answer:
     )
 
 
-def _utility(model: Any) -> Answer:
-    told = "Accuracy is not in the file: measured on the rows it would be a release of its own."
-    if has_counts(model):
+def _query_model(guarantee: dict[str, Any], n_releases: int) -> Answer:
+    event = guarantee["event"]
+    told = "One release, not interactive: the numbers in this file were drawn once and stay."
+    if event["event"] == "Parallel":
         told = (
-            f"Noise of standard deviation {model.noise_std_:.3g} in each released count; "
-            f"{percent(share_above_noise(model))} of the leaves stand out from it. {told}"
+            f"{len(event['parts']):,} releases, one for each batch of new rows, not interactive: noise was drawn once "
+            "for each, and the numbers in this file are the sums. That the dearest one sets the price rests on this: "
+            f"{'; '.join(guarantee['assumptions'])}."
+        )
+    elif n_releases > 1:
+        told = (
+            f"One fit, not interactive: its {n_releases:,} questions were asked once, some in the light of earlier "
+            "answers, and the numbers in this file stay."
+        )
+    return Answer(
+        "Query model",
+        f"{told} Predictions, rules and this page only rearrange them and cost nothing more.",
+        MODEL_FILE,
+    )
+
+
+def _utility(noise: dict[str, Any] | None) -> Answer:
+    told = "Accuracy is not in the file: measured on the rows it would be a release of its own."
+    if noise is not None:
+        told = (
+            f"Noise of standard deviation {noise['standard_deviation_of_a_count']:.3g} in each released count; "
+            f"{percent(noise['share_of_leaves_above_3_deviations'])} of the leaves stand out from it. {told}"
         )
     return Answer("Utility and accuracy", told, PARTLY)
 
 
 def _implementation(guarantee: dict[str, Any]) -> Answer:
-    if guarantee["mode"] == "not private":
+    if guarantee["mode"] == NOT_PRIVATE:
         drawn = "This model's numbers carry no noise that protects them."
     else:
         drawn = "Noise is drawn with whole numbers only, from the operating system's secure generator."

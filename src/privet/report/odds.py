@@ -16,6 +16,7 @@ GROUPS = (1, 2, 4, 10)
 MEANINGLESS = 50.0
 # e to a larger one overflows.
 _LARGEST = 700.0
+_SHORT = 7
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,12 @@ def number_up(value: float) -> str:
     rounded = Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(float(value)))
     # Zeros would pretend digits that are not there, and an exponent would frighten.
     return f"{rounded.normalize():,f}"
+
+
+def epsilon_up(epsilon: float) -> str:
+    """Return an epsilon in full where it is short, else to three digits and rounded up."""
+    full = repr(float(epsilon)).removesuffix(".0")
+    return full if len(full) <= _SHORT else number_up(epsilon)
 
 
 def of_hundred(share: float) -> int:

@@ -17,8 +17,10 @@ from privet.report.attacker import attacker_section
 from privet.report.counts import has_counts
 from privet.report.facts import facts
 from privet.report.markup import embedded_json, sentence, table, text
-from privet.report.receipts import receipts
+from privet.report.noise import noise_section
+from privet.report.receipts import folded
 from privet.report.tree_data import shown_trees, tree_data
+from privet.tree.rules import RuleTable
 from privet.whole_file import whole_file
 
 
@@ -69,17 +71,18 @@ def page(model: Any, told: dict[str, Any]) -> str:
     data: dict[str, Any] = {"epsilon": told["guarantee"]["epsilon"]}
     sections = [
         promise.opening(told),
-        promise.guarantee_section(told, list(receipts(model.guarantee_.event))),
+        promise.guarantee_section(told, list(folded(model.guarantee_.event))),
         attacker_section(told),
     ]
     if has_counts(model):
-        trees = shown_trees(model)
+        rules = RuleTable.of(model.nodes_, model.schema_)
+        trees = shown_trees(model, rules.paths)
         data["trees"] = tree_data(model, trees)
         sections += [
-            findings.noise_section(model, told),
+            noise_section(told),
             findings.balance_section(told),
             findings.trees_section(model, trees),
-            findings.rules_section(model),
+            findings.rules_section(model, rules),
         ]
     sections += [_questions(told["nist_sp_800_226"]), _sign_off(told)]
     title = f"Privacy report: {told['file']}" if told["file"] else "Privacy report"

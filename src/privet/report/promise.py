@@ -3,44 +3,55 @@
 import math
 from typing import Any
 
+from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND
+from privet.privacy.unit import ROW
+from privet.report import wording
 from privet.report.markup import exact, listed, number, pairs, sentence, table, text
-from privet.report.odds import of_hundred
+from privet.report.odds import epsilon_up, of_hundred
 from privet.report.receipts import Receipt
 
-_MOST_PARTS = 12
+_MOST_LINES = 40
 _INDENTS = 3
+_TIMES = "\N{MULTIPLICATION SIGN}"
 _COSTS_NOTHING = (
-    "Everything on this page is made from what the model file releases anyway: noisy numbers, the public structure "
-    "and schema, and the promise. Reading it, printing it or passing it on costs no further privacy."
+    "Everything on this page is made from what the model file holds anyway: noisy numbers, the trees, the schema and "
+    "the promise. Reading it, printing it or passing it on costs no further privacy."
+)
+_LEAKS = (
+    "Everything on this page is made from what the model file holds anyway, and some of that was read from the rows "
+    "without noise: whoever sees the page sees the leaks too."
 )
 _EXACT = (
     "This page shows numbers that no noise protects. Whoever may not see the rows may not see this page: do not "
     "publish it or pass it on."
+)
+_UNPROVEN = (
+    "The numbers on this page carry noise, and nobody has proven how far it protects. Whoever may not see the rows may "
+    "not see this page: do not publish it or pass it on."
 )
 
 
 def opening(facts: dict[str, Any]) -> str:
     """Return the title, a banner where one is due, and the promise in one sentence."""
     guarantee, model = facts["guarantee"], facts["model"]
-    not_private = guarantee["mode"] == "not private"
     named = f" of {text(facts['file'])}" if facts["file"] else ""
     return (
         f"<h1>Privacy report{named}</h1>\n"
         f'<p class="soft">Method {text(model["method"])} · model checksum (SHA-256) '
         f"<code>{facts['checksum']}</code></p>\n"
         f"{_banner(guarantee)}"
-        f'<p class="promise{" broken" if not_private else ""}">{sentence(guarantee["sentence"])}</p>\n'
+        f'<p class="promise{"" if guarantee["mode"] == SOUND else " broken"}">{sentence(guarantee["sentence"])}</p>\n'
         f"{_figures(facts)}"
-        f'<p class="soft small">{_EXACT if not_private else _COSTS_NOTHING}</p>\n'
+        f'<p class="soft small">{_passing_on(guarantee)}</p>\n'
     )
 
 
-def guarantee_section(facts: dict[str, Any], receipts: list[Receipt]) -> str:
+def guarantee_section(facts: dict[str, Any], receipts: list[tuple[int, Receipt]]) -> str:
     """Return the guarantee field by field, and the receipts."""
     guarantee = facts["guarantee"]
     rows = [
-        ("Epsilon", "infinite: nothing is promised" if guarantee["epsilon"] == "inf" else exact(guarantee["epsilon"])),
-        ("Delta", f"{guarantee['delta']:g}{' (pure differential privacy)' if _is_pure(guarantee) else ''}"),
+        ("Epsilon", _epsilon(guarantee)),
+        ("Delta", _delta(guarantee)),
         ("Neighbours", text(guarantee["neighbours"], 400)),
         ("Unit of privacy", _unit(guarantee)),
         ("Trusted", text(guarantee["trust"], 400)),
@@ -53,17 +64,20 @@ def guarantee_section(facts: dict[str, Any], receipts: list[Receipt]) -> str:
     return (
         "<h2>The promise, field by field</h2>\n"
         f"{pairs(rows)}\n<h3>Receipts: how the promise was bought</h3>\n"
-        "<p>Every number that left the room has a receipt. The sum at the top is computed from them, never the other "
-        f"way round.</p>\n{_receipt_table(receipts)}"
+        f"<p>{_about_receipts(guarantee)}</p>\n{_receipt_table(receipts)}"
     )
 
 
 def _banner(guarantee: dict[str, Any]) -> str:
     warnings = []
-    if guarantee["mode"] == "not private":
+    if guarantee["mode"] == NOT_PRIVATE:
         title = "This model is not private. Do not publish it as if it were."
         warnings.append((title, text(guarantee["reason"], 400)))
-    elif guarantee["mode"] != "sound":
+    elif guarantee["mode"] == PAPER:
+        title = "Nothing is proven for this model. It is for reproducing a paper, not for publishing."
+        told = "Noise was added, but the price that the paper counts for it has no proof, and so it promises nothing."
+        warnings.append((title, told))
+    elif guarantee["mode"] != SOUND:
         title = f"The promise of this model is not sound; its mode is {text(guarantee['mode'])}."
         warnings.append((title, text(guarantee["reason"], 400)))
     if guarantee["leaks"]:
@@ -75,15 +89,21 @@ def _banner(guarantee: dict[str, Any]) -> str:
     )
 
 
+def _passing_on(guarantee: dict[str, Any]) -> str:
+    if guarantee["mode"] != SOUND:
+        return _UNPROVEN if guarantee["mode"] == PAPER else _EXACT
+    return _LEAKS if guarantee["leaks"] else _COSTS_NOTHING
+
+
 def _figures(facts: dict[str, Any]) -> str:
-    guarantee, model, odds = facts["guarantee"], facts["model"], facts["odds"]
+    model = facts["model"]
     if facts["released_values"] is None:
         return ""
-    private = guarantee["epsilon"] != "inf"
+    trees = "tree" if model["trees"] == 1 else "trees"
     cells = [
-        (exact(guarantee["epsilon"]) if private else "infinite", "epsilon"),
-        (f"{of_hundred(odds['right_guesses'])} of 100", f"guesses about one {noun(guarantee)} right, at most"),
-        (number(model["trees"]), f"trees of height {model['height']}"),
+        _epsilon_figure(facts["guarantee"]),
+        _guesses_figure(facts["guarantee"], facts["odds"]),
+        (number(model["trees"]), f"{trees} of height {model['height']}"),
         (number(facts["released_values"]), "numbers released"),
         (number(facts["smallest_noise_standard_deviation"]), "smallest noise, standard deviation"),
     ]
@@ -91,20 +111,42 @@ def _figures(facts: dict[str, Any]) -> str:
     return f'<div class="figures">{inside}</div>\n'
 
 
-def noun(guarantee: dict[str, Any]) -> str:
-    """Return in a word whom the promise protects; other units are the rows that share a value, such as a person's."""
-    return "row" if guarantee["unit"] == "row" else "person"
+def _epsilon_figure(guarantee: dict[str, Any]) -> tuple[str, str]:
+    if guarantee["mode"] == PAPER:
+        return "not proven", "epsilon"
+    if guarantee["epsilon"] == "inf":
+        return "infinite", "epsilon"
+    return epsilon_up(guarantee["epsilon"]), "epsilon of the noisy numbers alone" if guarantee["leaks"] else "epsilon"
 
 
-def _is_pure(guarantee: dict[str, Any]) -> bool:
-    return bool(guarantee["delta"] == 0 and guarantee["mode"] != "not private")
+def _guesses_figure(guarantee: dict[str, Any], odds: dict[str, Any]) -> tuple[str, str]:
+    one = text(wording.one(guarantee))
+    if guarantee["mode"] == PAPER:
+        return "not proven", f"a bound on right guesses about {one}"
+    if guarantee["leaks"]:
+        return "no bound", f"on right guesses about {one}, since there are leaks"
+    given = sentence(wording.provided(guarantee))
+    return f"{of_hundred(odds['right_guesses'])} of 100", f"guesses about {one} right, at most{given}"
+
+
+def _epsilon(guarantee: dict[str, Any]) -> str:
+    if guarantee["epsilon"] == "inf":
+        return f"infinite: nothing is {'proven' if guarantee['mode'] == PAPER else 'promised'}"
+    return exact(guarantee["epsilon"]) + (", of the noisy numbers alone" if guarantee["leaks"] else "")
+
+
+def _delta(guarantee: dict[str, Any]) -> str:
+    pure = guarantee["delta"] == 0 and guarantee["mode"] == SOUND
+    apart = ", apart from the leaks" if guarantee["leaks"] else ""
+    return f"{guarantee['delta']:g}{f' (pure differential privacy{apart})' if pure else ''}"
 
 
 def _unit(guarantee: dict[str, Any]) -> str:
-    if guarantee["unit"] == "row":
-        return "one row"
-    rows = guarantee["max_rows"]
-    return f"all rows with one value of {text(guarantee['unit'])}, of which at most {rows:,} are used"
+    told = "one row"
+    if guarantee["unit"] != ROW:
+        rows = guarantee["max_rows"]
+        told = f"all rows with one value of {text(guarantee['unit'])}, of which at most {rows:,} are used"
+    return told if guarantee["epsilon"] == "inf" else f"{told}. {text(wording.caveat(guarantee), 400)}"
 
 
 def _leaks(leaks: list[str]) -> str:
@@ -113,17 +155,49 @@ def _leaks(leaks: list[str]) -> str:
     return f"read from the rows without noise, covered by no promise: {listed(leaks, otherwise='')}"
 
 
-def _receipt_table(receipts: list[Receipt]) -> str:
-    rows = [_receipt_row(receipt) for receipt in receipts[:_MOST_PARTS]]
-    if len(receipts) > _MOST_PARTS:
-        rows.append([f"… and {len(receipts) - _MOST_PARTS:,} more, all in <code>--json</code>", *[""] * 5])
+def _about_receipts(guarantee: dict[str, Any]) -> str:
+    if guarantee["leaks"]:
+        return (
+            "Every noisy number and every choice that left the room has a receipt, and the epsilon at the top is "
+            "computed from them. What was read from the rows without noise has none: no price could be written on it, "
+            "and the epsilon does not cover it."
+        )
+    return (
+        "Every number and every choice that left the room has a receipt. The epsilon at the top is computed from "
+        "them, never the other way round."
+    )
+
+
+def _receipt_table(receipts: list[tuple[int, Receipt]]) -> str:
+    rows = [_receipt_row(times, receipt) for times, receipt in receipts[:_MOST_LINES]]
+    if len(receipts) > _MOST_LINES:
+        rows.append([f"… and {len(receipts) - _MOST_LINES:,} more, all in <code>--json</code>", *[""] * 5])
     headings = ["mechanism", "what", "sensitivity", "noise scale", "standard deviation", "epsilon"]
-    caption = "From the outside in: what stands indented is part of what is above."
+    caption = (
+        "From the outside in: what stands indented is part of what is above. Equal ones stand on one line, and a long "
+        "epsilon is rounded up; all are in full in <code>--json</code>."
+    )
+    if any(receipt.is_choice for _, receipt in receipts):
+        caption += " Choices compare scores, and their sensitivity is in steps of the score."
     return table(headings, rows, kind="receipts", label="Receipts", caption=caption, numbers=[2, 3, 4, 5])
 
 
-def _receipt_row(receipt: Receipt) -> list[str]:
+def _receipt_row(times: int, receipt: Receipt) -> list[str]:
     indent = f'<span class="indent-{min(receipt.depth, _INDENTS)}">{text(receipt.name)}</span>'
-    figures = [receipt.sensitivity, receipt.scale, receipt.standard_deviation]
-    cost = "infinite" if math.isinf(receipt.epsilon) else exact(receipt.epsilon)
-    return [indent, text(receipt.what, 400), *("" if value is None else number(value) for value in figures), cost]
+    figures = ["" if value is None else number(value) for value in (receipt.scale, receipt.standard_deviation)]
+    often, each = (f"{times:,} {_TIMES} ", " each") if times > 1 else ("", "")
+    return [indent, often + text(receipt.what, 400), _sensitivity(receipt), *figures, _cost(receipt) + each]
+
+
+def _sensitivity(receipt: Receipt) -> str:
+    if receipt.sensitivity is None:
+        return ""
+    return number(receipt.sensitivity) + (" steps" if receipt.is_choice else "")
+
+
+def _cost(receipt: Receipt) -> str:
+    if not math.isinf(receipt.epsilon):
+        return epsilon_up(receipt.epsilon)
+    if receipt.asked is None or math.isinf(receipt.asked):
+        return "infinite"
+    return f"infinite, asked for {epsilon_up(receipt.asked)}"

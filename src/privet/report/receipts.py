@@ -21,8 +21,8 @@ _NAMES = {
     "Parallel": "disjoint rows: the dearest counts",
 }
 _VOID = {
-    "Seeded": "from a seed, which can be taken off again",
-    "Unproven": "whose price is claimed and not proven",
+    "Seeded": "from a seed and so not secret",
+    "Unproven": "price not proven",
 }
 
 

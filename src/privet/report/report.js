@@ -176,7 +176,7 @@
     const rest = supportOf(node) - children[node].reduce((sum, child) => sum + supportOf(child), 0);
     const item = treeItem(level);
     const row = make("div", "node unsure");
-    row.append(make("span", "twist", "\u00b7"), make("span", "told", `${whole(missing)} ${missing === 1 ? "branch" : "branches"} not on this page, ${whole(rest)} released rows together`));
+    row.append(make("span", "twist", "\u00b7"), make("span", "told", `${whole(missing)} ${missing === 1 ? "branch" : "branches"} not on this page${trees.summed ? `, ${whole(rest)} released rows together` : ""}`));
     item.append(row);
     return item;
   };

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.report.counts import counted_by_leaves
 from privet.report.markup import shown
 from privet.tree.conditions import Paths
 from privet.tree.forest import LEAF, Forest
@@ -60,8 +61,8 @@ class ShownTrees:
         return len(self.chosen) == self.forest.n_nodes
 
 
-def shown_trees(model: Any) -> ShownTrees:
-    """Choose the nodes that the page shows of a model with released counts."""
+def shown_trees(model: Any, paths: Paths) -> ShownTrees:
+    """Choose the nodes that the page shows of a model with released counts; ``paths`` are those of its forest."""
     forest: Forest = model.forest_
     counts, draws = model.nodes_.counts, model.nodes_.n_draws
     room = max(1, min(MAX_NODES, _MAX_COUNTS // counts.shape[1]))
@@ -69,9 +70,7 @@ def shown_trees(model: Any) -> ShownTrees:
     rank = _prominence(forest, counts.sum(axis=1), draws)
     rank[forest.tree_of_node >= n_trees] = -np.inf
     rank[:n_trees] = np.inf
-    # Stable, so that of equals the parent comes first: it has the lower number.
-    order = np.argsort(-rank, kind="stable")[:room]
-    chosen = np.sort(order[rank[order] > -np.inf])
+    chosen = _first(rank, room)
     parent = forest.parent[chosen]
     return ShownTrees(
         forest=forest,
@@ -79,7 +78,7 @@ def shown_trees(model: Any) -> ShownTrees:
         parent=np.where(parent < 0, -1, np.searchsorted(chosen, parent)),
         counts=counts[chosen],
         draws=draws[chosen],
-        conditions=_conditions(Paths(forest, model.schema_), chosen),
+        conditions=_conditions(paths, chosen),
         n_trees=n_trees,
     )
 
@@ -107,8 +106,17 @@ def tree_data(model: Any, trees: ShownTrees) -> dict[str, Any]:
         "many": sortable.astype(int).tolist(),
         "draws": trees.draws.tolist(),
         "counts": trees.counts.ravel().tolist(),
+        "summed": counted_by_leaves(model),
         "strings": list(strings),
     }
+
+
+def _first(rank: NDArray[np.float64], room: int) -> NDArray[np.int64]:
+    """Return the nodes of the highest rank, ascending; only those that may be among them are sorted, of millions."""
+    least = np.partition(rank, -room)[-room] if room < len(rank) else -np.inf
+    able = np.flatnonzero((rank >= least) & (rank > -np.inf))
+    # Stable, so that of equals the parent comes first: it has the lower number.
+    return np.sort(able[np.argsort(-rank[able], kind="stable")[:room]])
 
 
 def _conditions(paths: Paths, chosen: NDArray[np.int64]) -> list[str]:

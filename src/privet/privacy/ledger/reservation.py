@@ -16,6 +16,8 @@ from privet.privacy.ledger.book import Book
 from privet.privacy.ledger.spending import Cost
 from privet.rng import NoiseSource
 
+_ROUNDING = 1e-9
+
 
 class Reservation:
     """A cost that is set aside: settled after the release, or given back where no secret bit was drawn for one.
@@ -45,7 +47,9 @@ class Reservation:
         cost = Cost.of(event, self._cost.delta)
         if not self._cost.covers(cost):
             raise LedgerError("the release cost more than was reserved for it; it is withheld, and counts as spent")
-        self._close(SETTLED, {**note(), **amounts(cost), "event": events.to_json(event)})
+        # What shares of the price lack by rounding is not worth a digit in the books.
+        charged = self._cost if cost.epsilon > (1 - _ROUNDING) * self._cost.epsilon and not cost.delta else cost
+        self._close(SETTLED, {**note(), **amounts(charged), "event": events.to_json(event)})
 
     def __enter__(self) -> Self:
         return self
