@@ -135,11 +135,11 @@ class Plan:
         }
 
 
-def epsilon_needed(planned: Callable[[float], Plan], reliability: float) -> float:
-    """Return the least epsilon, to three digits and rounded up, at which votes are as reliable as asked."""
+def epsilon_needed(planned: Callable[[float], Plan], reliability: float, *, least: float = MIN_EPSILON) -> float:
+    """Return the least epsilon above ``least``, to three digits and rounded up, for votes as reliable as asked."""
     if not isinstance(reliability, (int, float)) or not 0.5 < reliability < 1:
         raise ParameterError(f"reliability={reliability!r} must lie between 0.5, where noise decides, and 1; try 0.95")
-    low, high = math.log(MIN_EPSILON), math.log(_MAX_EPSILON)
+    low, high = math.log(least), math.log(_MAX_EPSILON)
     if planned(_MAX_EPSILON).reliability < reliability:
         return math.inf
     while high - low > 1e-6:

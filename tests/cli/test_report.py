@@ -90,3 +90,24 @@ def test_the_model_is_never_written_over(privet, model_file):
 def test_what_is_no_model_is_refused(refused, line, sentence):
     assert sentence in refused(line, EXIT_DATA)
     assert not list(Path().glob("*.html"))
+
+
+def test_a_ledger_puts_the_budget_on_the_page(privet, refused):
+    privet("ledger init ledger.db --dataset 'the <b>patients</b>' --epsilon 3")
+    assert privet("fit rows.csv --schema schema.json --epsilon 1 --ledger ledger.db").exit_code == 0
+    assert privet("report model.privet --ledger ledger.db").exit_code == 0
+    page = Path("model.html").read_text()
+    assert "the &lt;b&gt;patients&lt;/b&gt;" in page
+    assert "epsilon 2.0" in page
+    budget = json.loads(privet("report model.privet --ledger ledger.db --json").stdout)["budget"]
+    assert (budget["spent"], budget["left"], budget["entry"]["epsilon"]) == (1.0, 2.0, 1.0)
+    privet("fit rows.csv --schema schema.json --epsilon 1 -o other.privet")
+    assert "no entry of the ledger names this model" in refused("report other.privet --ledger ledger.db", EXIT_DATA)
+
+
+def test_the_public_domains_are_listed_for_whoever_vouches_for_them(privet, model_file):
+    privet("report model.privet")
+    page = Path("model.html").read_text()
+    assert "What was taken as public" in page
+    assert "16 to 100, in 255 cells" in page
+    assert "female, male" in page

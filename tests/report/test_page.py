@@ -27,7 +27,7 @@ def test_the_promise_the_checksum_and_the_sections_are_there():
     assert fitted().guarantee_.sentence in read.text
     assert "0" * 64 in read.text
     headings = [tag for tag, _ in read.tags if tag in {"h1", "h2"}]
-    assert headings == ["h1"] + ["h2"] * 8
+    assert headings == ["h1"] + ["h2"] * 9
     assert "at most 74 times of 100" in read.text
     assert "NIST SP 800-226" in read.text
     assert "Signature" in read.text
@@ -101,8 +101,8 @@ def test_a_page_that_holds_not_all_nodes_says_so(monkeypatch):
 
 def test_trees_are_there_for_print_and_without_script():
     read = Elements(page_of(exact()))
-    assert "Tree 1" in read.text
-    assert "Tree 3" in read.text
+    assert "Tree 0" in read.text
+    assert "Tree 2" in read.text
     assert "all rows" in read.text
     assert "600" in read.text
 

@@ -27,6 +27,8 @@ from privet.tree.threads import n_threads
 SOUND, PAPER = "sound", "paper"
 # Numbers in the tables of one level; nodes with less support stay leaves beyond it.
 _MAX_NUMBERS = 2**24
+# Of a question: twice what the mechanisms take, since quantiles have their share, too.
+_LEAST_PRICE = 2 * MIN_EPSILON
 # Numeric attributes that declare neither bins nor edges are cut into so many cells.
 DEFAULT_BINS = 5
 
@@ -167,7 +169,8 @@ class GreedyForestClassifier(CountForestClassifier):
         """Return the least epsilon at which votes are as reliable as asked (see `Plan`); it reads no row."""
         self.check_parameters()
         schema = self._declared_schema()
-        return epsilon_needed(lambda epsilon: self._planned(schema, n_rows, epsilon), reliability)
+        least = _LEAST_PRICE * self._n_questions(schema)
+        return epsilon_needed(lambda epsilon: self._planned(schema, n_rows, epsilon), reliability, least=least)
 
     def _planned(self, schema: Schema, n_rows: int | None, epsilon: float) -> Plan:
         self._check_prices(schema, epsilon)
@@ -195,7 +198,7 @@ class GreedyForestClassifier(CountForestClassifier):
 
     def _check_prices(self, schema: Schema, epsilon: float) -> None:
         n_questions = self._n_questions(schema)
-        if epsilon / n_questions < 2 * MIN_EPSILON:  # twice: quantiles take their share, too
+        if epsilon / n_questions < _LEAST_PRICE:
             raise ParameterError(
                 f"epsilon={epsilon!r} is too little for {n_questions:,} questions; lower height or n_trees, or raise it"
             )

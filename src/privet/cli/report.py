@@ -16,6 +16,12 @@ def report(
         Path | None,
         typer.Option("--output", "-o", help="The page; by default beside the model, as .html.", show_default=False),
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger", metavar="FILE", help="Also say whose budget paid, and what is left.", show_default=False
+        ),
+    ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -27,11 +33,11 @@ def report(
     """
     page_file = _page_file(model_file, destination, as_json=as_json)
     if page_file is not None:
-        check_output(page_file, force=force, inputs=(model_file,))
+        check_output(page_file, force=force, inputs=(model_file, *([ledger] if ledger else [])))
     with output.working("reading the model"):
         from privet.report.page import Report
 
-        about = Report.of(model_file)
+        about = Report.of(model_file, ledger=ledger)
     if page_file is not None:
         with output.working("writing the report"):
             about.write(page_file)

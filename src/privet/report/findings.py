@@ -63,7 +63,7 @@ def trees_section(model: Any, trees: ShownTrees) -> str:
         "above them. The rest is in the model file.</p>\n"
     )  # fmt: skip
     alone = trees.n_trees == forest.n_trees == 1
-    options = "".join(f'<option value="{i}">tree {i + 1}</option>' for i in range(trees.n_trees))
+    options = "".join(f'<option value="{i}">tree {i}</option>' for i in range(trees.n_trees))
     return (
         f"<h2>The {'tree' if alone else 'trees'}</h2>\n<p>A row of the table starts at the top of "
         f"{'the' if alone else 'every'} tree and follows the answers. Shown are released rows with the 95 % interval "
@@ -99,7 +99,7 @@ def rules_section(model: Any, table_of_rules: RuleTable) -> str:
     several = model.forest_.n_trees > 1
     cells = [
         (
-            text(rule.text, 600) + (f" <span class='soft small'>tree {rule.tree + 1}</span>" if several else ""),
+            text(rule.text, 600) + (f" <span class='soft small'>tree {rule.tree}</span>" if several else ""),
             _with_interval(number(rule.support), _interval(rule.support_low, rule.support_high)),
             _with_interval(
                 percent(rule.confidence), f"{percent(rule.confidence_low)} to {percent(rule.confidence_high)}"
@@ -167,9 +167,7 @@ def _printed_trees(model: Any, trees: ShownTrees) -> str:
     for node, parent in enumerate(trees.parent.tolist()):
         below.setdefault(parent, []).append(node)
     printed = min(_PRINTED_TREES, trees.n_trees)
-    drawn = [
-        f'<h3>Tree {i + 1}</h3><ul class="tree">{_printed(model, trees, below, i, 2)}</ul>' for i in range(printed)
-    ]
+    drawn = [f'<h3>Tree {i}</h3><ul class="tree">{_printed(model, trees, below, i, 2)}</ul>' for i in range(printed)]
     return "\n".join(drawn)
 
 

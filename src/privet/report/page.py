@@ -14,7 +14,9 @@ from privet.model_file import checksum_of, read_document
 from privet.registry import model_of
 from privet.report import findings, promise
 from privet.report.attacker import attacker_section
+from privet.report.budget import budget_facts, budget_section
 from privet.report.counts import has_counts
+from privet.report.domains import domains_section
 from privet.report.facts import facts
 from privet.report.markup import embedded_json, sentence, table, text
 from privet.report.noise import noise_section
@@ -24,7 +26,7 @@ from privet.tree.rules import RuleTable
 from privet.whole_file import whole_file
 
 
-def write_report(model: Any, path: str | Path) -> None:
+def write_report(model: Any, path: str | Path, *, ledger: str | Path | None = None) -> None:
     """Write a report on ``model`` to ``path``: one HTML page for a privacy officer to read, print and sign.
 
     Parameters
@@ -33,12 +35,14 @@ def write_report(model: Any, path: str | Path) -> None:
         Given a file, the page carries its name and checksum.
     path : str or Path
         The page; one that is there is replaced whole or not at all.
+    ledger : path, optional
+        The ledger that the fit was given: the page then says whose budget paid, and what is left of it.
 
     Privacy
     -------
     Only released numbers, the schema and the guarantee enter: post-processing, so it costs nothing.
     """
-    Report.of(model).write(path)
+    Report.of(model, ledger=ledger).write(path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,7 @@ class Report:
     facts: dict[str, Any]
 
     @classmethod
-    def of(cls, model: Any) -> Self:
+    def of(cls, model: Any, *, ledger: str | Path | None = None) -> Self:
         """Read the facts off a fitted model, or off the path of a model file."""
         if isinstance(model, (str, Path)):
             document = read_document(model)
@@ -57,7 +61,8 @@ class Report:
         else:
             check_is_fitted(model)
             opened, checksum, name = model, checksum_of(model.to_document()), ""
-        return cls(opened, facts(opened, model_checksum=checksum, name=name))
+        budget = None if ledger is None else budget_facts(ledger, checksum)
+        return cls(opened, {**facts(opened, model_checksum=checksum, name=name), "budget": budget})
 
     def write(self, path: str | Path) -> None:
         """Write the page, whole or not at all."""
@@ -72,6 +77,7 @@ def page(model: Any, told: dict[str, Any]) -> str:
     sections = [
         promise.opening(told),
         promise.guarantee_section(told, list(folded(model.guarantee_.event))),
+        *([budget_section(told["budget"])] if told.get("budget") else []),
         attacker_section(told),
     ]
     if has_counts(model):
@@ -84,7 +90,7 @@ def page(model: Any, told: dict[str, Any]) -> str:
             findings.trees_section(model, trees),
             findings.rules_section(model, rules),
         ]
-    sections += [_questions(told["nist_sp_800_226"]), _sign_off(told)]
+    sections += [domains_section(model.schema_), _questions(told["nist_sp_800_226"]), _sign_off(told)]
     title = f"Privacy report: {told['file']}" if told["file"] else "Privacy report"
     return Template(_static("report.html")).substitute(
         policy=_policy(style, script),
