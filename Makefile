@@ -57,9 +57,10 @@ bench: venv
 bench-full: venv
 	$(BIN)/python -m benchmarks.run --full
 
-# The accuracy table of Private-RDT on three UCI tables.
+# Accuracy on UCI tables: Private-RDT as in its paper, and all methods side by side, which takes some 20 minutes.
 accuracy: venv
 	$(BIN)/python -m benchmarks.accuracy_private_rdt
+	$(BIN)/python -m benchmarks.accuracy_methods --again
 
 lock: venv
 	$(BIN)/python -m pip install --quiet uv

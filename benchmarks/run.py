@@ -6,9 +6,18 @@ bars are met: timings on a busy machine are not a test.
 
 import sys
 
-from benchmarks import bench_fit, bench_import, bench_memory, bench_noise, bench_peers, bench_predict, harness
+from benchmarks import (
+    bench_fit,
+    bench_greedy,
+    bench_import,
+    bench_memory,
+    bench_noise,
+    bench_peers,
+    bench_predict,
+    harness,
+)
 
-_SCRIPTS = (bench_import, bench_predict, bench_fit, bench_peers, bench_noise, bench_memory)
+_SCRIPTS = (bench_import, bench_predict, bench_fit, bench_greedy, bench_peers, bench_noise, bench_memory)
 
 
 def measure(options: harness.Options) -> list[harness.Bar]:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from privet.errors import ParameterError
-from privet.privacy.mechanisms.rational import MIN_EPSILON, scale_at_least
+from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, rate_at_most, scale_at_least
 from privet.privacy.mechanisms.spread import laplace_deviation
 from privet.privacy.unit import Unit
 
@@ -37,13 +37,15 @@ class Step:
 
 def laplace_step(what: str, epsilon: float, *, sensitivity: int, n_values: int, a_node: bool = False) -> Step:
     """Return what releasing ``n_values`` counts, in all or a node, by the discrete Laplace mechanism would mean."""
-    exact = math.isinf(epsilon)
+    exact = math.isinf(check_epsilon(epsilon))
     noise_std = 0.0 if exact else laplace_deviation(float(scale_at_least(sensitivity, epsilon)))
     return Step(what, epsilon, sensitivity, noise_std, n_values, a_node)
 
 
 def choice_step(what: str, epsilon: float, *, sensitivity: int) -> Step:
     """Return what choosing by scores of this sensitivity would mean; no number is released."""
+    if math.isfinite(check_epsilon(epsilon)):
+        rate_at_most(sensitivity, epsilon, monotone=False)
     return Step(what, epsilon, sensitivity, 0.0, 0, a_node=True)
 
 

@@ -17,10 +17,12 @@ INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint3
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_noise_is_that_of_plain_integers_and_stays_so(method, kind):
     rational._rounded_up.cache_clear()
-    for n_trees, epsilon in ((1, 1.01), (10, 0.1), (100, 0.08203125)):
+    # What a method multiplies: trees, or questions of a path.
+    multiplied = "n_trees" if "n_trees" in METHODS[method]().get_params() else "height"
+    for times, epsilon in ((1, 1.01), (10, 0.1), (100 if multiplied == "n_trees" else 50, 0.08203125)):
         parameters = {"epsilon": epsilon, "unit": "row"}
-        for number in (kind(n_trees), n_trees):
-            model = METHODS[method](DATA.schema, n_trees=number, max_rows=kind(1), **parameters)
+        for number in (kind(times), times):
+            model = METHODS[method](DATA.schema, max_rows=kind(1), **{multiplied: number}, **parameters)
             model.plan(200)
             model.fit(DATA.X, DATA.y)
             assert model.guarantee_.epsilon <= epsilon

@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from privet import PrivateRDTClassifier, Schema
 from privet.datasets import tic_tac_toe
 from privet.errors import SchemaError
+from privet.registry import METHODS
 
 FRESH_NOISE = "two fits on the same rows differ: noise cannot be seeded, so predictions of small tables change"
 NO_ROW_COUNT = "scikit-learn's sentence quotes the number of rows; privet's errors never do"
@@ -32,7 +33,7 @@ def check_quietly(check, estimator) -> None:
 
 # With seeded noise the same code is deterministic: whatever is expected to fail must fail.
 @parametrize_with_checks(
-    [PrivateRDTClassifier("infer", unsafe_seeded_noise=True)],
+    [estimator("infer", unsafe_seeded_noise=True) for _, estimator in sorted(METHODS.items())],
     expected_failed_checks=lambda _: EXPECTED,
     xfail_strict=True,
 )
@@ -42,19 +43,30 @@ def test_with_seeded_noise_the_estimator_keeps_scikit_learns_promises(estimator,
 
 # With fresh noise a check that compares two fits fails or, by luck, passes.
 @parametrize_with_checks(
-    [PrivateRDTClassifier("infer")], expected_failed_checks=lambda _: EXPECTED_WITH_FRESH_NOISE, xfail_strict=False
+    [estimator("infer") for _, estimator in sorted(METHODS.items())],
+    expected_failed_checks=lambda _: EXPECTED_WITH_FRESH_NOISE,
+    xfail_strict=False,
 )
 def test_the_estimator_keeps_scikit_learns_promises(estimator, check):
     check_quietly(check, estimator)
 
 
-def test_a_table_without_columns_is_refused_without_showing_its_length():
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_no_parameter_hides_a_method_of_scikit_learns(method):
+    # A parameter called score would: the instance's attribute comes before the class's method.
+    estimator = METHODS[method]
+    hidden = {name for name in estimator().get_params() if callable(getattr(estimator, name, None))}
+    assert hidden == set()
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_a_table_without_columns_is_refused_without_showing_its_length(method):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(
             SchemaError, match="^a schema needs attributes: a list of at least one Categorical or Numeric$"
         ):
-            PrivateRDTClassifier("infer").fit(np.empty((12, 0)), [5, 9] * 6)
+            METHODS[method]("infer").fit(np.empty((12, 0)), [5, 9] * 6)
 
 
 def test_scores_of_scikit_learn_do_not_depend_on_the_order_in_which_classes_are_declared():

@@ -69,7 +69,7 @@ def test_cross_validation_spends_once_a_fold(unfitted, tmp_path, backend, n_jobs
 def test_a_grid_search_spends_once_a_fit(unfitted, tmp_path, backend, n_jobs):
     ledger = for_fits(tmp_path, 13)
     model = unfitted.set_params(ledger=ledger)
-    search = GridSearchCV(model, {"n_trees": [2, 3, 5, 8]}, cv=3, n_jobs=n_jobs)  # 12 fits, and one on all rows
+    search = GridSearchCV(model, {"random_state": [2, 3, 5, 8]}, cv=3, n_jobs=n_jobs)  # 12 fits, and one on all rows
     with joblib.parallel_config(backend=backend):
         search.fit(DATA.X, DATA.y)
     assert search.best_estimator_.ledger.path == ledger.path
@@ -119,9 +119,10 @@ def test_the_ledger_names_the_model_by_the_checksum_in_its_file(unfitted, tmp_pa
     assert load(tmp_path / "model.privet").ledger is None
 
 
-def test_batches_of_one_model_add_up_unless_they_are_named_as_parts(unfitted, tmp_path):
+@pytest.mark.parametrize("method", [name for name in sorted(METHODS) if hasattr(METHODS[name], "partial_fit")])
+def test_batches_of_one_model_add_up_unless_they_are_named_as_parts(method, tmp_path):
     ledger = for_fits(tmp_path, 2)
-    model = unfitted.set_params(ledger=ledger.for_part("january")).fit(DATA.X, DATA.y)
+    model = METHODS[method](DATA.schema, epsilon=EPSILON, ledger=ledger.for_part("january")).fit(DATA.X, DATA.y)
     model.set_params(ledger=ledger.for_part("march")).partial_fit(DATA.X, DATA.y)
     assert ledger.spent == EPSILON
     model.set_params(ledger=ledger).partial_fit(DATA.X, DATA.y)
@@ -163,8 +164,10 @@ def test_a_failure_between_noise_and_release_is_spent_and_leaves_the_model_as_it
 
 def test_parameters_out_of_range_are_refused_before_anything_is_reserved(unfitted, tmp_path):
     ledger = for_fits(tmp_path, 1)
-    with pytest.raises(ParameterError, match="n_trees=0 must be"):
-        clone(unfitted).set_params(ledger=ledger, n_trees=0).fit(DATA.X, DATA.y)
+    with pytest.raises(ParameterError, match="epsilon=0 is out of range"):
+        clone(unfitted).set_params(ledger=ledger, epsilon=0).fit(DATA.X, DATA.y)
+    with pytest.raises(ParameterError, match="n_jobs=0 must be"):
+        clone(unfitted).set_params(ledger=ledger, n_jobs=0).fit(DATA.X, DATA.y)
     with pytest.raises(ParameterError, match="ledger must be a Ledger; make one with Ledger"):
         clone(unfitted).set_params(ledger="ledger.db").fit(DATA.X, DATA.y)
     with pytest.raises(LedgerError, match="protects each row, this release each person"):

@@ -22,7 +22,24 @@ def all_results(module, forest: Forest, codes: np.ndarray, labels: np.ndarray, n
     weights = rng.integers(0, 3, (forest.n_nodes, n_classes))
     otherwise, shares = rng.dirichlet(np.ones(n_classes)), np.empty((n_rows, n_classes))
     module.vote_shares(forest.words, roots, forest.depth, forest.multiway, records, stride, weights, otherwise, shares)
-    return [leaves, counts, shares]
+    return [
+        leaves, counts, shares,
+        *greedy_results(module, forest, roots, codes, labels, n_classes, rng),
+    ]  # fmt: skip
+
+
+def greedy_results(module, forest, roots, codes, labels, n_classes, rng) -> list:
+    """Return tables of some nodes, others having none, and the votes of the most confident trees, with many ties."""
+    walk = (forest.words, roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1])
+    n_codes = codes.max(axis=0, initial=0).astype(np.int64) + 1
+    offsets = ((np.cumsum(n_codes) - n_codes) * n_classes).astype(np.uint64)
+    slots = rng.integers(-1, 3, forest.n_nodes)
+    tables = np.zeros((3, int(n_codes.sum()) * n_classes), dtype=np.int64)
+    module.count_tables(*walk, labels, slots, offsets, n_classes, tables)
+    shares = rng.integers(0, 5, (forest.n_nodes, n_classes)) / 4
+    out = np.empty((len(codes), n_classes))
+    module.vote_most_confident(*walk, shares, 1e-13, out)
+    return [tables, out]
 
 
 def assert_twins_agree(schema: Schema, forest: Forest, codes: np.ndarray, seed: int) -> None:
@@ -86,3 +103,32 @@ def test_a_row_follows_the_tests_by_hand_and_a_missing_number_goes_above_every_c
     assert leaves[0] == leaf
     module.route(forest.words, 1, forest.depth, True, np.array(record, dtype=np.uint8), 2, 0, 1, leaves)
     assert leaves[0] == 1
+
+
+@pytest.mark.parametrize("module", [kernels, reference])
+def test_tables_count_codes_with_classes_in_the_node_that_a_row_has_come_to(module):
+    _, forest = by_hand()
+    # Leaf x <= 1 has the first table, c = b the second; other leaves and the second tree have none.
+    slots = np.full(forest.n_nodes, -1, dtype=np.int64)
+    slots[[2, 5]] = [0, 1]
+    codes = np.array([[0, 2], [1, 0], [3, 1], [3, 1], [3, 0], [4, 1]], dtype=np.uint8)
+    labels = np.array([0, 1, 1, 1, 0, 0], dtype=np.uint16)
+    tables, offsets = np.zeros((2, 16), dtype=np.int64), np.array([0, 10], dtype=np.uint64)  # 5 and 3 codes, 2 classes
+    roots = np.arange(2)
+    module.count_tables(
+        forest.words, roots, forest.depth, True, codes.reshape(-1), 2, labels, slots, offsets, 2, tables
+    )
+    assert tables[0].tolist() == [1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0]
+    assert tables[1].tolist() == [0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 1, 2, 0, 0]
+
+
+@pytest.mark.parametrize("module", [kernels, reference])
+def test_a_class_has_the_share_of_the_surest_tree_that_it_leads_and_a_little_of_all(module):
+    _, forest = by_hand()
+    shares = np.zeros((forest.n_nodes, 2))
+    shares[[2, 1]] = [[0.7, 0.3], [0.4, 0.6]]  # where x <= 1, and the second tree
+    out = np.empty((1, 2))
+    module.vote_most_confident(
+        forest.words, np.arange(2), forest.depth, True, np.zeros(2, dtype=np.uint8), 2, shares, 0.01, out
+    )
+    assert_array_equal(out, [[0.7 + 0.01 * (0.7 + 0.4), 0.6 + 0.01 * (0.3 + 0.6)]])

@@ -6,7 +6,7 @@ from scipy.stats import chisquare
 from privet.errors import StructureTooLarge
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree.forest import LEAF
-from privet.tree.random_structure import random_structure
+from privet.tree.random_structure import Support, random_structure
 
 SCHEMA = Schema(
     [Categorical("a", ["u", "v", "w"]), Categorical("b", ["p", "q"]), Numeric("x", 0, 8, bins=8), Numeric("y", 0, 1)],
@@ -102,3 +102,46 @@ def test_a_hopelessly_large_forest_is_refused_before_it_takes_memory():
     wide = Schema([Categorical(f"zip{j}", range(60_000)) for j in range(9)], classes=["no", "yes"])
     with pytest.raises(StructureTooLarge, match="9 trees of height 5"):
         grow(wide, n_trees=9, height=5)
+
+
+def test_where_attributes_are_binned_a_number_branches_on_all_its_cells_and_once_on_a_path():
+    # x and y stand in cells: 8 and 255 of them, and one code for missing values.
+    for _, path in paths(grow(n_trees=5, height=2, binned=True)):
+        assert {cut for _, cut, _ in path} == {-1}
+        assert len({attribute for attribute, _, _ in path}) == len(path) == 2
+    forest = grow(n_trees=40, height=1, binned=True)
+    for attribute, branches in enumerate((4, 3, 9, 256)):
+        assert set(forest.n_children[forest.attribute == attribute]) == {branches}
+    small = Schema([Categorical("a", ["u"]), Numeric("x", 0, 1, bins=1)], classes=[5, 9])
+    assert grow(small, height=9, binned=True).depth == 2
+
+
+def test_roots_that_are_given_are_used_and_only_there():
+    roots = np.array([2, 0, 1, 2])
+    forest = grow(n_trees=4, height=2, binned=True, roots=roots)
+    assert_array_equal(forest.attribute[:4], roots)
+    for _, path in paths(forest):
+        assert len({attribute for attribute, _, _ in path}) == len(path)
+    assert_array_equal(roots, [2, 0, 1, 2])
+
+
+def test_a_node_is_split_while_it_can_be_expected_to_hold_enough_rows():
+    # 24 rows over a, b, x with 3, 2, 8 values: a path ends where 24 / (its domains) is below 4.
+    schema = SCHEMA.with_attributes(SCHEMA.attributes[:3])
+    support = Support(np.full(30, 24.0), 4.0)
+    forest = grow(schema, n_trees=30, height=9, binned=True, support=support)
+    sizes, seen = (3, 2, 8), set()
+    for _, path in paths(forest):
+        domains = [sizes[attribute] for attribute, _, _ in path]
+        # The last split was worth it, and one more would not be, or no attribute is left.
+        assert 24 / np.prod(domains[:-1]) >= 4
+        assert 24 / np.prod(domains) < 4 or len(domains) == 3
+        seen.add(tuple(domains))
+    assert {(8,), (3, 2, 8), (2, 3, 8), (2, 8), (3, 8)} == seen
+
+
+def test_a_root_without_enough_rows_stays_a_leaf():
+    support = Support(np.array([3.9, 4.0]), 4.0)
+    forest = grow(n_trees=2, height=3, binned=True, roots=np.array([0, 1]), support=support)
+    assert_array_equal(forest.attribute[:2], [LEAF, 1])
+    assert forest.depth == 1

@@ -4,7 +4,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.errors import ParameterError
 from privet.tree.threads import n_threads
-from privet.tree.vote import SummedCounts, class_shares
+from privet.tree.vote import (
+    SHARE_GRID,
+    MostConfident,
+    SummedCounts,
+    class_shares,
+    confidence_weights,
+    most_confident,
+    nearest_nonempty,
+    node_shares,
+)
 from tests.tree.forests import by_hand, grown, random_codes, random_schema
 
 
@@ -45,3 +54,69 @@ def test_n_jobs_counts_as_in_scikit_learn():
     for wrong in (0, 1.5, True, "2"):
         with pytest.raises(ParameterError, match="n_jobs=.* must be a whole number other than 0"):
             n_threads(wrong)
+
+
+def test_the_surest_tree_decides_and_probabilities_add_up_to_one():
+    _, forest = by_hand()
+    leaf_shares = np.array([[0.4, 0.6], [0.7, 0.3], [0.1, 0.9], [0.5, 0.5], [0.0, 0.0]])  # leaves 1, 2, 4, 5, 6
+    vote = MostConfident.of(forest, leaf_shares, np.array([0.2, 0.8]))
+    rows = np.array([[0, 0], [3, 0]], dtype=np.uint8)  # leaves 2 and 1, then 4 and 1
+    # First "no" leads with 0.7 against 0.6, then "yes" leads both trees, with 0.9 the surest.
+    assert_allclose(vote.probabilities(rows), [[0.7 / 1.3, 0.6 / 1.3], [0.0, 1.0]], atol=1e-9)
+
+
+def test_equal_confidences_are_decided_by_the_sum_of_all():
+    _, forest = by_hand()
+    leaf_shares = np.array([[0.25, 0.75, 0.0], [0.75, 0.0, 0.25], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    row = np.zeros((1, 2), dtype=np.uint8)
+    # 0.75 for both; all confidences come to 1 and 0.75.
+    assert MostConfident.of(forest, leaf_shares, np.full(3, 1 / 3)).probabilities(row)[0].argmax() == 0
+    other = leaf_shares.copy()
+    other[0], other[1] = [0.0, 0.75, 0.25], [0.75, 0.25, 0.0]
+    assert MostConfident.of(forest, other, np.full(3, 1 / 3)).probabilities(row)[0].argmax() == 1
+
+
+def test_where_no_share_is_left_the_released_totals_decide():
+    _, forest = by_hand()
+    vote = MostConfident.of(forest, np.zeros((5, 2)), np.array([0.2, 0.8]))
+    assert_allclose(vote.probabilities(np.zeros((1, 2), dtype=np.uint8)), [[0.2, 0.8]])
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_threads_do_not_change_the_vote_of_the_surest(n_jobs):
+    rng = np.random.default_rng(4)
+    schema = random_schema(rng, n_attributes=3, wide=False)
+    forest = grown(rng, schema, height=2, n_trees=4)
+    vote = MostConfident.of(
+        forest, node_shares(rng.integers(-2, 9, (len(forest.leaves), len(schema.classes)))),
+        np.full(len(schema.classes), 1 / len(schema.classes)),
+    )  # fmt: skip
+    codes = random_codes(rng, schema, 10_000, np.uint8)
+    assert_array_equal(vote.probabilities(codes, n_jobs=n_jobs), vote.probabilities(codes))
+
+
+def test_shares_of_a_node_leave_negative_counts_out():
+    assert_allclose(node_shares(np.array([[3, 1], [-5, 2], [0, 0], [-1, -1]])), [[0.75, 0.25], [0, 1], [0, 0], [0, 0]])
+
+
+def test_a_leaf_votes_for_its_majority_alone_and_the_first_of_equal_classes():
+    weights = confidence_weights(np.array([[0.75, 0.25], [0.5, 0.5], [0.0, 0.0], [0.0, 1.0]]))
+    assert_array_equal(weights / SHARE_GRID, [[0.75, 0], [0.5, 0], [0, 0], [0, 1]])
+
+
+def test_the_surest_kept_node_of_a_path_speaks_and_of_equal_ones_the_highest():
+    _, forest = by_hand()
+    shares = np.zeros((7, 2))
+    shares[:, 0] = [0.6, 0.5, 0.9, 0.6, 0.7, 0.6, 0.8]
+    everything, none_below = np.ones(7, dtype=bool), np.array([True, True, *[False] * 5])
+    assert_array_equal(most_confident(forest, shares, everything), [0, 1, 2, 0, 4, 0, 6])
+    assert_array_equal(most_confident(forest, shares, none_below), [0, 1, 0, 0, 0, 0, 0])
+
+
+def test_an_empty_node_is_stood_in_for_by_its_nearest_ancestor_with_counts():
+    _, forest = by_hand()
+    shares = np.zeros((7, 2))
+    shares[[0, 5], 1] = 1.0
+    assert_array_equal(nearest_nonempty(forest, shares), [0, 1, 0, 0, 0, 5, 0])
+    shares[3, 0] = 0.5
+    assert_array_equal(nearest_nonempty(forest, shares), [0, 1, 0, 3, 3, 5, 3])

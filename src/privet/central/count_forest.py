@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.receipts import asked_epsilon, is_seeded
+from privet.checks import is_whole
 from privet.errors import ModelFileError, PrivetError, SchemaError
 from privet.estimator import PrivateClassifier, public_facts
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
@@ -42,6 +44,7 @@ class CountForestClassifier(PrivateClassifier):
     noisy_counts_: NDArray[np.int64]
     nodes_: CountedForest
     _grown: Forest
+    _fitted_with: dict[str, Any]
     _vote: Vote
 
     @property
@@ -146,9 +149,14 @@ class CountForestClassifier(PrivateClassifier):
         nodes = self._counted(forest, noisy_counts, guarantee.event, encoder.schema)
         # The file holds what was released; pruning it is post-processing.
         self._set_all(
-            encoder, _grown=forest, forest_=nodes.forest, noisy_counts_=noisy_counts, nodes_=nodes,
-            guarantee_=guarantee, _vote=self._vote_of(nodes),
+            encoder, _fitted_with=self._plain_parameters(), _grown=forest, forest_=nodes.forest,
+            noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee, _vote=self._vote_of(nodes),
         )  # fmt: skip
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the parameters that belong in the file, as they are at the fit; NumPy's integers as plain ones."""
+        given = {name: getattr(self, name) for name in self.file_parameters}
+        return {name: int(value) if is_whole(value) else value for name, value in given.items()}
 
     def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
         return Guarantee.from_event(
@@ -166,7 +174,7 @@ class CountForestClassifier(PrivateClassifier):
         """Return what the model file holds."""
         return {
             "method": self.method,
-            "parameters": {name: getattr(self, name) for name in self.file_parameters},
+            "parameters": self._fitted_with,
             "schema": self.schema_.to_json(),
             "structure": structure_to_json(self._grown),
             "released": {"counts": counts_to_json(self.noisy_counts_)},
@@ -203,7 +211,10 @@ class CountForestClassifier(PrivateClassifier):
     def _unfitted(cls, parameters: object, schema: Schema, forest: Forest, guarantee: Guarantee) -> Self:
         if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
-        model = cls(schema, epsilon=guarantee.epsilon, unit=guarantee.unit, max_rows=guarantee.max_rows, **parameters)
+        model = cls(
+            schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
+            unsafe_seeded_noise=is_seeded(guarantee.event), **parameters,
+        )  # fmt: skip
         model.set_params(**cls._shape_parameters(forest))
         try:
             model.check_parameters()

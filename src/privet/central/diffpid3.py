@@ -164,7 +164,8 @@ class DiffPID3Classifier(GreedyForestClassifier):
         *path, leaves = in_sequence(event)
         score, max_rows = _SCORES[self.criterion], self._unit().max_rows
         return (
-            len(path) % 2 == 1
+            forest.n_trees == 1
+            and len(path) % 2 == 1
             and forest.depth <= len(path) // 2 == self._n_levels(schema)
             and all(is_count(receipt, sensitivity=max_rows) for receipt in (*path[::2], leaves))
             and all(is_choice(receipt, score, max_rows=max_rows) for receipt in path[1::2])

@@ -121,6 +121,8 @@ class DPRFClassifier(LeafCountClassifier):
                     schema, n_trees=n_trees, height=MAX_HEIGHT, coins=coins, binned=True, roots=roots, support=support
                 )
             except StructureTooLarge:
+                if theta > n_rows:  # roots alone are too many
+                    raise
                 theta *= 2  # a noisy number of rows must not show in an error
 
     def _tau_and_theta(self, schema: Schema, n_rows: int, epsilon: float) -> tuple[int, float]:

@@ -14,7 +14,7 @@ from privet.central.receipts import in_sequence, is_chosen, is_count, is_path
 from privet.checks import check_whole
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout
-from privet.errors import DataError, ParameterError
+from privet.errors import ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event, Unproven
 from privet.privacy.ledger import Ledger
@@ -33,7 +33,7 @@ _SCORES = ("gini", "max_class", "entropy")
 _NUMERIC = ("bins", "quantiles")
 # In the paper's form scores are in units of the exponent, so that a step is worth epsilon / GRID.
 _PAPER_SCORE = Score(lambda counts: counts, GRID)
-# The entropy's sensitivity is for so many times the declared rows; more are refused.
+# The entropy is exact up to so many times the declared rows, and its sensitivity is for those.
 _MOST_TIMES = 2
 # Its table of logarithms has an entry for each of these rows, twice over.
 _MOST_FOR_ENTROPY = 10_000_000
@@ -61,7 +61,7 @@ class DPDFClassifier(GreedyForestClassifier):
         The number of tests on a path; the paper's delta is one more.
     criterion : str
         What a good split is: ``"gini"``, ``"max_class"`` for the rows that majorities get right, or ``"entropy"``,
-        whose sensitivity grows with the number of rows: the schema must declare it, and twice as many are refused.
+        whose sensitivity grows with the number of rows: the schema must declare it, roughly.
     numeric : str
         Numeric attributes that declare neither bins nor edges get 5 cells: of equal width (``"bins"``), or of about
         equal weight (``"quantiles"``), for 10 % of epsilon.
@@ -151,6 +151,10 @@ class DPDFClassifier(GreedyForestClassifier):
             )
         return entropy_score(_MOST_TIMES * schema.rows)
 
+    def _check_prices(self, schema: Schema, epsilon: float) -> None:
+        self._score(schema)
+        super()._check_prices(schema, epsilon)
+
     def _adapted(self, schema: Schema) -> Schema:
         return schema if self.numeric == "quantiles" else super()._adapted(schema)
 
@@ -173,9 +177,6 @@ class DPDFClassifier(GreedyForestClassifier):
 
     def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
         """Q1: the class histogram of every node."""
-        # Roots hold the most rows, so a table that is refused is refused before its noise is drawn.
-        if counts.sum(axis=1).max(initial=0) >= self._score(asked.schema).most_rows:
-            raise DataError("the table has far more rows than the schema declares; correct rows there")
         price = self._price(asked.schema, asked.epsilon)
         noisy, receipt = asked.counts(counts, _COUNTS.format(level), epsilon=price)
         asked.released.append(noisy)
@@ -278,7 +279,8 @@ class DPDFClassifier(GreedyForestClassifier):
             receipts = receipts[1:]
         n_levels = (len(receipts) - 1) // (n_trees + 1)
         return (
-            forest.depth <= n_levels == self._n_levels(schema)
+            forest.n_trees == n_trees
+            and forest.depth <= n_levels == self._n_levels(schema)
             and is_path(receipts, score, n_trees=n_trees, max_rows=max_rows)
             and all(isinstance(each, Unproven) == (self.variant == PAPER) for each in receipts if is_chosen(each))
         )

@@ -13,9 +13,10 @@ from privet.central.questions import Questions
 from privet.checks import check_whole
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
-from privet.errors import NoGuaranteeWarning, ParameterError
+from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
 from privet.privacy.events import Event, Sequential
+from privet.privacy.guarantee import Guarantee
 from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, equal_share
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
@@ -27,7 +28,7 @@ from privet.tree.threads import n_threads
 SOUND, PAPER = "sound", "paper"
 # Numbers in the tables of one level; nodes with less support stay leaves beyond it.
 _MAX_NUMBERS = 2**24
-# Of a question: twice what the mechanisms take, since quantiles have their share, too.
+# A question's share of epsilon, with room for what quantiles take.
 _LEAST_PRICE = 2 * MIN_EPSILON
 # Numeric attributes that declare neither bins nor edges are cut into so many cells.
 DEFAULT_BINS = 5
@@ -197,11 +198,14 @@ class GreedyForestClassifier(CountForestClassifier):
         return equal_share(epsilon, self._n_questions(schema))
 
     def _check_prices(self, schema: Schema, epsilon: float) -> None:
-        n_questions = self._n_questions(schema)
-        if epsilon / n_questions < _LEAST_PRICE:
+        """Refuse what a mechanism would refuse, before any noise is drawn."""
+        try:
+            self._steps(schema, epsilon)
+        except ParameterError as error:
             raise ParameterError(
-                f"epsilon={epsilon!r} is too little for {n_questions:,} questions; lower height or n_trees, or raise it"
-            )
+                f"epsilon={epsilon!r} is too little for {self._n_questions(schema):,} questions; lower height, n_trees "
+                "or max_rows, or raise it"
+            ) from error
 
     def _deviation(self, price: float) -> float:
         """Return the standard deviation of the noise in a count that costs ``price`` a tree."""
@@ -225,9 +229,26 @@ class GreedyForestClassifier(CountForestClassifier):
                 NoGuaranteeWarning, stacklevel=4,  # the caller of fit
             )  # fmt: skip
 
+    def _check_guarantee(self, guarantee: Guarantee, schema: Schema, forest: Forest) -> None:
+        if (forest.cut >= 0).any() or not _uses_up(forest, len(schema.attributes)):
+            raise ModelFileError("a tree tests what no greedy tree tests; the file was changed")
+        super()._check_guarantee(guarantee, schema, forest)
+
     @classmethod
     def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:  # noqa: ARG003 - pruned trees tell nothing
         return {}
+
+
+def _uses_up(forest: Forest, n_attributes: int) -> bool:
+    """Return whether no path tests an attribute twice."""
+    used = np.zeros((forest.n_trees, n_attributes + 1), dtype=bool)  # the last column is LEAF's
+    for start, stop in zip(forest.level_start[:-1], forest.level_start[1:], strict=True):
+        attribute, nodes = forest.attribute[start:stop], np.arange(stop - start)
+        if (used[nodes, attribute] & (attribute != LEAF)).any():
+            return False
+        used[nodes, attribute] = True
+        used = np.repeat(used, forest.n_children[start:stop], axis=0)
+    return True
 
 
 def _within_memory(worth: NDArray[np.bool_], support: NDArray[np.int64], numbers_each: int) -> NDArray[np.int64]:

@@ -97,13 +97,14 @@ class PrivateID3Classifier(GreedyForestClassifier):
 
     def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
         """Ask nothing: below the root the counts were read off histograms and are released already."""
-        if level:
-            asked.released.append(counts)
+        if level == 0:  # these are exact, and nobody has to know them
+            return np.zeros_like(counts)
+        asked.released.append(counts)
         return counts
 
     def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
         """Split where the support stands out from its noise and two classes or more are left; the root always."""
-        if not asked.receipts:
+        if not asked.released:
             return np.ones(len(noisy), dtype=bool)
         mixed = (noisy > 0).sum(axis=1) > 1
         worth: NDArray[np.bool_] = (noisy.sum(axis=1) > self._least_support(asked.schema, asked.epsilon)) & mixed
@@ -175,7 +176,8 @@ class PrivateID3Classifier(GreedyForestClassifier):
         receipts, k = in_sequence(event), len(schema.attributes)
         max_rows = self._unit().max_rows
         return (
-            forest.depth <= len(receipts) == self._n_levels(schema)
+            forest.n_trees == 1
+            and forest.depth <= len(receipts) == self._n_levels(schema)
             and bool(forest.n_children[0])
             and all(is_count(each, sensitivity=(k - level) * max_rows) for level, each in enumerate(receipts))
         )

@@ -2,7 +2,18 @@
 
 from collections.abc import Sequence
 
-from privet.privacy.events import DiscreteLaplace, Event, NoNoise, PermuteAndFlip, Seeded, Sequential, Unproven
+from privet.privacy.accounting import pure_epsilon
+from privet.privacy.events import (
+    DiscreteLaplace,
+    Event,
+    NoNoise,
+    Parallel,
+    PermuteAndFlip,
+    Seeded,
+    Sequential,
+    Unproven,
+    releases,
+)
 from privet.tree.criteria import Score
 
 
@@ -46,3 +57,20 @@ def is_path(receipts: Sequence[Event], score: Score, *, n_trees: int, max_rows: 
         and all(is_count(receipt, sensitivity=n_trees * max_rows) for receipt in counts)
         and all(is_choice(receipt, score, max_rows=max_rows) for receipt in choices)
     )
+
+
+def is_seeded(event: Event) -> bool:
+    """Return whether some noise came from a seed."""
+    return any(isinstance(release, Seeded) for release in releases(event))
+
+
+def asked_epsilon(event: Event) -> float:
+    """Return the epsilon that a fit was asked for, also where it promises nothing; infinite where it had no noise."""
+    return pure_epsilon(_undisguised(event))
+
+
+def _undisguised(event: Event) -> Event:
+    event = drawn(event)
+    if isinstance(event, Sequential):
+        return Sequential(tuple(map(_undisguised, event.parts)))
+    return Parallel(tuple(map(_undisguised, event.parts)), event.because) if isinstance(event, Parallel) else event

@@ -29,7 +29,6 @@ class Score:
     of: ScoreOf
     sensitivity: int
     monotone: bool = True
-    most_rows: int = MAX_ROWS
 
 
 def gini_score(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -38,11 +37,13 @@ def gini_score(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     A row more changes n gini = n - sum_c n_c^2 / n by 1 + (sum_c n_c^2 - 2 n n_c - n) / (n (n + 1)), which lies in
     [0, 2). Rounding down to the grid keeps the direction, and a difference below 2 GRID is at most 2 GRID steps.
     """
+    if counts.sum(axis=2).max(initial=0) >= MAX_ROWS:
+        counts = counts.astype(object)  # Python's integers: slower, and as long as it takes
     n = counts.sum(axis=2)
     impure, some = n * n - (counts * counts).sum(axis=2), np.maximum(n, 1)
     whole, rest = impure // some, impure % some
     steps: NDArray[np.int64] = -(whole * GRID + rest * GRID // some).sum(axis=1)
-    return steps
+    return steps.astype(np.int64)
 
 
 def max_class_score(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -53,22 +54,27 @@ def max_class_score(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=4)
 def entropy_score(most_rows: int) -> Score:
-    """Return the score -sum_v n_v H_v on the grid, H in bits, for nodes of at most ``most_rows`` rows.
+    """Return the score -sum_v n_v H_v on the grid, H in bits; exact for nodes of at most ``most_rows`` rows.
 
     n H = n log n - sum_c n_c log n_c. With f(x) = (x + 1) log(x + 1) - x log x, which rises, a row more changes it by
     f(n) - f(n_c), between 0 and f(n) <= log2(n + 1) + 1 / ln 2. Here f is rounded down to the grid first, and x log x
-    is the sum of rounded f, so both bounds hold for what is computed and not only for what it stands for.
+    is the sum of rounded f, so both bounds hold for what is computed and not only for what it stands for. Beyond
+    ``most_rows`` f stays as it is: it still never falls, so the bounds hold for any table, which need not be refused.
     """
     x = np.arange(1, most_rows, dtype=np.float64)
     rises = np.concatenate([[0.0], np.log2(x + 1) + x * np.log1p(1 / x) / math.log(2)])[:most_rows]
     steps = np.maximum.accumulate(np.floor(GRID * rises).astype(np.int64))
     n_log_n = np.concatenate([[0], np.cumsum(steps)])
 
+    def n_log_n_of(n: NDArray[np.int64]) -> NDArray[np.int64]:
+        summed: NDArray[np.int64] = n_log_n[np.minimum(n, most_rows)] + np.maximum(n - most_rows, 0) * steps[-1]
+        return summed
+
     def score(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        left: NDArray[np.int64] = -(n_log_n[counts.sum(axis=2)] - n_log_n[counts].sum(axis=2)).sum(axis=1)
+        left: NDArray[np.int64] = -(n_log_n_of(counts.sum(axis=2)) - n_log_n_of(counts).sum(axis=2)).sum(axis=1)
         return left
 
-    return Score(score, int(steps[-1]), most_rows=most_rows)
+    return Score(score, int(steps[-1]))
 
 
 def gini_index_score(counts: NDArray[np.int64]) -> NDArray[np.int64]:

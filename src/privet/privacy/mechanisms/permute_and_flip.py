@@ -98,7 +98,8 @@ def permute_and_flip_each(
     Privacy
     -------
     Lines are about disjoint rows (the caller's promise), so one row more or less moves the scores of one line, and
-    all choices together cost ``epsilon`` once. Argument: permute_and_flip.md.
+    all choices together cost ``epsilon`` once. Where lines fall into groups, each of disjoint rows, the receipt is for
+    one group and the caller counts it once a group. Argument: permute_and_flip.md.
     """
     epsilon, sensitivity = check_epsilon(epsilon), positive_integer("sensitivity", sensitivity)
     scores, noise = exact_integers(np.asarray(exact_scores)), noise or SystemNoise()

@@ -1,0 +1,321 @@
+"""What holds for every method: its budget, its plan, its file, its unit, and that rows are where they may be."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from privet import Categorical, Numeric, Schema, load
+from privet.errors import DataError, ModelFileError, ParameterError
+from privet.model_file import write_document
+from privet.privacy.accounting import pure_epsilon
+from privet.privacy.events import DiscreteLaplace, NoNoise, PermuteAndFlip, Sequential, releases
+from privet.privacy.guarantee import Guarantee
+from privet.registry import METHODS
+
+ATTRIBUTES = [
+    Numeric("age", 0, 100),
+    Categorical("job", ["nurse", "clerk", "cook"]),
+    Numeric("pay", 0, 10, bins=4),
+    Categorical("night", [False, True]),
+]
+DECLARED = Schema(ATTRIBUTES, classes=["no", "yes"], rows=800)
+SCHEMAS = {"declared": DECLARED, "bought": Schema(ATTRIBUTES, classes=["no", "yes"])}
+# One case a method, and one for each way of asking more.
+CASES = {
+    **{name: (name, {}) for name in sorted(METHODS)},
+    "dpdf, quantiles": ("dpdf", {"numeric": "quantiles", "n_trees": 3, "height": 2}),
+    "dpdf, entropy": ("dpdf", {"criterion": "entropy", "n_trees": 1}),
+    "dpdf, max_class": ("dpdf", {"criterion": "max_class", "n_trees": 7, "height": 1}),
+    "diffpid3, n_gini": ("diffpid3", {"criterion": "n_gini", "height": 3}),
+    "private-id3, lower": ("private-id3", {"height": 2}),
+    "dp-rf, sum": ("dp-rf", {"vote": "sum", "noise_factor": "sqrt_classes", "n_trees": 5}),
+}
+SEEDED = {"random_state": 4, "unsafe_seeded_noise": True}
+
+
+@pytest.fixture(params=CASES)
+def method(request):
+    """Return a function that makes the unfitted model."""
+    name, options = CASES[request.param]
+    return lambda schema=DECLARED, **more: METHODS[name](schema, **{**options, **more})
+
+
+def table(n=800, seed=2):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.uniform(0, 100, n),
+            "job": rng.choice(["nurse", "clerk", "cook"], n),
+            "pay": rng.uniform(0, 10, n),
+            "night": rng.choice([False, True], n),
+        }
+    )
+    return X, np.where((X["age"] > 40) ^ (rng.random(n) < 0.1), "yes", "no")
+
+
+def receipts(model):
+    event = model.guarantee_.event
+    return event.parts if isinstance(event, Sequential) else (event,)
+
+
+def terms(model):
+    """Return what was asked and paid; among how many it was chosen follows from what was released before."""
+    paid = [
+        replace(receipt, candidates=1) if isinstance(receipt, PermuteAndFlip) else receipt
+        for receipt in receipts(model)
+    ]
+    return [repr(receipt) for receipt in paid]
+
+
+@pytest.mark.parametrize("rows", ["declared", "bought"])
+@pytest.mark.parametrize("epsilon", [1e-3, 7 / 3, 1e6])
+@pytest.mark.parametrize("max_rows", [None, 3])
+def test_receipts_add_up_to_epsilon_and_never_to_more(method, rows, epsilon, max_rows):
+    X, y = table(60)
+    persons = {} if max_rows is None else {"unit": "person", "max_rows": max_rows}
+    model = method(DECLARED if rows == "declared" else entropy_or(method, SCHEMAS[rows]), epsilon=epsilon, **persons)
+    model.fit(X.assign(person=np.arange(60) // 3) if persons else X, y)
+    exact = sum(Fraction(pure_epsilon(receipt)) for receipt in receipts(model))
+    assert exact <= Fraction(epsilon)
+    assert exact > Fraction(epsilon) * (1 - Fraction(1, 10**9))
+    assert model.guarantee_.epsilon <= epsilon
+    assert model.guarantee_.mode == "sound"
+
+
+def entropy_or(method, schema):
+    """Entropy cannot do without declared rows."""
+    return DECLARED if getattr(method(), "criterion", "") == "entropy" else schema
+
+
+def test_what_is_paid_does_not_depend_on_the_rows(method):
+    X, y = table()
+    paid = [terms(method(epsilon=0.9).fit(X[:n], y[:n])) for n in (0, 1, 800)]
+    one_class = terms(method(epsilon=0.9).fit(X, np.full(800, "no")))
+    assert paid[0] == paid[1] == paid[2] == one_class
+
+
+@pytest.mark.parametrize("rows", ["declared", "bought"])
+def test_the_steps_of_a_plan_are_the_receipts_of_the_fit(method, rows):
+    schema = DECLARED if rows == "declared" else entropy_or(method, SCHEMAS[rows])
+    model = method(schema, epsilon=0.5, random_state=4)
+    steps = model.plan(800).steps
+    assert sum(Fraction(step.epsilon) for step in steps) <= Fraction(0.5)
+    paid = receipts(model.fit(*table()))
+    assert list(dict.fromkeys(receipt.what for receipt in paid)) == [step.what for step in steps]
+    for step in steps:
+        own = [receipt for receipt in paid if receipt.what == step.what]
+        # The trees of a level share a step; each choice has a receipt of its own.
+        assert sum(receipt.epsilon for receipt in own) == pytest.approx(step.epsilon, rel=1e-12)
+        if isinstance(own[0], PermuteAndFlip):
+            assert {receipt.sensitivity for receipt in own} == {step.sensitivity}
+        elif rows == "declared":
+            assert (len(own), own[0].sensitivity) == (1, step.sensitivity)
+
+
+def test_the_epsilon_that_is_needed_reaches_the_reliability(method):
+    model = method(random_state=4)
+    needed = model.epsilon_needed(100_000, 0.8)
+    assert 0 < needed < math.inf
+    assert method(epsilon=needed, random_state=4).plan(100_000).reliability >= 0.8
+
+
+@pytest.mark.parametrize("epsilon", [1.0, math.inf])
+@pytest.mark.parametrize("name", ["m.privet", "m.privet.gz"])
+def test_a_model_comes_back_with_the_same_answers_and_the_same_promise(method, tmp_path, epsilon, name):
+    X, y = table()
+    model = method(epsilon=epsilon).fit(X, y)
+    model.save(tmp_path / name)
+    again = load(tmp_path / name)
+    assert type(again) is type(model)
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert_array_equal(again.feature_importances_, model.feature_importances_)
+    assert again.guarantee_ == model.guarantee_
+    assert again.schema_ == model.schema_
+    assert again.noise_std_ == model.noise_std_
+    pd.testing.assert_frame_equal(again.rules(), model.rules())
+    for parameter in model.file_parameters:
+        assert getattr(again, parameter) == getattr(model, parameter)
+
+
+def with_receipts(model, changed, path):
+    """Write the model's file with other receipts, and all that follows from them."""
+    event = changed[0] if len(changed) == 1 else Sequential(tuple(changed))
+    own = model.guarantee_
+    guarantee = replace(
+        Guarantee.from_event(event, public=own.public, leaks=own.leaks, unit=own.protects), versions=own.versions
+    )  # fmt: skip
+    write_document(path, {**model.to_document(), "guarantee": guarantee.to_json()})
+    return path
+
+
+def test_a_receipt_of_another_sensitivity_left_out_or_too_many_is_refused(method, tmp_path):
+    model = method(epsilon=1.0).fit(*table())
+    paid, path = list(receipts(model)), tmp_path / "forged.privet"
+    assert load(with_receipts(model, paid, path)).guarantee_ == model.guarantee_
+    forged = [[*paid, paid[-1]]]
+    for i, receipt in enumerate(paid):
+        other = replace(receipt, sensitivity=receipt.sensitivity + 1)
+        # The first receipt of quantiles may be for any number of attributes.
+        if not receipt.what.startswith("histograms of numeric"):
+            forged.append([*paid[:i], other, *paid[i + 1 :]])
+        if len(paid) > 1 and receipt.what not in {"histograms of numeric attributes", "number of rows"}:
+            forged.append([*paid[:i], *paid[i + 1 :]])
+    for receipts_of_a_stranger in forged:
+        with pytest.raises(ModelFileError, match="the guarantee is not that of this schema and these trees"):
+            load(with_receipts(model, receipts_of_a_stranger, path))
+
+
+def test_a_file_with_more_trees_than_its_receipts_paid_for_is_refused(method, tmp_path):
+    document = method(epsilon=1.0).fit(*table()).to_document()
+    # One tree more, a root alone: it is the first node, and the first that is counted.
+    structure, counts = document["structure"], document["released"]["counts"]
+    more = {"n_trees": structure["n_trees"] + 1, **{key: [-1, *structure[key]] for key in ("attribute", "cut")}}
+    write_document(tmp_path / "m.privet", {**document, "structure": more, "released": {"counts": [0, 0, *counts]}})
+    with pytest.raises(ModelFileError, match="the guarantee is not that of this schema and these trees"):
+        load(tmp_path / "m.privet")
+
+
+def persons(n=900):
+    X, y = table(n)
+    return X.assign(person=np.random.default_rng(5).permutation(np.arange(n) // 3)), y
+
+
+def test_only_the_first_rows_of_each_person_count(method, tmp_path):
+    X, y = persons()
+    first = (X.groupby("person").cumcount() < 2).to_numpy()
+    options = {"epsilon": math.inf, **SEEDED}
+    whole = method(unit="person", max_rows=2, **options).fit(X, y)
+    rows = method(**options).fit(X[first].drop(columns="person"), y[first])
+    X.assign(**{"class": y}).to_csv(tmp_path / "rows.csv", index=False)
+    file = method(unit="person", max_rows=2, **options).fit(tmp_path / "rows.csv")
+    for model in (whole, file):
+        assert_array_equal(model.forest_.words, rows.forest_.words)
+        assert_array_equal(model.noisy_counts_, rows.noisy_counts_)
+    assert "'person' more or less, of which the first 2 are used" in whole.guarantee_.neighbours
+    assert whole.guarantee_.max_rows == 2
+
+
+def test_noise_is_for_all_rows_of_a_person(method):
+    X, y = persons()
+    options = {"epsilon": 1.0, "random_state": 4}
+    one, three = (method(unit="person", max_rows=n, **options).fit(X, y) for n in (1, 3))
+
+    def by_name(model):
+        return {receipt.what: receipt for receipt in receipts(model)}
+
+    for what, receipt in by_name(one).items():
+        # DP-RF has fewer trees where there is more noise.
+        trees = one.forest_.n_trees / three.forest_.n_trees if what == "class counts of leaves" else 1
+        assert by_name(three)[what].sensitivity * trees == 3 * receipt.sensitivity
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.csv", "rows.csv.gz"])
+def test_a_file_gives_the_model_of_the_table(method, tmp_path, monkeypatch, name):
+    monkeypatch.setattr("privet.counting.files._BATCH_ROWS", 150)
+    monkeypatch.setattr("privet.counting.files._BLOCK_BYTES", 4_000)
+    X, y = table()
+    X.loc[::17, ["age", "job"]] = None
+    frame = X.assign(**{"class": y})
+    _ = frame.to_parquet(tmp_path / name) if name.endswith("parquet") else frame.to_csv(tmp_path / name, index=False)
+    options = {"epsilon": math.inf, **SEEDED}
+    memory, file = method(**options).fit(X, y), method(**options).fit(tmp_path / name)
+    assert_array_equal(file.forest_.words, memory.forest_.words)
+    assert_array_equal(file.noisy_counts_, memory.noisy_counts_)
+    assert file.schema_ == memory.schema_
+
+
+def test_labels_of_any_type_give_the_same_model(method):
+    X, y = table()
+    schema = Schema(ATTRIBUTES, classes=[5, 9], rows=800)
+    plain = method(epsilon=3.0, **SEEDED).fit(X, y)
+    other = method(schema, epsilon=3.0, **SEEDED).fit(X, np.where(y == "yes", 9, 5))
+    assert_array_equal(other.predict_proba(X), plain.predict_proba(X))
+    assert_array_equal(other.predict(X), np.where(plain.predict(X) == "yes", 9, 5))
+    assert other.score(X, np.where(y == "yes", 9, 5)) == plain.score(X, y)
+
+
+def test_seeded_noise_repeats_and_promises_nothing_and_fresh_noise_differs(method):
+    X, y = table()
+    one, two = (method(epsilon=0.5, **SEEDED).fit(X, y) for _ in range(2))
+    assert_array_equal(one.noisy_counts_, two.noisy_counts_)
+    assert one.guarantee_.mode == "not private"
+    fresh = [method(epsilon=0.5, random_state=4).fit(X, y).noisy_counts_[0].tolist() for _ in range(4)]
+    assert len({tuple(counts) for counts in fresh}) > 1
+
+
+def test_without_noise_exact_counts_are_released_and_it_says_so(method):
+    X, y = table()
+    model = method(epsilon=math.inf).fit(X, y)
+    assert model.guarantee_.mode == "not private"
+    assert {type(event) for event in releases(model.guarantee_.event)} <= {NoNoise, Sequential}
+    assert model.noise_std_ == 0
+    totals = [(y == "no").sum(), (y == "yes").sum()]
+    assert_array_equal(model.nodes_.counts[: model.forest_.n_trees], [totals] * model.forest_.n_trees)
+
+
+def test_an_empty_table_fits_and_predicts(method, tmp_path):
+    X, y = table()
+    for epsilon in (1.0, math.inf):
+        model = method(epsilon=epsilon).fit(X[:0], y[:0])
+        assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+        model.rules()
+        model.save(tmp_path / "m.privet")
+        assert_array_equal(load(tmp_path / "m.privet").predict(X), model.predict(X))
+
+
+def test_values_that_no_training_row_had_are_predicted(method):
+    X, y = table(30)
+    model = method(epsilon=math.inf).fit(X, y)
+    strange = pd.DataFrame(
+        {"age": [None, 1e9, -5], "job": [None, "judge", "cook"], "pay": [np.nan, 3, 3], "night": [None, True, False]}
+    )
+    assert_allclose(model.predict_proba(strange).sum(axis=1), 1.0)
+
+
+def test_threads_do_not_change_the_model(method):
+    X, y = table()
+    one, two = (method(n_jobs=n, **SEEDED).fit(X, y) for n in (1, 2))
+    assert_array_equal(one.noisy_counts_, two.noisy_counts_)
+    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_a_failed_refit_leaves_the_model_as_it_was(method):
+    X, y = table()
+    model = method().fit(X, y)
+    before, promise = model.predict_proba(X), model.guarantee_
+    with pytest.raises(DataError, match="labels that are not in the schema's classes"):
+        model.fit(X, np.full(800, "maybe"))
+    with pytest.raises(ParameterError, match="epsilon=0 is out of range"):
+        model.set_params(epsilon=0).fit(X, y)
+    assert_array_equal(model.predict_proba(X), before)
+    assert model.guarantee_ is promise
+
+
+def test_progress_says_nothing_about_the_rows(method, capsys):
+    X, y = table(787)
+    method(verbose=1).fit(X, y)
+    said = capsys.readouterr().err
+    assert "released, with noise of standard deviation" in said
+    for exact in (787, (y == "yes").sum(), (y == "no").sum()):
+        assert str(exact) not in said
+
+
+def test_methods_with_a_public_structure_take_batches_and_greedy_ones_do_not():
+    batched = {name for name, estimator in METHODS.items() if hasattr(estimator, "partial_fit")}
+    assert batched == {"private-rdt", "dp-rf"}
+    X, y = table()
+    for name in sorted(batched):
+        exact = {"epsilon": math.inf, "random_state": 1}
+        whole, parts = METHODS[name](DECLARED, **exact).fit(X, y), METHODS[name](DECLARED, **exact)
+        for start in range(0, 800, 200):
+            parts.partial_fit(X[start : start + 200], y[start : start + 200])
+        assert_array_equal(parts.noisy_counts_, whole.noisy_counts_)
+        assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
+        noisy = METHODS[name](DECLARED, epsilon=0.5).partial_fit(X, y).partial_fit(X, y)
+        assert (noisy.guarantee_.epsilon, len(noisy.noise_growth_)) == (0.5, 2)
+        assert isinstance(noisy.guarantee_.event.parts[0], DiscreteLaplace)
