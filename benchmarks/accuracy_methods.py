@@ -115,7 +115,8 @@ def accuracy(cell: Cell) -> Score:
         warnings.simplefilter("ignore", UserWarning)
         scores = cross_val_score(model, X, data.y, cv=folds, scoring="accuracy", error_score="raise")
     means = 100 * scores.reshape(runs, FOLDS).mean(axis=1)
-    return Score(float(means.mean()), float(means.std(ddof=1)))
+    # As in the results, so that a run that was resumed prints what one in a row does.
+    return Score(round(float(means.mean()), 2), round(float(means.std(ddof=1)), 2))
 
 
 def all_cells() -> Iterator[Cell]:

@@ -5,6 +5,7 @@ What this module returns is exact and must not leave the room before a mechanism
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class TableLayout:
         """Return the layout for the attributes and classes of ``schema``."""
         return cls(np.array([a.n_values + 1 for a in schema.attributes]), len(schema.classes))
 
-    @property
+    @cached_property
     def offsets(self) -> NDArray[np.uint64]:
         """Where each attribute starts."""
         return ((np.cumsum(self.n_codes) - self.n_codes) * self.n_classes).astype(np.uint64)
