@@ -79,13 +79,22 @@ def test_criteria_choose_by_what_they_measure(criterion, root):
 
 
 def test_empty_and_pure_nodes_are_not_split_however_high_trees_may_grow():
-    # Children for codes that no row has hold nothing, and so do all of an empty table.
+    split = []
+
+    class Listening(DPDFClassifier):
+        """Tells what its nodes hold before pruning hides it."""
+
+        def _choose(self, tables, noisy, allowed, level, layout, asked):
+            split.append(noisy)
+            return super()._choose(tables, noisy, allowed, level, layout, asked)
+
     X, y = table(40)
-    model = exact(height=64, min_support=0).fit(X, y)
-    # As grown: pruning would hide it.
-    mixed = (model.noisy_counts_ > 0).sum(axis=1) > 1
-    assert mixed[model._grown.attribute != LEAF].all()
-    assert exact(height=64, min_support=0).fit(X[:0], y[:0])._grown.n_nodes == 1
+    model = Listening(SCHEMA, epsilon=math.inf, n_trees=1, height=64, min_support=0)
+    model.fit(X, y)
+    counts = np.concatenate(split)
+    assert len(counts) > 5
+    assert ((counts > 0).sum(axis=1) > 1).all()
+    assert model.fit(X[:0], y[:0]).forest_.n_nodes == 1
 
 
 def test_a_leaf_without_rows_votes_as_its_nearest_ancestor_with_some():
@@ -158,7 +167,9 @@ def test_a_path_has_one_histogram_more_than_choices_and_each_is_paid_in_every_tr
 def test_a_node_is_split_where_its_released_support_exceeds_its_own_noise():
     X, y = table()
     # 36 questions at epsilon 0.036: noise of 1,414 in a count, and 2,000 in a support of some hundred rows.
-    model = DPDFClassifier(SCHEMA, epsilon=0.036, min_support=0, random_state=1, unsafe_seeded_noise=True).fit(X, y)
+    model = DPDFClassifier(
+        SCHEMA, epsilon=0.036, n_trees=4, min_support=0, random_state=1, unsafe_seeded_noise=True
+    ).fit(X, y)
     split = model.forest_.attribute != LEAF
     assert (model.noisy_counts_[split].sum(axis=1) >= 1_990).all()
     assert model.plan().tuning["rows worth a split"] == "2e+03"
@@ -207,7 +218,7 @@ def test_at_the_true_size_the_papers_rule_would_cost_what_it_says():
 
 def test_the_papers_variant_warns_and_promises_nothing(tmp_path):
     X, y = table()
-    model = DPDFClassifier(SCHEMA, epsilon=5.0, variant="paper")
+    model = DPDFClassifier(SCHEMA, epsilon=5.0, n_trees=4, variant="paper")
     with pytest.warns(NoGuaranteeWarning, match=r'DPDFClassifier\(variant="paper"\) is for reproduction') as caught:
         model.fit(X, y)
     assert caught[0].filename == __file__
