@@ -56,7 +56,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
     >>> from privet.datasets import agrawal
     >>> data = agrawal(10_000, function=1, random_state=7)
     >>> model = PrivateID3Classifier(data.schema, epsilon=2.0, height=2).fit(data.X, data.y)
-    >>> model.guarantee_.epsilon
+    >>> round(model.guarantee_.epsilon, 9)
     2.0
     """
 
