@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ _NAMES = ("fit per row-tree at 1e6 rows, diffprivlib 0.6.6 at 2e4", "fit per row
 def measure(options: harness.Options) -> list[harness.Bar]:
     if not options.full:
         return [harness.not_run(_NAMES[0], 400, "not run: add --full")]
-    _make_environment()
+    python_with("diffprivlib", _INSTALL)
     few_before, theirs, few_after = _ours(_ROWS), _diffprivlib(), _ours(_ROWS)
     many = _ours(1_000_000)
     return [
@@ -55,13 +56,15 @@ def _diffprivlib() -> float:
     return float(done.stdout) / (_ROWS * _TREES)
 
 
-def _make_environment() -> None:
+def python_with(module: str, requirements: Sequence[str]) -> Path:
+    """Return the interpreter of the peers' environment, where ``module`` is installed if it is not there."""
     if not _PYTHON.exists():
         venv.create(_PYTHON.parents[1], with_pip=True)
-    installed = subprocess.run([str(_PYTHON), "-c", "import diffprivlib"], capture_output=True, check=False)
+    installed = subprocess.run([str(_PYTHON), "-c", f"import {module}"], capture_output=True, check=False)
     if installed.returncode != 0:
-        print(f"installing {' and '.join(_INSTALL)} into {_PYTHON.parents[1].name}", file=sys.stderr)
-        subprocess.run([str(_PYTHON), "-m", "pip", "install", "--quiet", *_INSTALL], check=True)
+        print(f"installing {' and '.join(requirements)} into {_PYTHON.parents[1].name}", file=sys.stderr)
+        subprocess.run([str(_PYTHON), "-m", "pip", "install", "--quiet", *requirements], check=True)
+    return _PYTHON
 
 
 if __name__ == "__main__":

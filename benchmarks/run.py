@@ -8,6 +8,7 @@ import sys
 
 from benchmarks import (
     bench_fit,
+    bench_forest,
     bench_greedy,
     bench_import,
     bench_memory,
@@ -17,7 +18,7 @@ from benchmarks import (
     harness,
 )
 
-_SCRIPTS = (bench_import, bench_predict, bench_fit, bench_greedy, bench_peers, bench_noise, bench_memory)
+_SCRIPTS = (bench_import, bench_predict, bench_fit, bench_greedy, bench_forest, bench_peers, bench_noise, bench_memory)
 
 
 def measure(options: harness.Options) -> list[harness.Bar]:

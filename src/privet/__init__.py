@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         DiffPID3Classifier,
         DPDFClassifier,
         DPRFClassifier,
+        PrivateForestClassifier,
         PrivateID3Classifier,
         PrivateRDTClassifier,
     )
@@ -25,6 +26,7 @@ _HOMES = {
     "DiffPID3Classifier": "privet.central",
     "Ledger": "privet.privacy.ledger",
     "Numeric": "privet.schema",
+    "PrivateForestClassifier": "privet.central",
     "PrivateID3Classifier": "privet.central",
     "PrivateRDTClassifier": "privet.central",
     "Schema": "privet.schema",
@@ -38,6 +40,7 @@ __all__ = [
     "DiffPID3Classifier",
     "Ledger",
     "Numeric",
+    "PrivateForestClassifier",
     "PrivateID3Classifier",
     "PrivateRDTClassifier",
     "Schema",

@@ -103,13 +103,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.update({name: value for name, value in vars(fitted).items() if name not in parameters})
         return self
 
-    def _reserve(self, epsilon: float, what: str) -> Reservation | NoReservation:
+    def _reserve(self, epsilon: float, what: str, delta: float = 0.0) -> Reservation | NoReservation:
         """Set the cost of a release aside in the ledger, where one is kept, or refuse."""
         if self.ledger is None:
             return NoReservation()
         if not isinstance(self.ledger, Ledger):
             raise ParameterError("ledger must be a Ledger; make one with Ledger(path, dataset=..., epsilon=...)")
-        cost = Cost(math.inf if self.unsafe_seeded_noise or not self._is_sound() else epsilon)
+        cost = Cost(math.inf if self.unsafe_seeded_noise or not self._is_sound() else epsilon, delta)
         return self.ledger.reserve(cost, unit=self.unit, method=self.method, what=what)
 
     def _noise(

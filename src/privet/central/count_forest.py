@@ -1,9 +1,7 @@
 """What every forest of released class counts shares: its vote, its rules, its promise, its file."""
 
-import sys
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,9 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet.central.receipts import asked_epsilon, is_seeded
-from privet.checks import is_whole
-from privet.errors import ModelFileError, PrivetError, SchemaError
-from privet.estimator import PrivateClassifier, public_facts
+from privet.central.released import ReleasedClassifier
+from privet.errors import ModelFileError, PrivetError
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
@@ -33,18 +30,15 @@ MAX_TREES = 10_000
 MAX_HEIGHT = 64
 
 
-class CountForestClassifier(PrivateClassifier):
+class CountForestClassifier(ReleasedClassifier):
     """A forest whose nodes carry released class counts."""
 
     # Whether counts are released of all nodes, or of leaves alone and added up above them.
     counts_every_node: ClassVar[bool] = False
-    # Constructor parameters that decide how released counts are read, and so belong in the file.
-    file_parameters: ClassVar[tuple[str, ...]] = ()
     forest_: Forest
     noisy_counts_: NDArray[np.int64]
     nodes_: CountedForest
     _grown: Forest
-    _fitted_with: dict[str, Any]
     _vote: Vote
 
     @property
@@ -116,14 +110,6 @@ class CountForestClassifier(PrivateClassifier):
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:
         """Return the forest with what ``event`` says of its noise."""
 
-    @abstractmethod
-    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:
-        """Return whether a fit of this model would have written ``event``."""
-
-    def _assumptions(self, event: Event) -> list[str]:  # noqa: ARG002 - batches have one
-        """Return what the caller promised."""
-        return []
-
     def _set_released(
         self,
         encoder: Encoder,
@@ -152,20 +138,6 @@ class CountForestClassifier(PrivateClassifier):
             encoder, _fitted_with=self._plain_parameters(), _grown=forest, forest_=nodes.forest,
             noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee, _vote=self._vote_of(nodes),
         )  # fmt: skip
-
-    def _plain_parameters(self) -> dict[str, Any]:
-        """Return the parameters that belong in the file, as they are at the fit; NumPy's integers as plain ones."""
-        given = {name: getattr(self, name) for name in self.file_parameters}
-        return {name: int(value) if is_whole(value) else value for name, value in given.items()}
-
-    def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
-        return Guarantee.from_event(
-            event,
-            public=[*public_facts(schema), "the method and its parameters"],
-            leaks=schema.leaks,
-            assumptions=self._assumptions(event),
-            unit=self._unit(),
-        )
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)
@@ -226,19 +198,3 @@ class CountForestClassifier(PrivateClassifier):
     def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:
         """Return the constructor's parameters that the trees themselves tell."""
         return {"n_trees": forest.n_trees, "height": max(1, forest.depth)}
-
-    def _check_guarantee(self, guarantee: Guarantee, schema: Schema, forest: Forest) -> None:
-        """Refuse a guarantee that a fit of these trees over this schema would not have written."""
-        expected = replace(self._guarantee(schema, guarantee.event), versions=guarantee.versions)
-        if guarantee != expected or not self._is_receipt(guarantee.event, forest, schema):
-            raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
-
-    def _encoder_of(self, schema: Schema) -> Encoder:
-        try:
-            return Encoder(schema, self._unit().column)
-        except SchemaError as error:
-            raise ModelFileError("the unit's column is one of the schema's; the file was changed") from error
-
-    def _say(self, message: str) -> None:
-        if self.verbose:
-            print(f"privet: {message}", file=sys.stderr)

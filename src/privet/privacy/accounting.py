@@ -13,6 +13,7 @@ from types import ModuleType
 
 from privet.errors import ParameterError, PrivetError
 from privet.privacy import events
+from privet.privacy.mechanisms.objective_perturbation import gaussian_price, pure_price
 from privet.privacy.mechanisms.rational import float_above
 
 
@@ -24,9 +25,14 @@ def pure_epsilon(event: events.Event) -> float:
         case events.PermuteAndFlip():
             moves = event.sensitivity if event.monotone else 2 * event.sensitivity
             return max(event.epsilon, float_above(moves * event.rate))
+        case events.ObjectivePerturbation():
+            drawn = event.rows * Fraction(pure_price(event.linear, event.curvature, event.classes))
+            return max(event.epsilon, float_above(drawn))
         case events.Sequential() | events.Parallel():
             return _composed(event, pure_epsilon)
-        case events.DiscreteGaussian() | events.NoNoise() | events.Seeded() | events.Unproven():
+        case events.DiscreteGaussian() | events.GaussianObjective():
+            return math.inf
+        case events.NoNoise() | events.Seeded() | events.Unproven():
             return math.inf
 
 
@@ -40,10 +46,36 @@ def rho_of(event: events.Event) -> float:
             return max(event.rho, float_above(event.sensitivity_squared / (2 * event.sigma**2)))
         case events.Sequential() | events.Parallel():
             return _composed(event, rho_of)
-        case events.NoNoise() | events.Seeded() | events.Unproven():
+        case events.NoNoise() | events.Seeded() | events.Unproven() | events.GaussianObjective():
             return math.inf
-        case events.DiscreteLaplace() | events.PermuteAndFlip():
+        case events.DiscreteLaplace() | events.PermuteAndFlip() | events.ObjectivePerturbation():
             return float_above(Fraction(pure_epsilon(event)) ** 2 / 2)
+
+
+def stated_epsilon(event: events.Event) -> float:
+    """Return the epsilon at which `stated_delta` holds; releases that state no delta count at their pure epsilon."""
+    match event:
+        case events.GaussianObjective():
+            return event.epsilon
+        case events.Sequential() | events.Parallel():
+            return _composed(event, stated_epsilon)
+        case _:
+            return pure_epsilon(event)
+
+
+def stated_delta(event: events.Event) -> float:
+    """Return the delta that the releases of ``event`` state beside their epsilon: 0 but for some tilted objectives."""
+    match event:
+        case events.GaussianObjective():
+            drawn = gaussian_price(
+                event.sigma, event.curvature, n_trees=event.trees, n_classes=event.classes, epsilon=event.epsilon,
+                n_numbers=event.numbers,
+            )  # fmt: skip
+            return max(event.delta, drawn)
+        case events.Sequential() | events.Parallel():
+            return _composed(event, stated_delta)
+        case _:
+            return 0.0
 
 
 def epsilon_at(event: events.Event, delta: float) -> float:
@@ -56,7 +88,7 @@ def epsilon_at(event: events.Event, delta: float) -> float:
     0.5
     """
     delta = check_delta(delta)
-    pure = pure_epsilon(event)
+    pure = stated_epsilon(event) if stated_delta(event) <= delta else math.inf
     rho = rho_of(event)
     if delta == 0 or math.isinf(rho):
         return pure

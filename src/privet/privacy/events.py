@@ -64,6 +64,39 @@ class PermuteAndFlip:
 
 
 @dataclass(frozen=True)
+class ObjectivePerturbation:
+    """The minimiser of an objective tilted by Laplace noise, a row's gradient moving its density by ``linear`` at most.
+
+    ``epsilon`` is what was asked for, for ``rows`` rows at once; ``linear`` and ``curvature`` are what
+    `objective_perturbation.pure_price` prices for one.
+    """
+
+    what: str
+    epsilon: float
+    linear: float
+    curvature: float
+    classes: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class GaussianObjective:
+    """The minimiser of an objective tilted by normal noise in ``numbers`` directions, ``trees`` of which a row touches.
+
+    ``delta`` at ``epsilon`` is what was asked for; `objective_perturbation.gaussian_price` prices what was drawn.
+    """
+
+    what: str
+    epsilon: float
+    delta: float
+    sigma: Fraction
+    curvature: float
+    trees: int
+    classes: int
+    numbers: int
+
+
+@dataclass(frozen=True)
 class Seeded:
     """A release whose noise came from a seed and can be taken off again: epsilon is infinite."""
 
@@ -94,10 +127,22 @@ class Parallel:
 
 
 Event: TypeAlias = (
-    NoNoise | DiscreteLaplace | DiscreteGaussian | PermuteAndFlip | Seeded | Unproven | Sequential | Parallel
+    NoNoise
+    | DiscreteLaplace
+    | DiscreteGaussian
+    | PermuteAndFlip
+    | ObjectivePerturbation
+    | GaussianObjective
+    | Seeded
+    | Unproven
+    | Sequential
+    | Parallel
 )
 
-_EVENTS = (NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, Seeded, Unproven, Sequential, Parallel)
+_EVENTS = (
+    NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, ObjectivePerturbation, GaussianObjective,
+    Seeded, Unproven, Sequential, Parallel,
+)  # fmt: skip
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in _EVENTS}
 
 # A receipt nests as deep as releases compose; a file that nests deeper was not written by privet.
@@ -210,7 +255,14 @@ _READERS: dict[str, Any] = {
     "what": _text("what"),
     "because": _text("because"),
     "epsilon": _positive("epsilon"),
+    "delta": _positive("delta"),
     "rho": _positive("rho"),
+    "curvature": _positive("curvature"),
+    "linear": _positive("linear"),
+    "classes": _whole("classes"),
+    "rows": _whole("rows"),
+    "trees": _whole("trees"),
+    "numbers": _whole("numbers"),
     "sensitivity": _whole("sensitivity"),
     "sensitivity_squared": _whole("sensitivity_squared"),
     "candidates": _whole("candidates"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from privet.errors import ParameterError
-from privet.privacy.accounting import epsilon_at, epsilon_from_rho, pure_epsilon, rho_of
+from privet.privacy.accounting import epsilon_at, epsilon_from_rho, pure_epsilon, rho_of, stated_delta, stated_epsilon
 from privet.privacy.events import Event
 from privet.privacy.mechanisms.rational import float_above
 
@@ -40,6 +40,8 @@ class Cost:
         pure = pure_epsilon(event)
         if math.isfinite(pure):
             return cls(pure)
+        if (stated := stated_delta(event)) > 0:
+            return cls(stated_epsilon(event), stated)
         rho = rho_of(event)
         return cls(epsilon_at(event, delta), delta, rho if math.isfinite(rho) else None)
 

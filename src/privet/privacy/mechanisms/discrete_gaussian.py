@@ -1,6 +1,7 @@
 """The discrete Gaussian mechanism: whole noise for whole counts, at a cost of rho in zero-concentrated DP."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,6 +71,11 @@ def discrete_gaussian(
     words_each = 9.0 if sigma.numerator <= 2**13 else 10.5
     noisy = with_noise(_fill, exact_integers(exact), sigma, words_each=words_each, noise=noise)
     return noisy, events.drawn_from(noise, events.DiscreteGaussian(what, rho, squared, sigma))
+
+
+def gaussian_steps(n: int, sigma: Fraction, noise: NoiseSource) -> NDArray[np.int64]:
+    """Return ``n`` whole noises of this sigma, where no count is at hand to add them to."""
+    return with_noise(_fill, np.zeros(n, dtype=np.int64), sigma, words_each=10.5, noise=noise)
 
 
 @compiled

@@ -1,0 +1,225 @@
+"""The recommended forest: small trees whose leaf weights are fitted together. The argument is in private_forest.md."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.forest_plan import ForestPlan, planned_forest
+from privet.central.leaf_counts import ROW_COUNT_SHARE
+from privet.central.receipts import drawn, in_sequence
+from privet.central.weight_forest import WeightForestClassifier
+from privet.checks import check_whole
+from privet.errors import ParameterError
+from privet.joint.fitting import Fitting
+from privet.joint.policy import Overrides, Policy
+from privet.joint.released import ROW_COUNT
+from privet.plan import epsilon_needed
+from privet.privacy.accounting import check_delta
+from privet.privacy.events import Event, GaussianObjective, ObjectivePerturbation, Sequential
+from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, equal_share, remaining
+from privet.rng import NoiseSource, public_generator
+from privet.schema import Schema
+from privet.schema.encoding import Encoder
+from privet.tree.threads import n_threads
+
+
+class PrivateForestClassifier(WeightForestClassifier):
+    """A forest of small trees whose leaf weights are fitted together, with noise added once, in the objective.
+
+    There is nothing to tune: what the parameters below leave open follows from epsilon, the number of rows and the
+    schema.
+
+    Parameters
+    ----------
+    schema : Schema, path or "infer"
+        What is public about the table.
+    epsilon : float
+        The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing.
+    delta : float
+        0 for pure differential privacy. Above it, normal noise is used where it is clearly smaller: with many trees.
+    n_attributes : int, optional
+        How many attributes have a tree; where some are left out, choosing has its share of epsilon.
+    n_bins : int, optional
+        Into how many cells of equal width numbers are cut that declare neither bins nor edges; half as many finer ones
+        are added near zero.
+    group_size : int, optional
+        How many categorical attributes share a tree, 1 to 3.
+    prior_variance : float, optional
+        How large weights may be before any row is seen, at most; noise makes it smaller.
+    balance_share, selection_share : float, optional
+        Of epsilon, for the class balance and for choosing attributes.
+    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+        As in `PrivateRDTClassifier`; ``random_state`` fixes how attributes are grouped.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        What the model promises.
+    trees_ : Trees
+        Which attributes each tree asks for.
+    released_ : Released
+        What left the room, as whole numbers.
+    class_shares_ : array
+        The released class balance.
+    feature_importances_ : array
+        Each attribute's share in how much the scores of rows differ.
+    classes_, schema_, n_features_in_, feature_names_in_
+        As in `PrivateRDTClassifier`; the schema has the cells that were used.
+
+    Examples
+    --------
+    >>> from privet import PrivateForestClassifier
+    >>> from privet.datasets import agrawal
+    >>> data = agrawal(10_000, function=1, random_state=7)
+    >>> model = PrivateForestClassifier(data.schema, epsilon=1.0).fit(data.X, data.y)
+    >>> model.guarantee_.epsilon <= 1.0
+    True
+    """
+
+    method = "private-forest"
+    file_parameters = (
+        "delta", "n_attributes", "n_bins", "group_size", "prior_variance", "balance_share", "selection_share",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        schema: Schema | str | Path | None = None,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        n_attributes: int | None = None,
+        n_bins: int | None = None,
+        group_size: int | None = None,
+        prior_variance: float | None = None,
+        balance_share: float | None = None,
+        selection_share: float | None = None,
+        unit: str = "row",
+        max_rows: int = 1,
+        ledger: Ledger | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        unsafe_seeded_noise: bool = False,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.delta = delta
+        self.n_attributes = n_attributes
+        self.n_bins = n_bins
+        self.group_size = group_size
+        self.prior_variance = prior_variance
+        self.balance_share = balance_share
+        self.selection_share = selection_share
+        self.unit = unit
+        self.max_rows = max_rows
+        self.ledger = ledger
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.unsafe_seeded_noise = unsafe_seeded_noise
+
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
+        n_threads(self.n_jobs)
+        check_delta(self.delta)
+        for name, most in {"n_attributes": 2**15 - 1, "n_bins": 64, "group_size": 3}.items():
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least=1, most=most)
+        for name, most in {"prior_variance": 100.0, "balance_share": 0.5, "selection_share": 0.5}.items():
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, (int, float)) and 0.01 <= value <= most):
+                raise ParameterError(f"{name}={value!r} is out of range; pass a number from 0.01 to {most:g}, or None")
+        self._unit()
+        return check_epsilon(self.epsilon)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to the rows of ``X`` and their labels ``y``, or to a Parquet or CSV file.
+
+        Parameters
+        ----------
+        X : pandas, polars or Arrow table, NumPy array, or path
+            Named columns are found by name, NumPy columns by position. A file also holds the labels.
+        y : array of labels
+            Each one of the schema's classes; left out for a file.
+        """
+        return self._take_over(self._snapshot()._fit(X, y))  # noqa: SLF001 - of its own class
+
+    def _fit(self, X: Any, y: Any) -> Self:
+        epsilon = self.check_parameters()
+        coins = public_generator(self.random_state)
+        with self._reserve(epsilon, "fit", self.delta) as reservation:  # refuses here, before any data are read
+            noise = self._noise(coins, reservation)
+            schema, n_rows, left, bought = self._number_of_rows(X, y, epsilon, noise)
+            policy = self._policy(schema, left, n_rows)
+            encoder, rows = self._open(X, y, Encoder(policy.cells, self._unit().column))
+            fitting = Fitting(
+                policy, rows, self._unit().max_rows, left, self.delta, coins, noise,
+                n_threads(self.n_jobs), list(bought),
+            )  # fmt: skip
+            self._say(f"fitting up to {policy.n_attributes} attributes")
+            released = fitting.released()
+            return self._set_released(encoder, released, Sequential(tuple(fitting.receipts)), reservation)
+
+    def _number_of_rows(
+        self, X: Any, y: Any, epsilon: float, noise: NoiseSource
+    ) -> tuple[Schema, int, float, tuple[Event, ...]]:
+        """Return the schema, about how many rows there are, what is left of epsilon, and a receipt if one was paid."""
+        if self.schema != "infer" and (schema := self._resolve_schema(None, None)).rows is not None:
+            return schema, schema.rows, epsilon, ()
+        encoder, rows = self._open(X, y)
+        share = self._row_count_share(epsilon)
+        exact = np.array([rows.exact_size()], dtype=np.int64)
+        noisy, receipt = discrete_laplace(
+            exact, epsilon=share, sensitivity=self._unit().max_rows, what=ROW_COUNT, noise=noise
+        )
+        return encoder.schema, max(1, int(noisy[0])), remaining(epsilon, share), (receipt,)
+
+    @staticmethod
+    def _row_count_share(epsilon: float) -> float:
+        return max(MIN_EPSILON, ROW_COUNT_SHARE * epsilon)
+
+    def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
+        """Return the policy at a row's share of what a unit may cost."""
+        fixed = Overrides(
+            self.n_attributes, self.n_bins, self.group_size, self.prior_variance, self.balance_share,
+            self.selection_share,
+        )  # fmt: skip
+        return Policy(schema, equal_share(epsilon, self._unit().max_rows), n_rows, fixed)
+
+    def _prior_variances(self, noise_std: NDArray[np.float64]) -> NDArray[np.float64]:
+        policy = self._policy(self.schema_, math.inf, self.released_.n_rows)
+        return policy.prior_variances(self.trees_, noise_std, self.class_shares_, self._curvature)
+
+    @property
+    def _curvature(self) -> float:
+        fits = [drawn(receipt) for receipt in in_sequence(self.guarantee_.event)]
+        return next((f.curvature for f in fits if isinstance(f, ObjectivePerturbation | GaussianObjective)), math.inf)
+
+    def plan(self, n_rows: int | None = None) -> ForestPlan:
+        """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing."""
+        return self._planner(n_rows)(self.check_parameters())
+
+    def epsilon_needed(self, n_rows: int | None = None, reliability: float = 0.95) -> float:
+        """Return the least epsilon at which the pull of rows is as reliable as asked (see `plan`); it reads no row."""
+        self.check_parameters()
+        return epsilon_needed(self._planner(n_rows), reliability)
+
+    def _planner(self, n_rows: int | None) -> Callable[[float], ForestPlan]:
+        schema = self._declared_schema()
+        n_rows = self._checked_rows(n_rows, schema)
+
+        def planned(epsilon: float) -> ForestPlan:
+            share = 0.0 if schema.rows is not None else self._row_count_share(epsilon)
+            policy = self._policy(schema, remaining(epsilon, share), n_rows)
+            coins = public_generator(self.random_state)
+            return planned_forest(
+                self.method, epsilon, self._unit(), policy, row_count=share, delta=self.delta, coins=coins
+            )
+
+        return planned

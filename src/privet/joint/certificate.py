@@ -1,0 +1,159 @@
+"""A gradient that is slower, independent of the solver's, and comes with a bound on its error.
+
+Scores are summed with their rounding errors, residuals are rounded to 2**-52 and added as integers, so that the order of
+rows does not matter and nothing is lost. What remains is bounded line by line. Assumed: ``exp`` is within two units in
+the last place, additions, multiplications and divisions are rounded as IEEE 754 says.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.joint.objective import Objective
+
+Floats = NDArray[np.float64]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Half a unit in the last place of 1.
+_ROUNDING = 2.0**-53
+# A residual's own errors, in roundings: exp, two operations, and the last bit of its integer form, with room to spare.
+_OWN = 6.0
+# Bounds are summed in floats as well.
+_ROOM = 1.0 + 1e-6
+_COARSE, _FINE = 2.0**20, 2.0**32
+
+
+@dataclass(frozen=True)
+class BoundedGradient:
+    """A gradient, and how far any of its numbers can be from the true one."""
+
+    values: Floats
+    error: float
+
+    @property
+    def largest(self) -> float:
+        """A bound on the size of the true gradient's largest number."""
+        return float(np.abs(self.values).max(initial=0.0)) + self.error
+
+
+def float_gradient(objective: Objective, weights: Floats) -> BoundedGradient:
+    """Return the gradient at ``weights``, in floats."""
+    coarse, fine = np.zeros(objective.shape, dtype=np.int64), np.zeros(objective.shape, dtype=np.int64)
+    counts = np.empty(0, dtype=np.int64) if objective.rows.weights is None else objective.rows.weights
+    error = _sum_residuals(
+        objective.rows.leaves.reshape(-1), objective.trees.starts, objective.rows.labels, counts, weights,
+        objective.offsets, objective.margin, coarse, fine,
+    )  # fmt: skip
+    loss = coarse / _COARSE + fine / (_COARSE * _FINE)
+    pull, pull_error = _prior_pull(objective, weights)
+    values = loss + pull + objective.tilt
+    added = 4 * _ROUNDING * float((np.abs(loss) + np.abs(pull) + np.abs(objective.tilt)).max(initial=0.0))
+    return BoundedGradient(values, (error + pull_error + added) * _ROOM)
+
+
+def _prior_pull(objective: Objective, weights: Floats) -> tuple[Floats, float]:
+    pull, sizes = objective.precise(weights), np.zeros(objective.shape)
+    error = 0.0
+    for precision, start in zip(objective.prior.precisions, objective.trees.starts, strict=True):
+        own = slice(start, start + len(precision))
+        sizes[own] = np.abs(precision) @ np.abs(weights[own])
+        error = max(error, (len(precision) + 2) * _ROUNDING * float(sizes[own].max(initial=0.0)))
+    return pull, error
+
+
+def _compiled(function: _Function) -> _Function:
+    return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+@_compiled
+def _sum_residuals(
+    leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
+    offsets: Floats, margin: float, coarse: NDArray[np.int64], fine: NDArray[np.int64],
+) -> float:  # fmt: skip
+    """Add residuals to ``coarse`` in units of 2**-20 and what is left of them to ``fine`` in units of 2**-52.
+
+    Return a bound on the error of any sum.
+    """
+    n_trees, n_columns = starts.size, weights.shape[1]
+    residuals = np.empty(n_columns)
+    total = 0.0
+    for i in range(labels.size):
+        count = counts[i] if counts.size > 0 else np.int64(1)
+        if n_columns == 1:
+            error = _binary_residual(leaves, starts, i, labels[i], weights, offsets, margin, residuals)
+        else:
+            error = _softmax_residuals(leaves, starts, i, labels[i], weights, offsets, margin, residuals)
+        total += error * np.float64(count)
+        for c in range(n_columns):
+            scaled = residuals[c] * _COARSE
+            whole = np.rint(scaled)
+            part = np.int64(np.rint((scaled - whole) * _FINE)) * count
+            whole_count = np.int64(whole) * count
+            for t in range(n_trees):
+                found = starts[t] + leaves[i * n_trees + t]
+                coarse[found, c] += whole_count
+                fine[found, c] += part
+    return total
+
+
+@_compiled
+def _score(
+    leaves: NDArray[Any], starts: NDArray[np.int64], i: int, weights: Floats, c: int, offset: float
+) -> tuple[float, float]:
+    """Return a score, summed with its rounding errors (Neumaier 1974), and a bound on what is left of them."""
+    total, lost, size = offset, 0.0, abs(offset)
+    for t in range(starts.size):
+        weight = weights[starts[t] + leaves[i * starts.size + t], c]
+        new = total + weight
+        if abs(total) >= abs(weight):
+            lost += (total - new) + weight
+        else:
+            lost += (weight - new) + total
+        total = new
+        size += abs(weight)
+    # The rounding of the result, and second-order terms: those of every step are rounded once more.
+    return total + lost, _ROUNDING * abs(total + lost) + 4.0 * starts.size**2 * _ROUNDING**2 * size
+
+
+@_compiled
+def _binary_residual(
+    leaves: NDArray[Any], starts: NDArray[np.int64], i: int, label: int, weights: Floats, offsets: Floats,
+    margin: float, residuals: Floats,
+) -> float:  # fmt: skip
+    offset = offsets[1] - offsets[0]
+    score, error = _score(leaves, starts, i, weights, 0, offset)
+    sign = 1.0 if label == 1 else -1.0
+    lead = sign * score - margin
+    residuals[0] = -sign / (1.0 + np.exp(lead))
+    # The residual moves by at most a quarter of what the score moves.
+    return 0.25 * (error + _ROUNDING * (abs(lead) + abs(offset))) + _OWN * _ROUNDING
+
+
+@_compiled
+def _softmax_residuals(
+    leaves: NDArray[Any], starts: NDArray[np.int64], i: int, label: int, weights: Floats, offsets: Floats,
+    margin: float, residuals: Floats,
+) -> float:  # fmt: skip
+    worst = 0.0
+    for c in range(residuals.size):
+        score, error = _score(leaves, starts, i, weights, c, offsets[c])
+        if c == label:
+            score -= margin
+            error += _ROUNDING * abs(score)
+        residuals[c] = score
+        worst = max(worst, error)
+    top = residuals.max()
+    lead = top - residuals.min()
+    total = 0.0
+    for c in range(residuals.size):
+        residuals[c] = np.exp(residuals[c] - top)
+        total += residuals[c]
+    for c in range(residuals.size):
+        residuals[c] /= total
+    residuals[label] -= 1.0
+    # A chance moves by at most half of what one score moves against another.
+    return worst + _ROUNDING * min(lead, 50.0) + (_OWN + residuals.size) * _ROUNDING

@@ -1,0 +1,139 @@
+"""One fit, step by step: each step pays, and its receipt is kept."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from privet.counting.rows import Rows
+from privet.counting.tables import TableLayout, exact_tables
+from privet.joint.leaf_rows import LeafRows
+from privet.joint.link import scores_of
+from privet.joint.objective import Objective
+from privet.joint.policy import MARGIN, Policy
+from privet.joint.prior import Prior
+from privet.joint.release import Grid, noisy_minimiser
+from privet.joint.released import BALANCE, CHOICES, DIGITS, WEIGHTS, Released
+from privet.joint.selection import most_telling
+from privet.joint.tilt import chosen_tilt
+from privet.joint.trees import Trees
+from privet.privacy.events import DiscreteLaplace, Event, Seeded
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.privacy.mechanisms.rational import multiple, remaining
+from privet.rng import NoiseSource
+from privet.tree.greedy import Growth
+
+
+@dataclass
+class Fitting:
+    """A fit in progress.
+
+    Attributes
+    ----------
+    policy : Policy
+        What is public about it; its prices are for one row.
+    max_rows : int
+        How many rows one unit of privacy may have: each release but the last costs it so many times a row's price.
+    left : float
+        What is left of the unit's epsilon.
+    """
+
+    policy: Policy
+    rows: Rows
+    max_rows: int
+    left: float
+    delta: float
+    coins: np.random.Generator
+    noise: NoiseSource
+    n_threads: int = 1
+    receipts: list[Event] = field(default_factory=list)
+
+    def released(self) -> Released:
+        """Release what the policy says: trees with weights, or the class balance alone."""
+        policy = self.policy
+        nothing = np.empty((0, policy.n_columns), dtype=np.int64)
+        if policy.only_balance:
+            balance = self._noisy_balance(self._exact_tables()[0].sum(axis=0), self.left)
+            return Released(Trees.of([], self.policy.cells), policy.n_rows, balance, nothing, 0)
+        if not policy.chooses:
+            return self._fitted(*self._all_attributes())
+        tables = self._exact_tables()
+        balance = self._noisy_balance(tables[0].sum(axis=0), multiple(policy.shares.balance, self.max_rows))
+        kept = self._kept(tables, Released(Trees.of([], self.policy.cells), policy.n_rows, balance, nothing, 0))
+        trees = policy.trees(kept, self.coins)
+        return self._fitted(trees, self._leaf_rows(trees), balance)
+
+    def _all_attributes(self) -> tuple[Trees, LeafRows, NDArray[np.int64]]:
+        """Return the trees of all attributes, and rows that one pass has compressed and counted."""
+        trees = self.policy.trees(list(range(len(self.policy.cells.attributes))), self.coins)
+        rows = self._leaf_rows(trees)
+        exact_counts = np.bincount(rows.labels, weights=rows.weights, minlength=self.policy.n_classes)
+        price = multiple(self.policy.shares.balance, self.max_rows)
+        return trees, rows, self._noisy_balance(exact_counts.astype(np.int64), price)
+
+    def _leaf_rows(self, trees: Trees) -> LeafRows:
+        return LeafRows.of(self.rows, trees, n_classes=self.policy.n_classes)
+
+    def _exact_tables(self) -> list[NDArray[np.int64]]:
+        """Return the class counts of every attribute's codes, in one pass."""
+        layout, root = TableLayout.of(self.policy.cells), Growth.roots(self.policy.cells.attributes, 1).forest
+        ((_, table),) = exact_tables(root, np.array([0]), self.rows, layout)
+        return [layout.of_attribute(table, a)[0] for a in range(len(self.policy.cells.attributes))]
+
+    def _noisy_balance(self, exact_counts: NDArray[np.int64], price: float) -> NDArray[np.int64]:
+        """Release the class balance. The number of rows is public, so two classes have one number: their difference."""
+        exact = exact_counts if self.policy.n_classes > 2 else exact_counts[1:] - exact_counts[:1]
+        noisy, receipt = discrete_laplace(
+            exact, epsilon=price, sensitivity=self.max_rows, what=BALANCE, noise=self.noise
+        )
+        self._pay(price, receipt)
+        return noisy
+
+    def _kept(self, tables: list[NDArray[np.int64]], so_far: Released) -> list[int]:
+        """Choose the attributes that have a tree."""
+        price = multiple(self.policy.shares.selection, self.max_rows)
+        kept, receipts = most_telling(
+            tables, self._shares(so_far), self.policy.n_attributes, epsilon=price, rows=self.max_rows,
+            what=CHOICES, noise=self.noise,
+        )  # fmt: skip
+        self._pay(price, *receipts)
+        return kept
+
+    def _fitted(self, trees: Trees, rows: LeafRows, balance: NDArray[np.int64]) -> Released:
+        """Fit all weights together and release them."""
+        policy, n_columns = self.policy, self.policy.n_columns
+        so_far = Released(trees, policy.n_rows, balance, np.empty((0, n_columns), dtype=np.int64), 0)
+        shares = self._shares(so_far)
+        law = chosen_tilt(policy, trees, delta=self.delta, rows=self.max_rows)
+        variances = policy.prior_variances(trees, law.noise_std, shares, law.curvature)
+        prior = Prior.of(trees, self.policy.cells, variances, curvature=law.curvature)
+        self._pay(
+            multiple(policy.shares.fit, self.max_rows), law.receipt(WEIGHTS, rows=self.max_rows, noise=self.noise)
+        )
+        grid = Grid.of(
+            policy.n_rows, prior.spread, shape=(trees.n_leaves, n_columns), tilt_error=law.public_error,
+            epsilon=self.left,
+        )  # fmt: skip
+        tilt = law.drawn(self.noise)
+        objective = Objective(rows, trees, prior, scores_of(shares, MARGIN), tilt.values, n_threads=self.n_threads)
+        with threadpool_limits(self.n_threads, "blas"):  # its threads cost more than they bring on small matrices
+            weights, receipt = noisy_minimiser(
+                objective, grid, tilt_error=tilt.error, epsilon=self.left, what=DIGITS, noise=self.noise
+            )
+        self._pay(self.left, receipt)
+        return Released(trees, policy.n_rows, balance, weights, grid.exponent)
+
+    def _shares(self, so_far: Released) -> NDArray[np.float64]:
+        return so_far.class_shares(balance_scale(self.receipts))
+
+    def _pay(self, price: float, *receipts: Event) -> None:
+        self.left = remaining(self.left, min(price, self.left))
+        self.receipts.extend(receipts)
+
+
+def balance_scale(receipts: list[Event]) -> float:
+    """Return the scale of the noise in the class balance."""
+    plain = [receipt.part if isinstance(receipt, Seeded) else receipt for receipt in receipts]
+    scales = [each.scale for each in plain if isinstance(each, DiscreteLaplace) and each.what == BALANCE]
+    return float(scales[0]) if scales else 0.0

@@ -1,0 +1,184 @@
+"""The passes over rows that a joint fit makes, compiled; `reference` has their plain twins.
+
+Leaves are flat, row after row; ``starts`` turns a tree's own leaf numbers into numbers of all leaves. Weights of two
+classes are one number a leaf (for the second class against the first), else one a leaf and class.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _compiled(function: _Function) -> _Function:
+    return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+@_compiled
+def binary_gradient(
+    leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
+    offset: float, margin: float, gradient: Floats, bends: NDArray[np.float32],
+) -> None:  # fmt: skip
+    """Add the gradient of the loss to ``gradient`` and write each line's second derivative to ``bends``."""
+    n_trees = starts.size
+    weighted = counts.size > 0
+    found = np.empty(n_trees, dtype=np.int64)
+    for i in range(labels.size):
+        score = offset
+        for t in range(n_trees):
+            found[t] = starts[t] + leaves[i * n_trees + t]
+            score += weights[found[t]]
+        sign = 1.0 if labels[i] == 1 else -1.0
+        wrong = 1.0 / (1.0 + np.exp(sign * score - margin))
+        count = np.float64(counts[i]) if weighted else 1.0
+        bends[i] = np.float32(count * wrong * (1.0 - wrong))
+        pull = -sign * wrong * count
+        for t in range(n_trees):
+            gradient[found[t]] += pull
+
+
+@_compiled
+def binary_bend(
+    leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], direction: Floats, out: Floats
+) -> None:
+    """Add the loss's Hessian times ``direction`` to ``out``."""
+    n_trees = starts.size
+    found = np.empty(n_trees, dtype=np.int64)
+    for i in range(bends.size):
+        moved = 0.0
+        for t in range(n_trees):
+            found[t] = starts[t] + leaves[i * n_trees + t]
+            moved += direction[found[t]]
+        moved *= bends[i]
+        for t in range(n_trees):
+            out[found[t]] += moved
+
+
+@_compiled
+def binary_hessian(
+    leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], hessian: Floats
+) -> None:
+    """Add the loss's Hessian to the lower half of ``hessian``, leaves x leaves."""
+    n_trees = starts.size
+    found = np.empty(n_trees, dtype=np.int64)
+    for i in range(bends.size):
+        for t in range(n_trees):
+            found[t] = starts[t] + leaves[i * n_trees + t]
+        bend = np.float64(bends[i])
+        for t in range(n_trees):
+            line = hessian[found[t]]
+            for u in range(t + 1):
+                line[found[u]] += bend
+
+
+@_compiled
+def softmax_gradient(
+    leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
+    offsets: Floats, margin: float, gradient: Floats, chances: NDArray[np.float32],
+) -> None:  # fmt: skip
+    """Add the gradient of the loss to ``gradient``, leaves x classes, and write each line's chances."""
+    n_trees, n_classes = starts.size, offsets.size
+    weighted = counts.size > 0
+    found = np.empty(n_trees, dtype=np.int64)
+    scores = np.empty(n_classes)
+    for i in range(labels.size):
+        scores[:] = offsets
+        for t in range(n_trees):
+            found[t] = starts[t] + leaves[i * n_trees + t]
+            for c in range(n_classes):
+                scores[c] += weights[found[t], c]
+        scores[labels[i]] -= margin
+        top = scores.max()
+        total = 0.0
+        for c in range(n_classes):
+            scores[c] = np.exp(scores[c] - top)
+            total += scores[c]
+        count = np.float64(counts[i]) if weighted else 1.0
+        for c in range(n_classes):
+            chance = scores[c] / total
+            chances[i, c] = np.float32(chance)
+            scores[c] = count * chance
+        scores[labels[i]] -= count
+        for t in range(n_trees):
+            for c in range(n_classes):
+                gradient[found[t], c] += scores[c]
+
+
+@_compiled
+def softmax_bend(
+    leaves: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
+    direction: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """Add the loss's Hessian times ``direction`` to ``out``, both leaves x classes."""
+    n_trees, n_classes = starts.size, chances.shape[1]
+    weighted = counts.size > 0
+    found = np.empty(n_trees, dtype=np.int64)
+    moved = np.empty(n_classes)
+    for i in range(chances.shape[0]):
+        moved[:] = 0.0
+        for t in range(n_trees):
+            found[t] = starts[t] + leaves[i * n_trees + t]
+            for c in range(n_classes):
+                moved[c] += direction[found[t], c]
+        mean = 0.0
+        for c in range(n_classes):
+            mean += chances[i, c] * moved[c]
+        count = np.float64(counts[i]) if weighted else 1.0
+        for c in range(n_classes):
+            moved[c] = count * chances[i, c] * (moved[c] - mean)
+        for t in range(n_trees):
+            for c in range(n_classes):
+                out[found[t], c] += moved[c]
+
+
+@_compiled
+def softmax_hessian(
+    leaves: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
+    hessian: Floats,
+) -> None:  # fmt: skip
+    """Add the loss's Hessian to the lower half of ``hessian``, (leaf, class) x (leaf, class)."""
+    n_trees, n_classes = starts.size, chances.shape[1]
+    weighted = counts.size > 0
+    found = np.empty(n_trees, dtype=np.int64)
+    bend = np.empty((n_classes, n_classes))
+    for i in range(chances.shape[0]):
+        count = np.float64(counts[i]) if weighted else 1.0
+        for t in range(n_trees):
+            found[t] = (starts[t] + leaves[i * n_trees + t]) * n_classes
+        for c in range(n_classes):
+            for e in range(n_classes):
+                bend[c, e] = -count * chances[i, c] * chances[i, e]
+            bend[c, c] += count * chances[i, c]
+        for t in range(n_trees):
+            for c in range(n_classes):
+                line = hessian[found[t] + c]
+                for u in range(t + 1):
+                    for e in range(n_classes):
+                        line[found[u] + e] += bend[c, e]
+
+
+@_compiled
+def leaf_bends(leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], out: Floats) -> None:
+    """Add each line's ``bends``, one a column, to the leaves that it reaches."""
+    n_trees = starts.size
+    for i in range(bends.shape[0]):
+        for t in range(n_trees):
+            found = starts[t] + leaves[i * n_trees + t]
+            for c in range(bends.shape[1]):
+                out[found, c] += bends[i, c]
+
+
+@_compiled
+def scores_of(leaves: NDArray[Any], starts: NDArray[np.int64], weights: Floats, scores: Floats) -> None:
+    """Add the weights of the leaves that each line reaches to ``scores``, lines x columns."""
+    n_trees = starts.size
+    for i in range(scores.shape[0]):
+        for t in range(n_trees):
+            found = starts[t] + leaves[i * n_trees + t]
+            for c in range(scores.shape[1]):
+                scores[i, c] += weights[found, c]

@@ -1,0 +1,79 @@
+"""Rows as the fit sees them: the leaf that each reaches in each tree, and its class. A byte a tree and one for the class.
+
+What this module returns is exact and must not leave the room.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.counting.rows import Rows
+from privet.joint.trees import Trees
+
+# Rows are merged where leaf tuples and classes together are at most a quarter of the rows.
+_WORTH_MERGING = 4
+_MOST_MERGED = 2**26
+
+
+@dataclass(frozen=True)
+class LeafRows:
+    """Leaves, classes, and how many rows each line stands for."""
+
+    leaves: NDArray[Any]
+    labels: NDArray[Any]
+    weights: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, rows: Rows, trees: Trees, *, n_classes: int) -> "LeafRows":
+        """Go through the rows once and keep one compressed copy."""
+        narrow = np.uint8 if n_classes <= 2**8 else np.uint16
+        parts = [(trees.leaves(codes), labels.astype(narrow)) for codes, labels in rows.blocks()]
+        if not parts:
+            return cls(trees.leaves(np.empty((0, len(trees.n_values)), dtype=np.uint8)), np.empty(0, narrow), None)
+        leaves = parts[0][0] if len(parts) == 1 else np.concatenate([leaves for leaves, _ in parts])
+        return cls(leaves, np.concatenate([labels for _, labels in parts]), None).merged(trees, n_classes)
+
+    @property
+    def n_lines(self) -> int:
+        """The number of lines."""
+        return len(self.labels)
+
+    @property
+    def exact_size(self) -> int:
+        """The number of rows."""
+        return self.n_lines if self.weights is None else int(self.weights.sum())
+
+    def merged(self, trees: Trees, n_classes: int) -> "LeafRows":
+        """Return the rows with equal ones merged, where there can be so few different ones that it pays."""
+        domains = [*map(int, trees.sizes), n_classes]
+        different = 1
+        for size in domains:
+            different *= size  # a plain int: a product of machine integers wraps around
+        if different > min(self.n_lines // _WORTH_MERGING, _MOST_MERGED):
+            return self
+        keys = np.ravel_multi_index([*self.leaves.T.astype(np.int64), self.labels.astype(np.int64)], domains)
+        counts = np.bincount(keys)
+        found = np.flatnonzero(counts)
+        *leaves, labels = np.unravel_index(found, domains)
+        return LeafRows(
+            np.stack(leaves, axis=1).astype(self.leaves.dtype),
+            labels.astype(self.labels.dtype),
+            counts[found].astype(np.int64),
+        )
+
+    def sample(self, most: int) -> "LeafRows":
+        """Return evenly spaced lines, at most about ``most``, each counting for the lines that it stands for."""
+        step = self.n_lines // most
+        if step < 2:
+            return self
+        labels = self.labels[::step].copy()
+        counts = np.ones(len(labels), dtype=np.int64) if self.weights is None else self.weights[::step]
+        return LeafRows(np.ascontiguousarray(self.leaves[::step]), labels, counts * step)
+
+    def blocks(self, n: int) -> Iterator[slice]:
+        """Yield ``n`` stretches of lines."""
+        borders = np.linspace(0, self.n_lines, n + 1).astype(np.int64)
+        yield from (slice(int(low), int(high)) for low, high in zip(borders, borders[1:], strict=False))

@@ -1,0 +1,123 @@
+"""The function whose minimiser is released: the rows' loss, the prior, and the random tilt."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.joint import kernels
+from privet.joint.leaf_rows import LeafRows
+from privet.joint.policy import MARGIN
+from privet.joint.prior import Prior
+from privet.joint.trees import Trees
+
+Floats = NDArray[np.float64]
+_NO_COUNTS = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """sum of losses + 1/2 weights' precision weights + tilt' weights; weights are leaves x columns.
+
+    Two classes have one column: the score of the second against the first.
+    """
+
+    rows: LeafRows
+    trees: Trees
+    prior: Prior
+    offsets: Floats
+    tilt: Floats
+    margin: float = MARGIN
+    n_threads: int = 1
+    _bends: list[NDArray[np.float32]] = field(default_factory=list)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether there is one column."""
+        return self.tilt.shape[1] == 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Leaves and columns."""
+        return self.tilt.shape[0], self.tilt.shape[1]
+
+    @cached_property
+    def blocks(self) -> list[tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.int64]]]:
+        """Stretches of rows, one a thread: flat leaves, labels and counts."""
+        rows, n = self.rows, self.n_threads
+        counts = [_NO_COUNTS if rows.weights is None else rows.weights[part] for part in rows.blocks(n)]
+        return [
+            (rows.leaves[part].reshape(-1), rows.labels[part], count)
+            for part, count in zip(rows.blocks(n), counts, strict=True)
+        ]
+
+    def gradient(self, weights: Floats) -> Floats:
+        """Return the gradient, and remember the bends at ``weights`` for `bent` and the preconditioner."""
+        bends = [np.empty((len(labels), self.shape[1]), dtype=np.float32) for _, labels, _ in self.blocks]
+
+        def add(i: int, out: Floats) -> None:
+            leaves, labels, counts = self.blocks[i]
+            if self.is_binary:
+                offset = float(self.offsets[1] - self.offsets[0])
+                kernels.binary_gradient(
+                    leaves, self.trees.starts, labels, counts, weights[:, 0], offset, self.margin, out[:, 0],
+                    bends[i][:, 0],
+                )  # fmt: skip
+            else:
+                kernels.softmax_gradient(
+                    leaves, self.trees.starts, labels, counts, weights, self.offsets, self.margin, out, bends[i]
+                )
+
+        loss = self._summed(add)
+        self._bends[:] = bends
+        return loss + self.precise(weights) + self.tilt
+
+    def bent(self, direction: Floats) -> Floats:
+        """Return the Hessian, at the last gradient's weights, times ``direction``."""
+
+        def add(i: int, out: Floats) -> None:
+            leaves, _, counts = self.blocks[i]
+            if self.is_binary:
+                kernels.binary_bend(leaves, self.trees.starts, self._bends[i][:, 0], direction[:, 0], out[:, 0])
+            else:
+                kernels.softmax_bend(leaves, self.trees.starts, counts, self._bends[i], direction, out)
+
+        return self._summed(add) + self.precise(direction)
+
+    def precise(self, weights: Floats) -> Floats:
+        """Return the prior's precision times ``weights``."""
+        return self._by_tree(self.prior.precisions, weights)
+
+    def size_of(self, gradient: Floats) -> float:
+        """Return how large a gradient is where steps are measured by the prior; the minimiser is as near or nearer."""
+        return float(np.sqrt(max(0.0, (gradient * self._by_tree(self.prior.covariances, gradient)).sum())))
+
+    def _by_tree(self, matrices: list[Floats], values: Floats) -> Floats:
+        out = np.empty_like(values)
+        for matrix, start in zip(matrices, self.trees.starts, strict=True):
+            own = slice(start, start + len(matrix))
+            out[own] = matrix @ values[own]
+        return out
+
+    def sampled(self, most: int) -> "Objective":
+        """Return the objective of evenly spaced lines, at most about ``most``, each standing for as many as it must."""
+        lines = self.rows.sample(most)
+        return self if lines is self.rows else replace(self, rows=lines, n_threads=1, _bends=[])
+
+    @property
+    def bends(self) -> NDArray[np.float32]:
+        """The bends at the last gradient's weights: second derivatives of two classes, else chances."""
+        return np.concatenate(self._bends)
+
+    def _summed(self, add: Callable[[int, Floats], None]) -> Floats:
+        """Return the sum over blocks of what ``add`` adds to an array of its own."""
+        parts = [np.zeros(self.shape) for _ in self.blocks]
+        if len(parts) == 1:
+            add(0, parts[0])
+            return parts[0]
+        with ThreadPoolExecutor(len(parts)) as pool:
+            list(pool.map(add, range(len(parts)), parts))
+        return np.sum(parts, axis=0)

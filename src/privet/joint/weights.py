@@ -1,0 +1,52 @@
+"""Released leaf weights, and what they say of a row."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.joint import kernels
+from privet.joint.link import chances_of
+from privet.joint.trees import Trees
+
+Floats = NDArray[np.float64]
+_BLOCK_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class LeafWeights:
+    """A score for every class: an offset, and a weight for the leaf that a row reaches in each tree."""
+
+    trees: Trees
+    offsets: Floats
+    weights: Floats
+    margin: float
+
+    @cached_property
+    def by_class(self) -> Floats:
+        """The weights, leaves x classes; of two classes the first has the second's weights turned round."""
+        return self.weights if self.weights.shape[1] > 1 else self.weights * np.array([-0.5, 0.5])
+
+    def of_tree(self, tree: int) -> Floats:
+        """Return the weights of one tree, leaves x classes."""
+        start = int(self.trees.starts[tree])
+        return self.by_class[start : start + int(self.trees.sizes[tree])]
+
+    def scores(self, codes: NDArray[np.integer]) -> Floats:
+        """Return every row's scores."""
+        scores = np.tile(self.offsets, (len(codes), 1))
+        for start in range(0, len(codes), _BLOCK_ROWS):
+            part = slice(start, start + _BLOCK_ROWS)
+            leaves = self.trees.leaves(codes[part])
+            kernels.scores_of(leaves.reshape(-1), self.trees.starts, self.by_class, scores[part])
+        return scores
+
+    def chances(self, codes: NDArray[np.integer]) -> Floats:
+        """Return every row's class chances."""
+        return chances_of(self.scores(codes), self.margin)
+
+    def contributions(self, codes: NDArray[np.integer]) -> Floats:
+        """Return what each tree adds to each class's score: rows x trees x classes."""
+        leaves = self.trees.leaves(codes).astype(np.int64) + self.trees.starts
+        return self.by_class[leaves]

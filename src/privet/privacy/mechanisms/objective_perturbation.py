@@ -1,0 +1,144 @@
+"""What noise in an objective costs: a fit whose minimiser is private because the function it minimises was tilted.
+
+The prices here are the theorem of objective_perturbation.md; drawing the tilt is `linear_noise`, and finding, certifying
+and rounding the minimiser is privet.joint. Two classes have one weight a leaf, more have one a class.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from privet.errors import ParameterError
+
+# The maximum of a concave function is bracketed to this width and bounded by a tangent; what floats lose is far less
+# than the margin.
+_BRACKET = 2.0**-40
+_MARGIN = 1.0 + 1e-12
+_HALVINGS = 80
+# The total variation between discrete normal noise of at least 2**29 steps and a normal variate rounded to a step.
+NORMAL_DEFECT = 2.0**-60
+
+
+def pure_price(linear: float, curvature: float, n_classes: int) -> float:
+    """Return the epsilon of a minimiser: at most this for one row more or less.
+
+    Parameters
+    ----------
+    linear : float
+        How far one row can move the density of the tilt, at most: the sum over trees of one over the noise scale.
+    curvature : float
+        The largest prior variance of a row's score, one class at a time.
+    n_classes : int
+
+    Privacy
+    -------
+    The theorem of objective_perturbation.md, parts A and B: the maximum over p, the fitted chance of the row's own
+    class, of linear (1 - p) + growth(p).
+    """
+    _check(linear, curvature, n_classes)
+
+    def slope(p: float) -> float:
+        return _growth_slope(p, curvature, n_classes) - linear
+
+    low, high = _bracket(slope)
+    at_low = linear * (1 - low) + largest_growth(low, curvature, n_classes)
+    # A concave function stays below its tangent.
+    return max(linear, at_low + max(0.0, slope(low)) * (high - low)) * _MARGIN
+
+
+def largest_growth(p: float, curvature: float, n_classes: int) -> float:
+    """Return how much one row can raise the logarithm of the determinant of the Hessian, at most."""
+    spread, others = _shape(n_classes)
+    return (n_classes - 2) * math.log1p(curvature * (1 - p) * others) + math.log1p(curvature * p * (1 - p) * spread)
+
+
+def linear_at_most(price: float, curvature: float, n_classes: int) -> float:
+    """Return the largest ``linear`` whose price with this curvature is no more than ``price``."""
+    return _largest(lambda linear: pure_price(linear, curvature, n_classes), price, most=price)
+
+
+def curvature_at_most(price: float, linear: float, n_classes: int) -> float:
+    """Return the largest curvature whose price with this ``linear`` is no more than ``price``."""
+    # At p = 1/2 the determinant alone costs log(1 + V / 4), so no curvature beyond this is affordable.
+    most = 4.0 * math.expm1(min(price, 600.0))
+    return _largest(lambda curvature: pure_price(linear, curvature, n_classes), price, most=most)
+
+
+def gaussian_delta(epsilon: float, mu: float) -> float:
+    """Return the delta of the Gaussian mechanism with sensitivity over sigma ``mu`` (Balle and Wang 2018, theorem 8)."""
+    above = _normal_tail(epsilon / mu - mu / 2)
+    below = epsilon + _log_normal_tail(epsilon / mu + mu / 2)
+    return max(0.0, above - math.exp(below)) * _MARGIN
+
+
+def gaussian_price(
+    sigma: Fraction, curvature: float, *, n_trees: int, n_classes: int, epsilon: float, n_numbers: int
+) -> float:
+    """Return the delta at ``epsilon`` of a minimiser whose tilt is normal; 1 where the theorem says nothing.
+
+    Privacy
+    -------
+    Parts C (two classes) and D (more) of the theorem of objective_perturbation.md, and what it costs that each of
+    ``n_numbers`` numbers is discrete normal noise instead of a rounded normal variate (linear_noise.md).
+    """
+    exact = _gaussian_price(sigma, curvature, n_trees, n_classes, epsilon)
+    return min(1.0, exact + n_numbers * NORMAL_DEFECT * (1 + math.exp(min(epsilon, 600.0))))
+
+
+def _gaussian_price(sigma: Fraction, curvature: float, n_trees: int, n_classes: int, epsilon: float) -> float:
+    mu = math.sqrt(n_trees * (1 if n_classes == 2 else 2) / Fraction(sigma) ** 2) * _MARGIN
+    if n_classes == 2:
+        return gaussian_delta(epsilon, mu) if curvature + mu * mu / 2 <= epsilon else 1.0
+    share = curvature * (n_classes - 2) / (n_classes - 1) * _MARGIN
+    room = curvature * n_classes / (n_classes - 1) + mu * mu / 2
+    if share >= epsilon or room > epsilon:
+        return 1.0
+    return min(1.0, (n_classes - 1) * gaussian_delta(epsilon - share, mu))
+
+
+def _shape(n_classes: int) -> tuple[float, float]:
+    """Return the two constants of the growth: of the row's own class, and of each other one."""
+    return (1.0, 0.0) if n_classes == 2 else (n_classes / (n_classes - 1), 1 / (n_classes - 1))
+
+
+def _growth_slope(p: float, curvature: float, n_classes: int) -> float:
+    spread, others = _shape(n_classes)
+    falls = (n_classes - 2) * curvature * others / (1 + curvature * (1 - p) * others)
+    return curvature * (1 - 2 * p) * spread / (1 + curvature * p * (1 - p) * spread) - falls
+
+
+def _bracket(slope: Callable[[float], float]) -> tuple[float, float]:
+    """Return an interval of [0, 1] in which a falling ``slope`` changes its sign, or its left end."""
+    low, high = 0.0, 1.0
+    if slope(0.0) <= 0:
+        return 0.0, 0.0
+    while high - low > _BRACKET:
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return low, high
+
+
+def _largest(price_of: Callable[[float], float], price: float, *, most: float) -> float:
+    """Return the largest number up to ``most`` that costs at most ``price``, by halving; 0 costs nothing."""
+    low, high = 0.0, most
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if price_of(middle) <= price else (low, middle)
+    if low <= 0:
+        raise ParameterError("the fit's share of epsilon is too small for any noise to pay for it; raise epsilon")
+    return low
+
+
+def _check(linear: float, curvature: float, n_classes: int) -> None:
+    if not (linear > 0 and curvature >= 0 and n_classes >= 2):
+        raise ParameterError("a price needs linear > 0, curvature >= 0 and at least 2 classes")
+
+
+def _normal_tail(x: float) -> float:
+    return 0.5 * math.erfc(x / math.sqrt(2))
+
+
+def _log_normal_tail(x: float) -> float:
+    """Return the logarithm of the normal tail, rounded down where it is beyond floats, so that a delta comes out larger."""
+    tail = _normal_tail(x)
+    return math.log(tail) if tail > 0 else -math.inf
