@@ -13,7 +13,7 @@ from privet.schema import Categorical, Schema
 
 # How fast numeric cells become strangers: cells at both ends of a range have a correlation of exp(-4).
 _DECAY = 4.0
-# The covariance is made smaller by this, and its inverse is trusted to a thousandth of it.
+# The covariance is made smaller by this, and its inverse is trusted to a quarter of that.
 _SHRUNK = 1e-6
 
 
@@ -40,7 +40,7 @@ class Prior:
             # |P^-1 - K| <= |K| e / (1 - e), e the norm of I - P K by rows: far below what K was made smaller by.
             off = np.abs(precision @ covariance - np.eye(len(covariance))).sum(axis=1).max()
             reach = np.abs(covariance).sum(axis=1).max() / covariance.diagonal().min()
-            if not off * reach < _SHRUNK / 1000:
+            if not off * reach < _SHRUNK / 4:
                 raise PrivetError("the prior is too ill-conditioned to be trusted; fix a smaller group_size or n_bins")
         spread = sum(float(np.abs(covariance).sum()) for covariance in wanted) * (1 + _SHRUNK)
         return cls(precisions, wanted, spread)
