@@ -19,6 +19,10 @@ def _compiled(function: _Function) -> _Function:
     return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
+def _inlined(function: _Function) -> _Function:
+    return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
+
+
 @_compiled
 def binary_gradient(
     leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
@@ -76,6 +80,43 @@ def binary_hessian(
                 line[found[u]] += bend
 
 
+@_inlined
+def _add_up(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
+    """Add the lines ``found`` of ``values`` to ``out``, four columns at a time: compilers then use vectors."""
+    n_columns = out.size
+    fours = n_columns // 4 * 4
+    for c in range(0, fours, 4):
+        a, b, d, e = out[c], out[c + 1], out[c + 2], out[c + 3]
+        for t in range(found.size):
+            line = values[found[t]]
+            a += line[c]
+            b += line[c + 1]
+            d += line[c + 2]
+            e += line[c + 3]
+        out[c], out[c + 1], out[c + 2], out[c + 3] = a, b, d, e
+    for c in range(fours, n_columns):
+        for t in range(found.size):
+            out[c] += values[found[t], c]
+
+
+@_inlined
+def _spread(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
+    """Add ``values`` to the lines ``found`` of ``out``."""
+    n_columns = values.size
+    fours = n_columns // 4 * 4
+    for c in range(0, fours, 4):
+        a, b, d, e = values[c], values[c + 1], values[c + 2], values[c + 3]
+        for t in range(found.size):
+            line = out[found[t]]
+            line[c] += a
+            line[c + 1] += b
+            line[c + 2] += d
+            line[c + 3] += e
+    for c in range(fours, n_columns):
+        for t in range(found.size):
+            out[found[t], c] += values[c]
+
+
 @_compiled
 def softmax_gradient(
     leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
@@ -87,13 +128,15 @@ def softmax_gradient(
     found = np.empty(n_trees, dtype=np.int64)
     scores = np.empty(n_classes)
     for i in range(labels.size):
-        scores[:] = offsets
+        for c in range(n_classes):
+            scores[c] = offsets[c]
         for t in range(n_trees):
             found[t] = starts[t] + leaves[i * n_trees + t]
-            for c in range(n_classes):
-                scores[c] += weights[found[t], c]
+        _add_up(found, weights, scores)
         scores[labels[i]] -= margin
-        top = scores.max()
+        top = scores[0]
+        for c in range(1, n_classes):
+            top = max(top, scores[c])
         total = 0.0
         for c in range(n_classes):
             scores[c] = np.exp(scores[c] - top)
@@ -104,9 +147,7 @@ def softmax_gradient(
             chances[i, c] = np.float32(chance)
             scores[c] = count * chance
         scores[labels[i]] -= count
-        for t in range(n_trees):
-            for c in range(n_classes):
-                gradient[found[t], c] += scores[c]
+        _spread(found, scores, gradient)
 
 
 @_compiled
@@ -120,20 +161,18 @@ def softmax_bend(
     found = np.empty(n_trees, dtype=np.int64)
     moved = np.empty(n_classes)
     for i in range(chances.shape[0]):
-        moved[:] = 0.0
+        for c in range(n_classes):
+            moved[c] = 0.0
         for t in range(n_trees):
             found[t] = starts[t] + leaves[i * n_trees + t]
-            for c in range(n_classes):
-                moved[c] += direction[found[t], c]
+        _add_up(found, direction, moved)
         mean = 0.0
         for c in range(n_classes):
             mean += chances[i, c] * moved[c]
         count = np.float64(counts[i]) if weighted else 1.0
         for c in range(n_classes):
             moved[c] = count * chances[i, c] * (moved[c] - mean)
-        for t in range(n_trees):
-            for c in range(n_classes):
-                out[found[t], c] += moved[c]
+        _spread(found, moved, out)
 
 
 @_compiled

@@ -56,7 +56,8 @@ class Objective:
 
     def gradient(self, weights: Floats) -> Floats:
         """Return the gradient, and remember the bends at ``weights`` for `bent` and the preconditioner."""
-        bends = [np.empty((len(labels), self.shape[1]), dtype=np.float32) for _, labels, _ in self.blocks]
+        bends = [np.empty((len(labels), self._width), dtype=np.float32) for _, labels, _ in self.blocks]
+        weights_padded = self._padded(weights)
 
         def add(i: int, out: Floats) -> None:
             leaves, labels, counts = self.blocks[i]
@@ -68,7 +69,7 @@ class Objective:
                 )  # fmt: skip
             else:
                 kernels.softmax_gradient(
-                    leaves, self.trees.starts, labels, counts, weights, self.offsets, self.margin, out, bends[i]
+                    leaves, self.trees.starts, labels, counts, weights_padded, self._padded_offsets, self.margin, out, bends[i]
                 )
 
         loss = self._summed(add)
@@ -77,13 +78,14 @@ class Objective:
 
     def bent(self, direction: Floats) -> Floats:
         """Return the Hessian, at the last gradient's weights, times ``direction``."""
+        padded = self._padded(direction)
 
         def add(i: int, out: Floats) -> None:
             leaves, _, counts = self.blocks[i]
             if self.is_binary:
                 kernels.binary_bend(leaves, self.trees.starts, self._bends[i][:, 0], direction[:, 0], out[:, 0])
             else:
-                kernels.softmax_bend(leaves, self.trees.starts, counts, self._bends[i], direction, out)
+                kernels.softmax_bend(leaves, self.trees.starts, counts, self._bends[i], padded, out)
 
         return self._summed(add) + self.precise(direction)
 
@@ -110,14 +112,27 @@ class Objective:
     @property
     def bends(self) -> NDArray[np.float32]:
         """The bends at the last gradient's weights: second derivatives of two classes, else chances."""
-        return np.concatenate(self._bends)
+        return np.ascontiguousarray(np.concatenate(self._bends)[:, : self.shape[1]])
+
+    @property
+    def _width(self) -> int:
+        """The number of columns in the kernels: whole fours, the last ones of classes that cannot be."""
+        n_columns = self.shape[1]
+        return n_columns if self.is_binary else -(-n_columns // 4) * 4
+
+    def _padded(self, values: Floats) -> Floats:
+        return np.pad(values, [(0, 0), (0, self._width - values.shape[1])])
+
+    @cached_property
+    def _padded_offsets(self) -> Floats:
+        return np.pad(self.offsets, (0, max(0, self._width - len(self.offsets))), constant_values=-np.inf)
 
     def _summed(self, add: Callable[[int, Floats], None]) -> Floats:
         """Return the sum over blocks of what ``add`` adds to an array of its own."""
-        parts = [np.zeros(self.shape) for _ in self.blocks]
+        parts = [np.zeros((self.shape[0], self._width)) for _ in self.blocks]
         if len(parts) == 1:
             add(0, parts[0])
-            return parts[0]
-        with ThreadPoolExecutor(len(parts)) as pool:
-            list(pool.map(add, range(len(parts)), parts))
-        return np.sum(parts, axis=0)
+        else:
+            with ThreadPoolExecutor(len(parts)) as pool:
+                list(pool.map(add, range(len(parts)), parts))
+        return np.sum(parts, axis=0)[:, : self.shape[1]]

@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 _LOOSE, _TIGHT = 0.1, 1e-3
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
-# Where to begin is found on so many lines, to this share of the first gradient.
-_FEW_ROWS, _ROUGHLY = 16_384, 1e-3
+# Where to begin is found on so many lines, then on more, each time to this share of the first gradient.
+_FEW_LINES, _ROUGHLY = (2**14, 2**17), 1e-2
 
 
 def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Floats, Solve]:
@@ -27,10 +27,11 @@ def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Fl
 
     Also return the last preconditioner. Evenly spaced rows say roughly where to begin.
     """
-    few = objective.sampled(_FEW_ROWS)
     weights = np.zeros(objective.shape)
-    if few is not objective:
-        weights, _ = _descend(few, weights, tolerance=_ROUGHLY * few.size_of(few.gradient(weights)))
+    for n_lines in _FEW_LINES:
+        few = objective.sampled(n_lines)
+        if few is not objective:
+            weights, _ = _descend(few, weights, tolerance=_ROUGHLY * few.size_of(few.gradient(weights)))
     return _descend(objective, weights, tolerance=tolerance)
 
 
