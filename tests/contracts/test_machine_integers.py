@@ -11,15 +11,18 @@ from privet.registry import METHODS
 
 DATA = agrawal(200, random_state=5)
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+# With the largest number that is tried.
+MULTIPLIED = {"n_trees": 100, "height": 50, "n_attributes": 100}
+TREES = ("forest_", "trees_")
 
 
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_noise_is_that_of_plain_integers_and_stays_so(method, kind):
     rational._rounded_up.cache_clear()
-    # What a method multiplies: trees, or questions of a path.
-    multiplied = "n_trees" if "n_trees" in METHODS[method]().get_params() else "height"
-    for times, epsilon in ((1, 1.01), (10, 0.1), (100 if multiplied == "n_trees" else 50, 0.08203125)):
+    # What a method multiplies: trees, questions of a path, or choices.
+    multiplied = next(name for name in MULTIPLIED if name in METHODS[method]().get_params())
+    for times, epsilon in ((1, 1.01), (10, 0.1), (MULTIPLIED[multiplied], 0.08203125)):
         parameters = {"epsilon": epsilon, "unit": "row"}
         for number in (kind(times), times):
             model = METHODS[method](DATA.schema, max_rows=kind(1), **{multiplied: number}, **parameters)
@@ -27,7 +30,7 @@ def test_noise_is_that_of_plain_integers_and_stays_so(method, kind):
             model.fit(DATA.X, DATA.y)
             assert model.guarantee_.epsilon <= epsilon
             assert model.noise_std_ >= 1.0
-            assert type(model.forest_.n_trees) is int
+            assert type(next(getattr(model, name) for name in TREES if hasattr(model, name)).n_trees) is int
 
 
 @pytest.mark.parametrize("kind", INTEGERS)

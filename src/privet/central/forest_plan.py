@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from privet.joint.fitting import PublicFit
 from privet.joint.policy import Policy
-from privet.joint.prior import Prior
-from privet.joint.release import Grid
 from privet.joint.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS
 from privet.joint.selection import SENSITIVITY
 from privet.joint.tilt import Tilt, chosen_tilt
@@ -46,7 +45,7 @@ class ForestPlan(Plan):
 
     @property
     def reliability(self) -> float:
-        """The chance that noise does not overturn one leaf: each weight has its own noise, and none is a sum of many."""
+        """The chance that noise does not overturn one leaf: each weight has noise of its own, none is a sum."""
         return self.leaf_reliability
 
 
@@ -100,13 +99,10 @@ def _steps(policy: Policy, trees: Trees, law: Tilt, left: float, m: int) -> list
 def _last_digits(policy: Policy, trees: Trees, law: Tilt, left: float) -> Step:
     """Return the last step; the class balance, which is not known yet, is taken as even."""
     even = np.full(policy.n_classes, 1 / policy.n_classes)
-    prior = Prior.of(
-        trees, policy.cells, policy.prior_variances(trees, law.noise_std, even, law.curvature), curvature=law.curvature
-    )
-    shape = (trees.n_leaves, policy.n_columns)
-    grid = Grid.of(policy.n_rows, prior.spread, shape=shape, tilt_error=law.public_error, epsilon=left)
-    step = laplace_step(DIGITS, left, sensitivity=grid.sensitivity, n_values=shape[0] * shape[1])
-    return Step(DIGITS, left, grid.sensitivity, step.noise_std * float(grid.step), step.n_values)
+    grid = PublicFit.of(policy, trees, even, law.event(WEIGHTS, rows=1), left).grid
+    n_weights = trees.n_leaves * policy.n_columns
+    step = laplace_step(DIGITS, left, sensitivity=grid.sensitivity, n_values=n_weights)
+    return Step(DIGITS, left, grid.sensitivity, step.noise_std * float(grid.step), n_weights)
 
 
 def _tuning(policy: Policy, trees: Trees, law: Tilt) -> dict[str, Any]:

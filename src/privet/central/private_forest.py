@@ -1,16 +1,13 @@
 """The recommended forest: small trees whose leaf weights are fitted together. The argument is in private_forest.md."""
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privet.central.forest_plan import ForestPlan, planned_forest
 from privet.central.leaf_counts import ROW_COUNT_SHARE
-from privet.central.receipts import drawn, in_sequence
 from privet.central.weight_forest import WeightForestClassifier
 from privet.checks import check_whole
 from privet.errors import ParameterError
@@ -19,7 +16,7 @@ from privet.joint.policy import Overrides, Policy
 from privet.joint.released import ROW_COUNT
 from privet.plan import epsilon_needed
 from privet.privacy.accounting import check_delta
-from privet.privacy.events import Event, GaussianObjective, ObjectivePerturbation, Sequential
+from privet.privacy.events import Event, Sequential
 from privet.privacy.ledger import Ledger
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, equal_share, remaining
@@ -131,10 +128,11 @@ class PrivateForestClassifier(WeightForestClassifier):
         for name, most in {"n_attributes": 2**15 - 1, "n_bins": 64, "group_size": 3}.items():
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), least=1, most=most)
-        for name, most in {"prior_variance": 100.0, "balance_share": 0.5, "selection_share": 0.5}.items():
+        for name, largest in {"prior_variance": 100.0, "balance_share": 0.5, "selection_share": 0.5}.items():
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float)) and 0.01 <= value <= most):
-                raise ParameterError(f"{name}={value!r} is out of range; pass a number from 0.01 to {most:g}, or None")
+            if value is not None and not (isinstance(value, (int, float)) and 0.01 <= value <= largest):
+                allowed = f"pass a number from 0.01 to {largest:g}, or None"
+                raise ParameterError(f"{name}={value!r} is out of range; {allowed}")
         self._unit()
         return check_epsilon(self.epsilon)
 
@@ -186,20 +184,12 @@ class PrivateForestClassifier(WeightForestClassifier):
 
     def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
         """Return the policy at a row's share of what a unit may cost."""
+        whole = {name: getattr(self, name) for name in ("n_attributes", "n_bins", "group_size")}
         fixed = Overrides(
-            self.n_attributes, self.n_bins, self.group_size, self.prior_variance, self.balance_share,
-            self.selection_share,
+            **{name: None if value is None else int(value) for name, value in whole.items()},
+            prior_variance=self.prior_variance, balance_share=self.balance_share, selection_share=self.selection_share,
         )  # fmt: skip
         return Policy(schema, equal_share(epsilon, self._unit().max_rows), n_rows, fixed)
-
-    def _prior_variances(self, noise_std: NDArray[np.float64]) -> NDArray[np.float64]:
-        policy = self._policy(self.schema_, math.inf, self.released_.n_rows)
-        return policy.prior_variances(self.trees_, noise_std, self.class_shares_, self._curvature)
-
-    @property
-    def _curvature(self) -> float:
-        fits = [drawn(receipt) for receipt in in_sequence(self.guarantee_.event)]
-        return next((f.curvature for f in fits if isinstance(f, ObjectivePerturbation | GaussianObjective)), math.inf)
 
     def plan(self, n_rows: int | None = None) -> ForestPlan:
         """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing."""

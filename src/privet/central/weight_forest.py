@@ -1,5 +1,6 @@
 """A forest of released leaf weights: its vote, its explanations, its promise, its file."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -11,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.receipts import asked_epsilon, drawn, in_sequence, is_count, is_seeded
 from privet.central.released import ReleasedClassifier
 from privet.errors import ModelFileError, ParameterError, PrivetError
-from privet.joint.fitting import balance_scale
+from privet.joint.fitting import PublicFit, balance_scale
 from privet.joint.link import scores_of
-from privet.joint.policy import MARGIN, MOST_WEIGHTS
+from privet.joint.policy import MARGIN, MOST_WEIGHTS, Policy
 from privet.joint.release import MOST_WEIGHT
 from privet.joint.released import WEIGHTS, Released
 from privet.joint.selection import SENSITIVITY
 from privet.joint.shapes import Shape, shape_of, shares_of_shapes
+from privet.joint.tilt import deviations
 from privet.joint.trees import Trees, checked_trees
 from privet.joint.weights import LeafWeights
 from privet.model_file import integers
@@ -64,9 +66,14 @@ class WeightForestClassifier(ReleasedClassifier):
     @property
     def noise_std_(self) -> float:
         """The standard deviation of the noise in a leaf's pull, in rows; the mean over trees."""
-        check_is_fitted(self)
-        stds = _tilt_deviations(self.guarantee_.event, self.trees_)
+        stds = self.tree_noise_std_
         return float(stds.mean()) if len(stds) else standard_deviation(in_sequence(self.guarantee_.event)[-1])
+
+    @property
+    def tree_noise_std_(self) -> NDArray[np.float64]:
+        """The standard deviation of the noise in the pull of a leaf of each tree, in rows."""
+        check_is_fitted(self)
+        return _tilt_deviations(self.guarantee_.event, self.trees_)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -74,16 +81,22 @@ class WeightForestClassifier(ReleasedClassifier):
         check_is_fitted(self)
         return shares_of_shapes(self.shapes(), self.n_features_in_)
 
-    def shapes(self) -> list[Shape]:
+    def shapes(self, rows: float | None = None) -> list[Shape]:
         """Return what each tree adds to the score of each class, cell by cell, with the noise band.
+
+        Parameters
+        ----------
+        rows : float, optional
+            The band is that of so many rows, spread evenly over a tree's leaves; by default of those that were said or
+            counted. 0 shows how far noise moves a weight that no row holds.
 
         Privacy
         -------
         Only released numbers enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        stds, own = _tilt_deviations(self.guarantee_.event, self.trees_), self.class_shares_ * (1 - self.class_shares_)
-        bent = self.released_.n_rows * float(own.mean())
+        stds, own = self.tree_noise_std_, self.class_shares_ * (1 - self.class_shares_)
+        bent = (self.released_.n_rows if rows is None else rows) * float(own.mean())
         return [
             shape_of(
                 self.model_, t, self.schema_, noise_std=float(stds[t]), variance=float(variance),
@@ -93,8 +106,14 @@ class WeightForestClassifier(ReleasedClassifier):
         ]  # fmt: skip
 
     @abstractmethod
+    def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
+        """Return what is decided from public quantities."""
+
     def _prior_variances(self, noise_std: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the prior variance of a weight of each tree, from public and released numbers."""
+        policy = self._policy(self.schema_, math.inf, self.released_.n_rows)
+        fits = [drawn(receipt) for receipt in in_sequence(self.guarantee_.event)]
+        limits = [fit.curvature for fit in fits if isinstance(fit, ObjectivePerturbation | GaussianObjective)]
+        return policy.prior_variances(self.trees_, noise_std, self.class_shares_, limits[0] if limits else math.inf)
 
     def explain(self, X: Any, class_: Label | None = None) -> "pd.DataFrame":
         """Return what each tree adds to every row's score of a class: one column a tree, after the class's own.
@@ -132,7 +151,8 @@ class WeightForestClassifier(ReleasedClassifier):
             return np.full(len(codes), self.schema_.classes.index(class_))
         if len(self.classes_) == 2:
             return np.ones(len(codes), dtype=np.int64)
-        return self.model_.scores(codes).argmax(axis=1)
+        best: NDArray[np.int64] = np.argmax(self.model_.scores(codes), axis=1)
+        return best
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self.model_.chances(codes)
@@ -146,12 +166,12 @@ class WeightForestClassifier(ReleasedClassifier):
         """
         self._set_fitted(encoder, released, self._guarantee(encoder.schema, event))
         reservation.settle(event, self._ledger_note)
-        self._say(f"released, {released.trees.n_trees} trees with {released.trees.n_leaves:,} leaves")
+        self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a leaf")
         return self
 
     def _set_fitted(self, encoder: Encoder, released: Released, guarantee: Guarantee) -> None:
         offsets = scores_of(released.class_shares(balance_scale(list(in_sequence(guarantee.event)))), MARGIN)
-        weights = released.weights * 2.0**released.exponent
+        weights = released.weights.astype(np.float64) * 2.0**released.exponent
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), released_=released, guarantee_=guarantee,
             model_=LeafWeights(released.trees, offsets, weights, MARGIN),
@@ -219,8 +239,19 @@ class WeightForestClassifier(ReleasedClassifier):
             and all(_is_choice(choice, max_rows) for choice in choices)
             and len(fitted) == 2
             and _is_fit(fitted[0], trees, len(schema.classes), max_rows)
-            and (isinstance(drawn(fitted[1]), NoNoise) or isinstance(drawn(fitted[1]), DiscreteLaplace))
+            and self._is_last(fitted[1], drawn(fitted[0]), forest, event, schema)
             and stated_delta(event) <= self.delta
+        )
+
+    def _is_last(self, receipt: Event, fit: Event, forest: Released, event: Event, schema: Schema) -> bool:
+        """Return whether the last digits were hidden on the grid, and by the noise, that the rest makes necessary."""
+        release = drawn(receipt)
+        epsilon = release.epsilon if isinstance(release, DiscreteLaplace) else math.inf
+        shares = forest.class_shares(balance_scale(list(in_sequence(event))))
+        grid = PublicFit.of(self._policy(schema, math.inf, forest.n_rows), forest.trees, shares, fit, epsilon).grid
+        return grid.exponent == forest.exponent and (
+            isinstance(release, NoNoise)
+            or (isinstance(release, DiscreteLaplace) and release.sensitivity == grid.sensitivity)
         )
 
 
@@ -261,7 +292,5 @@ def _released_from(structure: object, data: object, schema: Schema) -> Released:
 
 def _tilt_deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
     """Return the standard deviation of the noise in the pull of a leaf of each tree."""
-    from privet.joint.tilt import deviations
-
     fits = [drawn(r) for r in in_sequence(event) if getattr(drawn(r), "what", "") == WEIGHTS]
     return deviations(fits[0], trees) if fits else np.zeros(0)

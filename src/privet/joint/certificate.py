@@ -1,8 +1,8 @@
 """A gradient that is slower, independent of the solver's, and comes with a bound on its error.
 
-Scores are summed with their rounding errors, residuals are rounded to 2**-52 and added as integers, so that the order of
-rows does not matter and nothing is lost. What remains is bounded line by line. Assumed: ``exp`` is within two units in
-the last place, additions, multiplications and divisions are rounded as IEEE 754 says.
+Scores are summed with their rounding errors, residuals are rounded to 2**-52 and added as integers, so that the order
+of rows does not matter and nothing is lost. What remains is bounded line by line. Assumed: ``exp`` is within two units
+in the last place; additions, multiplications and divisions are rounded as IEEE 754 says.
 """
 
 from collections.abc import Callable
@@ -130,7 +130,7 @@ def _binary_residual(
     lead = sign * score - margin
     residuals[0] = -sign / (1.0 + np.exp(lead))
     # The residual moves by at most a quarter of what the score moves.
-    return 0.25 * (error + _ROUNDING * (abs(lead) + abs(offset))) + _OWN * _ROUNDING
+    return float(0.25 * (error + _ROUNDING * (abs(lead) + abs(offset))) + _OWN * _ROUNDING)
 
 
 @_compiled
@@ -156,4 +156,4 @@ def _softmax_residuals(
         residuals[c] /= total
     residuals[label] -= 1.0
     # A chance moves by at most half of what one score moves against another.
-    return worst + _ROUNDING * min(lead, 50.0) + (_OWN + residuals.size) * _ROUNDING
+    return float(worst + _ROUNDING * min(lead, 50.0) + (_OWN + residuals.size) * _ROUNDING)

@@ -1,5 +1,6 @@
 """One fit, step by step: each step pays, and its receipt is kept."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,13 +13,20 @@ from privet.joint.leaf_rows import LeafRows
 from privet.joint.link import scores_of
 from privet.joint.objective import Objective
 from privet.joint.policy import MARGIN, Policy
-from privet.joint.prior import Prior
+from privet.joint.prior import Prior, spread_of
 from privet.joint.release import Grid, noisy_minimiser
 from privet.joint.released import BALANCE, CHOICES, DIGITS, WEIGHTS, Released
 from privet.joint.selection import most_telling
-from privet.joint.tilt import chosen_tilt
+from privet.joint.tilt import chosen_tilt, deviations, public_error
 from privet.joint.trees import Trees
-from privet.privacy.events import DiscreteLaplace, Event, Seeded
+from privet.privacy.events import (
+    DiscreteLaplace,
+    Event,
+    GaussianObjective,
+    ObjectivePerturbation,
+    Seeded,
+    drawn_from,
+)
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import multiple, remaining
 from privet.rng import NoiseSource
@@ -104,25 +112,19 @@ class Fitting:
         """Fit all weights together and release them."""
         policy, n_columns = self.policy, self.policy.n_columns
         so_far = Released(trees, policy.n_rows, balance, np.empty((0, n_columns), dtype=np.int64), 0)
-        shares = self._shares(so_far)
         law = chosen_tilt(policy, trees, delta=self.delta, rows=self.max_rows)
-        variances = policy.prior_variances(trees, law.noise_std, shares, law.curvature)
-        prior = Prior.of(trees, self.policy.cells, variances, curvature=law.curvature)
-        self._pay(
-            multiple(policy.shares.fit, self.max_rows), law.receipt(WEIGHTS, rows=self.max_rows, noise=self.noise)
-        )
-        grid = Grid.of(
-            policy.n_rows, prior.spread, shape=(trees.n_leaves, n_columns), tilt_error=law.public_error,
-            epsilon=self.left,
-        )  # fmt: skip
+        event = law.event(WEIGHTS, rows=self.max_rows)
+        self._pay(multiple(policy.shares.fit, self.max_rows), drawn_from(self.noise, event))
+        public = PublicFit.of(policy, trees, self._shares(so_far), event, self.left)
         tilt = law.drawn(self.noise)
-        objective = Objective(rows, trees, prior, scores_of(shares, MARGIN), tilt.values, n_threads=self.n_threads)
-        with threadpool_limits(self.n_threads, "blas"):  # its threads cost more than they bring on small matrices
+        prior = Prior.of(trees, policy.cells, public.variances, curvature=law.curvature)
+        objective = Objective(rows, trees, prior, public.offsets, tilt.values, n_threads=self.n_threads)
+        with threadpool_limits(1, "blas"):  # its threads cost more than they bring, and would change the last digits
             weights, receipt = noisy_minimiser(
-                objective, grid, tilt_error=tilt.error, epsilon=self.left, what=DIGITS, noise=self.noise
+                objective, public.grid, tilt_error=tilt.error, epsilon=self.left, what=DIGITS, noise=self.noise
             )
         self._pay(self.left, receipt)
-        return Released(trees, policy.n_rows, balance, weights, grid.exponent)
+        return Released(trees, policy.n_rows, balance, weights, public.grid.exponent)
 
     def _shares(self, so_far: Released) -> NDArray[np.float64]:
         return so_far.class_shares(balance_scale(self.receipts))
@@ -130,6 +132,26 @@ class Fitting:
     def _pay(self, price: float, *receipts: Event) -> None:
         self.left = remaining(self.left, min(price, self.left))
         self.receipts.extend(receipts)
+
+
+@dataclass(frozen=True)
+class PublicFit:
+    """What is public about a fit once its class balance is released; a file's receipts are checked against it."""
+
+    variances: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    grid: Grid
+
+    @classmethod
+    def of(cls, policy: Policy, trees: Trees, shares: NDArray[np.float64], event: Event, epsilon: float) -> "PublicFit":
+        """Return it for the noise of ``event`` and what ``epsilon`` is left for the last digits."""
+        curvature = event.curvature if isinstance(event, ObjectivePerturbation | GaussianObjective) else math.inf
+        variances = policy.prior_variances(trees, deviations(event, trees), shares, curvature)
+        grid = Grid.of(
+            policy.n_rows, spread_of(trees, policy.cells, variances), shape=(trees.n_leaves, policy.n_columns),
+            tilt_error=public_error(event, trees), epsilon=epsilon,
+        )  # fmt: skip
+        return cls(variances, scores_of(shares, MARGIN), grid)
 
 
 def balance_scale(receipts: list[Event]) -> float:

@@ -1,9 +1,8 @@
-"""Rows as the fit sees them: the leaf that each reaches in each tree, and its class. A byte a tree and one for the class.
+"""Rows as the fit sees them: the leaf that each reaches in each tree, and its class; a byte for each of them.
 
 What this module returns is exact and must not leave the room.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,8 +71,3 @@ class LeafRows:
         labels = self.labels[::step].copy()
         counts = np.ones(len(labels), dtype=np.int64) if self.weights is None else self.weights[::step]
         return LeafRows(np.ascontiguousarray(self.leaves[::step]), labels, counts * step)
-
-    def blocks(self, n: int) -> Iterator[slice]:
-        """Yield ``n`` stretches of lines."""
-        borders = np.linspace(0, self.n_lines, n + 1).astype(np.int64)
-        yield from (slice(int(low), int(high)) for low, high in zip(borders, borders[1:], strict=False))

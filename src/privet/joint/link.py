@@ -29,7 +29,8 @@ def scores_of(chances: Floats, margin: float) -> Floats:
     def shares(total: float) -> Floats:
         # The smaller root of share (1 - bent share) = total chance; only the largest class can need the other root.
         root = np.sqrt(np.maximum(0.0, 1 - 4 * bent * total * rest))
-        return 2 * total * rest / (1 + root)
+        found: Floats = 2 * total * rest / (1 + root)
+        return found
 
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):

@@ -16,6 +16,8 @@ from privet.joint.trees import Trees
 
 Floats = NDArray[np.float64]
 _NO_COUNTS = np.empty(0, dtype=np.int64)
+# Threads take blocks of lines and sums are added in the order of blocks, so that their number changes nothing.
+_BLOCK_LINES = 2**17
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Objective:
     @property
     def is_binary(self) -> bool:
         """Whether there is one column."""
-        return self.tilt.shape[1] == 1
+        return bool(self.tilt.shape[1] == 1)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -46,18 +48,18 @@ class Objective:
 
     @cached_property
     def blocks(self) -> list[tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.int64]]]:
-        """Stretches of rows, one a thread: flat leaves, labels and counts."""
-        rows, n = self.rows, self.n_threads
-        counts = [_NO_COUNTS if rows.weights is None else rows.weights[part] for part in rows.blocks(n)]
+        """Stretches of rows, always the same ones: flat leaves, labels and counts."""
+        rows, starts = self.rows, range(0, max(1, self.rows.n_lines), _BLOCK_LINES)
+        parts = [slice(start, start + _BLOCK_LINES) for start in starts]
+        counts = [_NO_COUNTS if rows.weights is None else rows.weights[part] for part in parts]
         return [
-            (rows.leaves[part].reshape(-1), rows.labels[part], count)
-            for part, count in zip(rows.blocks(n), counts, strict=True)
+            (rows.leaves[part].reshape(-1), rows.labels[part], count) for part, count in zip(parts, counts, strict=True)
         ]
 
     def gradient(self, weights: Floats) -> Floats:
         """Return the gradient, and remember the bends at ``weights`` for `bent` and the preconditioner."""
         bends = [np.empty((len(labels), self._width), dtype=np.float32) for _, labels, _ in self.blocks]
-        weights_padded = self._padded(weights)
+        padded = self._padded(weights)
 
         def add(i: int, out: Floats) -> None:
             leaves, labels, counts = self.blocks[i]
@@ -69,7 +71,7 @@ class Objective:
                 )  # fmt: skip
             else:
                 kernels.softmax_gradient(
-                    leaves, self.trees.starts, labels, counts, weights_padded, self._padded_offsets, self.margin, out, bends[i]
+                    leaves, self.trees.starts, labels, counts, padded, self._padded_offsets, self.margin, out, bends[i]
                 )
 
         loss = self._summed(add)
@@ -130,9 +132,11 @@ class Objective:
     def _summed(self, add: Callable[[int, Floats], None]) -> Floats:
         """Return the sum over blocks of what ``add`` adds to an array of its own."""
         parts = [np.zeros((self.shape[0], self._width)) for _ in self.blocks]
-        if len(parts) == 1:
-            add(0, parts[0])
+        if self.n_threads == 1 or len(parts) == 1:
+            for i, part in enumerate(parts):
+                add(i, part)
         else:
-            with ThreadPoolExecutor(len(parts)) as pool:
+            with ThreadPoolExecutor(self.n_threads) as pool:
                 list(pool.map(add, range(len(parts)), parts))
-        return np.sum(parts, axis=0)[:, : self.shape[1]]
+        summed: Floats = np.sum(parts, axis=0)[:, : self.shape[1]]
+        return summed

@@ -1,7 +1,7 @@
 """All that the recommended forest decides by itself, from public quantities alone.
 
-What enters is the budget, a declared or noisy number of rows, and the schema. The constants were measured on shared tables
-with splits of their own for tuning. Every choice can be overridden, and the budget then still adds up.
+What enters is the budget, a declared or noisy number of rows, and the schema. The constants were measured on public
+tables, with splits of their own for tuning. Every choice can be overridden, and the budget then still adds up.
 """
 
 import math

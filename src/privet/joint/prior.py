@@ -1,5 +1,6 @@
 """What is believed of leaf weights before any row: those of neighbouring cells and of shared attributes are alike."""
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -22,28 +23,39 @@ class Prior:
     """Independent normal weights of mean zero, tree by tree.
 
     ``precisions`` define the prior, number by number as they are stored. ``covariances`` are their inverses up to a
-    relative error that `of` has checked, and ``spread`` is at least the sum of all their sizes.
+    relative error that `of` has checked.
     """
 
     precisions: list[NDArray[np.float64]]
     covariances: list[NDArray[np.float64]]
-    spread: float
 
     @classmethod
     def of(cls, trees: Trees, schema: Schema, variances: NDArray[np.float64], *, curvature: float) -> "Prior":
-        """Return the prior in which a weight of each tree has the variance given, a row's score at most ``curvature``."""
+        """Return the prior of these ``variances`` of each tree's weights, which a row's score has at most together."""
         if variances.sum() > curvature * (1 + 1e-9):
             raise PrivetError("the prior allows more than its price; nothing was released")
         wanted = [covariance_of(trees, t, schema, variance) for t, variance in enumerate(variances)]
-        precisions = [_symmetric(np.linalg.inv(covariance)) for covariance in wanted]
+        precisions = [_symmetric(np.linalg.inv(covariance).astype(np.float64)) for covariance in wanted]
         for precision, covariance in zip(precisions, wanted, strict=True):
             # |P^-1 - K| <= |K| e / (1 - e), e the norm of I - P K by rows: far below what K was made smaller by.
             off = np.abs(precision @ covariance - np.eye(len(covariance))).sum(axis=1).max()
             reach = np.abs(covariance).sum(axis=1).max() / covariance.diagonal().min()
             if not off * reach < _SHRUNK / 4:
                 raise PrivetError("the prior is too ill-conditioned to be trusted; fix a smaller group_size or n_bins")
-        spread = sum(float(np.abs(covariance).sum()) for covariance in wanted) * (1 + _SHRUNK)
-        return cls(precisions, wanted, spread)
+        return cls(precisions, wanted)
+
+
+def spread_of(trees: Trees, schema: Schema, variances: NDArray[np.float64]) -> float:
+    """Return at least the sum of all covariances, none of which is negative."""
+    total = 0.0
+    for own, variance in zip(trees.attributes, variances, strict=True):
+        sums = [float(_alike(schema, a, trees.n_cells(a)).sum()) for a in own]
+        for size, weight in enumerate(EFFECTS[len(own)], start=1):
+            subsets = list(combinations(range(len(own)), size))
+            for subset in subsets:
+                rest = [trees.n_cells(a) ** 2 for i, a in enumerate(own) if i not in subset]
+                total += variance * weight / len(subsets) * math.prod([sums[i] for i in subset]) * math.prod(rest)
+    return total * (1 + _SHRUNK)
 
 
 def covariance_of(trees: Trees, tree: int, schema: Schema, variance: float) -> NDArray[np.float64]:
@@ -66,7 +78,8 @@ def _kernel(trees: Trees, tree: int, schema: Schema) -> NDArray[np.float64]:
         for subset in subsets:
             total += weight / len(subsets) * np.prod(subset, axis=0)
     # The weights of effects may round to a little more than 1 together.
-    return total / np.maximum(1.0, total.max())
+    correlations: NDArray[np.float64] = total / max(1.0, float(total.max()))
+    return correlations
 
 
 def _alike(schema: Schema, attribute: int, n_cells: int) -> NDArray[np.float64]:

@@ -15,8 +15,8 @@ WEIGHTS, DIGITS = "leaf weights", "last digits of leaf weights"
 class Released:
     """What left the room: whole numbers, and the public trees that they belong to.
 
-    ``balance`` is the second class's rows minus the first's where there are two, else each class's rows; ``weights`` are
-    leaves x columns in units of 2**exponent.
+    ``balance`` is the second class's rows minus the first's where there are two, else each class's rows; ``weights``
+    are leaves x columns in units of 2**exponent.
     """
 
     trees: Trees

@@ -68,6 +68,6 @@ def exact_score(table: NDArray[np.int64], parts: NDArray[np.int64]) -> int:
 
 def whole_parts(balance: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the balance in whole parts that add up to `_PARTS`; what rounding leaves goes to the largest class."""
-    parts = np.floor(balance / balance.sum() * _PARTS).astype(np.int64)
+    parts: NDArray[np.int64] = np.floor(balance / balance.sum() * _PARTS).astype(np.int64)
     parts[parts.argmax()] += _PARTS - parts.sum()
     return parts

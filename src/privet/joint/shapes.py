@@ -1,8 +1,8 @@
-"""What a tree says, cell by cell: the shape of an attribute's effect, or of a group's, and how far noise may have moved it."""
+"""What a tree says, cell by cell: the shape of an effect, and how far noise may have moved it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ def cell_names(attribute: Attribute) -> tuple[str, ...]:
     """Return what the cells of an attribute are, in words."""
     n_cells = min(attribute.n_values, MOST_CELLS)
     ends = [-(-i * attribute.n_values // n_cells) for i in range(n_cells + 1)]
-    return (*(_cell_name(attribute, low, high - 1) for low, high in zip(ends, ends[1:], strict=False)), MISSING)
+    return (*(_cell_name(attribute, low, high - 1) for low, high in pairwise(ends)), MISSING)
 
 
 def _cell_name(attribute: Attribute, first: int, last: int) -> str:

@@ -1,8 +1,8 @@
 """Newton's method with inexact steps, and how near its end is to the minimiser.
 
-The steps solve Newton's equations by conjugate gradients until a tenth of the gradient is left, or less. Then the step
-points downhill for the gradient's size, whatever the weights: a step is halved until the size falls, so the method ends
-at the minimiser from anywhere. (Sizes are measured in the prior's covariance, where the objective is 1-strongly convex.)
+The steps solve Newton's equations by conjugate gradients until a tenth of the gradient is left, or less. Such a step
+points downhill for the gradient's size, whatever the weights: it is halved until the size falls, so the method ends at
+the minimiser from anywhere. (Sizes are measured in the prior's covariance, where the objective is 1-strongly convex.)
 """
 
 import math
@@ -52,12 +52,14 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
 
 
 def newton_step(objective: Objective, gradient: Floats, solve: Solve, *, wanted: float) -> tuple[Floats, int]:
-    """Return a step that leaves at most ``wanted`` times the gradient, and how many products with the Hessian it took."""
+    """Return a step that leaves at most ``wanted`` times the gradient, and how many Hessian products it took."""
     step, residual = np.zeros_like(gradient), -gradient
     direction = preconditioned = solve(residual)
     inner = float((residual * preconditioned).sum())
     goal = wanted * objective.size_of(gradient)
-    for n_steps in range(1, gradient.size + 2):
+    n_steps = 0
+    while n_steps <= gradient.size:
+        n_steps += 1
         bent = objective.bent(direction)
         length = inner / float((direction * bent).sum())
         step = step + length * direction

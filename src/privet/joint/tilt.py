@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from privet.joint.policy import Policy, tree_shares
 from privet.joint.trees import Trees
-from privet.privacy.events import Event, GaussianObjective, NoNoise, ObjectivePerturbation, drawn_from
+from privet.privacy.events import Event, GaussianObjective, NoNoise, ObjectivePerturbation
 from privet.privacy.mechanisms.linear_noise import (
     MOST_SUM_ZERO_CLASSES,
     LinearNoise,
-    grid_of,
     laplace_tilt,
     normal_sigma_at_least,
     normal_tilt,
@@ -50,18 +49,7 @@ class Tilt:
     @property
     def noise_std(self) -> NDArray[np.float64]:
         """The standard deviation of a number of each tree."""
-        if self.sigma is not None:
-            return np.full(self.trees.n_trees, float(self.sigma))
-        return _laplace_deviations(
-            [float(scale) for scale in self.scales] or [0.0] * self.trees.n_trees, self.n_classes
-        )
-
-    @property
-    def public_error(self) -> float:
-        """A bound on the draw's distance to the exact law, known beforehand but for events that no machine will see."""
-        if self.sigma is not None:
-            return float(self.sigma) * 2.0**-36
-        return float(grid_of(list(self.scales))) * (self.n_columns + 2) if self.scales else 0.0
+        return deviations(self.event("", rows=1), self.trees)
 
     def drawn(self, noise: NoiseSource) -> LinearNoise:
         """Draw the tilt: leaves x columns."""
@@ -77,19 +65,17 @@ class Tilt:
             return sum_zero_tilt(scales, sizes, n_weights=n_columns, noise=noise)
         return laplace_tilt([2 * scale for scale in scales], sizes, n_weights=n_columns, noise=noise)
 
-    def receipt(self, what: str, *, rows: int, noise: NoiseSource) -> Event:
-        """Return the receipt, for a unit of so many ``rows``."""
+    def event(self, what: str, *, rows: int) -> Event:
+        """Return what the noise is and costs, for a unit of so many ``rows``."""
         if self.sigma is not None:
             n_numbers = self.trees.n_leaves * self.n_columns
-            event: Event = GaussianObjective(
+            return GaussianObjective(
                 what, self.fit, self.delta, self.sigma, self.curvature, self.trees.n_trees, self.n_classes, n_numbers
             )
-        elif self.scales:
-            linear = float_above(sum(1 / scale for scale in self.scales))
-            event = ObjectivePerturbation(what, multiple(self.fit, rows), linear, self.curvature, self.n_classes, rows)
-        else:
+        if not self.scales:
             return NoNoise(what)
-        return drawn_from(noise, event)
+        linear = float_above(sum((1 / scale for scale in self.scales), Fraction(0)))
+        return ObjectivePerturbation(what, multiple(self.fit, rows), linear, self.curvature, self.n_classes, rows)
 
 
 def chosen_tilt(policy: Policy, trees: Trees, *, delta: float, rows: int) -> Tilt:
@@ -102,7 +88,7 @@ def chosen_tilt(policy: Policy, trees: Trees, *, delta: float, rows: int) -> Til
     laplace = Tilt(trees, n_classes, fit, curvature, tuple(scales))
     # A person of several rows would multiply delta by about exp(epsilon) for each; Laplace noise costs them no more.
     normal = _normal_tilt(fit, delta, trees, n_classes) if delta > 0 and rows == 1 else None
-    if normal is not None and normal.noise_std[0] < _WORTH_A_DELTA * laplace.noise_std.mean():
+    if normal is not None and normal.noise_std.mean() < _WORTH_A_DELTA * laplace.noise_std.mean():
         return normal
     return laplace
 
@@ -136,19 +122,25 @@ def _normal_curvature(fit: float, mu: float, n_classes: int) -> float:
     return min(0.1 * fit * (n_classes - 1) / (n_classes - 2), room * (n_classes - 1) / n_classes)
 
 
-def deviations(receipt: Event, trees: Trees) -> NDArray[np.float64]:
-    """Return the standard deviation of a number of each tree, as the receipt of a fit tells it."""
-    if isinstance(receipt, GaussianObjective):
-        return np.full(trees.n_trees, float(receipt.sigma))
-    if isinstance(receipt, ObjectivePerturbation):
-        scales = [1 / (receipt.linear * float(share)) for share in tree_shares(trees)]
-        return _laplace_deviations(scales, receipt.classes)
-    return np.zeros(trees.n_trees)
+def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
+    """Return the standard deviation of a number of each tree, as a fit's receipt tells it."""
+    if isinstance(event, GaussianObjective):
+        return np.full(trees.n_trees, float(event.sigma))
+    if not isinstance(event, ObjectivePerturbation):
+        return np.zeros(trees.n_trees)
+    share = sum_zero_share(event.classes)
+    factor = math.sqrt(2) if event.classes == 2 else 2 * math.sqrt(2) * share
+    return factor * np.array([1 / (event.linear * float(share)) for share in tree_shares(trees)])
 
 
-def _laplace_deviations(scales: list[float], n_classes: int) -> NDArray[np.float64]:
-    factor = math.sqrt(2) if n_classes == 2 else 2 * math.sqrt(2) * sum_zero_share(n_classes)
-    return factor * np.array(scales)
+def public_error(event: Event, trees: Trees) -> float:
+    """Return a bound on how far a drawn tilt is from the exact law, but for events that no machine will see."""
+    largest = float(deviations(event, trees).max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    n_columns = 1 if getattr(event, "classes", 2) == 2 else getattr(event, "classes", 2)
+    # The grid is at most 2**-37 of the largest scale or 2**-36 of sigma, and a draw is within columns / 2 of it.
+    return 2.0**-38 * largest * (n_columns + 2)
 
 
 def sum_zero_share(n_classes: int) -> float:

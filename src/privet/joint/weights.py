@@ -49,4 +49,5 @@ class LeafWeights:
     def contributions(self, codes: NDArray[np.integer]) -> Floats:
         """Return what each tree adds to each class's score: rows x trees x classes."""
         leaves = self.trees.leaves(codes).astype(np.int64) + self.trees.starts
-        return self.by_class[leaves]
+        parts: Floats = self.by_class[leaves]
+        return parts

@@ -17,7 +17,7 @@ import numpy as np
 
 from privet.errors import ModelFileError, ParameterError
 from privet.privacy import events
-from privet.privacy.accounting import epsilon_at
+from privet.privacy.accounting import epsilon_at, stated_delta
 from privet.privacy.unit import EACH_ROW, Unit
 
 SOUND, PAPER, NOT_PRIVATE = "sound", "paper", "not private"
@@ -90,7 +90,8 @@ class Guarantee:
         unit: Unit = EACH_ROW,
     ) -> Self:
         """Return what ``event`` promises; exact values and noise from a seed promise nothing."""
-        epsilon = epsilon_at(event, 0.0)
+        delta = stated_delta(event)
+        epsilon = epsilon_at(event, delta)
         kinds = {type(release) for release in events.releases(event)}
         reasons = [reason for kind, reason in _NOT_PRIVATE_BECAUSE.items() if kind in kinds]
         mode = NOT_PRIVATE
@@ -100,7 +101,7 @@ class Guarantee:
         if math.isinf(epsilon) and not reasons:
             reasons = ["no finite epsilon bounds what it gives away"]
         return cls(
-            epsilon, 0.0, event, tuple(public), tuple(leaks), tuple(assumptions),
+            epsilon, delta, event, tuple(public), tuple(leaks), tuple(assumptions),
             neighbours=unit.neighbours, unit=unit.name, max_rows=unit.max_rows,
             mode=mode if reasons else SOUND, reason=", and ".join(reasons),
         )  # fmt: skip
@@ -117,10 +118,14 @@ class Guarantee:
             opening = f"Apart from {_few(self.leaks)}, read from the rows without noise and covered by no promise: the"
         provided = f"provided that {'; '.join(self.assumptions)}; " if self.assumptions else ""
         epsilon = _rounded_up(self.epsilon)
+        kind, apart = f"pure differential privacy, epsilon = {epsilon}", ""
+        if self.delta > 0:
+            delta = _rounded_up(self.delta)
+            kind, apart = f"approximate differential privacy, epsilon = {epsilon}, delta = {delta}", f" plus {delta}"
         return (
             f"{opening} chance of any outcome of this fit is the same whether or not {self.protects.subject} in the "
-            f"table, up to a factor e^{epsilon}{_factor(self.epsilon)} (pure differential privacy, "
-            f"epsilon = {epsilon}, neighbours: {self.neighbours}; {provided}trusted: {self.trust}; "
+            f"table, up to a factor e^{epsilon}{_factor(self.epsilon)}{apart} ({kind}, "
+            f"neighbours: {self.neighbours}; {provided}trusted: {self.trust}; "
             f"public beforehand: {'; '.join(self.public)})."
         )
 

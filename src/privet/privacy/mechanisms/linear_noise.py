@@ -1,8 +1,8 @@
 """The random tilt of an objective: real noise, drawn on a fine grid next to a variate of the exact law.
 
 Real numbers cannot be drawn. Each number here is drawn together with a bound on its distance to a variate of the exact
-law (never exceeded, not just likely), and whoever certifies a minimiser counts that distance as an error of the gradient.
-The argument is in linear_noise.md.
+law (never exceeded, not just likely), and whoever certifies a minimiser counts that distance as an error of the
+gradient. The argument is in linear_noise.md.
 """
 
 import math
@@ -82,8 +82,8 @@ def sum_zero_tilt(
 
     Privacy
     -------
-    Of the weights J are positive, with chances proportional to C(n, J) C(n - 2, J - 1); each sign's weights share an amount
-    that is the sum of n - 1 exponential variates, cut at uniform points. Argument: linear_noise.md.
+    Of the weights J are positive, with chances proportional to C(n, J) C(n - 2, J - 1); each sign's weights share an
+    amount that is the sum of n - 1 exponential variates, cut at uniform points. Argument: linear_noise.md.
     """
     if not 3 <= n_weights <= MOST_SUM_ZERO_CLASSES:
         raise ParameterError(f"noise that adds up to zero is for 3 to {MOST_SUM_ZERO_CLASSES} classes")
@@ -114,8 +114,8 @@ def normal_tilt(sigma: Fraction, n_leaves: int, *, n_weights: int, noise: NoiseS
     But for a total variation of `NORMAL_DEFECT` a number it is a normal variate rounded to the grid: linear_noise.md.
     """
     grid = _normal_grid(sigma)
-    steps = gaussian_steps(n_leaves * n_weights, sigma / grid, noise)
-    return LinearNoise(steps.reshape(n_leaves, n_weights) * float(grid), float(grid) * (0.5 + 2.0**-10))
+    steps = gaussian_steps(n_leaves * n_weights, sigma / grid, noise).reshape(n_leaves, n_weights)
+    return LinearNoise(steps.astype(np.float64) * float(grid), float(grid) * (0.5 + 2.0**-10))
 
 
 def _normal_grid(sigma: Fraction) -> Fraction:

@@ -1,7 +1,7 @@
 """What noise in an objective costs: a fit whose minimiser is private because the function it minimises was tilted.
 
-The prices here are the theorem of objective_perturbation.md; drawing the tilt is `linear_noise`, and finding, certifying
-and rounding the minimiser is privet.joint. Two classes have one weight a leaf, more have one a class.
+The prices here are the theorem of objective_perturbation.md; drawing the tilt is `linear_noise`, and finding,
+certifying and rounding the minimiser is privet.joint. Two classes have one weight a leaf, more have one a class.
 """
 
 import math
@@ -65,7 +65,7 @@ def curvature_at_most(price: float, linear: float, n_classes: int) -> float:
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Return the delta of the Gaussian mechanism with sensitivity over sigma ``mu`` (Balle and Wang 2018, theorem 8)."""
+    """Return the delta of the Gaussian mechanism of sensitivity / sigma ``mu`` (Balle and Wang 2018, theorem 8)."""
     above = _normal_tail(epsilon / mu - mu / 2)
     below = epsilon + _log_normal_tail(epsilon / mu + mu / 2)
     return max(0.0, above - math.exp(below)) * _MARGIN
@@ -139,6 +139,6 @@ def _normal_tail(x: float) -> float:
 
 
 def _log_normal_tail(x: float) -> float:
-    """Return the logarithm of the normal tail, rounded down where it is beyond floats, so that a delta comes out larger."""
+    """Return the logarithm of the normal tail; minus infinity beyond floats, so that a delta comes out larger."""
     tail = _normal_tail(x)
     return math.log(tail) if tail > 0 else -math.inf
