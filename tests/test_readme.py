@@ -28,6 +28,7 @@ def test_the_python_of_the_readme_runs_and_learns(tmp_path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     (X, y), (X_new, _), (X_march, y_march) = people(50_000), people(100), people(2_000)
     names = {"X": X, "y": y, "X_new": X_new, "X_march": X_march, "y_march": y_march}
+    names |= dict(zip(("X_test", "y_test"), people(200), strict=True))
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - our own README
     assert "epsilon = 1," in capsys.readouterr().out

@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+from privet.report import write_report
+
 _QUIET = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -22,6 +24,19 @@ def browser(driver):
         driver.get_log(kind)
     yield driver
     assert [entry for entry in driver.get_log("browser") if entry["level"] in {"SEVERE", "WARNING"}] == []
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Return a function that writes a model's report and opens it."""
+
+    def open_report(model):
+        model.save(tmp_path / "people.privet")
+        write_report(tmp_path / "people.privet", tmp_path / "people.html")
+        browser.get((tmp_path / "people.html").as_uri())
+        return browser
+
+    return open_report
 
 
 @pytest.fixture(scope="session")

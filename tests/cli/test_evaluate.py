@@ -14,7 +14,7 @@ HEADER = "age,sex,children,class\n"
 
 
 def test_a_list_of_prices_makes_a_table(privet):
-    result = privet(f"{EVALUATE} --epsilon .1,5,inf --trees 5")
+    result = privet(f"{EVALUATE} --epsilon .1,5,inf")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0].split("  ")[-2:] == ["accuracy", "standard deviation over folds"]
@@ -34,7 +34,7 @@ def test_the_notice_is_on_stderr_and_in_the_json(privet):
 def test_json_has_every_price_and_the_majority(privet):
     data = json.loads(privet(f"{EVALUATE} --epsilon 1,inf --repeats 2 --json").stdout)
     assert [score["epsilon"] for score in data["scores"]] == [1.0, "inf"]
-    assert (data["folds"], data["repeats"], data["method"]) == (3, 2, "private-rdt")
+    assert (data["folds"], data["repeats"], data["method"]) == (3, 2, "private-forest")
     assert 0.5 < data["majority_class"]["accuracy"] < 0.7
     assert data["majority_class"]["accuracy"] < data["scores"][1]["accuracy"] <= 1
 
@@ -86,7 +86,7 @@ def test_a_file_that_is_not_there_exits_with_3(refused):
 
 
 def test_prices_that_look_alike_keep_their_own_scores(privet):
-    result = json.loads(privet(f"{EVALUATE} --height 3 --trees 30 --epsilon 5000,5000.0001 --json").stdout)
+    result = json.loads(privet(f"{EVALUATE} --epsilon 5000,5000.0001 --json").stdout)
     assert [score["epsilon"] for score in result["scores"]] == [5000, 5000.0001]
     assert all(score["accuracy"] > result["majority_class"]["accuracy"] + 0.05 for score in result["scores"])
 
@@ -96,4 +96,6 @@ def test_a_forest_that_only_guesses_is_told_what_may_help(privet):
     rows["class"] = np.where(rows.index < 15, "yes", "no")  # 95 % no, and nothing to learn
     rows.to_csv("rows.csv", index=False)
     said = privet(f"{EVALUATE} --epsilon 0.000001").stderr
+    assert "no better than guessing the majority class; a larger epsilon or more rows may help" in said
+    said = privet(f"{EVALUATE} --method private-rdt --epsilon 0.000001").stderr
     assert "no better than guessing the majority class; taller or more trees may help" in said

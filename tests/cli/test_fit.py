@@ -11,6 +11,7 @@ from privet import PrivateRDTClassifier, load
 from privet.cli.output import EXIT_DATA, EXIT_USAGE
 
 FIT = "fit rows.csv --schema schema.json"
+OF_COUNTS = "--method private-rdt"
 
 
 def test_it_prints_the_promise_and_where_the_model_is(privet):
@@ -22,13 +23,13 @@ def test_it_prints_the_promise_and_where_the_model_is(privet):
 
 
 def test_it_prints_importances_or_says_that_noise_hides_them(privet, monkeypatch):
-    assert "attribute  importance" in privet(f"{FIT} --epsilon 1000").stdout
+    assert "attribute  importance" in privet(f"{FIT} {OF_COUNTS} --epsilon 1000").stdout
     monkeypatch.setattr("privet.tree.intervals.RELIABLE", 1e12)  # no node stands out, whatever noise is drawn
-    assert "stands out from the noise" in privet(f"{FIT} --epsilon 0.000001 --force").stdout
+    assert "stands out from the noise" in privet(f"{FIT} {OF_COUNTS} --epsilon 0.000001 --force").stdout
 
 
 def test_json_is_all_there_is_on_stdout(privet):
-    result = privet(f"{FIT} --json --trees 7 --height 2 -o other.privet")
+    result = privet(f"{FIT} {OF_COUNTS} --json --trees 7 --height 2 -o other.privet")
     summary = json.loads(result.stdout)
     assert set(summary) == {"model", "method", "trees", "height", "guarantee", "importances"}
     assert (summary["model"], summary["trees"], summary["height"]) == ("other.privet", 7, 2)
@@ -51,7 +52,7 @@ def test_it_fits_what_the_estimator_fits(model_file):
 def test_other_formats_fit_the_same(privet, model_file, name):
     table = pd.read_csv("rows.csv")
     _ = table.to_parquet(name) if name.endswith("parquet") else table.to_csv(name, index=False)
-    result = privet(f"fit {name} --schema schema.json --epsilon inf --random-state 3 -o other.privet")
+    result = privet(f"fit {name} --schema schema.json {OF_COUNTS} --epsilon inf --random-state 3 -o other.privet")
     assert result.exit_code == 0
     assert_array_equal(load("other.privet").noisy_counts_, load(model_file).noisy_counts_)
 
@@ -91,7 +92,10 @@ def test_an_input_is_never_replaced_even_with_force(refused, name):
         ("-o .", "it is a folder; name a file with -o"),
         ("--epsilon 0", "epsilon=0.0 is out of range"),
         ("--epsilon nan", "epsilon=nan is out of range"),
-        ("--method c45", "--method 'c45' is not known; choose from diffpid3, dp-rf, dpdf, private-id3, private-rdt"),
+        (
+            "--method c45",
+            "--method 'c45' is not known; choose from diffpid3, dp-rf, dpdf, private-forest, private-id3, private-rdt",
+        ),
         ("--jobs 0", "n_jobs=0 must be a whole number other than 0"),
     ],
 )
@@ -136,7 +140,8 @@ def test_a_bad_schema_exits_with_3(refused):
 
 
 def test_where_noise_would_decide_it_says_so_before_anything_is_spent(privet):
-    assert "noise decides many votes" in privet(f"{FIT} --epsilon 0.001").stderr
+    assert "noise decides many votes" in privet(f"{FIT} {OF_COUNTS} --epsilon 0.001").stderr
+    assert "only the class balance would be released" in privet(f"{FIT} --epsilon 0.001 --force").stderr
     assert privet(f"{FIT} --epsilon 100 --force").stderr == ""
 
 

@@ -10,7 +10,7 @@ PLAN = "plan --schema schema.json --random-state 3"
 
 
 def test_it_shows_the_split_the_noise_and_the_epsilon_that_is_needed(privet):
-    lines = privet(f"{PLAN} --epsilon 2 --trees 4 --height 2").stdout.splitlines()
+    lines = privet(f"{PLAN} --method private-rdt --epsilon 2 --trees 4 --height 2").stdout.splitlines()
     assert lines[0] == "private-rdt at epsilon=2 per row, planned for 300 rows"
     release, epsilon, sensitivity, _, numbers, noise = lines[3].rsplit(maxsplit=5)
     assert numbers == "numbers"
@@ -19,7 +19,7 @@ def test_it_shows_the_split_the_noise_and_the_epsilon_that_is_needed(privet):
 
 
 def test_json_is_the_estimators_own_plan(privet):
-    data = json.loads(privet(f"{PLAN} --rows 50000 --json").stdout)
+    data = json.loads(privet(f"{PLAN} --method private-rdt --rows 50000 --json").stdout)
     model = PrivateRDTClassifier("schema.json", random_state=3)
     plan = model.plan(50_000)
     assert data["epsilon_needed"] == model.epsilon_needed(50_000, 0.95)
@@ -36,8 +36,8 @@ def test_it_reads_no_row_and_changes_no_ledger(privet):
 
 
 def test_where_noise_would_decide_it_says_what_helps(privet):
-    assert "noise decides many votes" in privet(f"{PLAN} --epsilon 0.001").stderr
-    assert privet(f"{PLAN} --epsilon 100").stderr == ""
+    assert "noise decides many votes" in privet(f"{PLAN} --method private-rdt --epsilon 0.001").stderr
+    assert privet(f"{PLAN} --method private-rdt --epsilon 100").stderr == ""
 
 
 def test_mistakes_are_told_in_one_line(refused):

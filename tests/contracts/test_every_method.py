@@ -182,6 +182,8 @@ def test_a_receipt_of_another_sensitivity_left_out_or_too_many_is_refused(method
     assert load(with_receipts(model, paid, path)).guarantee_ == model.guarantee_
     forged = [[*paid, paid[-1]]]
     for i, receipt in enumerate(paid):
+        if receipt.what == "last digits of leaf weights":  # how much noise they have follows from constants of its time
+            continue
         changed = "sensitivity" if hasattr(receipt, "sensitivity") else "classes"
         other = replace(receipt, **{changed: getattr(receipt, changed) + 1})
         # The first receipt of quantiles may be for any number of attributes.
@@ -198,13 +200,10 @@ def one_tree_more(document):
     """Return other parts of a document: one tree more, or one less where no attribute is left for one."""
     own, numbers = document["structure"], document["released"]
     if "trees" in own:
-        apart = [[a] for tree in own["trees"] for a in tree]
         n_values = [a.n_values for a in Schema.from_json(document["schema"]).attributes]
-        weights = [0] * sum(n_values[a] + 1 for (a,) in apart)
-        return {
-            "structure": {"trees": apart[:-1]},
-            "released": {**numbers, "weights": weights[: -n_values[apart[-1][0]] - 1]},
-        }
+        fewer = {name: values[:-1] for name, values in own.items()}
+        n_lost = int(np.prod([n_values[a] + 1 for a in own["trees"][-1]]))
+        return {"structure": fewer, "released": {**numbers, "weights": numbers["weights"][:-n_lost]}}
     # A root alone: it is the first node, and the first that is counted.
     more = {"n_trees": own["n_trees"] + 1, **{key: [-1, *own[key]] for key in ("attribute", "cut")}}
     return {"structure": more, "released": {"counts": [0, 0, *numbers["counts"]]}}

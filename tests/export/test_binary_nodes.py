@@ -11,8 +11,13 @@ from privet.tree.reference import route
 from tests.export.models import fitted, schema_of, table_of
 
 
-def forest_of(attribute, cut, n_trees, attributes):
-    return Forest.from_nodes(np.array(attribute, np.int32), np.array(cut, np.int32), n_trees, attributes)
+def nodes_of(attribute, cut, n_trees, attributes):
+    forest = Forest.from_nodes(np.array(attribute, np.int32), np.array(cut, np.int32), n_trees, attributes)
+    return BinaryNodes.of(forest, borders(attributes))
+
+
+def borders(attributes):
+    return [a.cuts if isinstance(a, Numeric) else None for a in attributes]
 
 
 def walk(nodes, tree, features):
@@ -33,9 +38,7 @@ def walk(nodes, tree, features):
 @pytest.mark.parametrize("n_categories", [1, 2, 3, 7, 8, 100])
 def test_a_search_finds_every_child_in_few_steps(n_categories):
     attributes = [Categorical("place", list(range(n_categories)))]
-    nodes = BinaryNodes.of(
-        forest_of([0, *[LEAF] * (n_categories + 1)], [-1] * (n_categories + 2), 1, attributes), attributes
-    )
+    nodes = nodes_of([0, *[LEAF] * (n_categories + 1)], [-1] * (n_categories + 2), 1, attributes)
     found = [walk(nodes, 0, [float(code)]) for code in range(n_categories + 1)]
     assert [leaf for leaf, _ in found] == list(range(n_categories + 1))
     assert max(steps for _, steps in found) == int(np.ceil(np.log2(n_categories + 1)))
@@ -43,7 +46,7 @@ def test_a_search_finds_every_child_in_few_steps(n_categories):
 
 def test_65534_categories_take_sixteen_steps():
     attributes = [Categorical("place", list(range(65_534)))]
-    nodes = BinaryNodes.of(forest_of([0, *[LEAF] * 65_535], [-1] * 65_536, 1, attributes), attributes)
+    nodes = nodes_of([0, *[LEAF] * 65_535], [-1] * 65_536, 1, attributes)
     for code in (0, 40_000, 65_534):
         leaf, steps = walk(nodes, 0, [float(code)])
         assert leaf == code
@@ -52,7 +55,7 @@ def test_65534_categories_take_sixteen_steps():
 
 def test_a_numeric_node_compares_with_the_border_itself():
     attributes = [Numeric("x", 0, 3, bins=3)]
-    nodes = BinaryNodes.of(forest_of([0, 0, LEAF, LEAF, LEAF], [2, 0, -1, -1, -1], 1, attributes), attributes)
+    nodes = nodes_of([0, 0, LEAF, LEAF, LEAF], [2, 0, -1, -1, -1], 1, attributes)
     assert nodes.split.tolist() == [np.inf, 1.0]
     assert nodes.mode.tolist() == [AT_MOST, BELOW]
     assert [walk(nodes, 0, [x])[0] for x in (0.9, 1.0, np.inf, -np.inf, np.nan)] == [1, 2, 2, 1, 0]
@@ -61,7 +64,7 @@ def test_a_numeric_node_compares_with_the_border_itself():
 @pytest.mark.parametrize("bins", [1, 2, 3, 7, 100])
 def test_a_search_among_cells_goes_by_their_borders(bins):
     attributes = [Numeric("x", 0, bins, edges=range(1, bins))]
-    nodes = BinaryNodes.of(forest_of([0, *[LEAF] * (bins + 1)], [-1] * (bins + 2), 1, attributes), attributes)
+    nodes = nodes_of([0, *[LEAF] * (bins + 1)], [-1] * (bins + 2), 1, attributes)
     for cell in range(bins):
         assert walk(nodes, 0, [float(cell)])[0] == cell
         assert walk(nodes, 0, [np.nextafter(float(cell), -np.inf)])[0] == max(cell - 1, 0)
@@ -71,7 +74,7 @@ def test_a_search_among_cells_goes_by_their_borders(bins):
 
 def test_a_lone_leaf_is_a_test_with_one_outcome():
     attributes = [Numeric("x", 0, 1)]
-    nodes = BinaryNodes.of(forest_of([LEAF, LEAF], [-1, -1], 2, attributes), attributes)
+    nodes = nodes_of([LEAF, LEAF], [-1, -1], 2, attributes)
     assert [walk(nodes, tree, [x])[0] for tree in (0, 1) for x in (-1.0, 1.0, np.nan)] == [0, 0, 0, 1, 1, 1]
     assert nodes.tree_of_leaf.tolist() == [0, 1]
 
@@ -81,7 +84,7 @@ def test_binary_nodes_lead_where_the_forests_twin_leads():
     forest = fitted(schema, n_trees=4, height=3).forest_
     table = table_of(schema, 300)
     codes = Encoder(schema).encode(table)
-    nodes = BinaryNodes.of(forest, schema.attributes)
+    nodes = BinaryNodes.of(forest, borders(schema.attributes))
     for tree in range(forest.n_trees):
         expected = np.empty(len(codes), dtype=np.uint32)
         route(

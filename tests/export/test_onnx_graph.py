@@ -14,6 +14,7 @@ from privet.errors import ParameterError
 from privet.export import export_model
 from privet.export.onnx_graph import onnx_bytes, onnx_model
 from tests.export.models import cases, fitted, schema_of, with_forest
+from tests.export.weight_models import weight_cases
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def model():
 
 
 def test_every_graph_passes_the_checker_with_shapes_inferred():
-    for case in cases().values():
+    for case in [*cases().values(), *weight_cases().values()]:
         onnx.checker.check_model(onnx_model(case.model), full_check=True)
 
 

@@ -10,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 from privet import Categorical, Numeric, PrivateRDTClassifier, load
 from privet.errors import ParameterError
 from privet.export import portable_document
-from privet.export.portable import FORMAT, MAX_VOTES, VERSION, json_lines
+from privet.export.leaf_sums import MAX_VOTES
+from privet.export.portable import FORMAT, VERSION, json_lines
 from privet.tree.forest import LEAF
 from privet.tree.vote import SummedCounts
 from tests.export.models import fitted, schema_of, table_of, with_counts, with_forest
@@ -31,7 +32,7 @@ def by_hand(model):
 
 def test_the_document_by_hand(by_hand):
     document = portable_document(by_hand)
-    assert (document["format"], document["version"]) == (FORMAT, VERSION) == ("privet-predictor", 2)
+    assert (document["format"], document["version"]) == (FORMAT, VERSION) == ("privet-predictor", 3)
     assert document["classes"] == [5, 9]
     assert document["guarantee"] == by_hand.guarantee_.sentence
     assert document["attributes"] == [
@@ -42,6 +43,7 @@ def test_the_document_by_hand(by_hand):
     assert document["trees"] == {
         "count": 2, "attribute": [0, 1, 0, -1, -1, -1, 0, -1, -1, -1, -1], "cut": [1, 0, 2],
     }  # fmt: skip
+    assert document["kind"] == "counts"
     assert document["leaf_weights"] == [1, 0, 0, 3, 4, 0, 5, 6, 0, 0, 7, 0, 0, 8]
     assert document["fallback"] == [16 / 30, 14 / 30]
 
@@ -78,8 +80,8 @@ def test_the_document_holds_nothing_that_the_model_file_lacks(tmp_path):
     assert portable_document(load(tmp_path / "model.privet")) == document
     assert document["leaf_weights"] == np.maximum(model.noisy_counts_, 0).ravel().tolist()
     assert set(document) == {
-        "format", "version", "software", "guarantee", "target", "classes", "attributes", "trees", "leaf_weights",
-        "fallback",
+        "format", "version", "software", "guarantee", "target", "classes", "attributes", "trees", "kind",
+        "leaf_weights", "fallback",
     }  # fmt: skip
 
 
@@ -108,7 +110,7 @@ class OtherSum(SummedCounts):
 
 
 def test_a_vote_that_is_no_sum_of_counts_is_refused(model):
-    sentence = "PrivateRDTClassifier cannot be exported: its vote is no sum of leaf counts over the trees"
+    sentence = "PrivateRDTClassifier cannot be exported: its vote is no sum of leaf counts or weights over the trees"
     for vote in (LogisticVote(), OtherSum(**vars(model._vote))):
         other = copy(model)
         other._vote = vote

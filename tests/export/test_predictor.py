@@ -92,7 +92,7 @@ def test_a_row_of_another_length_is_refused(predictor, row):
 
 
 @pytest.mark.parametrize(
-    "document", ['{"format": "privet-model", "version": 1}', '{"format": "privet-predictor", "version": 3}']
+    "document", ['{"format": "privet-model", "version": 1}', '{"format": "privet-predictor", "version": 4}']
 )
 def test_a_document_of_another_format_or_version_is_refused(document):
     with pytest.raises(
@@ -106,11 +106,13 @@ def test_the_predictor_knows_the_version_that_is_written_and_all_before():
     assert tuple(range(1, portable.VERSION + 1)) == VERSIONS
 
 
-def test_a_document_of_version_1_still_predicts(model, predictor):
-    # It is one of version 2 in which no continuous node branches on cells.
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_older_document_still_predicts(model, predictor, version):
+    # One of version 2 says no kind, and in one of version 1 no continuous node branches on cells either.
     document = portable_document(model)
     assert min(document["trees"]["cut"]) >= 0
-    old = Predictor.from_json(json.dumps({**document, "version": 1}))
+    assert document.pop("kind") == "counts"
+    old = Predictor.from_json(json.dumps({**document, "version": version}))
     assert old.predict_proba(KNOWN) == predictor.predict_proba(KNOWN)
 
 

@@ -52,7 +52,7 @@ def test_an_unknown_format_is_refused_with_those_that_exist(model, tmp_path):
 
 def test_a_model_that_cannot_be_exported_leaves_the_old_file(model, tmp_path, monkeypatch):
     (tmp_path / "model.js").write_text("mine")
-    monkeypatch.setattr("privet.export.portable.MAX_VOTES", 0)
+    monkeypatch.setattr("privet.export.leaf_sums.MAX_VOTES", 0)
     with pytest.raises(ParameterError, match="cannot be exported"):
         export_model(model, tmp_path / "model.js", format="js")
     assert (tmp_path / "model.js").read_text() == "mine"

@@ -66,7 +66,9 @@ def test_leaks_come_first_in_the_sentence():
 def test_without_noise_the_model_is_not_private_and_says_so():
     guarantee = promised(Sequential((ROWS, NoNoise("class counts of leaves"))))
     assert (guarantee.mode, guarantee.epsilon) == ("not private", math.inf)
-    assert str(guarantee) == "This model is not private: it was fitted with epsilon=inf, so exact counts were released."
+    assert (
+        str(guarantee) == "This model is not private: it was fitted with epsilon=inf, so exact numbers were released."
+    )
 
 
 def test_seeded_noise_promises_nothing():
@@ -97,7 +99,7 @@ def test_what_is_not_private_at_all_is_not_called_unproven(worse):
 def test_one_batch_without_noise_among_private_ones_is_named_for_what_it_is():
     guarantee = promised(Parallel((NoNoise("x"), LEAVES, LEAVES), because="y"))
     assert guarantee.mode == "not private"
-    assert guarantee.reason == "it was fitted with epsilon=inf, so exact counts were released"
+    assert guarantee.reason == "it was fitted with epsilon=inf, so exact numbers were released"
 
 
 @pytest.mark.parametrize(

@@ -64,5 +64,5 @@ def test_a_model_without_counts_is_refused():
             self.weights_ = [0.5]
             return self
 
-    with pytest.raises(ParameterError, match="OfWeights releases no counts, so it has no tree to show; pass another"):
+    with pytest.raises(ParameterError, match="OfWeights releases no counts, so it has no tree .*; use plot_shapes"):
         Outline(OfWeights().fit())

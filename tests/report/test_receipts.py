@@ -83,3 +83,19 @@ def test_batches_cost_what_their_parts_cost():
     batches = (events.Sequential((ROWS, LAPLACE)), LAPLACE, events.Seeded(LAPLACE))
     assert batch_epsilons(events.Parallel(batches, because="")) == [0.75, 0.5, math.inf]
     assert batch_epsilons(events.Sequential((ROWS, LAPLACE))) == [0.75]
+
+
+def test_noise_in_an_objective_has_its_name_and_its_price():
+    (read,) = receipts(events.ObjectivePerturbation("leaf weights", 0.9, 0.5, 0.1, 2, 1))
+    assert (read.name, read.epsilon, read.delta) == ("Laplace noise in the objective", 0.9, 0.0)
+    assert (read.sensitivity, read.scale, read.standard_deviation) == (None, None, None)
+
+
+def test_normal_noise_in_an_objective_costs_epsilon_at_a_delta():
+    event = events.GaussianObjective("leaf weights", 0.47, 1e-5, Fraction(42), 0.46, 32, 2, 512)
+    (read,) = receipts(event)
+    assert (read.name, read.epsilon, read.scale) == ("normal noise in the objective", 0.47, 42.0)
+    assert read.delta >= 1e-5
+    (around, *_) = receipts(events.Sequential((ROWS, event)))
+    assert around.epsilon == pytest.approx(0.72)
+    assert around.delta == read.delta

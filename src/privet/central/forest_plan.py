@@ -38,8 +38,8 @@ class ForestPlan(Plan):
         return {
             **self.tuning,
             "trees": f"{self.n_trees}, with {self.leaves_per_tree:,.4g} leaves each",
-            "rows per leaf": f"{self.rows_per_leaf:,.3g}, if they spread evenly",
-            "noise per leaf": f"standard deviation {self.noise_std:,.3g} rows",
+            "rows per leaf": f"{_plain(self.rows_per_leaf)}, if they spread evenly",
+            "noise per leaf": f"standard deviation {_plain(self.noise_std)} rows",
             "reliable leaves": f"{100 * self.leaf_reliability:.1f} %",
         }
 
@@ -47,6 +47,10 @@ class ForestPlan(Plan):
     def reliability(self) -> float:
         """The chance that noise does not overturn one leaf: each weight has noise of its own, none is a sum."""
         return self.leaf_reliability
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def planned_forest(
@@ -115,7 +119,7 @@ def _tuning(policy: Policy, trees: Trees, law: Tilt) -> dict[str, Any]:
     noise = "normal" if law.sigma is not None else "Laplace" if law.scales else "none"
     return {
         "attributes": attributes,
-        "cells of a number": f"{policy.n_bins} of equal width and finer ones near zero, unless declared",
+        "cells of a number": f"{policy.n_bins} of equal width, and finer ones near zero or the lower bound",
         "attributes a tree": " or ".join(map(str, sizes)),
         "noise in the objective": noise,
     }

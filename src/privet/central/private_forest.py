@@ -1,6 +1,7 @@
 """The recommended forest: small trees whose leaf weights are fitted together. The argument is in private_forest.md."""
 
 from collections.abc import Callable
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 from privet.central.forest_plan import ForestPlan, planned_forest
 from privet.central.leaf_counts import ROW_COUNT_SHARE
 from privet.central.weight_forest import WeightForestClassifier
-from privet.checks import check_whole
+from privet.checks import check_whole, is_whole
 from privet.errors import ParameterError
 from privet.joint.fitting import Fitting
 from privet.joint.policy import Overrides, Policy
@@ -130,7 +131,8 @@ class PrivateForestClassifier(WeightForestClassifier):
                 check_whole(name, getattr(self, name), least=1, most=most)
         for name, largest in {"prior_variance": 100.0, "balance_share": 0.5, "selection_share": 0.5}.items():
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float)) and 0.01 <= value <= largest):
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            if value is not None and not (number and 0.01 <= value <= largest):
                 allowed = f"pass a number from 0.01 to {largest:g}, or None"
                 raise ParameterError(f"{name}={value!r} is out of range; {allowed}")
         self._unit()
@@ -172,23 +174,25 @@ class PrivateForestClassifier(WeightForestClassifier):
             return schema, schema.rows, epsilon, ()
         encoder, rows = self._open(X, y)
         share = self._row_count_share(epsilon)
+        if share == 0:
+            return encoder.schema, 1, epsilon, ()
         exact = np.array([rows.exact_size()], dtype=np.int64)
         noisy, receipt = discrete_laplace(
             exact, epsilon=share, sensitivity=self._unit().max_rows, what=ROW_COUNT, noise=noise
         )
-        return encoder.schema, max(1, int(noisy[0])), remaining(epsilon, share), (receipt,)
+        return encoder.schema, max(2, int(noisy[0])), remaining(epsilon, share), (receipt,)
 
     @staticmethod
     def _row_count_share(epsilon: float) -> float:
-        return max(MIN_EPSILON, ROW_COUNT_SHARE * epsilon)
+        """Return the share of epsilon for a noisy number of rows; none where it would be noise alone."""
+        share = ROW_COUNT_SHARE * epsilon
+        return share if share >= MIN_EPSILON else 0.0
 
     def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
         """Return the policy at a row's share of what a unit may cost."""
-        whole = {name: getattr(self, name) for name in ("n_attributes", "n_bins", "group_size")}
-        fixed = Overrides(
-            **{name: None if value is None else int(value) for name, value in whole.items()},
-            prior_variance=self.prior_variance, balance_share=self.balance_share, selection_share=self.selection_share,
-        )  # fmt: skip
+        given: dict[str, Any] = {name: getattr(self, name) for name in Overrides.__dataclass_fields__}
+        whole = {name: int(value) for name, value in given.items() if value is not None and is_whole(value)}
+        fixed = Overrides(**{**given, **whole})
         return Policy(schema, equal_share(epsilon, self._unit().max_rows), n_rows, fixed)
 
     def plan(self, n_rows: int | None = None) -> ForestPlan:

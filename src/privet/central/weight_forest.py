@@ -1,7 +1,5 @@
 """A forest of released leaf weights: its vote, its explanations, its promise, its file."""
 
-import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,28 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.receipts import asked_epsilon, drawn, in_sequence, is_count, is_seeded
+from privet.central.receipts import asked_epsilon, drawn, in_sequence, is_seeded
 from privet.central.released import ReleasedClassifier
+from privet.central.weight_file import are_receipts, released_from_json, released_to_json
 from privet.errors import ModelFileError, ParameterError, PrivetError
-from privet.joint.fitting import PublicFit, balance_scale
+from privet.joint.fitting import balance_scale
 from privet.joint.link import scores_of
-from privet.joint.policy import MARGIN, MOST_WEIGHTS, Policy
-from privet.joint.release import MOST_WEIGHT
+from privet.joint.policy import MARGIN
 from privet.joint.released import WEIGHTS, Released
-from privet.joint.selection import SENSITIVITY
 from privet.joint.shapes import Shape, shape_of, shares_of_shapes
 from privet.joint.tilt import deviations
-from privet.joint.trees import Trees, checked_trees
+from privet.joint.trees import Trees
 from privet.joint.weights import LeafWeights
-from privet.model_file import integers
 from privet.privacy.accounting import stated_delta
 from privet.privacy.events import (
-    DiscreteLaplace,
     Event,
-    GaussianObjective,
-    NoNoise,
-    ObjectivePerturbation,
-    PermuteAndFlip,
 )
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
@@ -95,6 +86,8 @@ class WeightForestClassifier(ReleasedClassifier):
         Only released numbers enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
+        if self.trees_.n_trees == 0:
+            return []
         stds, own = self.tree_noise_std_, self.class_shares_ * (1 - self.class_shares_)
         bent = (self.released_.n_rows if rows is None else rows) * float(own.mean())
         return [
@@ -102,18 +95,8 @@ class WeightForestClassifier(ReleasedClassifier):
                 self.model_, t, self.schema_, noise_std=float(stds[t]), variance=float(variance),
                 rows_per_leaf=bent / int(self.trees_.sizes[t]),
             )
-            for t, variance in enumerate(self._prior_variances(stds))
+            for t, variance in enumerate(self.released_.variances)
         ]  # fmt: skip
-
-    @abstractmethod
-    def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
-        """Return what is decided from public quantities."""
-
-    def _prior_variances(self, noise_std: NDArray[np.float64]) -> NDArray[np.float64]:
-        policy = self._policy(self.schema_, math.inf, self.released_.n_rows)
-        fits = [drawn(receipt) for receipt in in_sequence(self.guarantee_.event)]
-        limits = [fit.curvature for fit in fits if isinstance(fit, ObjectivePerturbation | GaussianObjective)]
-        return policy.prior_variances(self.trees_, noise_std, self.class_shares_, limits[0] if limits else math.inf)
 
     def explain(self, X: Any, class_: Label | None = None) -> "pd.DataFrame":
         """Return what each tree adds to every row's score of a class: one column a tree, after the class's own.
@@ -179,25 +162,18 @@ class WeightForestClassifier(ReleasedClassifier):
 
     def to_document(self) -> dict[str, Any]:
         """Return what the model file holds."""
-        released = self.released_
         return {
             "method": self.method,
             "parameters": self._fitted_with,
             "schema": self.schema_.to_json(),
-            "structure": {"trees": [list(own) for own in released.trees.attributes]},
-            "released": {
-                "rows": released.n_rows,
-                "balance": released.balance.tolist(),
-                "weights": released.weights.ravel().tolist(),
-                "exponent": released.exponent,
-            },
+            **released_to_json(self.released_),
             "guarantee": self.guarantee_.to_json(),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], schema: Schema) -> Self:
         """Return the model that a document holds, checked in every part."""
-        released = _released_from(document["structure"], document["released"], schema)
+        released = released_from_json(document["structure"], document["released"], schema)
         guarantee = Guarantee.from_json(document["guarantee"])
         model = cls._unfitted(document["parameters"], schema, guarantee)
         model._check_guarantee(guarantee, schema, released)  # noqa: SLF001 - of its own class
@@ -219,75 +195,12 @@ class WeightForestClassifier(ReleasedClassifier):
         return model
 
     def _is_receipt(self, event: Event, forest: Released, schema: Schema) -> bool:
-        """Return whether these are a row count where none is declared, a balance, choices, and a fit of these trees."""
-        receipts, max_rows = list(in_sequence(event)), self._unit().max_rows
-        if schema.rows is None:
-            if not is_count(receipts.pop(0), sensitivity=max_rows):
-                return False
-        elif forest.n_rows != schema.rows:
-            return False
-        if not receipts or not is_count(receipts.pop(0), sensitivity=max_rows):
-            return False
-        trees = forest.trees
-        if trees.n_trees == 0:
-            return not receipts
-        n_kept = sum(map(len, trees.attributes))
-        n_choices = n_kept if n_kept < len(schema.attributes) else 0
-        choices, fitted = receipts[:n_choices], receipts[n_choices:]
+        declared = schema.rows is None or forest.n_rows == schema.rows
         return (
-            len(choices) == n_choices
-            and all(_is_choice(choice, max_rows) for choice in choices)
-            and len(fitted) == 2
-            and _is_fit(fitted[0], trees, len(schema.classes), max_rows)
-            and self._is_last(fitted[1], drawn(fitted[0]), forest, event, schema)
+            declared
             and stated_delta(event) <= self.delta
+            and are_receipts(event, forest, schema, self._unit().max_rows)
         )
-
-    def _is_last(self, receipt: Event, fit: Event, forest: Released, event: Event, schema: Schema) -> bool:
-        """Return whether the last digits were hidden on the grid, and by the noise, that the rest makes necessary."""
-        release = drawn(receipt)
-        epsilon = release.epsilon if isinstance(release, DiscreteLaplace) else math.inf
-        shares = forest.class_shares(balance_scale(list(in_sequence(event))))
-        grid = PublicFit.of(self._policy(schema, math.inf, forest.n_rows), forest.trees, shares, fit, epsilon).grid
-        return grid.exponent == forest.exponent and (
-            isinstance(release, NoNoise)
-            or (isinstance(release, DiscreteLaplace) and release.sensitivity == grid.sensitivity)
-        )
-
-
-def _is_choice(receipt: Event, max_rows: int) -> bool:
-    release = drawn(receipt)
-    return isinstance(release, NoNoise) or (
-        isinstance(release, PermuteAndFlip) and release.sensitivity == SENSITIVITY * max_rows and not release.monotone
-    )
-
-
-def _is_fit(receipt: Event, trees: Trees, n_classes: int, max_rows: int) -> bool:
-    release = drawn(receipt)
-    if isinstance(release, GaussianObjective):
-        return (release.trees, release.classes, max_rows) == (trees.n_trees, n_classes, 1)
-    return isinstance(release, NoNoise) or (
-        isinstance(release, ObjectivePerturbation) and (release.classes, release.rows) == (n_classes, max_rows)
-    )
-
-
-def _released_from(structure: object, data: object, schema: Schema) -> Released:
-    if not isinstance(structure, Mapping) or set(structure) != {"trees"}:
-        raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
-    if not isinstance(data, Mapping) or set(data) != {"rows", "balance", "weights", "exponent"}:
-        raise ModelFileError("the released numbers are not those of this method; the file is damaged")
-    n_classes = len(schema.classes)
-    n_columns = 1 if n_classes == 2 else n_classes
-    own = checked_trees(structure["trees"], schema.attributes, most_leaves=max(1, MOST_WEIGHTS))
-    trees = Trees(own, tuple(a.n_values for a in schema.attributes))
-    (n_rows, exponent) = integers([data["rows"], data["exponent"]], "released", limit=2**53)
-    if n_rows < 1 or exponent not in _EXPONENTS:
-        raise ModelFileError("the released rows or the grid are not what privet writes there; the file is damaged")
-    balance = integers(data["balance"], "released.balance", limit=2**53)
-    weights = integers(data["weights"], "released.weights", limit=int(MOST_WEIGHT * 2.0 ** -int(exponent)))
-    if len(balance) != n_columns or len(weights) != trees.n_leaves * n_columns:
-        raise ModelFileError("the released numbers do not fit the trees and classes; the file is damaged")
-    return Released(trees, int(n_rows), balance, weights.reshape(-1, n_columns), int(exponent))
 
 
 def _tilt_deviations(event: Event, trees: Trees) -> NDArray[np.float64]:

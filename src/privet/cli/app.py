@@ -7,6 +7,7 @@ import typer
 from privet import __version__
 from privet.cli.demo import demo
 from privet.cli.evaluate import evaluate
+from privet.cli.explain import explain
 from privet.cli.export import export
 from privet.cli.fit import fit
 from privet.cli.ledger import add, verify
@@ -70,6 +71,7 @@ schema_app.command(epilog="Example:  privet schema check schema.json rows.csv")(
 app.command(epilog="Example:  privet plan --schema schema.json --rows 50000 --epsilon 1")(plan)
 app.command(epilog="Example:  privet fit rows.csv --schema schema.json --epsilon 1 -o model.privet")(fit)
 app.command(epilog=_PREDICT_EXAMPLES)(predict)
+app.command(epilog="Example:  privet explain model.privet new.csv --class yes")(explain)
 app.command(epilog=_RULES_EXAMPLES)(rules)
 app.command(epilog="Example:  privet evaluate rows.csv --schema schema.json --epsilon 0.1,1,inf")(evaluate)
 app.command(epilog="Example:  privet report model.privet -o report.html")(report)

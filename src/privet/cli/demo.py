@@ -15,7 +15,6 @@ from privet.whole_file import whole_file
 if TYPE_CHECKING:
     from privet.datasets import Dataset
 
-_TREES = 100
 _FURTHER_ROWS = 20_000
 _WHO_CAN_REPAY = 4
 _GUESSING = 0.5
@@ -80,7 +79,7 @@ def _invent(rows: int, random_state: int) -> "tuple[Dataset, Dataset]":
 
 
 def _train(people: "Dataset", further: "Dataset", epsilon: float, random_state: int) -> _Outcome:
-    chosen = options.ModelOptions(options.DEFAULT_METHOD, trees=_TREES, height=None, jobs=-1)
+    chosen = options.ModelOptions(options.DEFAULT_METHOD, trees=None, height=None, jobs=-1)
 
     def unfitted(price: float) -> Any:
         return chosen.estimator(people.schema, epsilon=price, random_state=random_state)
@@ -117,14 +116,14 @@ def _print_outcome(outcome: _Outcome, rows: int) -> None:
     model = outcome.model
     output.print_text("Who can repay a loan?", style="bold")
     output.print_text(
-        f"{_TREES} trees were trained on {rows:,} invented people in {outcome.seconds:.2f} s, and tested on "
+        f"A forest was trained on {rows:,} invented people in {outcome.seconds:.2f} s, and tested on "
         f"{_FURTHER_ROWS:,} others."
     )
     output.print_text()
     shares = {
         "guessing": _GUESSING,
         f"with privacy, epsilon = {model.epsilon:g}": outcome.accuracy,
-        "the same trees without noise": outcome.accuracy_without_noise,
+        "the same without noise": outcome.accuracy_without_noise,
     }
     cells = [(name, output.percent(share), output.bar(share, _BAR_WIDTH)) for name, share in shares.items()]
     output.print_table(["accuracy of", "", ""], cells, right=[1])
@@ -142,9 +141,9 @@ def _print_next_steps(model_file: Path, report_file: Path, csv_file: Path, schem
     output.print_text(f"A report to read and sign is in {report_file}: open it in a browser. Try next:")
     output.print_text()
     for line in (
-        f"privet rules {model_file} --top 5",
         f"privet predict {model_file} {csv_file} --proba | head",
+        f"privet explain {model_file} {csv_file} | head",
         f"privet schema check {schema_file} {csv_file}",
-        f"privet evaluate {csv_file} --schema {schema_file} --trees {_TREES} --epsilon 0.01,0.1,1,inf",
+        f"privet evaluate {csv_file} --schema {schema_file} --epsilon 0.01,0.1,1,inf",
     ):
         output.print_text(f"  {line}", style="cyan")

@@ -15,7 +15,8 @@ _NOTICE = (
     "these scores are computed from the rows without noise, and every fold is a fit that costs its epsilon; "
     "unless the rows are public, the figures must not be published"
 )
-_NO_BETTER = (
+_NO_BETTER = "no better than guessing the majority class; a larger epsilon or more rows may help"
+_TALLER = (
     "no better than guessing the majority class; taller or more trees may help (--height, --trees), or a larger epsilon"
 )
 _UNEVEN = "a class is rarer than the number of folds, so some folds lack it; lower --folds to have it in each"
@@ -25,6 +26,7 @@ def evaluate(
     rows: options.RowsFile,
     schema: options.SchemaFile = None,
     epsilon: Annotated[str, typer.Option("--epsilon", help="One price, or several: 0.1,1,inf.")] = "1.0",
+    delta: options.Delta = None,
     method: options.Method = options.DEFAULT_METHOD,
     trees: options.Trees = None,
     height: options.Height = None,
@@ -44,7 +46,7 @@ def evaluate(
     The scores are exact, so they are for the owner of the rows; publish them only where the rows are public.
     """
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs, variant=variant)
+    chosen = options.ModelOptions(method, trees, height, jobs, variant=variant, delta=delta)
     prices = _prices(epsilon)
     for price in prices:
         chosen.estimator(declared, epsilon=price, random_state=random_state)  # refuses before any data are read
@@ -66,7 +68,7 @@ def evaluate(
     else:
         _print_scores(results)
     if _no_better_than_guessing(results, len(prices)):
-        output.say(_NO_BETTER)
+        output.say(_NO_BETTER if method == options.DEFAULT_METHOD else _TALLER)
 
 
 def _no_better_than_guessing(results: dict[str, tuple[float, float]], n_prices: int) -> bool:

@@ -27,7 +27,8 @@ def export(
 ) -> None:
     """Write a model as a predictor that needs no privet: the model goes to the person, not the data to the model.
 
-    It answers as privet does, to the last bit. It holds released numbers and the promise, and costs nothing.
+    It answers as privet does: of counts to the last bit, of weights to rounding. It holds released numbers and the
+    promise, and costs nothing.
     """
     destination = destination or beside(model_file, _SUFFIXES[file_format])
     check_output(destination, force=force, inputs=(model_file,))

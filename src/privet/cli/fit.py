@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from privet.schema import Schema
 
 
+_NOTHING_STANDS_OUT = "No attribute stands out from the noise; a larger epsilon or more rows would help."
+
+
 def fit(
     rows: options.RowsFile,
     schema: options.SchemaFile = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost; inf adds no noise.")] = 1.0,
+    delta: options.Delta = None,
     method: options.Method = options.DEFAULT_METHOD,
     trees: options.Trees = None,
     height: options.Height = None,
@@ -43,11 +47,11 @@ def fit(
     """
     check_output(model_file, force=force, inputs=tuple(path for path in (rows, schema, ledger) if path is not None))
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant)
+    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
     model.set_params(ledger=chosen_ledger(ledger, dataset, part))
     _say_beforehand(model, declared)
-    with output.working("counting the rows and adding noise"):
+    with output.working("reading the rows and adding noise"):
         model.fit(rows)
     model.save(model_file)
     if as_json:
@@ -69,14 +73,17 @@ def _say_beforehand(model: Any, schema: "Schema") -> None:
 
 def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
     from privet.report.counts import ranked_importances
+    from privet.report.findings import findings_of
 
+    speaker = findings_of(model)
+    forest = speaker.forest(model) if speaker else {}
     ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
     return {
         **ledger,
         "model": str(model_file),
         "method": method,
-        "trees": model.forest_.n_trees,
-        "height": model.height_,
+        "trees": forest.get("trees"),
+        "height": getattr(model, "height_", forest.get("height")),
         "guarantee": model.guarantee_.to_json(),
         "importances": dict(ranked_importances(model)),
     }
@@ -92,7 +99,7 @@ def _print_summary(model: Any, model_file: Path) -> None:
         cells = [(name, output.percent(importance)) for name, importance in ranked]
         output.print_table(["attribute", "importance"], cells, right=[1])
     else:
-        output.print_text("No attribute stands out from the noise; a larger epsilon or more rows would help.")
+        output.print_text(_NOTHING_STANDS_OUT)
     output.print_text()
     kept = "no ledger was kept: further fits on these rows add to what they cost"
     output.print_text(kept if model.ledger is None else ledger_sentence(model.ledger))

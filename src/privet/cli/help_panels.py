@@ -6,7 +6,7 @@ from typing import Any
 VERBS = {
     "Begin": ("demo", "schema"),
     "Train": ("plan", "ledger", "fit", "evaluate"),
-    "Use a model": ("predict", "rules", "report", "export"),
+    "Use a model": ("predict", "explain", "rules", "report", "export"),
 }
 OPTIONS = {
     "What it costs, and whom it protects": (

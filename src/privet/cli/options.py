@@ -9,9 +9,9 @@ import typer
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privet.schema import Schema
+    from privet.schema import Label, Schema
 
-DEFAULT_METHOD = "private-rdt"
+DEFAULT_METHOD = "private-forest"
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
@@ -19,11 +19,22 @@ ModelFile: TypeAlias = Annotated[Path, typer.Argument(metavar="MODEL", help="A m
 RowsFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="ROWS", help="The table: .csv, .csv.gz or .parquet.", show_default=False)
 ]
+Keep: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help="Copy a column of the table; repeat for more.", show_default=False),
+]
+Progress: TypeAlias = Annotated[bool, typer.Option("--progress", help="Lines on stderr where no terminal shows a bar.")]
 SchemaFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.", show_default=False),
 ]
 Method: TypeAlias = Annotated[str, typer.Option("--method", help="The kind of forest.")]
+Delta: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--delta", min=0, max=1, help="Above 0, a chance to fail that allows for less noise.", show_default=False
+    ),
+]
 Trees: TypeAlias = Annotated[
     int | None,
     typer.Option("--trees", min=1, help="How many trees; by default as the method has it.", show_default=False),
@@ -64,6 +75,7 @@ class ModelOptions:
     unit: str = "row"
     max_rows: int = 1
     variant: str | None = None
+    delta: float | None = None
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""
@@ -81,13 +93,21 @@ class ModelOptions:
 
     def _asked_for(self, estimator: Any) -> dict[str, Any]:
         """Return the parameters that were given; a method may lack some."""
-        options = {"--trees": "n_trees", "--height": "height", "--variant": "variant"}
+        options = {"--trees": "n_trees", "--height": "height", "--variant": "variant", "--delta": "delta"}
         given = {option: getattr(self, option.removeprefix("--")) for option in options}
         given = {option: value for option, value in given.items() if value is not None}
         for option in given:
             if options[option] not in estimator.get_params():
-                raise ParameterError(f"{option} does not apply to {self.method}; leave it out")
+                raise ParameterError(
+                    f"{option} does not apply to {self.method}; leave it out, or choose another --method"
+                )
         return {options[option]: value for option, value in given.items()}
+
+
+def label_of(schema: "Schema", text: str) -> "Label":
+    """Return the class that ``text`` spells, else the text itself, which is none."""
+    by_text = {str(label).lower() if isinstance(label, bool) else str(label): label for label in schema.classes}
+    return by_text.get(text, by_text.get(text.lower(), text))
 
 
 def load_schema(path: Path | None) -> "Schema":

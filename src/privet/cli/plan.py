@@ -9,6 +9,11 @@ from privet.cli import options, output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 
 _DOUBTFUL = 0.9
+_ONLY_BALANCE = (
+    "for so few rows at this epsilon only the class balance would be released, and every row given the same guess; a "
+    "larger epsilon or more rows would help"
+)
+_MORE = "if rows spread evenly, noise outweighs the rows of many leaves; a larger epsilon or more rows would help"
 _ADVICE = (
     "if rows spread evenly, noise decides many votes; fewer or lower trees (--trees, --height), a larger epsilon or "
     "more rows would help"
@@ -25,6 +30,7 @@ def plan(
     reliability: Annotated[
         float, typer.Option("--reliability", help="Also say which epsilon makes votes that reliable.")
     ] = 0.95,
+    delta: options.Delta = None,
     method: options.Method = options.DEFAULT_METHOD,
     trees: options.Trees = None,
     height: options.Height = None,
@@ -44,7 +50,7 @@ def plan(
 
     Reads the schema and no row, and costs nothing.
     """
-    chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant)
+    chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
     needed = model.epsilon_needed(rows, reliability)
@@ -54,8 +60,9 @@ def plan(
         output.print_json(data if book is None else {**data, "ledger": ledger_summary(book)})
         return
     _print_plan(planned)
+    what = "leaves" if planned.method == options.DEFAULT_METHOD else "votes"
     output.print_text(
-        f"epsilon for {output.percent(reliability)} reliable votes at {planned.n_rows:,} rows: {needed:g}"
+        f"epsilon for {output.percent(reliability)} reliable {what} at {planned.n_rows:,} rows: {needed:g}"
     )
     if book is not None:
         output.print_text(ledger_sentence(book))
@@ -63,16 +70,19 @@ def plan(
 
 
 def advise(planned: Any) -> None:
-    """Say so where noise would decide many votes."""
-    if planned.reliability < _DOUBTFUL:
-        output.say(_ADVICE)
+    """Say so where noise would decide much."""
+    if planned.n_trees == 0:
+        output.say(_ONLY_BALANCE)
+    elif planned.reliability < _DOUBTFUL:
+        # The recommended forest settles trees and cells by itself.
+        output.say(_MORE if planned.method == options.DEFAULT_METHOD else _ADVICE)
 
 
 def _print_plan(planned: Any) -> None:
     output.print_text(planned.title, style="bold")
     output.print_text()
     cells = [
-        (s.what, f"{s.epsilon:.4g}", str(s.sensitivity), s.numbers, f"{s.noise_std:,.3g}" if s.n_values else "")
+        (s.what, f"{s.epsilon:.4g}", f"{s.sensitivity:,}", s.numbers, f"{s.noise_std:,.3g}" if s.n_values else "")
         for s in planned.steps
     ]
     headings = ["release", "epsilon", "sensitivity", "of what", "noise sd"]

@@ -108,7 +108,7 @@ def collected(predictions: Predictions, batches: Iterable[Any]) -> dict[str, Any
         data["probabilities"] = np.stack([column.to_numpy() for column in shares.columns], axis=1).tolist()
     if predictions.kept:
         columns = {name: table.column(name).to_pylist() for name in predictions.kept}
-        data["kept"] = {name: [_json_value(value) for value in values] for name, values in columns.items()}
+        data["kept"] = {name: [json_value(value) for value in values] for name, values in columns.items()}
     return data
 
 
@@ -143,7 +143,8 @@ def _csv_column(column: Any, name: str) -> Any:
         raise DataError(f"column {name!r} holds values that a CSV cannot hold; write a .parquet file instead") from None
 
 
-def _json_value(value: Any) -> Any:
+def json_value(value: Any) -> Any:
+    """Return a value of a table as one that JSON can hold."""
     if isinstance(value, float) and math.isnan(value):
         return None
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

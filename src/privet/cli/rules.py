@@ -14,7 +14,6 @@ from privet.errors import ParameterError
 from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from privet.schema import Label, Schema
     from privet.tree.rules import Rule, RuleTable
 
 _WHICH = "Which rules"
@@ -110,8 +109,17 @@ def _load(model_file: Path) -> Any:
 
     model = load(model_file)
     if not hasattr(model, "nodes_"):
-        raise ParameterError(f"{str(model_file)!r} releases no counts, so it has no rules; choose another model")
+        raise ParameterError(
+            f"{str(model_file)!r} is a {model.method}, which releases weights and has no rules; see `privet report` "
+            f"and `privet explain`, or fit with --method {_with_rules()}"
+        )
     return model
+
+
+def _with_rules() -> str:
+    from privet.registry import METHODS
+
+    return ", ".join(sorted(name for name, method in METHODS.items() if hasattr(method, "rules")))
 
 
 def _chosen(
@@ -119,15 +127,9 @@ def _chosen(
 ) -> "RuleTable":
     from privet.tree.rules import RuleTable, chosen_rules
 
-    wanted = None if class_ is None else _label(model.schema_, class_)
+    wanted = None if class_ is None else options.label_of(model.schema_, class_)
     table = RuleTable.of(model.nodes_, model.schema_, merge=merge)
     return chosen_rules(table, min_support, min_confidence, wanted, leaves_only=leaves)
-
-
-def _label(schema: "Schema", text: str) -> "Label":
-    """Return the class that ``text`` spells, else the text itself, which is none."""
-    by_text = {str(label).lower() if isinstance(label, bool) else str(label): label for label in schema.classes}
-    return by_text.get(text, by_text.get(text.lower(), text))
 
 
 def _first(table: "RuleTable", top: int | None) -> "RuleTable":

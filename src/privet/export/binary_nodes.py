@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.schema import Attribute, Numeric
+from privet.export.leaf_sums import Borders
 from privet.tree.forest import LEAF, Forest
 
 # The operator's numbers for "<=" and "<".
@@ -37,8 +37,8 @@ class BinaryNodes:
     tree_of_leaf: NDArray[np.int64]
 
     @classmethod
-    def of(cls, forest: Forest, attributes: Sequence[Attribute]) -> "BinaryNodes":
-        """Return the binary nodes of ``forest``."""
+    def of(cls, forest: Forest, borders: Sequence[Borders]) -> "BinaryNodes":
+        """Return the binary nodes of ``forest``, whose numbers have these borders between their cells."""
         is_leaf = forest.attribute == LEAF
         # The operator has no tree that is a leaf alone; such a root becomes a test whose branches both end there.
         lone = np.flatnonzero(is_leaf[: forest.n_trees])
@@ -51,7 +51,7 @@ class BinaryNodes:
         for n_children in np.unique(forest.n_children[~is_leaf]):
             own = np.flatnonzero(forest.n_children == n_children)
             nodes.fill(own, _Search.among(int(n_children)), forest, start, target, is_leaf)
-        _set_thresholds(nodes, forest, start, attributes)
+        _set_thresholds(nodes, forest, start, borders)
         nodes.fill_lone(start[lone], target[lone])
         tree = forest.tree_of_node[forest.leaves]
         return cls(**vars(nodes), root=start[: forest.n_trees], tree_of_leaf=tree)
@@ -121,15 +121,15 @@ class _Empty:
         self.branch_false[at] = leaf
 
 
-def _set_thresholds(nodes: _Empty, forest: Forest, start: NDArray[np.int64], attributes: Sequence[Attribute]) -> None:
+def _set_thresholds(nodes: _Empty, forest: Forest, start: NDArray[np.int64], borders: Sequence[Borders]) -> None:
     """Put exact cell borders in the place of numeric nodes' codes: a code is below k where x is below border k - 1."""
     cut = np.flatnonzero(forest.cut >= 0)
     nodes.split[start[cut]] = forest.cut[cut] + 1
-    is_numeric = np.array([isinstance(a, Numeric) for a in attributes])
+    is_numeric = np.array([own is not None for own in borders])
     numeric = np.flatnonzero(is_numeric[nodes.feature] & (nodes.split > 0))  # lone leaves ask for nothing
-    borders = [np.append(a.cuts, np.inf) if isinstance(a, Numeric) else np.empty(0) for a in attributes]
-    first = np.cumsum([0, *map(len, borders)])
-    split = np.concatenate(borders)[first[nodes.feature[numeric]] + nodes.split[numeric].astype(np.int64) - 1]
+    ends = [np.empty(0) if own is None else np.append(own, np.inf) for own in borders]
+    first = np.cumsum([0, *map(len, ends)])
+    split = np.concatenate(ends)[first[nodes.feature[numeric]] + nodes.split[numeric].astype(np.int64) - 1]
     nodes.split[numeric] = split
     # Every number is at most infinite, and only a missing one fails the test.
     nodes.mode[numeric] = np.where(np.isinf(split), AT_MOST, BELOW)

@@ -1,8 +1,8 @@
-"""The model as an ONNX graph that adds up whole numbers, so that its answers are privet's to the last bit.
+"""The model as an ONNX graph that adds up whole numbers, so that its sums are exact.
 
 The ONNX-ML operator TreeEnsemble (domain version 5, the first with doubles throughout) gives the number of the leaf
-that a row reaches in each tree. The leaves' clipped counts are then gathered and added up as 64-bit integers, which
-operators that carry weights of their own do in floats.
+that a row reaches in each tree. What the leaves hold is then gathered and added up, clipped counts as 64-bit integers
+and weights as doubles; operators that carry weights of their own do so in single precision.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privet.errors import ParameterError
 from privet.export.binary_nodes import BinaryNodes
-from privet.export.portable import summed_counts
+from privet.export.leaf_sums import CountSums, WeightSums, leaf_sums
 from privet.schema import Attribute, Categorical
 from privet.schema.attribute import label_kind
 
@@ -39,12 +39,12 @@ def onnx_bytes(model: "PrivateClassifier") -> bytes:
 def onnx_model(model: "PrivateClassifier") -> Any:
     """Return ``model`` as an ``onnx.ModelProto``."""
     helper = _onnx().helper
-    vote = summed_counts(model)
-    _check_limits(model, vote.forest.n_nodes)
+    sums, attributes = leaf_sums(model), model.schema_.attributes
+    _check_limits(model, sums.forest.n_nodes)
     graph = _Graph(model.schema_.names)
-    features = _features(graph, model.schema_.attributes)
-    leaves = _leaves(graph, features, BinaryNodes.of(vote.forest, model.schema_.attributes))
-    shares = _shares(graph, leaves, vote.weights[vote.forest.leaves], vote.otherwise)
+    features = _features(graph, attributes, sums.cell_of)
+    leaves = _leaves(graph, features, BinaryNodes.of(sums.forest, sums.borders(attributes)))
+    shares = _shares(graph, leaves, sums) if isinstance(sums, CountSums) else _chances(graph, leaves, sums)
     _outputs(graph, shares, model.classes_)
     proto = helper.make_model(
         helper.make_graph(graph.nodes, "privet", graph.inputs, graph.outputs, graph.constants),
@@ -87,9 +87,12 @@ class _Graph:
         return name
 
 
-def _features(graph: _Graph, attributes: tuple[Attribute, ...]) -> str:
-    """Return the table that the trees look at: numbers as they are, categories as codes."""
-    columns = [_category_codes(graph, a) if isinstance(a, Categorical) else a.name for a in attributes]
+def _features(graph: _Graph, attributes: tuple[Attribute, ...], cell_of: tuple[NDArray[np.int64], ...]) -> str:
+    """Return the table that the trees look at: numbers as they are, categories as the numbers of their cells."""
+    columns = [
+        _category_cells(graph, a, own) if isinstance(a, Categorical) else a.name
+        for a, own in zip(attributes, cell_of, strict=True)
+    ]
     for attribute in attributes:
         text = isinstance(attribute, Categorical) and label_kind(attribute.categories[0]) == "text"
         kind = _onnx().TensorProto.STRING if text else _onnx().TensorProto.DOUBLE
@@ -97,13 +100,12 @@ def _features(graph: _Graph, attributes: tuple[Attribute, ...]) -> str:
     return graph.add("Concat", *columns, axis=1)
 
 
-def _category_codes(graph: _Graph, attribute: Categorical) -> str:
+def _category_cells(graph: _Graph, attribute: Categorical, cells: NDArray[np.int64]) -> str:
     text = label_kind(attribute.categories[0]) == "text"
     return graph.add(
         "LabelEncoder", attribute.name, domain="ai.onnx.ml",
         keys_tensor=_tensor(np.array(attribute.categories, dtype=object if text else np.float64)),
-        values_tensor=_tensor(np.arange(attribute.n_values, dtype=np.float64)),
-        default_tensor=_tensor(np.array([attribute.missing_code], dtype=np.float64)),
+        values_tensor=_tensor(cells[:-1].astype(np.float64)), default_tensor=_tensor(cells[-1:].astype(np.float64)),
     )  # fmt: skip
 
 
@@ -122,18 +124,36 @@ def _leaves(graph: _Graph, features: str, nodes: BinaryNodes) -> str:
     return graph.add("Cast", reached, to=_onnx().TensorProto.INT64)
 
 
-def _shares(graph: _Graph, leaves: str, weights: NDArray[np.int64], fallback: NDArray[np.float64]) -> str:
-    """Return every row's class probabilities."""
+def _shares(graph: _Graph, leaves: str, sums: CountSums) -> str:
+    """Return every row's class probabilities: its leaves' counts, made to add up to 1."""
     double, int64 = _onnx().TensorProto.DOUBLE, _onnx().TensorProto.INT64
-    axis = graph.constant(np.array([1]))
     # In the smallest type that holds them; runtimes widen a constant once, when they load it.
-    compact = weights.astype(np.min_scalar_type(int(weights.max())))
-    table = graph.add("Cast", graph.constant(compact), to=int64)
-    votes = graph.add("ReduceSum", graph.add("Gather", table, leaves), axis, keepdims=0)
-    total = graph.add("ReduceSum", votes, axis, keepdims=1)
+    compact = sums.weights.astype(np.min_scalar_type(int(sums.weights.max())))
+    votes = _added_up(graph, graph.add("Cast", graph.constant(compact), to=int64), leaves)
+    total = _total(graph, votes)
     shares = graph.add("Div", graph.add("Cast", votes, to=double), graph.add("Cast", total, to=double))
     some = graph.add("Greater", total, graph.constant(np.array([0])))
-    return graph.add("Where", some, shares, graph.constant(fallback[None, :]), output=graph.name("probabilities"))
+    fallback = graph.constant(sums.fallback[None, :])
+    return graph.add("Where", some, shares, fallback, output=graph.name("probabilities"))
+
+
+def _chances(graph: _Graph, leaves: str, sums: WeightSums) -> str:
+    """Return every row's class probabilities: the link of its scores."""
+    weights = _added_up(graph, graph.constant(sums.weights * sums.step), leaves)
+    scores = graph.add("Add", weights, graph.constant(sums.offsets[None, :]))
+    shares = graph.add("Softmax", scores, axis=1)
+    cut_off = graph.add("Mul", shares, graph.constant(np.array([sums.bend])))
+    bent = graph.add("Mul", shares, graph.add("Sub", graph.constant(np.array([1.0])), cut_off))
+    return graph.add("Div", bent, _total(graph, bent), output=graph.name("probabilities"))
+
+
+def _added_up(graph: _Graph, table: str, leaves: str) -> str:
+    """Return the sums over all trees of what ``table`` has in its lines for the leaves."""
+    return graph.add("ReduceSum", graph.add("Gather", table, leaves), graph.constant(np.array([1])), keepdims=0)
+
+
+def _total(graph: _Graph, parts: str) -> str:
+    return graph.add("ReduceSum", parts, graph.constant(np.array([1])), keepdims=1)
 
 
 def _outputs(graph: _Graph, shares: str, classes: NDArray[Any]) -> None:

@@ -4,19 +4,18 @@
   const LEAF = -1;
 
   function makePredictor(model) {
-    const { classes, attributes, fallback } = model;
+    const { classes, attributes } = model;
     const coders = attributes.map((attribute) => (attribute.cuts ? numberCoder(attribute) : categoryCoder(attribute)));
     const forest = readTrees(model);
+    const { start, shares } = model.kind === "weights" ? scoring(model) : counting(model);
 
     function predictProba(row) {
-      const votes = countVotes(forest, codesOf(row), classes.length);
-      const total = votes.reduce((sum, votesOfClass) => sum + votesOfClass, 0);
-      return total > 0 ? Array.from(votes, (votesOfClass) => votesOfClass / total) : fallback.slice();
+      return shares(addUp(forest, codesOf(row), start.slice()));
     }
 
     function predict(row) {
-      const shares = predictProba(row);
-      return classes[shares.indexOf(shares.reduce((most, share) => Math.max(most, share)))];
+      const chances = predictProba(row);
+      return classes[chances.indexOf(largest(chances))];
     }
 
     function codesOf(row) {
@@ -31,6 +30,33 @@
     }
 
     return { predict, predictProba };
+  }
+
+  // Whole numbers whose sums stay below 2^53, so that no addition rounds.
+  function counting({ classes, fallback }) {
+    return {
+      start: classes.map(() => 0),
+      shares: (votes) => (votes.some((votesOfClass) => votesOfClass > 0) ? parts(votes) : fallback.slice()),
+    };
+  }
+
+  function scoring({ offsets, bend }) {
+    return {
+      start: offsets,
+      shares: (scores) => {
+        const most = largest(scores);
+        return parts(parts(scores.map((score) => Math.exp(score - most))).map((share) => share * (1 - bend * share)));
+      },
+    };
+  }
+
+  function parts(numbers) {
+    const total = numbers.reduce((sum, number) => sum + number, 0);
+    return numbers.map((number) => number / total);
+  }
+
+  function largest(numbers) {
+    return numbers.reduce((most, number) => Math.max(most, number));
   }
 
   function valueIn(row, name) {
@@ -62,22 +88,28 @@
     };
   }
 
-  // The position of the category; the number of categories for a missing or unknown one.
-  function categoryCoder({ name, categories }) {
+  // The position of the category, or the cell that it shares with neighbours; one more for a missing or unknown one.
+  function categoryCoder({ name, categories, cells }) {
     const kind = typeof categories[0];
-    const position = new Map(categories.map((category, code) => [category, code]));
+    const missing = countCells({ categories, cells });
+    const cellOf = new Map(categories.map((category, code) => [category, cells ? cells[code] : code]));
     return (value) => {
-      if (isMissing(value) || (value === "" && kind !== "string")) return categories.length;
+      if (isMissing(value) || (value === "" && kind !== "string")) return missing;
       if (typeof value !== kind) {
         throw new TypeError(JSON.stringify(name) + " needs a " + kind + ", as its categories are; convert it first");
       }
-      const code = position.get(value);
-      return code === undefined ? categories.length : code;
+      const cell = cellOf.get(value);
+      return cell === undefined ? missing : cell;
     };
   }
 
+  function countCells({ cuts, categories, cells }) {
+    if (cuts) return cuts.length + 1;
+    return cells ? cells[cells.length - 1] + 1 : categories.length;
+  }
+
   // Where a node leads: an inner one to the first of its children, a leaf to the first of its weights.
-  function readTrees({ attributes, classes, trees, leaf_weights: weights }) {
+  function readTrees({ attributes, classes, trees, leaf_weights: weights, step = 1 }) {
     const attribute = Int32Array.from(trees.attribute);
     const cut = new Int32Array(attribute.length).fill(-1);
     const leadsTo = new Int32Array(attribute.length);
@@ -89,21 +121,20 @@
         leadsTo[node] = nextWeight;
         nextWeight += classes.length;
       } else {
-        const { cuts, categories } = attributes[attribute[node]];
-        if (cuts) {
+        const asked = attributes[attribute[node]];
+        if (asked.cuts) {
           cut[node] = trees.cut[nextCut];
           nextCut += 1;
         }
         leadsTo[node] = nextChild;
-        nextChild += cut[node] >= 0 ? 2 : cuts ? cuts.length + 2 : categories.length + 1;
+        nextChild += cut[node] >= 0 ? 2 : countCells(asked) + 1;
       }
     }
-    return { count: trees.count, attribute, cut, leadsTo, weights: Float64Array.from(weights) };
+    const stepped = Float64Array.from(weights, (weight) => weight * step);
+    return { count: trees.count, attribute, cut, leadsTo, weights: stepped };
   }
 
-  // Whole numbers whose sums stay below 2^53, so that no addition rounds.
-  function countVotes({ count, attribute, cut, leadsTo, weights }, codes, nClasses) {
-    const votes = new Float64Array(nClasses);
+  function addUp({ count, attribute, cut, leadsTo, weights }, codes, sums) {
     for (let root = 0; root < count; root += 1) {
       let node = root;
       while (attribute[node] !== LEAF) {
@@ -111,9 +142,9 @@
         const child = cut[node] < 0 ? code : Number(code > cut[node]);
         node = leadsTo[node] + child;
       }
-      for (let c = 0; c < nClasses; c += 1) votes[c] += weights[leadsTo[node] + c];
+      for (let c = 0; c < sums.length; c += 1) sums[c] += weights[leadsTo[node] + c];
     }
-    return votes;
+    return sums;
   }
 
   const model = "the portable document";

@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import re
 import sys
@@ -20,7 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-FORMAT, VERSIONS = "privet-predictor", (1, 2)
+FORMAT, VERSIONS = "privet-predictor", (1, 2, 3)
 LEAF = -1
 BAD_DATA, CLOSED_PIPE = 3, 141
 TRUTH = {**dict.fromkeys(["true", "True", "TRUE", "1"], True), **dict.fromkeys(["false", "False", "FALSE", "0"], False)}
@@ -34,12 +35,12 @@ class Predictor:
         self.classes: list[Any] = document["classes"]
         self.attributes: list[dict[str, Any]] = document["attributes"]
         self.guarantee: str = document["guarantee"]
-        self._fallback: list[float] = document["fallback"]
         self._coders = [_coder(attribute) for attribute in self.attributes]
         self._n_trees: int = document["trees"]["count"]
         self._attribute: list[int] = document["trees"]["attribute"]
         self._cut, self._leads_to = _trees(self.attributes, document["trees"])
-        flat, n_classes = document["leaf_weights"], len(self.classes)
+        self._start, step, self._shares = _summing(document)
+        flat, n_classes = [weight * step for weight in document["leaf_weights"]], len(self.classes)
         self._weights = [flat[start : start + n_classes] for start in range(0, len(flat), n_classes)]
 
     @classmethod
@@ -57,9 +58,7 @@ class Predictor:
 
     def predict_proba(self, row: Any) -> list[float]:
         """Return the class probabilities, in the order of ``classes``."""
-        votes = self._votes(self._codes(row))
-        total = sum(votes)
-        return [float(vote) / float(total) for vote in votes] if total > 0 else list(self._fallback)
+        return self._shares(self._sums(self._codes(row)))
 
     def _codes(self, row: Any) -> list[int]:
         if isinstance(row, Mapping):
@@ -68,22 +67,43 @@ class Predictor:
             raise ValueError(f"a row needs one value per attribute, {len(self.attributes)} in all")
         return [coder(value) for coder, value in zip(self._coders, row)]  # noqa: B905 - Python 3.9 has no strict
 
-    def _votes(self, codes: list[int]) -> list[int]:
+    def _sums(self, codes: list[int]) -> list[float]:
         attributes, cuts, leads_to = self._attribute, self._cut, self._leads_to
-        votes = [0] * len(self.classes)
+        sums = list(self._start)
         for root in range(self._n_trees):
             node = root
             while (attribute := attributes[node]) != LEAF:
                 code, cut = codes[attribute], cuts[node]
                 node = leads_to[node] + (code if cut < 0 else code > cut)
             for label, weight in enumerate(self._weights[leads_to[node]]):
-                votes[label] += weight
-        return votes
+                sums[label] += weight
+        return sums
+
+
+def _summing(document: Mapping[str, Any]) -> tuple[list[float], float, Callable[[list[float]], list[float]]]:
+    """Return where sums start, what a whole weight stands for, and the function that turns sums into probabilities."""
+    if document.get("kind") == "weights":
+        return document["offsets"], document["step"], lambda scores: _chances(scores, document["bend"])
+    return [0] * len(document["classes"]), 1, lambda votes: _parts(votes) if any(votes) else list(document["fallback"])
+
+
+def _chances(scores: list[float], bend: float) -> list[float]:
+    most = max(scores)
+    shares = _parts([math.exp(score - most) for score in scores])
+    return _parts([share * (1 - bend * share) for share in shares])
+
+
+def _parts(numbers: list[float]) -> list[float]:
+    """Return every number's part of their total."""
+    total = 0.0
+    for number in numbers:  # sum() would round in another way from Python 3.12 on
+        total += number
+    return [number / total for number in numbers]
 
 
 def _trees(attributes: list[dict[str, Any]], trees: Mapping[str, Any]) -> tuple[list[int], list[int]]:
     """Return every node's cut, -1 for none, and where it leads: to its first child, or to its number among leaves."""
-    n_codes = [len(a["cuts"]) + 2 if "cuts" in a else len(a["categories"]) + 1 for a in attributes]
+    n_codes = [len(a["cuts"]) + 2 if "cuts" in a else _cells(a)[-1] + 2 for a in attributes]
     numeric_cuts = iter(trees["cut"])
     cut, leads_to, next_child, next_leaf = [], [], trees["count"], 0
     for attribute in trees["attribute"]:
@@ -108,9 +128,14 @@ def _coder(attribute: Mapping[str, Any]) -> Callable[[Any], int]:
     if "cuts" in attribute:
         cuts = attribute["cuts"]
         return lambda value: _cell(_checked(value, name, float, bools=True), cuts)
-    categories = attribute["categories"]
-    position = {kind(category): code for code, category in enumerate(categories)}
-    return lambda value: position.get(_checked(value, name, kind), len(categories))
+    cells = _cells(attribute)
+    cell_of = {kind(category): cell for category, cell in zip(attribute["categories"], cells)}  # noqa: B905
+    return lambda value: cell_of.get(_checked(value, name, kind), cells[-1] + 1)
+
+
+def _cells(attribute: Mapping[str, Any]) -> Any:
+    """Return the cell of every category: its own, unless neighbours share one."""
+    return attribute.get("cells", range(len(attribute["categories"])))
 
 
 def _kind(attribute: Mapping[str, Any]) -> Any:

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 def export_model(model: "PrivateClassifier", path: str | Path, *, format: str) -> None:  # noqa: A002 - pandas' word
-    """Write a predictor that needs no privet and answers as ``model`` does, to the last bit.
+    """Write a predictor that needs no privet and answers as ``model`` does.
+
+    Where the model adds up counts, probabilities are equal to the last bit; where it adds up weights, to within what
+    libraries differ in the last bits of the exponential function.
 
     Parameters
     ----------
     model : fitted estimator
-        One whose vote is a sum of released counts over its trees.
+        One whose vote is a sum of released counts or weights over its trees.
     path : str or Path
         The file; it is replaced whole or not at all, and gzipped where its name ends in ``.gz``.
     format : {"json", "js", "python", "onnx"}

@@ -27,4 +27,14 @@ def _edges(attribute: Numeric, n_bins: int) -> tuple[float, ...]:
         edges |= {0.0, *(high * part for part in halvings), *(low * part for part in halvings)}
     else:
         edges |= {low * (1 - part) + high * part for part in halvings}
-    return tuple(sorted(edge for edge in edges if low < edge < high))
+    return _apart(sorted(edges), low, high)
+
+
+def _apart(edges: list[float], low: float, high: float) -> tuple[float, ...]:
+    """Return the edges inside the bounds, without those that rounding alone tells from a neighbour, or from 0."""
+    least = (high - low) * 2.0**-30
+    apart = [low]
+    for edge in (0.0 if abs(edge) < least else edge for edge in edges):
+        if edge - apart[-1] > least and high - edge > least:
+            apart.append(edge)
+    return tuple(apart[1:])

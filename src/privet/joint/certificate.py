@@ -129,8 +129,10 @@ def _binary_residual(
     sign = 1.0 if label == 1 else -1.0
     lead = sign * score - margin
     residuals[0] = -sign / (1.0 + np.exp(lead))
-    # The residual moves by at most a quarter of what the score moves.
-    return float(0.25 * (error + _ROUNDING * (abs(lead) + abs(offset))) + _OWN * _ROUNDING)
+    wrong = abs(residuals[0])
+    # The residual moves by its slope times what the score moves; the slope itself hardly moves on the way.
+    slope = 1.01 * wrong * (1.0 - wrong) + 1e-9
+    return float(slope * (error + _ROUNDING * (abs(lead) + abs(offset))) + _OWN * _ROUNDING)
 
 
 @_compiled
@@ -147,13 +149,19 @@ def _softmax_residuals(
         residuals[c] = score
         worst = max(worst, error)
     top = residuals.max()
-    lead = top - residuals.min()
-    total = 0.0
+    total, lost = 0.0, 0.0
     for c in range(residuals.size):
         residuals[c] = np.exp(residuals[c] - top)
-        total += residuals[c]
+        new = total + residuals[c]
+        lost += (total - new) + residuals[c] if total >= residuals[c] else (residuals[c] - new) + total
+        total = new
+    total += lost
+    slope = 0.0
     for c in range(residuals.size):
         residuals[c] /= total
+        slope = max(slope, residuals[c] * (1.0 - residuals[c]))
     residuals[label] -= 1.0
-    # A chance moves by at most half of what one score moves against another.
-    return float(worst + _ROUNDING * min(lead, 50.0) + (_OWN + residuals.size) * _ROUNDING)
+    # A chance moves by at most 2 p (1 - p) times what one score moves. Scores less the largest are rounded once more;
+    # weighted by chances, their sizes are at most the logarithm of the number of classes.
+    own = _OWN + 2.0 + np.log(residuals.size)
+    return float((2.02 * slope + 1e-9) * worst + own * _ROUNDING)

@@ -60,15 +60,14 @@ class Fitting:
     def released(self) -> Released:
         """Release what the policy says: trees with weights, or the class balance alone."""
         policy = self.policy
-        nothing = np.empty((0, policy.n_columns), dtype=np.int64)
         if policy.only_balance:
             balance = self._noisy_balance(self._exact_tables()[0].sum(axis=0), self.left)
-            return Released(Trees.of([], self.policy.cells), policy.n_rows, balance, nothing, 0)
+            return Released.balance_only(Trees.of([], policy.cells), policy.n_rows, balance)
         if not policy.chooses:
             return self._fitted(*self._all_attributes())
         tables = self._exact_tables()
         balance = self._noisy_balance(tables[0].sum(axis=0), multiple(policy.shares.balance, self.max_rows))
-        kept = self._kept(tables, Released(Trees.of([], self.policy.cells), policy.n_rows, balance, nothing, 0))
+        kept = self._kept(tables, self._shares(balance))
         trees = policy.trees(kept, self.coins)
         return self._fitted(trees, self._leaf_rows(trees), balance)
 
@@ -98,11 +97,11 @@ class Fitting:
         self._pay(price, receipt)
         return noisy
 
-    def _kept(self, tables: list[NDArray[np.int64]], so_far: Released) -> list[int]:
+    def _kept(self, tables: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> list[int]:
         """Choose the attributes that have a tree."""
         price = multiple(self.policy.shares.selection, self.max_rows)
         kept, receipts = most_telling(
-            tables, self._shares(so_far), self.policy.n_attributes, epsilon=price, rows=self.max_rows,
+            tables, shares, self.policy.n_attributes, epsilon=price, rows=self.max_rows,
             what=CHOICES, noise=self.noise,
         )  # fmt: skip
         self._pay(price, *receipts)
@@ -110,12 +109,11 @@ class Fitting:
 
     def _fitted(self, trees: Trees, rows: LeafRows, balance: NDArray[np.int64]) -> Released:
         """Fit all weights together and release them."""
-        policy, n_columns = self.policy, self.policy.n_columns
-        so_far = Released(trees, policy.n_rows, balance, np.empty((0, n_columns), dtype=np.int64), 0)
+        policy = self.policy
         law = chosen_tilt(policy, trees, delta=self.delta, rows=self.max_rows)
         event = law.event(WEIGHTS, rows=self.max_rows)
         self._pay(multiple(policy.shares.fit, self.max_rows), drawn_from(self.noise, event))
-        public = PublicFit.of(policy, trees, self._shares(so_far), event, self.left)
+        public = PublicFit.of(policy, trees, self._shares(balance), event, self.left)
         tilt = law.drawn(self.noise)
         prior = Prior.of(trees, policy.cells, public.variances, curvature=law.curvature)
         objective = Objective(rows, trees, prior, public.offsets, tilt.values, n_threads=self.n_threads)
@@ -124,19 +122,20 @@ class Fitting:
                 objective, public.grid, tilt_error=tilt.error, epsilon=self.left, what=DIGITS, noise=self.noise
             )
         self._pay(self.left, receipt)
-        return Released(trees, policy.n_rows, balance, weights, public.grid.exponent)
+        return Released(trees, policy.n_rows, balance, weights, public.grid.exponent, public.variances)
 
-    def _shares(self, so_far: Released) -> NDArray[np.float64]:
+    def _shares(self, balance: NDArray[np.int64]) -> NDArray[np.float64]:
+        so_far = Released.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, balance)
         return so_far.class_shares(balance_scale(self.receipts))
 
     def _pay(self, price: float, *receipts: Event) -> None:
-        self.left = remaining(self.left, min(price, self.left))
+        self.left = remaining(self.left, price)
         self.receipts.extend(receipts)
 
 
 @dataclass(frozen=True)
 class PublicFit:
-    """What is public about a fit once its class balance is released; a file's receipts are checked against it."""
+    """What is public about a fit once its class balance is released."""
 
     variances: NDArray[np.float64]
     offsets: NDArray[np.float64]

@@ -166,12 +166,14 @@ def softmax_bend(
         for t in range(n_trees):
             found[t] = starts[t] + leaves[i * n_trees + t]
         _add_up(found, direction, moved)
-        mean = 0.0
+        # Chances in 32 bits add up to 1 only roughly; with their sum in its place the product is never negative.
+        mean, total = 0.0, 0.0
         for c in range(n_classes):
             mean += chances[i, c] * moved[c]
+            total += chances[i, c]
         count = np.float64(counts[i]) if weighted else 1.0
         for c in range(n_classes):
-            moved[c] = count * chances[i, c] * (moved[c] - mean)
+            moved[c] = count * chances[i, c] * (total * moved[c] - mean)
         _spread(found, moved, out)
 
 
@@ -189,10 +191,13 @@ def softmax_hessian(
         count = np.float64(counts[i]) if weighted else 1.0
         for t in range(n_trees):
             found[t] = (starts[t] + leaves[i * n_trees + t]) * n_classes
+        total = 0.0
+        for c in range(n_classes):
+            total += chances[i, c]
         for c in range(n_classes):
             for e in range(n_classes):
-                bend[c, e] = -count * chances[i, c] * chances[i, e]
-            bend[c, c] += count * chances[i, c]
+                bend[c, e] = -count * np.float64(chances[i, c]) * np.float64(chances[i, e])
+            bend[c, c] += count * total * np.float64(chances[i, c])
         for t in range(n_trees):
             for c in range(n_classes):
                 line = hessian[found[t] + c]

@@ -24,9 +24,11 @@ MARGIN = 1.0
 _RELEASE_SHARE = 0.01
 # Below this many rows times epsilon, or this epsilon, only the class balance is released: a fit would be noise.
 _LEAST_SIGNAL, _LEAST_EPSILON = 16.0, 1e-4
-# Weights that are fitted together; the solver's matrices grow with their square.
-MOST_WEIGHTS = 4096
+# Leaves of all trees, and weights of all leaves; the prior's matrices grow with the square of a tree's leaves.
+MOST_LEAVES, MOST_WEIGHTS = 2**12, 2**16
 _ROWS_PER_ATTRIBUTE = 250
+# Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
+_PART_OF_ONE, _PART_OF_SOME, _LEAST_CHOICE = 0.35, 0.2, 4e-6
 _ROWS_PER_CELL, _ROWS_PER_CELL_OF_ONE = 20, 30
 _MOST_BINS = 16
 _MOST_GROUPED = 3
@@ -88,16 +90,23 @@ class Policy:
         """How many attributes are kept; where it would be half of them all are kept, and no choice has to be paid."""
         most = len(self.schema.attributes)
         if self.fixed.n_attributes is not None:
-            return min(self.fixed.n_attributes, most)
+            return min(self.fixed.n_attributes, most, self._n_affordable)
         worth = self.n_rows * self.epsilon / _ROWS_PER_ATTRIBUTE
         kept = max(1, round(min(worth, most)))
-        return min(most if 2 * kept >= most else kept, self._n_affordable)
+        kept = min(most if 2 * kept >= most else kept, self._n_affordable)
+        # Each choice has a price of its own, which must not be too small to be drawn.
+        return kept if kept == most else min(kept, max(1, int(_PART_OF_SOME * self.epsilon / _LEAST_CHOICE)))
 
     @property
     def _n_affordable(self) -> int:
         """As many attributes as have room together, whichever are chosen."""
-        widest = sorted((_most_cells(a) for a in self.schema.attributes), reverse=True)
-        return max(1, int((np.cumsum(widest) * self.n_columns <= MOST_WEIGHTS).sum()))
+        widest = sorted((self._most_cells(a) for a in self.schema.attributes), reverse=True)
+        return max(1, int((np.cumsum(widest) <= min(MOST_LEAVES, MOST_WEIGHTS // self.n_columns)).sum()))
+
+    def _most_cells(self, attribute: Attribute) -> int:
+        """Return how many cells an attribute can have at most, the missing one included."""
+        is_open = not isinstance(attribute, Categorical) and attribute.bins is None and attribute.edges is None
+        return 2 * (self.fixed.n_bins or _MOST_BINS) + 2 if is_open else min(attribute.n_values, MOST_CELLS) + 1
 
     @property
     def chooses(self) -> bool:
@@ -133,7 +142,8 @@ class Policy:
         release = _RELEASE_SHARE * self.epsilon
         left = remaining(remaining(self.epsilon, float(balance)), release)
         part = self.fixed.selection_share
-        wanted = self.epsilon * ((0.35 if self.n_attributes == 1 else 0.2) if part is None else part)
+        usual = _PART_OF_ONE if self.n_attributes == 1 else _PART_OF_SOME
+        wanted = self.epsilon * (usual if part is None else part)
         selection = min(wanted, 0.9 * left) if self.chooses else 0.0
         return Shares(float(balance), selection, release, remaining(left, selection))
 
@@ -145,7 +155,7 @@ class Policy:
         for size in range(self._group_size(names, len(numbers)), 0, -1):
             groups = [sorted(order[i : i + size]) for i in range(0, len(order), size)]
             trees = Trees.of([*numbers, *groups], self.cells)
-            if trees.n_leaves * self.n_columns <= MOST_WEIGHTS:
+            if trees.n_leaves <= min(MOST_LEAVES, MOST_WEIGHTS // self.n_columns):
                 break
         return trees
 
@@ -193,9 +203,3 @@ def tree_shares(trees: Trees) -> list[Fraction]:
     """Return which share of the tilt's budget each tree has: more where there are more leaves to tell apart."""
     roots = [Fraction(math.sqrt(min(int(size), _CROWDED))) for size in trees.sizes]
     return [root / sum(roots) for root in roots]
-
-
-def _most_cells(attribute: Attribute) -> int:
-    """Return how many cells an attribute can have at most."""
-    is_open = not isinstance(attribute, Categorical) and attribute.bins is None and attribute.edges is None
-    return (2 * _MOST_BINS if is_open else min(attribute.n_values, MOST_CELLS)) + 1

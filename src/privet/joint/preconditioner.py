@@ -33,7 +33,10 @@ def preconditioner(objective: Objective, weights: Floats) -> Solve:
         counts = np.empty(0, dtype=np.int64) if sample.rows.weights is None else sample.rows.weights
         kernels.softmax_hessian(leaves, starts, counts, sample.bends, hessian)
     _add_precision(objective, hessian)
-    return _dense_solver(hessian, objective.shape)
+    try:
+        return _dense_solver(hessian, objective.shape)
+    except np.linalg.LinAlgError:  # so many rows that rounding outweighs the prior; no way of solving may fail
+        return _tree_by_tree(sample)
 
 
 def _add_precision(objective: Objective, hessian: Floats) -> None:

@@ -12,10 +12,10 @@ from privet.joint.policy import EFFECTS
 from privet.joint.trees import Trees
 from privet.schema import Categorical, Schema
 
-# How fast numeric cells become strangers: cells at both ends of a range have a correlation of exp(-4).
-_DECAY = 4.0
+# How fast numeric cells become strangers: cells at both ends of a range have a correlation of exp(-8).
+_DECAY = 8.0
 # The covariance is made smaller by this, and its inverse is trusted to a quarter of that.
-_SHRUNK = 1e-6
+_SHRUNK = 2e-5
 
 
 @dataclass(frozen=True)

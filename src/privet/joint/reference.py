@@ -81,11 +81,11 @@ def softmax_hessian(
 def _softmax_hessian(
     leaves: Leaves, starts: Counts, counts: Counts, chances: NDArray[np.float32], n_leaves: int
 ) -> Floats:
-    """Return the sum over lines of count * (reached reached') x (diag p - p p')."""
+    """Return the sum over lines of count * (reached reached') x (sum(p) diag p - p p'); p may not add up to 1."""
     reached, n_classes = indicators(leaves, starts, n_leaves), chances.shape[1]
     hessian = np.zeros((n_leaves * n_classes,) * 2)
     for line, p, times in zip(reached, chances.astype(float), _times(counts, len(chances)), strict=True):
-        hessian += times * np.kron(np.outer(line, line), np.diag(p) - np.outer(p, p))
+        hessian += times * np.kron(np.outer(line, line), p.sum() * np.diag(p) - np.outer(p, p))
     return hessian
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from privet.joint.certificate import BoundedGradient, float_gradient
 from privet.joint.objective import Objective
 from privet.joint.precise import precise_gradient
+from privet.joint.preconditioner import Solve
 from privet.joint.solver import approximate_minimiser, newton_step
 from privet.privacy.events import Event
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
@@ -21,11 +22,12 @@ from privet.rng import NoiseSource
 Floats = NDArray[np.float64]
 
 # A gradient's largest number at the end: far above what floats lose on the declared rows, far below what matters.
-_TOLERANCE, _TOLERANCE_PER_ROW = 1e-8, 2.0**-48
+_TOLERANCE, _TOLERANCE_PER_ROW = 1e-8, 2.0**-47
 # Weights beyond this are cut off, before and after the last noise.
 MOST_WEIGHT = 2.0**12
 _FINEST, _MOST_STEPS = -40, 2**36
 _DIGITS = 40
+_MOST_HALVINGS = 20
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,8 @@ class Grid:
 
     def rounded(self, weights: Floats, rest: Floats) -> NDArray[np.int64]:
         """Return weights as whole steps, cut off at `MOST_WEIGHT`."""
-        most = int(MOST_WEIGHT / self.step)
-        whole = [round((Fraction(high) + Fraction(low)) / self.step) for high, low in _pairs(weights, rest)]
+        step, most = self.step, int(MOST_WEIGHT / self.step)
+        whole = [round((Fraction(high) + Fraction(low)) / step) for high, low in _pairs(weights, rest)]
         return np.array([min(max(steps, -most), most) for steps in whole], dtype=np.int64).reshape(weights.shape)
 
 
@@ -91,18 +93,34 @@ def certified_minimiser(objective: Objective, tolerance: float, *, tilt_error: f
     """
     weights, solve = approximate_minimiser(objective, tolerance=tolerance / 8)
     rest = np.zeros_like(weights)
-    digits, last = 0, math.inf
-    while True:
-        found = _gradient(objective, weights, rest, digits)
-        if found.largest + tilt_error <= tolerance:
-            return weights, rest
-        if not found.largest <= last / 2:
-            digits = digits + _DIGITS
-            last = math.inf
-            continue
-        last = found.largest
-        step, _ = newton_step(objective, found.values, solve, wanted=1e-3)
-        weights, rest = _two_sum(weights, rest + step) if digits else (weights + step, rest)
+    digits = 0
+    found = _gradient(objective, weights, rest, digits)
+    while found.largest + tilt_error > tolerance:
+        better = None
+        if found.error <= (tolerance - tilt_error) / 2:
+            better = _improved(objective, weights, rest, found, digits, solve)
+        if better is None:
+            digits += _DIGITS
+            found = _gradient(objective, weights, rest, digits)
+        else:
+            weights, rest, found = better
+    return weights, rest
+
+
+def _improved(
+    objective: Objective, weights: Floats, rest: Floats, found: BoundedGradient, digits: int, solve: Solve
+) -> tuple[Floats, Floats, BoundedGradient] | None:
+    """Return weights with a smaller gradient, one Newton step on, or None where so many digits tell no difference."""
+    objective.gradient(weights)  # steps are bent as the objective is here
+    step, _ = newton_step(objective, found.values, solve, wanted=1e-3)
+    size = objective.size_of(found.values)
+    for halvings in range(_MOST_HALVINGS):
+        shorter = 2.0**-halvings * step
+        moved = _two_sum(weights, rest + shorter) if digits else (weights + shorter, rest)
+        new = _gradient(objective, *moved, digits)
+        if objective.size_of(new.values) < (1 - 1e-4 * 2.0**-halvings) * size:
+            return *moved, new
+    return None
 
 
 def _gradient(objective: Objective, weights: Floats, rest: Floats, digits: int) -> BoundedGradient:

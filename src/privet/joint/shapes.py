@@ -90,8 +90,8 @@ def _cell_name(attribute: Attribute, first: int, last: int) -> str:
         names = [str(attribute.categories[first]), str(attribute.categories[last])]
         return names[0] if first == last else f"{names[0]} to {names[1]}"
     cuts = attribute.cuts
-    low = "" if first == 0 else f"{cuts[first - 1]:g}"
-    high = "" if last == attribute.n_values - 1 else f"{cuts[last]:g}"
+    low = "" if first == 0 else f"{cuts[first - 1]:.10g}"
+    high = "" if last == attribute.n_values - 1 else f"{cuts[last]:.10g}"
     if not low:
         return f"below {high}" if high else "any"
     return f"{low} to {high}" if high else f"{low} or more"
@@ -104,9 +104,9 @@ def shares_of_shapes(shapes: Sequence[Shape], n_attributes: int) -> Floats:
         positions = range(len(shape.attributes))
         for size in range(1, len(shape.attributes) + 1):
             for subset in combinations(positions, size):
-                effect = float((shape.effect(subset) ** 2).mean())
+                # Sizes and not squares: cells that few rows reach are mostly noise, and would outweigh the others.
+                effect = float(np.abs(shape.effect(subset)).mean())
                 spread[[shape.attributes[i] for i in subset]] += effect / size
-    deviations = np.sqrt(spread)
-    total = deviations.sum()
-    shares: Floats = deviations / total if total > 0 else deviations
+    total = spread.sum()
+    shares: Floats = spread / total if total > 0 else spread
     return shares

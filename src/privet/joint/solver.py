@@ -61,7 +61,10 @@ def newton_step(objective: Objective, gradient: Floats, solve: Solve, *, wanted:
     while n_steps <= gradient.size:
         n_steps += 1
         bent = objective.bent(direction)
-        length = inner / float((direction * bent).sum())
+        curvature = float((direction * bent).sum())
+        if not curvature > 0:  # nothing is left but rounding
+            break
+        length = inner / curvature
         step = step + length * direction
         residual = residual - length * bent
         if not objective.size_of(residual) > goal:

@@ -22,7 +22,7 @@ from privet.privacy.unit import EACH_ROW, Unit
 
 SOUND, PAPER, NOT_PRIVATE = "sound", "paper", "not private"
 _NOT_PRIVATE_BECAUSE = {
-    events.NoNoise: "it was fitted with epsilon=inf, so exact counts were released",
+    events.NoNoise: "it was fitted with epsilon=inf, so exact numbers were released",
     events.Seeded: "its noise came from a seed (unsafe_seeded_noise=True) and can be taken off again",
 }
 CURATOR = "the curator who held the rows"

@@ -25,11 +25,6 @@ class Bin:
     within_noise: bool
 
 
-def has_counts(model: Any) -> bool:
-    """Return whether the model released class counts of leaves; other methods may release other numbers."""
-    return hasattr(model, "nodes_")
-
-
 def counted_by_leaves(model: Any) -> bool:
     """Return whether nodes are the sums of their leaves; else some were counted with noise of their own."""
     return bool(np.array_equal(model.nodes_.n_draws, model.forest_.n_leaves_below))

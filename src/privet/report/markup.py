@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 # A longer name is cut; a schema may hold thousands of a thousand characters each.
 MAX_SHOWN = 72
 _MOST_LISTED = 40
+_KEY = 20
 # A thinner piece of a bar is not seen, and there may be thousands of classes.
 _HAIR = 0.005
 _MINUS = "\N{MINUS SIGN}"
@@ -95,6 +96,15 @@ def stacked_bar(shares: Sequence[float]) -> str:
         '<svg class="bar" role="presentation" width="100%" height="10"><rect class="track" width="100%" height="10"/>'
         f"{''.join(pieces)}</svg>"
     )
+
+
+def class_key(classes: Sequence[object]) -> str:
+    """Return which colour stands for which class."""
+    entries = "".join(
+        f'<li><span class="swatch class-{k % 10}"></span>{text(label)}</li>' for k, label in enumerate(classes[:_KEY])
+    )
+    more = f"<li>and {len(classes) - _KEY:,} more</li>" if len(classes) > _KEY else ""
+    return f'<ul class="key" aria-label="Colours of the classes">{entries}{more}</ul>\n'
 
 
 def embedded_json(data: object) -> str:

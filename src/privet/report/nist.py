@@ -9,7 +9,7 @@ from typing import Any
 
 from privet.privacy.guarantee import NOT_PRIVATE, PAPER
 from privet.report import wording
-from privet.report.markup import exact, percent
+from privet.report.markup import exact
 from privet.report.receipts import Receipt
 
 MODEL_FILE, PARTLY, OWNER = "the model file", "the model file, in part", "you"
@@ -28,14 +28,14 @@ class Answer:
         return asdict(self)
 
 
-def answers(noise: dict[str, Any] | None, guarantee: dict[str, Any], releases: list[Receipt]) -> list[Answer]:
-    """Return the publication's questions with what a model can say to them; ``noise`` is that of its counts."""
+def answers(utility: str, guarantee: dict[str, Any], releases: list[Receipt]) -> list[Answer]:
+    """Return the publication's questions with what a model can say to them; ``utility`` tells how strong noise is."""
     return [
         _parameter(guarantee),
         _unit(guarantee),
         _other_releases(),
         _algorithms(releases),
-        _utility(noise),
+        _utility(utility),
         Answer(
             "Bias",
             "Noise hits small groups hardest: where a class or a branch has few rows, its share is uncertain, and "
@@ -125,14 +125,9 @@ def _query_model(guarantee: dict[str, Any], n_releases: int) -> Answer:
     )
 
 
-def _utility(noise: dict[str, Any] | None) -> Answer:
+def _utility(noise: str) -> Answer:
     told = "Accuracy is not in the file: measured on the rows it would be a release of its own."
-    if noise is not None:
-        told = (
-            f"Noise of standard deviation {noise['standard_deviation_of_a_count']:.3g} in each released count; "
-            f"{percent(noise['share_of_leaves_above_3_deviations'])} of the leaves stand out from it. {told}"
-        )
-    return Answer("Utility and accuracy", told, PARTLY)
+    return Answer("Utility and accuracy", f"{noise} {told}" if noise else told, PARTLY)
 
 
 def _implementation(guarantee: dict[str, Any]) -> Answer:

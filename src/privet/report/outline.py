@@ -72,7 +72,9 @@ class Outline:
     def __init__(self, model: Any) -> None:
         check_is_fitted(model)
         if not hasattr(model, "nodes_"):
-            raise ParameterError(f"{type(model).__name__} releases no counts, so it has no tree to show; pass another")
+            raise ParameterError(
+                f"{type(model).__name__} releases no counts, so it has no tree of them to draw; use plot_shapes"
+            )
         self.n_trees: int = model.forest_.n_trees
         self._forest = model.forest_
         self._paths = Paths(model.forest_, model.schema_)

@@ -12,17 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.model_file import checksum_of, read_document
 from privet.registry import model_of
-from privet.report import findings, promise
+from privet.report import promise
 from privet.report.attacker import attacker_section
 from privet.report.budget import budget_facts, budget_section
-from privet.report.counts import has_counts
 from privet.report.domains import domains_section
 from privet.report.facts import facts
+from privet.report.findings import findings_of
 from privet.report.markup import embedded_json, sentence, table, text
-from privet.report.noise import noise_section
 from privet.report.receipts import folded
-from privet.report.tree_data import shown_trees, tree_data
-from privet.tree.rules import RuleTable
 from privet.whole_file import whole_file
 
 
@@ -80,16 +77,10 @@ def page(model: Any, told: dict[str, Any]) -> str:
         *([budget_section(told["budget"])] if told.get("budget") else []),
         attacker_section(told),
     ]
-    if has_counts(model):
-        rules = RuleTable.of(model.nodes_, model.schema_)
-        trees = shown_trees(model, rules.paths)
-        data["trees"] = tree_data(model, trees)
-        sections += [
-            noise_section(told),
-            findings.balance_section(told),
-            findings.trees_section(model, trees),
-            findings.rules_section(model, rules),
-        ]
+    if (speaker := findings_of(model)) is not None:
+        said, for_script = speaker.sections(model, told)
+        sections += said
+        data |= for_script
     sections += [domains_section(model.schema_), _questions(told["nist_sp_800_226"]), _sign_off(told)]
     title = f"Privacy report: {told['file']}" if told["file"] else "Privacy report"
     return Template(_static("report.html")).substitute(

@@ -68,7 +68,7 @@ def plot_tree(model: Any, tree: int = 0, max_depth: int = 3, ax: "Axes | None" =
     outline = Outline(model)
     depth = check_whole("max_depth", max_depth, least=1, most=2**31)
     root = _fitting(outline, tree, depth, MAX_ENDS if ax is None else _readable_ends(ax))
-    classes = [_short(quoted(label)) for label in model.schema_.classes]
+    classes = [short(quoted(label)) for label in model.schema_.classes]
     n_header = 2 + math.ceil(min(len(classes), _MAX_CLASSES) / 5)
     n_slots = root.n_ends + 0.5 * n_header
     placed = list(_placed(root, 0, 0.0, None))
@@ -76,7 +76,7 @@ def plot_tree(model: Any, tree: int = 0, max_depth: int = 3, ax: "Axes | None" =
     widest = _widest(texts)
     if ax is None:
         column = _FONT * widest / (_SNUG * _BOX_WIDTH * 72)
-        ax = _new_axes(column * root.n_levels, _SLOT * n_slots)
+        ax = new_axes(column * root.n_levels, _SLOT * n_slots)
         ax.set_position((0.0, 0.0, 1.0, 1.0))
     ax.set_xlim(-0.5, root.n_levels - 0.5)
     ax.set_ylim(root.n_ends, -0.5 * n_header)
@@ -89,7 +89,7 @@ def plot_tree(model: Any, tree: int = 0, max_depth: int = 3, ax: "Axes | None" =
 
 
 def plot_importances(model: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw each attribute's share of the fall in impurity as bars, the largest at the top; thirty at most.
+    """Draw the attributes' importances as bars, the largest at the top; thirty at most.
 
     Privacy
     -------
@@ -97,20 +97,21 @@ def plot_importances(model: Any, ax: "Axes | None" = None) -> "Axes":
     """
     ranked = ranked_importances(model)[:_MAX_BARS]
     if ax is None:
-        ax = _new_axes(6.5, 0.8 + 0.3 * len(ranked), layout="constrained")
-    bars = ax.barh(range(len(ranked)), [100 * share for _, share in ranked], color=_class_colour(0))
+        ax = new_axes(6.5, 0.8 + 0.3 * len(ranked), layout="constrained")
+    bars = ax.barh(range(len(ranked)), [100 * share for _, share in ranked], color=class_colour(0))
     ax.bar_label(bars, [f"{100 * share:.1f} %" for _, share in ranked], padding=3, fontsize=_FONT)
-    ax.set_yticks(range(len(ranked)), [_short(quoted(name)) for name, _ in ranked])
+    ax.set_yticks(range(len(ranked)), [short(quoted(name)) for name, _ in ranked])
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     ax.invert_yaxis()
     ax.set_xlim(0, 1.18 * max(100 * ranked[0][1], 1.0))
-    ax.set_xlabel("importance in %, from released counts")
+    ax.set_xlabel("importance in %, from released numbers")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
-def _new_axes(width: float, height: float, layout: Literal["constrained"] | None = None) -> "Axes":
+def new_axes(width: float, height: float, layout: Literal["constrained"] | None = None) -> "Axes":
+    """Return the axes of a new figure of this size in inches."""
     from matplotlib import pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout=layout)[1]
@@ -141,11 +142,11 @@ def _box_text(box: Box, classes: list[str]) -> str:
     parts += ["…"] if len(classes) > 2 else []
     noise = f" ± {box.reach:,}" if box.reach else ""
     below = f"  (+{box.n_below:,} below)" if box.n_below and not box.text.startswith("…") else ""
-    return f"{_short(box.text or 'all rows')}\n{', '.join(parts)}{noise}{below}"
+    return f"{short(box.text or 'all rows')}\n{', '.join(parts)}{noise}{below}"
 
 
-def _short(text: str) -> str:
-    # The end tells siblings apart.
+def short(text: str) -> str:
+    """Return a text that fits a picture; the end tells siblings apart."""
     half = _MAX_TEXT // 2
     return text if len(text) <= _MAX_TEXT else f"{text[: half - 1]}…{text[-half:]}"
 
@@ -200,11 +201,12 @@ def _colour(box: Box) -> tuple[float, float, float]:
         return (_PALE, _PALE, _PALE)
     share = min(1.0, int(box.counts.max()) / int(box.counts.sum()))
     strength = 0.1 + 0.6 * (share - 1 / n_classes) / (1 - 1 / n_classes)
-    red, green, blue = (1 - strength * (1 - part) for part in _class_colour(box.predicted))
+    red, green, blue = (1 - strength * (1 - part) for part in class_colour(box.predicted))
     return red, green, blue
 
 
-def _class_colour(position: int) -> tuple[float, float, float]:
+def class_colour(position: int) -> tuple[float, float, float]:
+    """Return the colour of a class, the same in every picture."""
     from matplotlib import colormaps
 
     red, green, blue, _ = colormaps["tab10"](position % _MAX_CLASSES)
@@ -216,7 +218,7 @@ def _legend(ax: "Axes", title: str, classes: list[str], size: float) -> None:
 
     # matplotlib leaves out labels that begin with an underscore.
     names = [f" {name}" if name.startswith("_") else name for name in classes[:_MAX_CLASSES]]
-    handles = [Patch(facecolor=_class_colour(j)) for j in range(len(names))]
+    handles = [Patch(facecolor=class_colour(j)) for j in range(len(names))]
     handles.append(Patch(facecolor=(_PALE, _PALE, _PALE), edgecolor="0.55"))
     legend = ax.legend(
         handles, [*names, "no more than noise"], title=title, loc="upper left", ncols=5, frameon=False,

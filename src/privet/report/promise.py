@@ -99,16 +99,21 @@ def _figures(facts: dict[str, Any]) -> str:
     model = facts["model"]
     if facts["released_values"] is None:
         return ""
-    trees = "tree" if model["trees"] == 1 else "trees"
     cells = [
         _epsilon_figure(facts["guarantee"]),
         _guesses_figure(facts["guarantee"], facts["odds"]),
-        (number(model["trees"]), f"{trees} of height {model['height']}"),
+        _trees_figure(model),
         (number(facts["released_values"]), "numbers released"),
-        (number(facts["smallest_noise_standard_deviation"]), "smallest noise, standard deviation"),
+        (number(facts["smallest_noise_standard_deviation"]), facts["noise"]["figure"]),
     ]
     inside = "".join(f"<div><b>{value}</b><span>{name}</span></div>" for value, name in cells)
     return f'<div class="figures">{inside}</div>\n'
+
+
+def _trees_figure(model: dict[str, Any]) -> tuple[str, str]:
+    if model["trees"] == 0:
+        return "no", "tree: only the class balance was released"
+    return number(model["trees"]), f"{'tree' if model['trees'] == 1 else 'trees'} of height {model['height']}"
 
 
 def _epsilon_figure(guarantee: dict[str, Any]) -> tuple[str, str]:
@@ -179,12 +184,15 @@ def _receipt_table(receipts: list[tuple[int, Receipt]]) -> str:
     )
     if any(receipt.is_choice for _, receipt in receipts):
         caption += " Choices compare scores, and their sensitivity is in steps of the score."
+    if any(receipt.is_fine for _, receipt in receipts):
+        caption += " Last digits of weights are in steps of the grid that weights lie on."
     return table(headings, rows, kind="receipts", label="Receipts", caption=caption, numbers=[2, 3, 4, 5])
 
 
 def _receipt_row(times: int, receipt: Receipt) -> list[str]:
     indent = f'<span class="indent-{min(receipt.depth, _INDENTS)}">{text(receipt.name)}</span>'
-    figures = ["" if value is None else number(value) for value in (receipt.scale, receipt.standard_deviation)]
+    spread = (receipt.scale, receipt.standard_deviation)
+    figures = ["" if value is None else number(value) + _unit_of(receipt) for value in spread]
     often, each = (f"{times:,} {_TIMES} ", " each") if times > 1 else ("", "")
     return [indent, often + text(receipt.what, 400), _sensitivity(receipt), *figures, _cost(receipt) + each]
 
@@ -192,12 +200,16 @@ def _receipt_row(times: int, receipt: Receipt) -> list[str]:
 def _sensitivity(receipt: Receipt) -> str:
     if receipt.sensitivity is None:
         return ""
-    return number(receipt.sensitivity) + (" steps" if receipt.is_choice else "")
+    return number(receipt.sensitivity) + (" steps" if receipt.is_choice else _unit_of(receipt))
+
+
+def _unit_of(receipt: Receipt) -> str:
+    return " steps" if receipt.is_fine else ""
 
 
 def _cost(receipt: Receipt) -> str:
     if not math.isinf(receipt.epsilon):
-        return epsilon_up(receipt.epsilon)
+        return epsilon_up(receipt.epsilon) + (f" at delta {receipt.delta:g}" if receipt.delta else "")
     if receipt.asked is None or math.isinf(receipt.asked):
         return "infinite"
     return f"infinite, asked for {epsilon_up(receipt.asked)}"

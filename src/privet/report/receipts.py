@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from privet.errors import ParameterError
+from privet.joint.released import DIGITS
 from privet.privacy import events
-from privet.privacy.accounting import pure_epsilon
+from privet.privacy.accounting import stated_delta, stated_epsilon
 from privet.privacy.mechanisms.spread import standard_deviation
 
 _NAMES = {
@@ -17,6 +18,8 @@ _NAMES = {
     "DiscreteLaplace": "discrete Laplace noise",
     "DiscreteGaussian": "discrete Gaussian noise",
     "PermuteAndFlip": "permute-and-flip selection",
+    "ObjectivePerturbation": "Laplace noise in the objective",
+    "GaussianObjective": "normal noise in the objective",
     "Sequential": "the same rows: costs add up",
     "Parallel": "disjoint rows: the dearest counts",
 }
@@ -31,6 +34,7 @@ class Receipt:
     """One event, alone or around others; ``depth`` says how deep it stands.
 
     ``asked`` is the epsilon that was asked for where the release does not keep to it, and ``epsilon`` is infinite.
+    ``delta`` is what is stated beside epsilon, 0 but for normal noise.
     """
 
     depth: int
@@ -43,11 +47,17 @@ class Receipt:
     epsilon: float
     n_parts: int
     asked: float | None = None
+    delta: float = 0.0
 
     @property
     def is_choice(self) -> bool:
         """Whether something was chosen by score; its sensitivity is then in steps of the score."""
         return self.mechanism == "PermuteAndFlip"
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether its numbers are the last digits of weights, in steps of their grid."""
+        return self.what == DIGITS
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -80,7 +90,7 @@ def single_releases(event: events.Event) -> list[Receipt]:
 def batch_epsilons(event: events.Event) -> list[float]:
     """Return what each batch of rows cost."""
     batches = event.parts if isinstance(event, events.Parallel) else (event,)
-    return [pure_epsilon(batch) for batch in batches]
+    return [stated_epsilon(batch) for batch in batches]
 
 
 def _read(event: events.Event) -> Receipt:
@@ -98,8 +108,9 @@ def _read(event: events.Event) -> Receipt:
         sensitivity=math.sqrt(squared) if squared is not None else fields.get("sensitivity"),
         scale=float(scale) if isinstance(scale, Fraction) else None,
         standard_deviation=_deviation(event),
-        epsilon=pure_epsilon(event),
+        epsilon=stated_epsilon(event),
         n_parts=0,
+        delta=stated_delta(event),
     )
 
 
@@ -108,7 +119,7 @@ def _void(event: events.Seeded | events.Unproven) -> Receipt:
     inside = _read(event.part)
     asked = inside.epsilon if inside.asked is None else inside.asked
     name = f"{inside.name}, {_VOID[type(event).__name__]}"
-    return replace(inside, name=name, epsilon=pure_epsilon(event), asked=asked)
+    return replace(inside, name=name, epsilon=stated_epsilon(event), asked=asked)
 
 
 def _parts(event: events.Event) -> tuple[events.Event, ...]:

@@ -50,6 +50,15 @@
     show();
   }
 
+  const brought = at("shape-class");
+  if (brought) {
+    brought.addEventListener("change", () => {
+      for (const part of document.querySelectorAll(".shapes [data-class]")) {
+        part.classList.toggle("dim", brought.value !== "" && part.dataset.class !== brought.value);
+      }
+    });
+  }
+
   const trees = data.trees;
   if (!trees) return;
   const N_CLASSES = trees.nClasses;

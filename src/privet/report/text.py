@@ -1,10 +1,16 @@
-"""A tree as text."""
+"""A tree as text: of counts with its branches, of weights cell by cell."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from privet.checks import check_whole
+from privet.errors import ParameterError
+from privet.report.effects import Effect, effects_of
 from privet.report.outline import Box, Outline
+from privet.schema import Label
 from privet.tree.conditions import quoted
 
 _STEP = "|   "
@@ -15,17 +21,18 @@ def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
 
     Parameters
     ----------
-    model : a fitted forest of counts
+    model : a fitted forest of counts or weights
     tree : int
         Which tree, from 0.
     max_depth : int, optional
-        Cut the tree off below this many tests.
+        Cut the tree off below this many tests. Trees of weights are never cut: all of a leaf's tests are on one line.
 
     Returns
     -------
     str
-        One line a node: the answer that leads to it, its released class counts in the order of ``classes_`` and, at a
-        leaf, the class with the largest.
+        Of counts, one line a node: the answer that leads to it, its released class counts in the order of ``classes_``
+        and, at a leaf, the class with the largest. Of weights, one line a leaf: its cells, and what a row there adds to
+        the score of the second of two classes, or of each of more.
 
     Privacy
     -------
@@ -43,6 +50,9 @@ def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
     |--- age < 50: no [2, 0]
     |--- age >= 50 or missing: no [1, 1]
     """
+    check_is_fitted(model)
+    if hasattr(model, "shapes"):
+        return _weights_as_text(model, tree)
     outline = Outline(model)
     depth = None if max_depth is None else check_whole("max_depth", max_depth, least=1, most=2**31)
     root = outline.tree(tree, max_depth=depth)
@@ -52,6 +62,41 @@ def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
     # A tree that is a single leaf has no answer to show.
     body = [_line(root, classes)] if root.is_leaf else list(_lines(root, classes, 0))
     return "\n".join([header, *body])
+
+
+def _weights_as_text(model: Any, tree: int) -> str:
+    effects = {effect.tree: effect for effect in effects_of(model)}
+    if not effects:
+        raise ParameterError("the model is its class balance alone, without a tree to show; raise epsilon")
+    effect = effects[check_whole("tree", tree, least=0, most=len(effects) - 1)]
+    schema, several = model.schema_, len(effect.classes) > 1
+    scores = f"the scores of {', '.join(quoted(c) for c in schema.classes)}" if several else _log_odds(schema.classes)
+    noise = "no noise in it"
+    if effect.noise.max() > 0:
+        noise = (
+            f"noise of standard deviation {effect.noise.max():.3g} if rows were spread evenly, "
+            f"{effect.rare_noise.max():.3g} where hardly a row comes"
+        )
+    header = f"tree {tree} of {len(effects)}: added to {scores}; {noise}"
+    cells = product(*(range(len(own)) for own in effect.cells))
+    return "\n".join([header, *(_weight_line(effect, place) for place in cells)])
+
+
+def _log_odds(classes: tuple[Label, ...]) -> str:
+    return f"the log odds of {quoted(classes[1])} against {quoted(classes[0])}"
+
+
+def _weight_line(effect: Effect, place: tuple[int, ...]) -> str:
+    named = zip(effect.names, effect.cells, place, strict=True)
+    told = ", ".join(f"{quoted(name)}: {_plain(own[i])}" for name, own, i in named)
+    values = [f"{value:+.3f}" for value in effect.values[place] + effect.levels]
+    listed = ", ".join(values)
+    return f"|--- {told}: {listed if len(values) == 1 else f'[{listed}]'}"
+
+
+def _plain(cell: str) -> str:
+    # A category could split a line, or drive a terminal.
+    return cell if cell.isprintable() else repr(cell)
 
 
 def _lines(box: Box, classes: list[str], level: int) -> Iterator[str]:

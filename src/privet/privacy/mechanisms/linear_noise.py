@@ -54,11 +54,6 @@ def grid_of(scales: list[Fraction]) -> Fraction:
     return Fraction(2) ** (math.ceil(math.log2(max(scales))) - _STEPS)
 
 
-def largest_error(scales: list[Fraction], n_weights: int) -> float:
-    """Return a public bound on what the error of a draw will be, but for events that no machine will see."""
-    return float(grid_of(scales)) * (n_weights + 2)
-
-
 def laplace_tilt(
     scales: list[Fraction], sizes: NDArray[np.int64], *, n_weights: int, noise: NoiseSource
 ) -> LinearNoise:

@@ -15,7 +15,9 @@ from privet.errors import ParameterError
 _BRACKET = 2.0**-40
 _MARGIN = 1.0 + 1e-12
 _HALVINGS = 80
-# The total variation between discrete normal noise of at least 2**29 steps and a normal variate rounded to a step.
+# A search spans so many orders of e: no price needs less than e^-600 of what is affordable at most.
+_LOGARITHMS = 600.0
+# At least the total variation between discrete normal noise of 2**36 steps or more and a rounded normal variate.
 NORMAL_DEFECT = 2.0**-60
 
 
@@ -68,7 +70,8 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     """Return the delta of the Gaussian mechanism of sensitivity / sigma ``mu`` (Balle and Wang 2018, theorem 8)."""
     above = _normal_tail(epsilon / mu - mu / 2)
     below = epsilon + _log_normal_tail(epsilon / mu + mu / 2)
-    return max(0.0, above - math.exp(below)) * _MARGIN
+    # The two may nearly cancel, so the margin is one of the larger.
+    return max(0.0, above - math.exp(below)) + (_MARGIN - 1.0) * above
 
 
 def gaussian_price(
@@ -119,14 +122,14 @@ def _bracket(slope: Callable[[float], float]) -> tuple[float, float]:
 
 
 def _largest(price_of: Callable[[float], float], price: float, *, most: float) -> float:
-    """Return the largest number up to ``most`` that costs at most ``price``, by halving; 0 costs nothing."""
-    low, high = 0.0, most
+    """Return the largest number up to ``most`` that costs at most ``price``, by halving its logarithm."""
+    low, high = math.log(most) - _LOGARITHMS, math.log(most)
+    if price_of(math.exp(low)) > price:
+        raise ParameterError("the fit's share of epsilon is too small for any noise to pay for it; raise epsilon")
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if price_of(middle) <= price else (low, middle)
-    if low <= 0:
-        raise ParameterError("the fit's share of epsilon is too small for any noise to pay for it; raise epsilon")
-    return low
+        low, high = (middle, high) if price_of(math.exp(middle)) <= price else (low, middle)
+    return math.exp(low)
 
 
 def _check(linear: float, curvature: float, n_classes: int) -> None:

@@ -1,0 +1,122 @@
+"""What the file of a weight forest holds, and whether its receipts can be those of a fit."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.receipts import drawn, in_sequence, is_count
+from privet.errors import ModelFileError
+from privet.joint.policy import MOST_LEAVES
+from privet.joint.release import MOST_WEIGHT
+from privet.joint.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, Released
+from privet.joint.selection import SENSITIVITY
+from privet.joint.trees import Trees, checked_trees
+from privet.model_file import integers
+from privet.privacy.events import (
+    DiscreteLaplace,
+    Event,
+    GaussianObjective,
+    NoNoise,
+    ObjectivePerturbation,
+    PermuteAndFlip,
+)
+from privet.schema import Schema
+
+_EXPONENTS = range(-40, 13)
+
+
+def released_to_json(released: Released) -> dict[str, Any]:
+    """Return the parts of a model document that hold what was released."""
+    return {
+        "structure": {
+            "trees": [list(own) for own in released.trees.attributes],
+            "variances": released.variances.tolist(),
+        },
+        "released": {
+            "rows": released.n_rows,
+            "balance": released.balance.tolist(),
+            "weights": released.weights.ravel().tolist(),
+            "exponent": released.exponent,
+        },
+    }
+
+
+def released_from_json(structure: object, data: object, schema: Schema) -> Released:
+    """Read them back, checked in every part."""
+    if not isinstance(structure, Mapping) or set(structure) != {"trees", "variances"}:
+        raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
+    if not isinstance(data, Mapping) or set(data) != {"rows", "balance", "weights", "exponent"}:
+        raise ModelFileError("the released numbers are not those of this method; the file is damaged")
+    n_columns = 1 if len(schema.classes) == 2 else len(schema.classes)
+    trees = Trees.of(checked_trees(structure["trees"], schema.attributes, most_leaves=MOST_LEAVES), schema)
+    n_rows, exponent = integers([data["rows"], data["exponent"]], "released", limit=2**53).tolist()
+    if n_rows < 1 or exponent not in _EXPONENTS:
+        raise ModelFileError("the released rows or the grid are not what privet writes there; the file is damaged")
+    balance = integers(data["balance"], "released.balance", limit=2**53)
+    weights = integers(data["weights"], "released.weights", limit=int(MOST_WEIGHT * 2.0**-exponent))
+    if len(balance) != n_columns or len(weights) != trees.n_leaves * n_columns:
+        raise ModelFileError("the released numbers do not fit the trees and classes; the file is damaged")
+    variances = _variances(structure["variances"], trees.n_trees)
+    return Released(trees, n_rows, balance, weights.reshape(-1, n_columns), exponent, variances)
+
+
+def _variances(data: object, n_trees: int) -> NDArray[np.float64]:
+    if (
+        not isinstance(data, list)
+        or len(data) != n_trees
+        or not all(type(each) is float and 0 < each <= sys.float_info.max for each in data)
+    ):
+        raise ModelFileError("the prior variances are not what privet writes there; the file is damaged")
+    return np.array(data, dtype=np.float64)
+
+
+def are_receipts(event: Event, released: Released, schema: Schema, max_rows: int) -> bool:
+    """Return whether these are a row count where none is declared, a balance, choices, and a fit of these trees."""
+    receipts, names = list(in_sequence(event)), _names(released, schema)
+    if [getattr(drawn(receipt), "what", "") for receipt in receipts] != names:
+        return False
+    checks = {
+        ROW_COUNT: lambda receipt: is_count(receipt, sensitivity=max_rows),
+        BALANCE: lambda receipt: is_count(receipt, sensitivity=max_rows),
+        CHOICES: lambda receipt: _is_choice(receipt, max_rows),
+        WEIGHTS: lambda receipt: _is_fit(receipt, released, len(schema.classes), max_rows),
+        DIGITS: lambda receipt: _hides(receipt, released.weights.size),
+    }
+    return all(checks[name](receipt) for name, receipt in zip(names, receipts, strict=True))
+
+
+def _names(released: Released, schema: Schema) -> list[str]:
+    """Return what a fit of these trees releases, in order. A budget too small for a row count takes one row for it."""
+    bought = schema.rows is None and not (released.n_rows == 1 and released.trees.n_trees == 0)
+    n_kept = sum(map(len, released.trees.attributes))
+    n_choices = n_kept if n_kept < len(schema.attributes) else 0
+    fitted = [*[CHOICES] * n_choices, WEIGHTS, DIGITS] if released.trees.n_trees else []
+    return [*[ROW_COUNT] * bought, BALANCE, *fitted]
+
+
+def _is_choice(receipt: Event, max_rows: int) -> bool:
+    release = drawn(receipt)
+    return isinstance(release, NoNoise) or (
+        isinstance(release, PermuteAndFlip) and release.sensitivity == SENSITIVITY * max_rows and not release.monotone
+    )
+
+
+def _is_fit(receipt: Event, released: Released, n_classes: int, max_rows: int) -> bool:
+    release, n_trees = drawn(receipt), released.trees.n_trees
+    if isinstance(release, NoNoise):
+        return True
+    if not isinstance(release, GaussianObjective | ObjectivePerturbation):
+        return False
+    told = (release.trees, 1) if isinstance(release, GaussianObjective) else (n_trees, release.rows)
+    # A prior of more variance than was priced would be a fit of another price.
+    priced = float(released.variances.sum()) <= release.curvature * (1 + 1e-9)
+    return priced and release.classes == n_classes and told == (n_trees, max_rows)
+
+
+def _hides(receipt: Event, n_weights: int) -> bool:
+    """Return whether the last digits of all weights have noise; how much follows from constants of its time."""
+    release = drawn(receipt)
+    return isinstance(release, NoNoise) or (isinstance(release, DiscreteLaplace) and release.sensitivity > n_weights)

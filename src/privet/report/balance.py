@@ -1,0 +1,62 @@
+"""Classes and attributes: how many rows each class has, as released, and which attributes matter."""
+
+from typing import Any
+
+from privet.privacy.unit import ROW
+from privet.report import wording
+from privet.report.markup import bar, number, percent, table, text
+
+_MOST_BARS = 40
+
+
+def balance_section(facts: dict[str, Any], *, totals: str, importances: str, silent: str) -> str:
+    """Return how many rows each class has, as released, and which attributes matter.
+
+    ``totals`` says where the rows come from, ``importances`` what a share is of, and ``silent`` why some have none.
+    """
+    largest = max(max(each["rows"] for each in facts["class_balance"]), 1.0)
+    balance = sorted(facts["class_balance"], key=lambda each: -each["rows"])
+    classes = [
+        (
+            text(each["class"]),
+            bar(each["rows"] / largest),
+            number(round(each["rows"])),
+            interval(each["low"], each["high"]),
+        )
+        for each in balance[:_MOST_BARS]
+    ]
+    told = f"{totals} Intervals hold 95 times of 100.{_rows_of_each(facts['guarantee'])}"
+    headings = ["class", "", "rows", "noise interval"]
+    drawn = table(headings, classes, kind="bars", label="Class balance", numbers=[2, 3])
+    return (
+        f"<h2>Classes and attributes</h2>\n<h3>Class balance, as released</h3>\n<p>{told}</p>\n{drawn}"
+        f"{_left_out(len(balance))}<h3>What matters</h3>\n{_importances(facts['importances'], importances, silent)}"
+    )
+
+
+def interval(low: float, high: float) -> str:
+    """Return two numbers of rows as an interval."""
+    return f"{number(round(low))} to {number(round(high))}"
+
+
+def _rows_of_each(guarantee: dict[str, Any]) -> str:
+    if guarantee["unit"] == ROW:
+        return ""
+    return f" Of the rows of {text(wording.one(guarantee))} at most {guarantee['max_rows']:,} were counted."
+
+
+def _importances(importances: dict[str, float], told: str, silent: str) -> str:
+    ranked = [(name, share) for name, share in importances.items() if share > 0]
+    if not ranked:
+        return "<p>No attribute stands out from the noise.</p>\n"
+    largest = ranked[0][1]
+    cells = [(text(name), bar(share / largest), percent(share)) for name, share in ranked[:_MOST_BARS]]
+    n_silent = len(importances) - len(ranked)
+    rest = f"<p class='soft'>{n_silent} more: {silent}.</p>\n" if n_silent else ""
+    drawn = table(["attribute", "", "share"], cells, kind="bars", label="Importances", numbers=[2])
+    return f"<p>{told}</p>\n{drawn}{_left_out(len(ranked))}{rest}"
+
+
+def _left_out(n_ranked: int) -> str:
+    n_left = n_ranked - _MOST_BARS
+    return f"<p class='soft'>{n_left:,} with less are left out here; --json has them.</p>\n" if n_left > 0 else ""

@@ -1,0 +1,142 @@
+"""What exports add up: trees over groups of attributes become nodes that lead to the same leaves."""
+
+from copy import copy
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from privet import Categorical, Numeric, PrivateForestClassifier, load
+from privet.errors import ParameterError
+from privet.export import portable_document
+from privet.export.leaf_sums import leaf_sums
+from privet.export.predictor import Predictor
+from privet.joint.trees import MOST_CELLS
+from privet.joint.weights import LeafWeights
+from privet.tree.forest import LEAF
+from privet.tree.reference import route
+from tests.export.models import schema_of, table_of
+from tests.export.weight_models import fitted_weights, shared_cells, with_random_weights, with_released
+
+# The softmax of scores 0 and log 3 is 1/4 and 3/4; bent by 1/2 that is 7/32 and 15/32.
+DOCUMENT = {
+    "guarantee": "", "classes": ["no", "yes"], "attributes": [{"name": "x", "categories": ["a"]}],
+    "trees": {"count": 1, "attribute": [0, LEAF, LEAF], "cut": []}, "kind": "weights",
+    "leaf_weights": [-1, 1, 0, 0], "step": np.log(3) / 2, "offsets": [0.0, 0.0], "bend": 0.5,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model():
+    attributes = [Categorical("sex", ["f", "m"]), Numeric("age", 0, 30, bins=3), Categorical("own", [False, True])]
+    return fitted_weights(schema_of(attributes, ["no", "yes"]))
+
+
+@pytest.fixture
+def by_hand(model):
+    """One tree asks for the sex and then whether they own, the other for the age."""
+    weights = np.array([[10 * i] for i in range(9)] + [[1], [-2], [3], [0]])
+    return with_released(model, [[0, 2], [1]], weights=weights, exponent=-3, balance=np.array([0]))
+
+
+def test_the_document_by_hand(by_hand):
+    document = portable_document(by_hand)
+    assert document["kind"] == "weights"
+    assert document["attributes"][1] == {
+        "name": "age", "type": "continuous", "bounds": [0.0, 30.0], "cuts": [10.0, 20.0],
+    }  # fmt: skip
+    # The roots; three sexes and the leaves of the second tree; below each sex three leaves.
+    assert document["trees"] == {"count": 2, "attribute": [0, 1, 2, 2, 2, *[LEAF] * 13], "cut": [-1]}
+    # Two classes have half a weight each, so steps are half those of the grid.
+    assert document["step"] == 2.0**-4
+    assert document["leaf_weights"] == [-1, 1, 2, -2, -3, 3, 0, 0, *np.ravel([[-10 * i, 10 * i] for i in range(9)])]
+    assert document["offsets"] == pytest.approx([0.0, 0.0], abs=1e-15)
+    assert document["bend"] == 1 - np.exp(-1)
+
+
+def test_the_link_by_hand():
+    predictor = Predictor(DOCUMENT)
+    assert predictor.predict_proba({"x": "a"}) == pytest.approx([7 / 22, 15 / 22], rel=1e-15)
+    assert predictor.predict_proba({"x": "b"}) == [0.5, 0.5]
+    assert [predictor.predict([value]) for value in ("a", None)] == ["yes", "no"]
+
+
+def test_the_document_holds_nothing_that_the_model_file_lacks(tmp_path):
+    schema = schema_of([Numeric("age", 0, 100), Categorical("sex", ["f", "m"])], [5, 7, 9])
+    labels = [schema.classes[i % 3] for i in range(500)]
+    model = PrivateForestClassifier(schema, epsilon=5.0).fit(table_of(schema, 500), labels)
+    model.save(tmp_path / "model.privet")
+    document = portable_document(model)
+    assert portable_document(load(tmp_path / "model.privet")) == document
+    assert sorted(document["leaf_weights"]) == sorted(model.released_.weights.ravel().tolist())
+    assert document["step"] == 2.0**model.released_.exponent
+    assert set(document) == {
+        "format", "version", "software", "guarantee", "target", "classes", "attributes", "trees", "kind",
+        "leaf_weights", "step", "offsets", "bend",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("groups", [[[0], [1], [2]], [[2, 0], [1]], [[1, 0, 2]], [[1], [2, 0]], [[2]]])
+def test_nodes_lead_to_the_leaves_of_the_groups(model, groups):
+    grouped = with_random_weights(model, groups)
+    codes = np.array(list(product(range(3), range(4), range(3))), dtype=np.uint8)
+    sums = leaf_sums(grouped)
+    found = np.zeros((len(codes), 2))
+    for tree in range(len(groups)):
+        found += sums.weights[np.searchsorted(sums.forest.leaves, reached(sums.forest, tree, codes))]
+    expected = grouped.model_.scores(codes) - grouped.model_.offsets
+    assert_array_equal(found * sums.step, grouped.model_.contributions(codes).sum(axis=1))
+    assert found * sums.step == pytest.approx(expected, abs=1e-12)
+    assert len(np.unique(found, axis=0)) > 2
+
+
+def reached(forest, tree, codes):
+    """Return the node that each row reaches, by the walk of the plain twin."""
+    out = np.empty(len(codes), dtype=np.uint32)
+    route(forest.words, tree, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1], 0, len(codes), out)
+    return out
+
+
+def test_categories_that_share_a_cell_name_it_and_numbers_keep_the_borders_between_cells():
+    model = shared_cells()
+    many, fine, one, _ = portable_document(model)["attributes"]
+    assert (len(many["categories"]), len(many["cells"])) == (700, 700)
+    assert many["cells"][:6] == [0, 0, 0, 1, 1, 1]  # 255 / 700 of 0 to 5
+    assert set(many["cells"]) == set(range(MOST_CELLS))
+    assert "cells" not in one
+    schema_cuts = model.schema_.attributes[1].cuts
+    # Code 4 is the first whose cell, 4 * 255 // 1000, is another; so the border is the fourth.
+    assert fine["cuts"][0] == schema_cuts[3]
+    assert len(fine["cuts"]) == MOST_CELLS - 1
+    assert set(fine["cuts"]) < set(schema_cuts)
+
+
+def test_neighbours_that_share_a_cell_have_the_same_answer_and_others_have_not():
+    predictor = Predictor(portable_document(shared_cells()))
+    answers = [predictor.predict_proba([place, 0.5, "only", True]) for place in ("place 0", "place 2", "place 3", "x")]
+    assert answers[0] == answers[1]
+    assert len(set(map(tuple, answers))) == 3
+
+
+def test_the_class_balance_alone_is_a_leaf_without_weight(model):
+    alone = with_released(model, [], weights=np.zeros((0, 1), dtype=np.int64))
+    document = portable_document(alone)
+    assert document["trees"] == {"count": 1, "attribute": [LEAF], "cut": []}
+    assert document["leaf_weights"] == [0, 0]
+    assert_array_equal(
+        Predictor(document).predict_proba([None, None, None]), alone.predict_proba(table_of(alone.schema_, 1))[0]
+    )
+
+
+class OtherScores(LeafWeights):
+    """Scores that may be added up in another way."""
+
+
+def test_weights_that_may_add_up_in_another_way_are_refused(model):
+    other = copy(model)
+    other.model_ = OtherScores(
+        **{name: getattr(model.model_, name) for name in ("trees", "offsets", "weights", "margin")}
+    )
+    with pytest.raises(ParameterError, match="PrivateForestClassifier cannot be exported: .*; save it with save()"):
+        portable_document(other)

@@ -1,0 +1,89 @@
+"""Forests of released weights with all that makes exporting hard: groups, shared cells, ties, scores that saturate."""
+
+from copy import copy
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from privet import Categorical, PrivateForestClassifier
+from privet.joint.trees import Trees
+from tests.export.models import (
+    CATEGORIES,
+    FEW_ROWS,
+    HOSTILE,
+    HOSTILE_ATTRIBUTES,
+    N_ROWS,
+    NUMBERS,
+    Case,
+    schema_of,
+    table_of,
+)
+
+FIVE = "five classes, groups of three"
+MANY, FINE = CATEGORIES[5], NUMBERS[6]
+SMALL = [Categorical(f"c{j}", [f"v{i}" for i in range(2 + j % 2)]) for j in range(7)]
+NAMES = [
+    "two classes, groups of two", FIVE, "nine classes", "weights, hostile text", "cells that neighbours share",
+    "class balance alone", "class balance of five alone", "scores that saturate", "ties",
+]  # fmt: skip
+
+
+def fitted_weights(schema, *, epsilon=20.0, **parameters):
+    """A forest whose weights the labels decide, with noise; the seed makes it the same in every run."""
+    table, n_classes = table_of(schema, 500), len(schema.classes)
+    codes = pd.util.hash_pandas_object(table.iloc[:, :2].astype(str), index=False).to_numpy() % n_classes
+    model = PrivateForestClassifier(schema, epsilon=epsilon, random_state=7, unsafe_seeded_noise=True, **parameters)
+    return model.fit(table, [schema.classes[int(code)] for code in codes])
+
+
+def with_released(model, trees=None, **changes):
+    """The model with other released numbers, and other trees where their attributes are given."""
+    changed, released = copy(model), model.released_
+    if trees is not None:
+        changes["trees"] = Trees.of(trees, model.schema_)
+    changed._set_fitted(model._encoder, replace(released, **changes), model.guarantee_)
+    return changed
+
+
+def with_random_weights(model, trees, *, exponent=-30, largest=1.0):
+    """The model with these trees and weights up to ``largest``."""
+    n_columns = model.released_.weights.shape[1]
+    most = int(largest * 2.0**-exponent)
+    n_leaves = Trees.of(trees, model.schema_).n_leaves
+    weights = np.random.default_rng(17).integers(-most, most, (n_leaves, n_columns), endpoint=True)
+    return with_released(model, trees, weights=weights, exponent=exponent)
+
+
+def shared_cells():
+    """700 categories and 1,000 cells of a number in 255 each, alone and in a group."""
+    model = fitted_weights(schema_of([MANY, FINE, CATEGORIES[4], CATEGORIES[3]], [5, 9]), group_size=1)
+    return with_random_weights(model, [[1], [2, 0, 3]])
+
+
+@cache
+def weight_cases():
+    mixed = [*NUMBERS, *CATEGORIES[:5]]
+    five = ["a", "b", "c", "d", "e"]
+    two = fitted_weights(schema_of(mixed, ["no", "yes"]), group_size=2)
+    pair = fitted_weights(schema_of([NUMBERS[1], CATEGORIES[1]], [9, 5]))
+    models = [
+        two,
+        fitted_weights(schema_of([NUMBERS[0], NUMBERS[3], *SMALL], five), group_size=3),
+        fitted_weights(schema_of([NUMBERS[2], *SMALL[:3]], [float(c) / 2 for c in range(9)])),
+        fitted_weights(schema_of(HOSTILE_ATTRIBUTES, [HOSTILE, "</script>", "no"])),
+        shared_cells(),
+        fitted_weights(schema_of(mixed, [False, True]), epsilon=0.01),
+        fitted_weights(schema_of(mixed, five), epsilon=0.01),
+        with_random_weights(two, [[0], [1], [7, 8, 11], [10]], exponent=-40, largest=400.0),
+        tied(pair),
+    ]
+    sizes = {name: N_ROWS if name == FIVE else FEW_ROWS for name in NAMES}
+    return {name: Case(m, table_of(m.schema_, sizes[name])) for name, m in zip(NAMES, models, strict=True)}
+
+
+def tied(model):
+    """A balanced model in which half the leaves of its one tree decide nothing."""
+    weights = np.array([[0], [3], [0], [-3]])
+    return with_released(model, [[1]], weights=weights, exponent=-2, balance=np.array([0]))

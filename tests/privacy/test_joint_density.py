@@ -1,0 +1,172 @@
+"""The theorem of objective_perturbation.md, checked number by number on tiny tables, at the product's own prices."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.integrate import simpson
+from scipy.special import expit
+from tests.joint.density import GROUPS, PAIR, TinyFit, built_worst_case, correlated, searched, setting_of
+
+from privet.joint.policy import tree_shares
+from privet.joint.prior import Prior, spread_of
+from privet.privacy.mechanisms.objective_perturbation import gaussian_price, pure_price
+
+NO_ROUNDING = 1 + 1e-9
+SETTINGS = [
+    # classes, trees, epsilon, margin, by how much the row's class is behind
+    (2, GROUPS[1], 0.1, 1.0, -14.0), (2, GROUPS[2], 1.0, 0.0, -8.0), (2, GROUPS[3], 2.0, 2.0, -14.0),
+    (2, PAIR, 5.0, 1.0, -14.0), (3, GROUPS[1], 1.0, 1.0, -14.0), (3, GROUPS[2], 0.1, 2.0, -8.0),
+    (3, PAIR, 2.0, 0.0, -14.0), (5, GROUPS[1], 2.0, 2.0, -14.0), (5, GROUPS[2], 0.5, 1.0, -14.0),
+]  # fmt: skip
+
+
+def tiny_fit(setting):
+    n_classes, groups, epsilon, margin, lead = setting
+    return TinyFit.of(n_classes, epsilon, groups=groups, margin=margin, lead=lead), ([0] * len(groups), n_classes - 1)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_one_row_against_none_is_told_apart_by_the_price_and_no_more(setting):
+    fit, row = tiny_fit(setting)
+    assert 0.99 * fit.price < built_worst_case(fit, [], row) <= fit.price * NO_ROUNDING
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[2] < 5])
+def test_half_the_noise_costs_more_than_the_price(setting):
+    fit, row = tiny_fit(setting)
+    assert built_worst_case(fit.with_noise_halved(), [], row) > 1.5 * fit.price
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[2] < 5])
+def test_four_times_the_prior_variance_costs_more_than_the_price(setting):
+    fit, row = tiny_fit(setting)
+    assert built_worst_case(fit.with_curvature(4), [], row) > 1.2 * fit.price
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[0] > 2])
+def test_a_determinant_that_is_not_paid_for_costs_more_than_the_price(setting):
+    fit, row = tiny_fit(setting)
+    assert built_worst_case(fit.with_linear_at_the_whole_price(), [], row) > 1.05 * fit.price
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2, 3])
+@pytest.mark.parametrize(("n_classes", "n_trees"), [(2, 1), (2, 3), (3, 2), (5, 1)])
+def test_no_weights_are_found_that_cost_more_whatever_the_other_rows(n_classes, n_trees, n_rows):
+    rng = np.random.default_rng([n_classes, n_trees, n_rows])
+    fit, rows, row = random_table(rng, n_classes, n_trees, n_rows)
+    assert built_worst_case(fit, rows, row) <= fit.price * NO_ROUNDING
+    assert searched(fit, rows, row, rng, n_starts=40, n_polished=1, n_steps=100) <= fit.price * NO_ROUNDING
+
+
+def random_table(rng, n_classes, n_trees, n_rows):
+    """Return a fit with random correlations, offsets and margin, and a table that pulls scores about."""
+    groups, epsilon = GROUPS[n_trees], float(rng.choice([0.1, 0.5, 1.0, 2.0]))
+    sizes = setting_of(n_classes, epsilon, groups)[1].sizes
+    kernels = [correlated(size, rng) for size in sizes]
+    fit = TinyFit.of(
+        n_classes, epsilon, groups=groups, lead=float(rng.uniform(-14, 2)), margin=float(rng.choice([0, 1, 2])),
+        kernels=kernels,
+    )  # fmt: skip
+    rows = [([int(rng.integers(size)) for size in sizes], int(rng.integers(n_classes))) for _ in range(n_rows)]
+    return fit, rows, ([0] * n_trees, int(rng.integers(n_classes)))
+
+
+@pytest.mark.parametrize("groups", [*GROUPS.values(), PAIR])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_stored_precision_keeps_every_score_within_the_curvature_exactly(groups, n_classes):
+    policy, trees = setting_of(n_classes, 1.0, groups)
+    curvature, _ = policy.curvature_and_linear(policy.shares.fit)
+    variances = np.full(trees.n_trees, curvature / trees.n_trees)
+    prior = Prior.of(trees, policy.cells, variances, curvature=curvature)
+    spread = Fraction(spread_of(trees, policy.cells, variances))
+    inverses = [exact_inverse(precision) for precision in prior.precisions]
+    assert sum(max(inverse[i][i] for i in range(len(inverse))) for inverse in inverses) <= Fraction(curvature)
+    assert sum(abs(entry) for inverse in inverses for line in inverse for entry in line) <= spread
+
+
+def exact_inverse(matrix):
+    """Return the inverse, by elimination in fractions."""
+    n = len(matrix)
+    lines = [
+        [*map(Fraction, line), *(Fraction(int(i == j)) for j in range(n))] for i, line in enumerate(matrix.tolist())
+    ]
+    for i in range(n):
+        lines[i] = [entry / lines[i][i] for entry in lines[i]]
+        for j in set(range(n)) - {i}:
+            lines[j] = [entry - lines[j][i] * own for entry, own in zip(lines[j], lines[i], strict=True)]
+    return [line[n:] for line in lines]
+
+
+def test_trees_share_the_tilts_budget_and_no_more():
+    for groups in [*GROUPS.values(), PAIR]:
+        assert sum(tree_shares(setting_of(2, 1.0, groups)[1])) == 1
+
+
+# Normal noise: one leaf, by integrating both densities.
+
+
+def normal_delta(epsilon, sigma, curvature, *, lead, margin=1.0):
+    """Return the delta of one leaf and two classes, a row against none, the worse of both ways."""
+    weights = np.linspace(-14 * sigma * curvature, 14 * sigma * curvature, 40_001)
+    chances = expit(lead + weights - margin)
+    without = np.exp(-((weights / curvature / sigma) ** 2) / 2) / curvature
+    tilt = -weights / curvature + (1 - chances)
+    present = np.exp(-((tilt / sigma) ** 2) / 2) * (1 / curvature + chances * (1 - chances))
+    unit = sigma * math.sqrt(2 * math.pi)
+    return max(
+        simpson(np.maximum(0.0, one - math.exp(epsilon) * other), x=weights) / unit
+        for one, other in [(without, present), (present, without)]
+    )
+
+
+@pytest.mark.parametrize("lead", [-14.0, -4.0, 0.0])
+@pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.2), (1.0, 0.3), (2.0, 0.7)])
+def test_normal_noise_costs_no_more_than_its_delta(epsilon, mu, lead):
+    sigma, curvature = 1 / mu, (epsilon - mu**2 / 2) * (1 - 1e-9)
+    price = gaussian_price(Fraction(sigma), curvature, n_trees=1, n_classes=2, epsilon=epsilon, n_numbers=1)
+    delta = normal_delta(epsilon, sigma, curvature, lead=lead)
+    assert delta <= price * (1 + 1e-6)
+    if lead == -14.0:
+        assert delta > 0.99 * price
+        assert normal_delta(epsilon, sigma / 1.3, curvature, lead=lead) > 2 * price
+
+
+def three_class_delta(epsilon, sigma, curvature, *, lead, margin=1.0):
+    """Return the delta of one leaf and three classes; what all weights have in common is the same for both tables."""
+    line = np.linspace(-9 * sigma * curvature, 9 * sigma * curvature, 401)
+    first, second = np.meshgrid(line, line)
+    # Two directions at right angles in which the weights of three classes add up to zero.
+    directions = np.array([[1, -1, 0], [-1, -1, 2]]) / np.sqrt([[2], [6]])
+    weights = first[..., None] * directions[0] + second[..., None] * directions[1]
+    scores = weights + np.array([0, 0, lead - margin])
+    chances = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    chances /= chances.sum(axis=-1, keepdims=True)
+    bend = (chances[..., None] * np.eye(3)) - chances[..., None] * chances[..., None, :]
+    grown = np.linalg.det(np.eye(2) / curvature + directions @ bend @ directions.T)
+    tilt = -weights / curvature - (chances - np.array([0, 0, 1.0]))
+    unit = 2 * math.pi * sigma**2
+    without = np.exp(-(weights**2).sum(axis=-1) / (2 * (curvature * sigma) ** 2)) / curvature**2 / unit
+    present = np.exp(-(tilt**2).sum(axis=-1) / (2 * sigma**2)) * grown / unit
+    cell = (line[1] - line[0]) ** 2
+    return max(
+        float(np.maximum(0.0, one - math.exp(epsilon) * other).sum()) * cell
+        for one, other in [(without, present), (present, without)]
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "mu"), [(1.0, 0.3), (2.0, 0.7)])
+def test_normal_noise_costs_three_classes_no_more_than_their_delta(epsilon, mu):
+    sigma = math.sqrt(2) / mu
+    curvature = min(0.1 * epsilon * 2, (epsilon - mu**2 / 2) * 2 / 3) * (1 - 1e-9)
+    price = gaussian_price(Fraction(sigma), curvature, n_trees=1, n_classes=3, epsilon=epsilon, n_numbers=3)
+    assert 0.01 * price < three_class_delta(epsilon, sigma, curvature, lead=-14.0) <= price
+    assert three_class_delta(epsilon, sigma / 2, curvature, lead=-14.0) > price
+
+
+def test_the_price_of_a_forest_is_what_its_receipt_is_charged():
+    fit, _ = tiny_fit(SETTINGS[0])
+    linear = sum(1 / fit.scales[start] for start in np.cumsum(fit.sizes) - fit.sizes)
+    curvature = sum(np.linalg.inv(fit.precision).diagonal()[np.cumsum(fit.sizes) - 1])
+    assert fit.price * (1 - 1e-5) <= pure_price(linear, curvature, 2) <= fit.price

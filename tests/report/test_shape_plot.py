@@ -1,0 +1,117 @@
+"""plot_shapes and plot_reliability."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt
+from sklearn.exceptions import NotFittedError
+
+from privet import PrivateForestClassifier
+from privet.errors import ParameterError
+from privet.report import plot_importances, plot_reliability, plot_shapes, plot_tree
+from privet.report.effects import effects_of
+from tests.report.people import SCHEMA, fitted, people
+from tests.report.weighty import exact_weights, grouped, hostile_weights, only_balance, weights
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+def drawn(ax):
+    ax.figure.canvas.draw()
+    return [text.get_text() for text in ax.figure.findobj(mpl.text.Text) if text.get_text()]
+
+
+def test_there_is_a_picture_a_tree_the_most_important_first():
+    axes = plot_shapes(weights())
+    assert [ax.get_title().split(" (")[0] for ax in axes] == [effect.title for effect in effects_of(weights())]
+    assert len(plot_shapes(weights(), n_shapes=1)) == 1
+    drawn(axes[0])
+
+
+def test_steps_are_the_values():
+    (ax,) = plot_shapes(exact_weights(), n_shapes=1)
+    effect = effects_of(exact_weights())[0]
+    _, line, _ = ax.patches  # the band, the steps, the band of rare cells
+    assert_allclose(line.get_data().values, effect.values[:-1, 0])
+    assert "missing" in drawn(ax)
+    assert ax.get_ylabel() == "log odds of yes against no"
+
+
+@pytest.mark.parametrize("group_size", [1, 2, 3])
+@pytest.mark.parametrize("classes", [("no", "yes"), (5, 9, 7)])
+def test_every_kind_of_tree_can_be_drawn(group_size, classes):
+    for ax in plot_shapes(grouped(group_size, classes=classes)):
+        assert drawn(ax)
+
+
+def test_one_class_can_be_asked_for():
+    (ax, *_) = plot_shapes(grouped(1, classes=("no", "yes", "maybe")), class_="maybe")
+    assert "score of maybe" in drawn(ax)
+
+
+def test_hostile_names_are_drawn_as_they_are():
+    assert any("</script>" in text for text in drawn(plot_shapes(hostile_weights())[0]))
+
+
+def test_models_without_shapes_are_refused_with_the_way_out():
+    with pytest.raises(ParameterError, match="PrivateRDTClassifier releases no weights, .*; use plot_tree"):
+        plot_shapes(fitted())
+    with pytest.raises(ParameterError, match="its class balance alone, without a tree to draw; raise epsilon"):
+        plot_shapes(only_balance())
+    with pytest.raises(ParameterError, match="PrivateForestClassifier releases no counts, .* use plot_shapes"):
+        plot_tree(weights())
+    with pytest.raises(NotFittedError):
+        plot_shapes(PrivateForestClassifier(SCHEMA))
+
+
+def test_importances_of_weights_are_drawn_too():
+    assert "importance in %, from released numbers" in drawn(plot_importances(weights()))
+
+
+class Fixed:
+    """A model of known chances."""
+
+    classes_ = np.array(["no", "yes"])
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - np.asarray(X), np.asarray(X)])
+
+
+def test_reliability_shows_mean_chance_share_and_rows_of_each_bin():
+    ax = plot_reliability(Fixed(), [0.1, 0.3, 0.9, 0.9, 1.0], ["no", "yes", "yes", "no", "yes"], n_bins=2)
+    (_, line) = ax.get_lines()
+    assert_allclose(line.get_xdata(), [0.2, 2.8 / 3])
+    assert_allclose(line.get_ydata(), [0.5, 2 / 3])
+    assert [text.get_text() for text in ax.texts] == ["2", "3"]
+    assert ax.get_xlabel() == "chance of yes, mean of a bin"
+
+
+def test_reliability_of_more_classes_is_that_of_the_predicted_one():
+    model = grouped(1, classes=("no", "yes", "maybe"))
+    X = pd.DataFrame({name: [None, None] for name in model.schema_.names})
+    assert "the predicted class" in plot_reliability(model, X, ["no", "yes"]).get_xlabel()
+    assert "chance of maybe" in plot_reliability(model, X, ["no", "yes"], class_="maybe").get_xlabel()
+
+
+def test_a_forest_of_weights_keeps_its_word_about_new_rows():
+    X, y = people()
+    _, line = plot_reliability(exact_weights(), X, y, n_bins=5).get_lines()
+    assert (np.diff(line.get_ydata()) >= 0).all()
+
+
+def test_what_makes_no_sense_is_refused():
+    with pytest.raises(ParameterError, match="class_='maybe' is none of the classes"):
+        plot_reliability(Fixed(), [0.1], ["no"], class_="maybe")
+    with pytest.raises(ParameterError, match="one row and one label for each test row"):
+        plot_reliability(Fixed(), [0.1], ["no", "yes"])
+    with pytest.raises(ParameterError, match="n_bins"):
+        plot_reliability(Fixed(), [0.1], ["no"], n_bins=1)

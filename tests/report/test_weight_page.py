@@ -1,0 +1,168 @@
+"""The report on a forest of weights."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from privet import Categorical, PrivateForestClassifier, Schema
+from privet.report import shapes
+from privet.report.facts import facts
+from tests.report.pages import Elements, embedded, page_of
+from tests.report.people import HOSTILE, people
+from tests.report.weighty import exact_weights, grouped, hostile_weights, of_many_attributes, only_balance, weights
+
+
+def told(model):
+    return facts(model, model_checksum="0" * 64)
+
+
+@pytest.fixture(scope="module")
+def source():
+    return page_of(weights())
+
+
+def test_the_page_is_whole(source):
+    read = Elements(source)
+    assert weights().guarantee_.sentence in read.text
+    assert 'class="banner"' not in source
+    headings = (
+        "What an attacker can gain", "Noise against rows", "Class balance, as released", "What matters",
+        "What each attribute does", "The questions of NIST", "Sign-off",
+    )  # fmt: skip
+    assert [heading for heading in headings if heading not in read.text] == []
+    assert "The strongest rules" not in read.text
+    assert "trees" not in embedded(source)
+
+
+def test_the_head_tells_trees_numbers_and_noise(source):
+    read = Elements(source)
+    model = weights()
+    assert f"{model.trees_.n_trees}trees of height 1" in read.text
+    assert f"{model.released_.weights.size + 1}numbers released" in read.text
+    assert "noise that pulls at a leaf, standard deviation in rows" in read.text
+
+
+def test_receipts_name_the_mechanism(source):
+    read = Elements(source)
+    assert "Laplace noise in the objective" in read.text
+    assert "Last digits of weights are in steps of the grid" in read.text
+    assert "ObjectivePerturbation" not in read.text
+
+
+def test_every_picture_is_told_in_words_and_as_a_table(source):
+    tags = [dict(fields) for tag, fields in Elements(source).tags if tag == "svg" and "aria-labelledby" in dict(fields)]
+    assert len(tags) == weights().trees_.n_trees
+    ids = re.findall(r' id="([^"]+)"', source)
+    assert len(ids) == len(set(ids))
+    for tag in tags:
+        assert set(tag["aria-labelledby"].split()) <= set(ids)
+    assert source.count("<summary>The same as a table</summary>") == len(tags)
+
+
+def test_the_table_shows_released_weights():
+    model = exact_weights()
+    read = Elements(page_of(model))
+    (age,) = [shape for shape in model.shapes() if shape.names == ("age",)]
+    value = 2 * (age.weights[0, 1] - age.weights[:-1, 1].mean())
+    assert f"below {model.schema_.attributes[0].cuts[0]:.10g}{value:.3g}".replace("-", "\N{MINUS SIGN}") in read.text
+    assert "No noise is in these weights." in read.text
+    assert "they are those of the exact fit" in read.text
+
+
+def test_noise_is_said_to_depend_on_rows_that_are_not_released(source):
+    read = Elements(source)
+    assert "if rows were spread evenly over the cells" in read.text
+    assert "How many rows a cell has was not released" in read.text
+    assert re.search(r"± [\d.]+ if rows were spread evenly, ± [\d.]+ where hardly a row comes", read.text)
+
+
+def test_only_a_class_balance_is_reported_as_such():
+    read = Elements(page_of(only_balance()))
+    assert "only the class balance was released, and every row is given the same chances" in read.text
+    assert "What each attribute does" not in read.text
+    assert "notree: only the class balance was released" in read.text
+
+
+def test_pairs_have_a_map_and_triples_a_list():
+    assert "<rect" in page_of(grouped(2)).split("What each attribute does")[1]
+    read = Elements(page_of(grouped(3)))
+    assert "The strongest cells" in read.text
+
+
+def test_more_classes_have_a_control_and_two_have_none(source):
+    several = page_of(grouped(2, classes=("no", "yes", "maybe")))
+    assert 'id="shape-class"' in several
+    assert "class with the highest sum is predicted" in several
+    assert 'id="shape-class"' not in source
+
+
+def test_of_many_classes_the_most_frequent_are_drawn():
+    rng = np.random.default_rng(2)
+    schema = Schema([Categorical("a", ["x", "y", "z"])], classes=list(range(14)), rows=2_000)
+    X = rng.choice(["x", "y", "z"], (2_000, 1))
+    model = PrivateForestClassifier(schema, epsilon=5.0).fit(X, rng.integers(0, 14, 2_000))
+    page = page_of(model)
+    assert "the 10 most frequent of 14 classes" in page
+    assert page.count("<circle") >= 10
+
+
+def test_long_lists_are_cut_and_the_page_says_so(monkeypatch):
+    monkeypatch.setattr(shapes, "MOST_SHAPES", 1)
+    monkeypatch.setattr(shapes, "_MOST_LINES", 3)
+    read = Elements(page_of(exact_weights()))
+    assert "1 trees of less important attributes are left out" in read.text
+    assert "more cells; --json has them" in read.text
+
+
+def test_hostile_names_stay_text():
+    source = page_of(hostile_weights())
+    read = Elements(source)
+    assert "img" not in {tag for tag, _ in read.tags}
+    assert read.text.count("onerror=") > 3
+    assert HOSTILE not in source
+
+
+def test_the_same_model_has_the_same_page():
+    assert page_of(exact_weights()) == page_of(exact_weights())
+
+
+def test_facts_are_plain_values_and_hold_every_shape():
+    said = told(weights())
+    again = json.loads(json.dumps(said, allow_nan=False))
+    assert [shape["attributes"] for shape in again["shapes"]]
+    assert (said["model"]["trees"], said["model"]["height"]) == (weights().trees_.n_trees, 1)
+    assert said["noise"]["standard_deviation_in_rows"] == weights().noise_std_
+    (answer,) = [each for each in said["nist_sp_800_226"] if each["question"] == "Utility and accuracy"]
+    assert answer["answer"].startswith("Noise of standard deviation")
+
+
+def test_the_class_balance_is_exact_without_noise():
+    rows = {each["class"]: each["rows"] for each in told(exact_weights())["class_balance"]}
+    _, y = people()
+    assert rows == pytest.approx({label: (y == label).sum() for label in ("no", "yes")})
+
+
+def test_the_noise_interval_of_the_balance_holds_the_released_rows():
+    for each in told(weights())["class_balance"]:
+        assert each["low"] < each["rows"] < each["high"]
+
+
+def test_a_row_count_that_was_paid_for_is_counted_and_widens_the_interval():
+    X, y = people()
+    schema = Schema(weights().schema.attributes, classes=["no", "yes"])
+    model = PrivateForestClassifier(schema, epsilon=1.0, random_state=1).fit(X, y)
+    assert told(model)["released_values"] == model.released_.weights.size + 2
+    assert "number of rows" in Elements(page_of(model)).text
+
+
+def test_a_delta_is_told_wherever_the_promise_is():
+    model = of_many_attributes()
+    assert 0 < model.guarantee_.delta <= 1e-5
+    read = Elements(page_of(model))
+    assert model.guarantee_.sentence in read.text
+    assert "normal noise in the objective" in read.text
+    assert f"at delta {model.guarantee_.delta:g}" in read.text
+    assert "pure differential privacy" not in read.text
+    assert "8 trees of less important attributes are left out" in read.text
