@@ -48,16 +48,19 @@ class LedgerError(PrivetError, ValueError):
 class BudgetExceeded(PrivetError, ValueError):
     """A release would cost more than its data set has left; raised before any data are read."""
 
-    def __init__(self, asked: float, left: float, dataset: str) -> None:
-        self.asked, self.left, self.dataset = asked, left, dataset
+    def __init__(self, asked: float, left: float, dataset: str, delta: float = 0.0) -> None:
+        self.asked, self.left, self.dataset, self.delta = asked, left, dataset, delta
         way_out = f"ask for epsilon<={left!r}" if left > 0 else "use a model that was released already"
+        costs = f"epsilon={asked!r}"
+        if delta > 0:
+            costs, way_out = f"{costs} and delta={delta!r}", f"{way_out} without delta"
         super().__init__(
-            f"this release costs epsilon={asked!r}, but {left!r} is left of the budget of {dataset!r}; {way_out}; "
+            f"this release costs {costs}, but {left!r} is left of the budget of {dataset!r}; {way_out}; "
             "another account is for other rows only"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.asked, self.left, self.dataset)
+        return type(self), (self.asked, self.left, self.dataset, self.delta)
 
 
 class DatasetUnavailable(PrivetError, OSError):

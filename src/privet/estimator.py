@@ -186,7 +186,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _checked_rows(n_rows: int | None, schema: Schema) -> int:
         """Return the number of rows to plan for."""
         if n_rows is None and schema.rows is None:
-            raise ParameterError("a plan needs to know roughly how many rows there are; pass n_rows")
+            raise ParameterError(
+                "a plan needs to know roughly how many rows there are; pass n_rows (--rows), or declare rows"
+            )
         return check_whole("n_rows", schema.rows if n_rows is None else n_rows, least=1, most=2**53)
 
     def _set_all(self, encoder: Encoder, **fitted: Any) -> None:

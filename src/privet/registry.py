@@ -8,10 +8,10 @@ from privet.errors import ModelFileError
 from privet.model_file import read_document, schema_from_json
 
 if TYPE_CHECKING:
-    from privet.central.count_forest import CountForestClassifier
+    from privet.central.released import ReleasedClassifier
     from privet.estimator import PrivateClassifier
 
-METHODS: "dict[str, type[CountForestClassifier]]" = {
+METHODS: "dict[str, type[ReleasedClassifier]]" = {
     estimator.method: estimator for estimator in (getattr(central, name) for name in central.__all__)
 }
 

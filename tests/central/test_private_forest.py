@@ -102,7 +102,7 @@ def test_too_few_rows_for_epsilon_release_the_balance_alone():
     assert len(set(model.predict(X))) == 1
     assert list(receipts(model)) == ["class balance"]
     assert (model.shapes(), model.feature_importances_.sum()) == ([], 0)
-    assert model.explain(X).columns.tolist() == ["(class balance)"]
+    assert model.explain(X).columns.tolist() == ["(start)"]
     assert fitted(schema, (X, y), epsilon=0.11).trees_.n_trees > 0
     # By the public number, whatever the rows are.
     assert fitted(SCHEMA, (X[:1], y[:1]), epsilon=0.1).trees_.n_trees > 0
@@ -175,7 +175,7 @@ def test_with_a_delta_few_trees_or_several_rows_a_person_keep_pure_noise():
 def test_an_explanation_adds_up_to_the_score():
     X, _ = table(50)
     model = fitted(epsilon=2.0)
-    scores = model.model_.scores(model._encoder.encode(X))
+    scores = model.leaf_weights_.scores(model._encoder.encode(X))
     explained = model.explain(X)
     assert_allclose(explained.sum(axis=1), scores[:, 1] - scores[:, 0])
     assert_allclose(model.explain(X, "no").sum(axis=1), scores[:, 0] - scores[:, 1])
@@ -188,7 +188,7 @@ def test_an_explanation_of_more_classes_is_that_of_the_predicted_one():
     X, y = table()
     labels = np.where(y == "yes", 9, np.where(X["night"], 5, 7))
     model = fitted(Schema(ATTRIBUTES, classes=[5, 7, 9], rows=2000), (X, labels), epsilon=5.0)
-    scores = model.model_.scores(model._encoder.encode(X))
+    scores = model.leaf_weights_.scores(model._encoder.encode(X))
     assert_allclose(model.explain(X).sum(axis=1), scores.max(axis=1))
     assert_allclose(model.explain(X, 7).sum(axis=1), scores[:, 1])
 
@@ -259,7 +259,7 @@ def test_merged_rows_give_the_model_of_single_ones(monkeypatch):
     merged = fitted(schema, (X, y), epsilon=1.0, **SEEDED)
     monkeypatch.setattr("privet.joint.leaf_rows._MOST_MERGED", 0)
     single = fitted(schema, (X, y), epsilon=1.0, **SEEDED)
-    assert_allclose(merged.model_.weights, single.model_.weights, atol=1e-7)
+    assert_allclose(merged.leaf_weights_.weights, single.leaf_weights_.weights, atol=1e-7)
 
 
 def test_threads_do_not_change_a_digit():

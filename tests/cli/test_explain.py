@@ -13,7 +13,7 @@ from privet import load
 from privet.cli.output import EXIT_DATA, EXIT_USAGE
 
 EXPLAIN = "explain weights.privet rows.csv"
-HEADER = "explained,effect(class balance),effect(age),effect(children),effect(sex),score\n"
+HEADER = "explained,effect(start),effect(age),effect(children),effect(sex),score\n"
 
 
 @pytest.fixture

@@ -64,14 +64,14 @@ def test_what_it_settles_by_itself_is_refused(refused, option):
     assert said == f"{option.split()[0]} does not apply to private-forest; leave it out, or choose another --method"
 
 
-def test_its_plan_shows_the_split_and_which_epsilon_is_needed(privet):
+def test_its_plan_shows_the_split_and_says_what_reliable_means(privet):
     result = privet(f"{PLAN} --epsilon 100")
     lines = result.stdout.splitlines()
     assert lines[0] == "private-forest at epsilon=100 per row, planned for 300 rows"
     assert [line.split("  ")[0] for line in lines[3:6]] == [
         "class balance", "leaf weights", "last digits of leaf weights",
     ]  # fmt: skip
-    assert lines[-1].startswith("epsilon for 95.0 % reliable leaves at 300 rows: ")
+    assert "how accurate the model is, `privet evaluate` tells" in " ".join(lines[-2:])
     assert result.stderr == ""
 
 

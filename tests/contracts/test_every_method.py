@@ -201,7 +201,7 @@ def one_tree_more(document):
     own, numbers = document["structure"], document["released"]
     if "trees" in own:
         n_values = [a.n_values for a in Schema.from_json(document["schema"]).attributes]
-        fewer = {name: values[:-1] for name, values in own.items()}
+        fewer = {name: values[:-1] if isinstance(values, list) else values for name, values in own.items()}
         n_lost = int(np.prod([n_values[a] + 1 for a in own["trees"][-1]]))
         return {"structure": fewer, "released": {**numbers, "weights": numbers["weights"][:-n_lost]}}
     # A root alone: it is the first node, and the first that is counted.

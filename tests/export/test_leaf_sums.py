@@ -85,8 +85,7 @@ def test_nodes_lead_to_the_leaves_of_the_groups(model, groups):
     found = np.zeros((len(codes), 2))
     for tree in range(len(groups)):
         found += sums.weights[np.searchsorted(sums.forest.leaves, reached(sums.forest, tree, codes))]
-    expected = grouped.model_.scores(codes) - grouped.model_.offsets
-    assert_array_equal(found * sums.step, grouped.model_.contributions(codes).sum(axis=1))
+    expected = grouped.leaf_weights_.scores(codes) - grouped.leaf_weights_.offsets
     assert found * sums.step == pytest.approx(expected, abs=1e-12)
     assert len(np.unique(found, axis=0)) > 2
 
@@ -135,8 +134,8 @@ class OtherScores(LeafWeights):
 
 def test_weights_that_may_add_up_in_another_way_are_refused(model):
     other = copy(model)
-    other.model_ = OtherScores(
-        **{name: getattr(model.model_, name) for name in ("trees", "offsets", "weights", "margin")}
+    other.leaf_weights_ = OtherScores(
+        **{name: getattr(model.leaf_weights_, name) for name in ("trees", "offsets", "weights", "margin")}
     )
     with pytest.raises(ParameterError, match="PrivateForestClassifier cannot be exported: .*; save it with save()"):
         portable_document(other)

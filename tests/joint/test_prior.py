@@ -105,11 +105,11 @@ def test_a_wide_tree_is_trusted():
 
 
 def test_variances_beyond_the_price_are_refused():
-    with pytest.raises(PrivetError, match="the prior allows more than its price; nothing was released"):
+    with pytest.raises(PrivetError, match="the prior allows more than its price, a fault of privet's"):
         Prior.of(TREES, SCHEMA, np.array([1.0, 1.0, 1.1]), curvature=3.0)
 
 
 def test_a_kernel_that_cannot_be_inverted_is_refused(monkeypatch):
     monkeypatch.setattr("privet.joint.prior._DECAY", 1e-13)
-    with pytest.raises(PrivetError, match="too ill-conditioned to be trusted; fix a smaller group_size or n_bins"):
+    with pytest.raises(PrivetError, match="too ill-conditioned to be trusted; pass a smaller group_size or n_bins"):
         Prior.of(TREES, SCHEMA, np.full(3, 1.0), curvature=3.0)

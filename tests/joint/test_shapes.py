@@ -37,7 +37,9 @@ def test_scores_are_offsets_and_what_every_shape_adds(n_classes):
     age, pay, pair = shapes_of(model, n_classes)
     added = age.weights[codes[:, 0]] + pay.weights[codes[:, 2]] + pair.weights[codes[:, 1], codes[:, 3]]
     assert_allclose(model.scores(codes), model.offsets + added)
-    assert_allclose(model.contributions(codes).sum(axis=1), added)
+    assert_allclose(model.start + model.contributions(codes).sum(axis=1), model.scores(codes))
+    # Beside a tree's level, the mean over cells that are not missing.
+    assert_allclose(model.contributions(codes)[:, 0], age.weights[codes[:, 0]] - age.weights[:-1].mean(axis=0))
     assert_allclose(model.chances(codes), chances_of(model.scores(codes), 1.0))
 
 

@@ -14,21 +14,21 @@ from tests.report.people import people
 from tests.report.weighty import exact_weights, grouped, weights
 
 
-def test_values_and_levels_are_what_explain_adds():
+def test_values_are_what_explain_adds():
     X, _ = people()
     model = exact_weights()
     told = model.explain(X)
     for effect in effects_of(model):
         cell = model._encoder.encode(X)[:, list(model.schema_.names).index(effect.names[0])]
-        assert_allclose(effect.values[cell, 0] + effect.levels[0], told[effect.title])
+        assert_allclose(effect.values[cell, 0], told[effect.title])
 
 
 def test_of_two_classes_the_score_is_the_second_ones_and_the_firsts_turned_round():
     (second, *_), (first, *_) = effects_of(exact_weights()), effects_of(exact_weights(), "no")
     assert (second.classes, first.classes) == (("yes",), ("no",))
     assert_allclose(first.values, -second.values)
-    assert score_of(second, ("no", "yes")) == "log odds of yes against no"
-    assert score_of(first, ("no", "yes")) == "log odds of no against yes"
+    assert score_of(second, ("no", "yes")) == "score of yes against no"
+    assert score_of(first, ("no", "yes")) == "score of no against yes"
 
 
 def test_of_more_classes_all_are_shown_or_the_one_that_is_asked_for():

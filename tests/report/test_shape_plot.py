@@ -43,7 +43,7 @@ def test_steps_are_the_values():
     _, line, _ = ax.patches  # the band, the steps, the band of rare cells
     assert_allclose(line.get_data().values, effect.values[:-1, 0])
     assert "missing" in drawn(ax)
-    assert ax.get_ylabel() == "log odds of yes against no"
+    assert ax.get_ylabel() == "score of yes against no"
 
 
 @pytest.mark.parametrize("group_size", [1, 2, 3])

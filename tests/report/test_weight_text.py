@@ -12,7 +12,7 @@ from tests.report.weighty import exact_weights, grouped, hostile_weights, only_b
 def test_a_leaf_is_a_line_and_says_what_explain_adds():
     X, _ = people()
     header, *lines = export_text(exact_weights(), tree=0).splitlines()
-    assert header == "tree 0 of 2: added to the log odds of yes against no; no noise in it"
+    assert header == "tree 0 of 2: added to the score of yes against no; no noise in it"
     (shape, *_) = exact_weights().shapes()
     assert len(lines) == len(shape.cells[0])
     added = exact_weights().explain(X.assign(age=float("nan")))["age"][0]

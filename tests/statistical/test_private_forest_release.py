@@ -232,7 +232,7 @@ def fit_shown(classifier, X, y, *, n_fits, **options):
     def rate(X, y):
         hits = 0
         for _ in range(n_fits):
-            weights = classifier(SCHEMA, **options).fit(X, y).model_.weights[:-1, 0]
+            weights = classifier(SCHEMA, **options).fit(X, y).leaf_weights_.weights[:-1, 0]
             hits += int((weights * np.where(SIDES == "yes", 1, -1) < -0.5).sum())
         return binomtest(hits, n_fits * len(CELLS)).proportion_ci(CONFIDENCE)
 

@@ -1,7 +1,7 @@
 """What a fit of the recommended forest would do with its budget."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ class ForestPlan(Plan):
             return self.tuning
         return {
             **self.tuning,
-            "trees": f"{self.n_trees}, with {self.leaves_per_tree:,.4g} leaves each",
+            "trees": f"{self.n_trees}, with {_plain(self.leaves_per_tree)} leaves on average",
             "rows per leaf": f"{_plain(self.rows_per_leaf)}, if they spread evenly",
             "noise per leaf": f"standard deviation {_plain(self.noise_std)} rows",
             "reliable leaves": f"{100 * self.leaf_reliability:.1f} %",
@@ -91,8 +91,8 @@ def _steps(policy: Policy, trees: Trees, law: Tilt, left: float, m: int) -> list
     if policy.chooses:
         selection = multiple(shares.selection, m)
         each = equal_share(selection, policy.n_attributes)
-        choice_step(CHOICES, each, sensitivity=SENSITIVITY * m)
-        steps.append(Step(CHOICES, selection, SENSITIVITY * m, 0.0, 0, False))
+        one = choice_step(CHOICES, each, sensitivity=SENSITIVITY * m)
+        steps.append(replace(one, epsilon=selection, a_node=False))
         left = remaining(left, selection) if math.isfinite(left) else left
     fit = multiple(shares.fit, m)
     steps.append(Step(WEIGHTS, fit, m, float(law.noise_std.mean()), n_weights))
@@ -106,7 +106,7 @@ def _last_digits(policy: Policy, trees: Trees, law: Tilt, left: float) -> Step:
     grid = PublicFit.of(policy, trees, even, law.event(WEIGHTS, rows=1), left).grid
     n_weights = trees.n_leaves * policy.n_columns
     step = laplace_step(DIGITS, left, sensitivity=grid.sensitivity, n_values=n_weights)
-    return Step(DIGITS, left, grid.sensitivity, step.noise_std * float(grid.step), n_weights)
+    return replace(step, noise_std=step.noise_std * float(grid.step))
 
 
 def _tuning(policy: Policy, trees: Trees, law: Tilt) -> dict[str, Any]:

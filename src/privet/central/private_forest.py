@@ -10,7 +10,7 @@ import numpy as np
 from privet.central.forest_plan import ForestPlan, planned_forest
 from privet.central.leaf_counts import ROW_COUNT_SHARE
 from privet.central.weight_forest import WeightForestClassifier
-from privet.checks import check_whole, is_whole
+from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.joint.fitting import Fitting
 from privet.joint.policy import Overrides, Policy
@@ -30,7 +30,7 @@ from privet.tree.threads import n_threads
 class PrivateForestClassifier(WeightForestClassifier):
     """A forest of small trees whose leaf weights are fitted together, with noise added once, in the objective.
 
-    There is nothing to tune: what the parameters below leave open follows from epsilon, the number of rows and the
+    Nothing has to be tuned: what the parameters below leave open follows from epsilon, the number of rows and the
     schema.
 
     Parameters
@@ -40,18 +40,19 @@ class PrivateForestClassifier(WeightForestClassifier):
     epsilon : float
         The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing.
     delta : float
-        0 for pure differential privacy. Above it, normal noise is used where it is clearly smaller: with many trees.
+        0 for pure differential privacy. Above it, normal noise is used where it is clearly smaller: with many trees,
+        and one row a person.
     n_attributes : int, optional
         How many attributes have a tree; where some are left out, choosing has its share of epsilon.
     n_bins : int, optional
-        Into how many cells of equal width numbers are cut that declare neither bins nor edges; half as many finer ones
-        are added near zero.
+        Into how many cells of equal width numbers are cut that declare neither bins nor edges, up to 64; half as many
+        finer ones are added at the lower bound, or as many around zero where the range spans it.
     group_size : int, optional
         How many categorical attributes share a tree, 1 to 3.
     prior_variance : float, optional
-        How large weights may be before any row is seen, at most; noise makes it smaller.
+        How large weights may be before any row is seen, 0.01 to 100; noise makes it smaller.
     balance_share, selection_share : float, optional
-        Of epsilon, for the class balance and for choosing attributes.
+        Of epsilon, for the class balance and for choosing attributes, 0.01 to 0.5.
     unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` fixes how attributes are grouped.
 
@@ -66,7 +67,11 @@ class PrivateForestClassifier(WeightForestClassifier):
     class_shares_ : array
         The released class balance.
     feature_importances_ : array
-        Each attribute's share in how much the scores of rows differ.
+        Each attribute's share of the mean size of effects, all cells counting alike.
+    leaf_weights_ : LeafWeights
+        The fitted scores: offsets, and a weight for each leaf and class.
+    noise_std_, tree_noise_std_ : float, array
+        The standard deviation of the noise in the pull of a leaf, in rows: the mean, and of each tree.
     classes_, schema_, n_features_in_, feature_names_in_
         As in `PrivateRDTClassifier`; the schema has the cells that were used.
 
@@ -151,15 +156,15 @@ class PrivateForestClassifier(WeightForestClassifier):
         return self._take_over(self._snapshot()._fit(X, y))  # noqa: SLF001 - of its own class
 
     def _fit(self, X: Any, y: Any) -> Self:
-        epsilon = self.check_parameters()
+        epsilon, delta = self.check_parameters(), check_delta(self.delta)
         coins = public_generator(self.random_state)
-        with self._reserve(epsilon, "fit", self.delta) as reservation:  # refuses here, before any data are read
+        with self._reserve(epsilon, "fit", delta) as reservation:  # refuses here, before any data are read
             noise = self._noise(coins, reservation)
             schema, n_rows, left, bought = self._number_of_rows(X, y, epsilon, noise)
             policy = self._policy(schema, left, n_rows)
             encoder, rows = self._open(X, y, Encoder(policy.cells, self._unit().column))
             fitting = Fitting(
-                policy, rows, self._unit().max_rows, left, self.delta, coins, noise,
+                policy, rows, self._unit().max_rows, left, delta, coins, noise,
                 n_threads(self.n_jobs), list(bought),
             )  # fmt: skip
             self._say(f"fitting up to {policy.n_attributes} attributes")
@@ -190,10 +195,11 @@ class PrivateForestClassifier(WeightForestClassifier):
 
     def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
         """Return the policy at a row's share of what a unit may cost."""
-        given: dict[str, Any] = {name: getattr(self, name) for name in Overrides.__dataclass_fields__}
-        whole = {name: int(value) for name, value in given.items() if value is not None and is_whole(value)}
-        fixed = Overrides(**{**given, **whole})
-        return Policy(schema, equal_share(epsilon, self._unit().max_rows), n_rows, fixed)
+        plain = self._plain_parameters()
+        fixed = Overrides(**{name: plain[name] for name in Overrides.__dataclass_fields__})
+        policy = Policy(schema, equal_share(epsilon, self._unit().max_rows), n_rows, fixed)
+        policy.check_choices()
+        return policy
 
     def plan(self, n_rows: int | None = None) -> ForestPlan:
         """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing."""
@@ -213,7 +219,7 @@ class PrivateForestClassifier(WeightForestClassifier):
             policy = self._policy(schema, remaining(epsilon, share), n_rows)
             coins = public_generator(self.random_state)
             return planned_forest(
-                self.method, epsilon, self._unit(), policy, row_count=share, delta=self.delta, coins=coins
+                self.method, epsilon, self._unit(), policy, row_count=share, delta=check_delta(self.delta), coins=coins
             )
 
         return planned

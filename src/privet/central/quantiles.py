@@ -42,7 +42,7 @@ class RecodedRows:
 
 def open_numbers(schema: Schema) -> list[int]:
     """Return the positions of numeric attributes that declare neither bins nor edges."""
-    return [j for j, a in enumerate(schema.attributes) if isinstance(a, Numeric) and a.bins is None and a.edges is None]
+    return [j for j, a in enumerate(schema.attributes) if isinstance(a, Numeric) and a.is_open]
 
 
 def quantile_cells(

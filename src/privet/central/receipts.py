@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from privet.privacy.accounting import pure_epsilon
+from privet.privacy.accounting import stated_epsilon
 from privet.privacy.events import (
     DiscreteLaplace,
     Event,
@@ -66,7 +66,7 @@ def is_seeded(event: Event) -> bool:
 
 def asked_epsilon(event: Event) -> float:
     """Return the epsilon that a fit was asked for, also where it promises nothing; infinite where it had no noise."""
-    return pure_epsilon(_undisguised(event))
+    return stated_epsilon(_undisguised(event))
 
 
 def _undisguised(event: Event) -> Event:

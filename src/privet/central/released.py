@@ -3,6 +3,7 @@
 import sys
 from abc import abstractmethod
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar
 
 from privet.checks import is_whole
@@ -30,9 +31,8 @@ class ReleasedClassifier(PrivateClassifier):
         return []
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """Return the parameters that belong in the file, as they are at the fit; NumPy's integers as plain ones."""
-        given = {name: getattr(self, name) for name in self.file_parameters}
-        return {name: int(value) if is_whole(value) else value for name, value in given.items()}
+        """Return the parameters that belong in the file, as they are at the fit; any kind of number as a plain one."""
+        return {name: _plain(getattr(self, name)) for name in self.file_parameters}
 
     def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
         return Guarantee.from_event(
@@ -58,3 +58,9 @@ class ReleasedClassifier(PrivateClassifier):
     def _say(self, message: str) -> None:
         if self.verbose:
             print(f"privet: {message}", file=sys.stderr)
+
+
+def _plain(value: Any) -> Any:
+    if value is True or value is False or not isinstance(value, Real):
+        return value
+    return int(value) if is_whole(value) else float(value)

@@ -1,5 +1,6 @@
 """What the file of a weight forest holds, and whether its receipts can be those of a fit."""
 
+import math
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -9,10 +10,11 @@ from numpy.typing import NDArray
 
 from privet.central.receipts import drawn, in_sequence, is_count
 from privet.errors import ModelFileError
-from privet.joint.policy import MOST_LEAVES
+from privet.joint.policy import MARGIN, MOST_LEAVES
 from privet.joint.release import MOST_WEIGHT
 from privet.joint.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, Released
 from privet.joint.selection import SENSITIVITY
+from privet.joint.tilt import laplace_factor
 from privet.joint.trees import Trees, checked_trees
 from privet.model_file import integers
 from privet.privacy.events import (
@@ -26,6 +28,7 @@ from privet.privacy.events import (
 from privet.schema import Schema
 
 _EXPONENTS = range(-40, 13)
+_PARTS = {"trees", "variances", "noise_std", "margin"}
 
 
 def released_to_json(released: Released) -> dict[str, Any]:
@@ -34,6 +37,8 @@ def released_to_json(released: Released) -> dict[str, Any]:
         "structure": {
             "trees": [list(own) for own in released.trees.attributes],
             "variances": released.variances.tolist(),
+            "noise_std": released.noise_std.tolist(),
+            "margin": MARGIN,
         },
         "released": {
             "rows": released.n_rows,
@@ -46,8 +51,10 @@ def released_to_json(released: Released) -> dict[str, Any]:
 
 def released_from_json(structure: object, data: object, schema: Schema) -> Released:
     """Read them back, checked in every part."""
-    if not isinstance(structure, Mapping) or set(structure) != {"trees", "variances"}:
+    if not isinstance(structure, Mapping) or set(structure) != _PARTS:
         raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
+    if structure["margin"] != MARGIN or type(structure["margin"]) is not float:
+        raise ModelFileError("the model was fitted with a margin that this privet does not know; update privet")
     if not isinstance(data, Mapping) or set(data) != {"rows", "balance", "weights", "exponent"}:
         raise ModelFileError("the released numbers are not those of this method; the file is damaged")
     n_columns = 1 if len(schema.classes) == 2 else len(schema.classes)
@@ -59,17 +66,19 @@ def released_from_json(structure: object, data: object, schema: Schema) -> Relea
     weights = integers(data["weights"], "released.weights", limit=int(MOST_WEIGHT * 2.0**-exponent))
     if len(balance) != n_columns or len(weights) != trees.n_leaves * n_columns:
         raise ModelFileError("the released numbers do not fit the trees and classes; the file is damaged")
-    variances = _variances(structure["variances"], trees.n_trees)
-    return Released(trees, n_rows, balance, weights.reshape(-1, n_columns), exponent, variances)
+    variances, noise_std = (_one_a_tree(structure[name], trees.n_trees) for name in ("variances", "noise_std"))
+    if not (variances > 0).all():
+        raise ModelFileError("a prior variance is not above 0; the file is damaged")
+    return Released(trees, n_rows, balance, weights.reshape(-1, n_columns), exponent, variances, noise_std)
 
 
-def _variances(data: object, n_trees: int) -> NDArray[np.float64]:
+def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
     if (
         not isinstance(data, list)
         or len(data) != n_trees
-        or not all(type(each) is float and 0 < each <= sys.float_info.max for each in data)
+        or not all(type(each) is float and 0 <= each <= sys.float_info.max for each in data)
     ):
-        raise ModelFileError("the prior variances are not what privet writes there; the file is damaged")
+        raise ModelFileError("the prior or its noise is not what privet writes there; the file is damaged")
     return np.array(data, dtype=np.float64)
 
 
@@ -107,10 +116,12 @@ def _is_choice(receipt: Event, max_rows: int) -> bool:
 def _is_fit(receipt: Event, released: Released, n_classes: int, max_rows: int) -> bool:
     release, n_trees = drawn(receipt), released.trees.n_trees
     if isinstance(release, NoNoise):
-        return True
-    if not isinstance(release, GaussianObjective | ObjectivePerturbation):
+        return not released.noise_std.any()
+    if not isinstance(release, GaussianObjective | ObjectivePerturbation) or not _is_noise(release, released.noise_std):
         return False
     told = (release.trees, 1) if isinstance(release, GaussianObjective) else (n_trees, release.rows)
+    if isinstance(release, GaussianObjective) and release.numbers != released.weights.size:
+        return False
     # A prior of more variance than was priced would be a fit of another price.
     priced = float(released.variances.sum()) <= release.curvature * (1 + 1e-9)
     return priced and release.classes == n_classes and told == (n_trees, max_rows)
@@ -120,3 +131,12 @@ def _hides(receipt: Event, n_weights: int) -> bool:
     """Return whether the last digits of all weights have noise; how much follows from constants of its time."""
     release = drawn(receipt)
     return isinstance(release, NoNoise) or (isinstance(release, DiscreteLaplace) and release.sensitivity > n_weights)
+
+
+def _is_noise(release: GaussianObjective | ObjectivePerturbation, noise_std: NDArray[np.float64]) -> bool:
+    """Return whether this is the noise of each tree; of Laplace noise one over each scale, summed up, was paid for."""
+    if isinstance(release, GaussianObjective):
+        return bool((noise_std == float(release.sigma)).all())
+    return bool((noise_std > 0).all()) and math.isclose(
+        float((laplace_factor(release.classes) / noise_std).sum()), release.linear, rel_tol=1e-6
+    )

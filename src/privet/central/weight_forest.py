@@ -7,16 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.receipts import asked_epsilon, drawn, in_sequence, is_seeded
+from privet.central.receipts import asked_epsilon, in_sequence, is_seeded
 from privet.central.released import ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
 from privet.errors import ModelFileError, ParameterError, PrivetError
 from privet.joint.fitting import balance_scale
 from privet.joint.link import scores_of
 from privet.joint.policy import MARGIN
-from privet.joint.released import WEIGHTS, Released
+from privet.joint.released import Released
 from privet.joint.shapes import Shape, shape_of, shares_of_shapes
-from privet.joint.tilt import deviations
 from privet.joint.trees import Trees
 from privet.joint.weights import LeafWeights
 from privet.privacy.accounting import stated_delta
@@ -32,15 +31,13 @@ from privet.schema.encoding import Encoder
 if TYPE_CHECKING:
     import pandas as pd
 
-_EXPONENTS = range(-40, 13)
-
 
 class WeightForestClassifier(ReleasedClassifier):
     """A forest whose leaves carry released weights."""
 
     delta: float
     released_: Released
-    model_: LeafWeights
+    leaf_weights_: LeafWeights
 
     @property
     def trees_(self) -> Trees:
@@ -64,11 +61,11 @@ class WeightForestClassifier(ReleasedClassifier):
     def tree_noise_std_(self) -> NDArray[np.float64]:
         """The standard deviation of the noise in the pull of a leaf of each tree, in rows."""
         check_is_fitted(self)
-        return _tilt_deviations(self.guarantee_.event, self.trees_)
+        return self.released_.noise_std
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each attribute's share in how much the scores of rows differ, from released weights alone."""
+        """Each attribute's share of the mean size of effects, all cells counting alike, from released weights alone."""
         check_is_fitted(self)
         return shares_of_shapes(self.shapes(), self.n_features_in_)
 
@@ -92,14 +89,14 @@ class WeightForestClassifier(ReleasedClassifier):
         bent = (self.released_.n_rows if rows is None else rows) * float(own.mean())
         return [
             shape_of(
-                self.model_, t, self.schema_, noise_std=float(stds[t]), variance=float(variance),
+                self.leaf_weights_, t, self.schema_, noise_std=float(stds[t]), variance=float(variance),
                 rows_per_leaf=bent / int(self.trees_.sizes[t]),
             )
             for t, variance in enumerate(self.released_.variances)
         ]  # fmt: skip
 
     def explain(self, X: Any, class_: Label | None = None) -> "pd.DataFrame":
-        """Return what each tree adds to every row's score of a class: one column a tree, after the class's own.
+        """Return what each tree adds to every row's score of a class: one column a tree, after where all rows start.
 
         Parameters
         ----------
@@ -111,19 +108,19 @@ class WeightForestClassifier(ReleasedClassifier):
         Returns
         -------
         pandas.DataFrame
-            The sum of a line is the score: of two classes the logarithm of how many times likelier the fitted model
-            holds the second, up to its margin; of more, scores are compared with each other.
+            The sum of a line is the score, the larger the likelier; of two classes a score of -4, -2, 0, 2, 4 is a
+            chance of 4.6, 22, 50, 78, 95 %. What a tree's cells add alike stands in the first column.
         """
         import pandas as pd
 
         check_is_fitted(self)
         codes = self._encoder.encode(X)
-        parts = self.model_.contributions(codes)
+        parts = self.leaf_weights_.contributions(codes)
         chosen = self._explained(codes, class_)
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
         names = [" x ".join(self.schema_.names[a] for a in own_names) for own_names in self.trees_.attributes]
         return pd.DataFrame(
-            np.column_stack([self.model_.offsets[chosen], own]), columns=["(class balance)", *names],
+            np.column_stack([self.leaf_weights_.start[chosen], own]), columns=["(start)", *names],
             index=getattr(X, "index", None),
         ) * (2.0 if len(self.classes_) == 2 else 1.0)  # fmt: skip
 
@@ -134,11 +131,11 @@ class WeightForestClassifier(ReleasedClassifier):
             return np.full(len(codes), self.schema_.classes.index(class_))
         if len(self.classes_) == 2:
             return np.ones(len(codes), dtype=np.int64)
-        best: NDArray[np.int64] = np.argmax(self.model_.scores(codes), axis=1)
+        best: NDArray[np.int64] = np.argmax(self.leaf_weights_.scores(codes), axis=1)
         return best
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        return self.model_.chances(codes)
+        return self.leaf_weights_.chances(codes)
 
     def _set_released(
         self, encoder: Encoder, released: Released, event: Event, reservation: Reservation | NoReservation
@@ -157,7 +154,7 @@ class WeightForestClassifier(ReleasedClassifier):
         weights = released.weights.astype(np.float64) * 2.0**released.exponent
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), released_=released, guarantee_=guarantee,
-            model_=LeafWeights(released.trees, offsets, weights, MARGIN),
+            leaf_weights_=LeafWeights(released.trees, offsets, weights, MARGIN),
         )  # fmt: skip
 
     def to_document(self) -> dict[str, Any]:
@@ -201,9 +198,3 @@ class WeightForestClassifier(ReleasedClassifier):
             and stated_delta(event) <= self.delta
             and are_receipts(event, forest, schema, self._unit().max_rows)
         )
-
-
-def _tilt_deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
-    """Return the standard deviation of the noise in the pull of a leaf of each tree."""
-    fits = [drawn(r) for r in in_sequence(event) if getattr(drawn(r), "what", "") == WEIGHTS]
-    return deviations(fits[0], trees) if fits else np.zeros(0)

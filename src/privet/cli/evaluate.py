@@ -68,7 +68,7 @@ def evaluate(
     else:
         _print_scores(results)
     if _no_better_than_guessing(results, len(prices)):
-        output.say(_NO_BETTER if method == options.DEFAULT_METHOD else _TALLER)
+        output.say(_TALLER if chosen.has_height else _NO_BETTER)
 
 
 def _no_better_than_guessing(results: dict[str, tuple[float, float]], n_prices: int) -> bool:

@@ -15,7 +15,7 @@ from privet.errors import ParameterError
 from privet.schema import Label
 from privet.schema.encoding import without_dictionary
 
-_CLASS, _BALANCE, _SCORE = "explained", "class balance", "score"
+_CLASS, _START, _SCORE = "explained", "start", "score"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Explanations:
         schema = self.model.schema_
         trees = [" x ".join(schema.names[a] for a in own) for own in self.model.trees_.attributes]
         # Named apart from the attributes themselves, which may be kept beside them.
-        return [_CLASS, *(f"effect({name})" for name in (_BALANCE, *trees)), _SCORE]
+        return [_CLASS, *(f"effect({name})" for name in (_START, *trees)), _SCORE]
 
     def batches(self, watch: Callable[[float], None] | None = None) -> Iterator[Any]:
         """Yield the explanations of one batch of rows after the other."""

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from privet.schema import Schema
 
 
-_NOTHING_STANDS_OUT = "No attribute stands out from the noise; a larger epsilon or more rows would help."
-
-
 def fit(
     rows: options.RowsFile,
     schema: options.SchemaFile = None,
@@ -68,7 +65,7 @@ def _say_beforehand(model: Any, schema: "Schema") -> None:
             "declare what is public and delete the marks"
         )
     if schema.rows is not None and math.isfinite(model.epsilon):
-        advise(model.plan())
+        advise(model.plan(), has_height="height" in model.get_params())
 
 
 def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
@@ -99,7 +96,7 @@ def _print_summary(model: Any, model_file: Path) -> None:
         cells = [(name, output.percent(importance)) for name, importance in ranked]
         output.print_table(["attribute", "importance"], cells, right=[1])
     else:
-        output.print_text(_NOTHING_STANDS_OUT)
+        output.print_text("No attribute stands out from the noise; a larger epsilon or more rows would help.")
     output.print_text()
     kept = "no ledger was kept: further fits on these rows add to what they cost"
     output.print_text(kept if model.ledger is None else ledger_sentence(model.ledger))

@@ -91,6 +91,13 @@ class ModelOptions:
         estimator.check_parameters()
         return estimator
 
+    @property
+    def has_height(self) -> bool:
+        """Whether the method's trees have a height that can be asked for."""
+        from privet.registry import METHODS
+
+        return "height" in METHODS[self.method]().get_params()
+
     def _asked_for(self, estimator: Any) -> dict[str, Any]:
         """Return the parameters that were given; a method may lack some."""
         options = {"--trees": "n_trees", "--height": "height", "--variant": "variant", "--delta": "delta"}

@@ -13,6 +13,10 @@ _ONLY_BALANCE = (
     "for so few rows at this epsilon only the class balance would be released, and every row given the same guess; a "
     "larger epsilon or more rows would help"
 )
+_NO_ACCURACY = (
+    "reliable leaves are those whose rows outweigh the noise; how accurate the model is, `privet evaluate` tells. "
+    "Categorical attributes are grouped anew by each fit; --random-state fixes how"
+)
 _MORE = "if rows spread evenly, noise outweighs the rows of many leaves; a larger epsilon or more rows would help"
 _ADVICE = (
     "if rows spread evenly, noise decides many votes; fewer or lower trees (--trees, --height), a larger epsilon or "
@@ -60,22 +64,24 @@ def plan(
         output.print_json(data if book is None else {**data, "ledger": ledger_summary(book)})
         return
     _print_plan(planned)
-    what = "leaves" if planned.method == options.DEFAULT_METHOD else "votes"
-    output.print_text(
-        f"epsilon for {output.percent(reliability)} reliable {what} at {planned.n_rows:,} rows: {needed:g}"
-    )
+    if chosen.has_height:
+        output.print_text(
+            f"epsilon for {output.percent(reliability)} reliable votes at {planned.n_rows:,} rows: {needed:g}"
+        )
+    else:  # it is as reliable at any epsilon, with fewer trees at a smaller one
+        output.print_text(_NO_ACCURACY)
     if book is not None:
         output.print_text(ledger_sentence(book))
-    advise(planned)
+    advise(planned, has_height=chosen.has_height)
 
 
-def advise(planned: Any) -> None:
+def advise(planned: Any, *, has_height: bool) -> None:
     """Say so where noise would decide much."""
     if planned.n_trees == 0:
         output.say(_ONLY_BALANCE)
     elif planned.reliability < _DOUBTFUL:
-        # The recommended forest settles trees and cells by itself.
-        output.say(_MORE if planned.method == options.DEFAULT_METHOD else _ADVICE)
+        # The recommended forest has no height to lower: it settles trees and cells by itself.
+        output.say(_ADVICE if has_height else _MORE)
 
 
 def _print_plan(planned: Any) -> None:

@@ -85,7 +85,7 @@ def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     """Return what ``model`` adds up; refuse one that decides in another way, or whose sums a double cannot hold."""
     check_is_fitted(model)
     # A subclass may add up in another way, so only the classes themselves will do.
-    vote, weights = vars(model).get("_vote"), vars(model).get("model_")
+    vote, weights = vars(model).get("_vote"), vars(model).get("leaf_weights_")
     if type(vote) is SummedCounts:
         return _of_counts(vote, model.schema_.attributes)
     if type(weights) is LeafWeights:

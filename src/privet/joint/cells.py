@@ -13,8 +13,7 @@ def with_cells(schema: Schema, n_bins: int) -> Schema:
     equal width tell nothing apart; so the cell there is halved again and again.
     """
     return schema.with_attributes(
-        replace(a, edges=_edges(a, n_bins)) if isinstance(a, Numeric) and a.bins is None and a.edges is None else a
-        for a in schema.attributes
+        replace(a, edges=_edges(a, n_bins)) if isinstance(a, Numeric) and a.is_open else a for a in schema.attributes
     )
 
 

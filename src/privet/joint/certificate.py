@@ -5,6 +5,7 @@ of rows does not matter and nothing is lost. What remains is bounded line by lin
 in the last place; additions, multiplications and divisions are rounded as IEEE 754 says.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -25,6 +26,7 @@ _OWN = 6.0
 # Bounds are summed in floats as well.
 _ROOM = 1.0 + 1e-6
 _COARSE, _FINE = 2.0**20, 2.0**32
+_MOST_ROWS = 2**31
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class BoundedGradient:
 
 
 def float_gradient(objective: Objective, weights: Floats) -> BoundedGradient:
-    """Return the gradient at ``weights``, in floats."""
+    """Return the gradient at ``weights``, in floats; of more rows than integers can add up, with no bound at all."""
     coarse, fine = np.zeros(objective.shape, dtype=np.int64), np.zeros(objective.shape, dtype=np.int64)
     counts = np.empty(0, dtype=np.int64) if objective.rows.weights is None else objective.rows.weights
     error = _sum_residuals(
@@ -52,7 +54,8 @@ def float_gradient(objective: Objective, weights: Floats) -> BoundedGradient:
     pull, pull_error = _prior_pull(objective, weights)
     values = loss + pull + objective.tilt
     added = 4 * _ROUNDING * float((np.abs(loss) + np.abs(pull) + np.abs(objective.tilt)).max(initial=0.0))
-    return BoundedGradient(values, (error + pull_error + added) * _ROOM)
+    countable = objective.rows.exact_size < _MOST_ROWS
+    return BoundedGradient(values, (error + pull_error + added) * _ROOM if countable else math.inf)
 
 
 def _prior_pull(objective: Objective, weights: Floats) -> tuple[Floats, float]:

@@ -122,7 +122,7 @@ class Fitting:
                 objective, public.grid, tilt_error=tilt.error, epsilon=self.left, what=DIGITS, noise=self.noise
             )
         self._pay(self.left, receipt)
-        return Released(trees, policy.n_rows, balance, weights, public.grid.exponent, public.variances)
+        return Released(trees, policy.n_rows, balance, weights, public.grid.exponent, public.variances, law.noise_std)
 
     def _shares(self, balance: NDArray[np.int64]) -> NDArray[np.float64]:
         so_far = Released.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, balance)

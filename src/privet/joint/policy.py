@@ -1,7 +1,7 @@
 """All that the recommended forest decides by itself, from public quantities alone.
 
 What enters is the budget, a declared or noisy number of rows, and the schema. The constants were measured on public
-tables, with splits of their own for tuning. Every choice can be overridden, and the budget then still adds up.
+tables, with splits of their own for tuning. What `Overrides` names can be fixed, and the budget then still adds up.
 """
 
 import math
@@ -12,11 +12,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.errors import ParameterError
 from privet.joint.cells import with_cells
 from privet.joint.trees import MOST_CELLS, Trees
 from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most
-from privet.privacy.mechanisms.rational import remaining
-from privet.schema import Attribute, Categorical, Schema
+from privet.privacy.mechanisms.rational import MIN_EPSILON, remaining
+from privet.schema import Attribute, Categorical, Numeric, Schema
 
 # A row's loss is that of a score lower by this; it raises the pull of rows near the border and costs nothing.
 MARGIN = 1.0
@@ -105,13 +106,22 @@ class Policy:
 
     def _most_cells(self, attribute: Attribute) -> int:
         """Return how many cells an attribute can have at most, the missing one included."""
-        is_open = not isinstance(attribute, Categorical) and attribute.bins is None and attribute.edges is None
-        return 2 * (self.fixed.n_bins or _MOST_BINS) + 2 if is_open else min(attribute.n_values, MOST_CELLS) + 1
+        if isinstance(attribute, Numeric) and attribute.is_open:
+            return 2 * (self.fixed.n_bins or _MOST_BINS) + 2
+        return min(attribute.n_values, MOST_CELLS) + 1
 
     @property
     def chooses(self) -> bool:
         """Whether some attributes are left out, so that a choice has to be paid."""
         return self.n_attributes < len(self.schema.attributes)
+
+    def check_choices(self) -> None:
+        """Refuse more choices than the budget can pay, before anything is drawn."""
+        if self.chooses and not self.only_balance and self.shares.selection / self.n_attributes < MIN_EPSILON:
+            raise ParameterError(
+                f"choosing {self.n_attributes} attributes leaves each choice too little of epsilon; "
+                "pass a smaller n_attributes, or raise epsilon"
+            )
 
     @property
     def n_bins(self) -> int:

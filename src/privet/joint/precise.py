@@ -4,7 +4,7 @@ It is for the case that floats cannot certify a minimiser, as when far more rows
 is a reason to release less or another model, since it depends on the rows.
 """
 
-from decimal import Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from functools import reduce
 
 import numpy as np
@@ -21,8 +21,8 @@ _WHOLE_DIGITS = 25
 
 def precise_gradient(objective: Objective, weights: Floats, rest: Floats, *, digits: int) -> BoundedGradient:
     """Return the gradient at ``weights + rest``, every step rounded to ``digits`` digits after the point or more."""
-    with localcontext() as context:
-        context.prec = digits + _WHOLE_DIGITS
+    # A context of its own: with the caller's traps whether a fit fails would depend on the rows.
+    with localcontext(Context(digits + _WHOLE_DIGITS, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])):
         exact = [
             [Decimal(high) + Decimal(low) for high, low in zip(*pair, strict=True)]
             for pair in zip(weights.tolist(), rest.tolist(), strict=True)

@@ -16,7 +16,8 @@ class Released:
     """What left the room: whole numbers, and the public trees that they belong to.
 
     ``balance`` is the second class's rows minus the first's where there are two, else each class's rows; ``weights``
-    are leaves x columns in units of 2**exponent; ``variances`` are those of the prior, one a tree.
+    are leaves x columns in units of 2**exponent; ``variances`` of the prior and ``noise_std`` of the
+    tilt are public, one a tree.
     """
 
     trees: Trees
@@ -25,11 +26,12 @@ class Released:
     weights: NDArray[np.int64]
     exponent: int
     variances: NDArray[np.float64]
+    noise_std: NDArray[np.float64]
 
     @classmethod
     def balance_only(cls, trees: Trees, n_rows: int, balance: NDArray[np.int64]) -> "Released":
         """Return what is released where no weights are, or not yet."""
-        return cls(trees, n_rows, balance, np.empty((0, len(balance)), dtype=np.int64), 0, np.empty(0))
+        return cls(trees, n_rows, balance, np.empty((0, len(balance)), dtype=np.int64), 0, np.empty(0), np.empty(0))
 
     def class_shares(self, noise_scale: float) -> NDArray[np.float64]:
         """Return class shares, none of them below what noise of this scale leaves uncertain."""

@@ -88,9 +88,14 @@ def chosen_tilt(policy: Policy, trees: Trees, *, delta: float, rows: int) -> Til
     laplace = Tilt(trees, n_classes, fit, curvature, tuple(scales))
     # A person of several rows would multiply delta by about exp(epsilon) for each; Laplace noise costs them no more.
     normal = _normal_tilt(fit, delta, trees, n_classes) if delta > 0 and rows == 1 else None
-    if normal is not None and normal.noise_std.mean() < _WORTH_A_DELTA * laplace.noise_std.mean():
+    # Compared as if all trees had equal shares: how attributes were grouped must not decide what is promised.
+    if normal is not None and float(normal.noise_std.mean()) < _WORTH_A_DELTA * _even_deviation(laplace):
         return normal
     return laplace
+
+
+def _even_deviation(law: Tilt) -> float:
+    return laplace_factor(law.n_classes) * law.trees.n_trees / float(sum(1 / scale for scale in law.scales))
 
 
 def _normal_tilt(fit: float, delta: float, trees: Trees, n_classes: int) -> Tilt | None:
@@ -128,9 +133,7 @@ def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
         return np.full(trees.n_trees, float(event.sigma))
     if not isinstance(event, ObjectivePerturbation):
         return np.zeros(trees.n_trees)
-    share = sum_zero_share(event.classes)
-    factor = math.sqrt(2) if event.classes == 2 else 2 * math.sqrt(2) * share
-    return factor * np.array([1 / (event.linear * float(share)) for share in tree_shares(trees)])
+    return laplace_factor(event.classes) * np.array([1 / (event.linear * float(share)) for share in tree_shares(trees)])
 
 
 def public_error(event: Event, trees: Trees) -> float:
@@ -141,6 +144,11 @@ def public_error(event: Event, trees: Trees) -> float:
     n_columns = 1 if getattr(event, "classes", 2) == 2 else getattr(event, "classes", 2)
     # The grid is at most 2**-37 of the largest scale or 2**-36 of sigma, and a draw is within columns / 2 of it.
     return 2.0**-38 * largest * (n_columns + 2)
+
+
+def laplace_factor(n_classes: int) -> float:
+    """Return the standard deviation of Laplace noise of scale 1, with more than two classes of the law for those."""
+    return math.sqrt(2) if n_classes == 2 else 2 * math.sqrt(2) * sum_zero_share(n_classes)
 
 
 def sum_zero_share(n_classes: int) -> float:

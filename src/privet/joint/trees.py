@@ -72,6 +72,14 @@ class Trees:
             leaf = leaf * self.n_cells(a) + self.cell_of(a).take(codes[:, a])
         return leaf
 
+    def known(self, tree: int) -> NDArray[np.bool_]:
+        """Return which leaves of a tree have no missing value; a lone cell counts as known."""
+        n_cells = [self.n_cells(a) for a in self.attributes[tree]]
+        known = np.ones(int(self.sizes[tree]), dtype=bool)
+        for cell, n in zip(self.cells(tree), n_cells, strict=True):
+            known &= (cell < n - 1) | (n == 1)
+        return known
+
     def cells(self, tree: int) -> list[NDArray[np.int64]]:
         """Return, for each attribute that a tree asks for, the cell of each of its leaves."""
         shape = [self.n_cells(a) for a in self.attributes[tree]]

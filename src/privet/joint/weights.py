@@ -28,6 +28,18 @@ class LeafWeights:
         """The weights, leaves x classes; of two classes the first has the second's weights turned round."""
         return self.weights if self.weights.shape[1] > 1 else self.weights * np.array([-0.5, 0.5])
 
+    @cached_property
+    def levels(self) -> Floats:
+        """What a tree's cells add alike, trees x classes: the mean over leaves without a missing value."""
+        means = [self.of_tree(t)[self.trees.known(t)].mean(axis=0) for t in range(self.trees.n_trees)]
+        return np.array(means).reshape(-1, self.by_class.shape[1])
+
+    @property
+    def start(self) -> Floats:
+        """Every class's score before a row's cells are looked at."""
+        start: Floats = self.offsets + self.levels.sum(axis=0)
+        return start
+
     def of_tree(self, tree: int) -> Floats:
         """Return the weights of one tree, leaves x classes."""
         start = int(self.trees.starts[tree])
@@ -47,7 +59,7 @@ class LeafWeights:
         return chances_of(self.scores(codes), self.margin)
 
     def contributions(self, codes: NDArray[np.integer]) -> Floats:
-        """Return what each tree adds to each class's score: rows x trees x classes."""
+        """Return what each tree adds to each class's score beside its level: rows x trees x classes."""
         leaves = self.trees.leaves(codes).astype(np.int64) + self.trees.starts
-        parts: Floats = self.by_class[leaves]
+        parts: Floats = self.by_class[leaves] - self.levels
         return parts

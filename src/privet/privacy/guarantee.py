@@ -179,8 +179,10 @@ def _factor(epsilon: float) -> str:
     """Return e^epsilon to three digits, rounded up: a promise must not look better than it is."""
     if epsilon > 50:
         return ", which is next to no promise at all"
-    step = 10.0 ** (math.floor(epsilon / math.log(10)) - 2)
-    return f" = {math.ceil(math.exp(epsilon) / step) * step:.3g}"
+    # As many digits as it takes to tell it from 1.
+    digits = 2 + max(1, -math.floor(math.log10(math.expm1(epsilon))))
+    step = 10.0 ** (math.floor(epsilon / math.log(10)) - digits + 1)
+    return f" = {math.ceil(math.exp(epsilon) / step) * step:.{digits}g}"
 
 
 def _few(names: Sequence[str], most: int = 3) -> str:

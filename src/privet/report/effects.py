@@ -35,8 +35,8 @@ class Effect:
     classes : tuple of labels
         Whose score: of two classes the second's, against the first.
     values : array of shape (cells of the first attribute, ..., classes)
-        Of two classes, by how much the logarithm of the odds moves; of more, what is added to each one's score. Beside
-        the tree's ``levels``.
+        What is added to the score: of two classes of the second against the first, of more to each one's. Beside the
+        tree's ``levels``.
     levels : array of shape (classes,)
         What all cells add alike: the mean over cells that are not of missing values. It tells nothing, since other
         trees and the class balance make up for it.
@@ -134,7 +134,7 @@ def score_of(effect: Effect, classes: tuple[Label, ...]) -> str:
     if len(classes) == 2:
         (own,) = effect.classes
         other = classes[1 - classes.index(own)]
-        return f"log odds of {own} against {other}"
+        return f"score of {own} against {other}"
     return "score of each class" if len(effect.classes) > 1 else f"score of {effect.classes[0]}"
 
 

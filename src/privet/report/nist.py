@@ -64,7 +64,7 @@ def _parameter(guarantee: dict[str, Any]) -> Answer:
     if guarantee["epsilon"] == "inf":
         none = "None is proven" if guarantee["mode"] == PAPER else "None"
         return Answer("Privacy parameter", f"{none}: {guarantee['reason']}.", MODEL_FILE)
-    kind = "pure differential privacy" if guarantee["delta"] == 0 else f"delta = {guarantee['delta']:g}"
+    kind = "pure differential privacy" if guarantee["delta"] == 0 else f"delta = {exact(guarantee['delta'])}"
     apart = f", apart from {_leaks(len(guarantee['leaks']))} listed above" if guarantee["leaks"] else ""
     given = wording.provided(guarantee)
     return Answer("Privacy parameter", f"epsilon = {exact(guarantee['epsilon'])}, {kind}{apart}{given}.", MODEL_FILE)

@@ -143,7 +143,8 @@ def _epsilon(guarantee: dict[str, Any]) -> str:
 def _delta(guarantee: dict[str, Any]) -> str:
     pure = guarantee["delta"] == 0 and guarantee["mode"] == SOUND
     apart = ", apart from the leaks" if guarantee["leaks"] else ""
-    return f"{guarantee['delta']:g}{f' (pure differential privacy{apart})' if pure else ''}"
+    delta = epsilon_up(guarantee["delta"]) if guarantee["delta"] else "0"
+    return f"{delta}{f' (pure differential privacy{apart})' if pure else ''}"
 
 
 def _unit(guarantee: dict[str, Any]) -> str:
@@ -209,7 +210,7 @@ def _unit_of(receipt: Receipt) -> str:
 
 def _cost(receipt: Receipt) -> str:
     if not math.isinf(receipt.epsilon):
-        return epsilon_up(receipt.epsilon) + (f" at delta {receipt.delta:g}" if receipt.delta else "")
+        return epsilon_up(receipt.epsilon) + (f" at delta {epsilon_up(receipt.delta)}" if receipt.delta else "")
     if receipt.asked is None or math.isinf(receipt.asked):
         return "infinite"
     return f"infinite, asked for {epsilon_up(receipt.asked)}"

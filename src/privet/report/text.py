@@ -70,7 +70,7 @@ def _weights_as_text(model: Any, tree: int) -> str:
         raise ParameterError("the model is its class balance alone, without a tree to show; raise epsilon")
     effect = effects[check_whole("tree", tree, least=0, most=len(effects) - 1)]
     schema, several = model.schema_, len(effect.classes) > 1
-    scores = f"the scores of {', '.join(quoted(c) for c in schema.classes)}" if several else _log_odds(schema.classes)
+    scores = f"the scores of {', '.join(quoted(c) for c in schema.classes)}" if several else _score(schema.classes)
     noise = "no noise in it"
     if effect.noise.max() > 0:
         noise = (
@@ -82,14 +82,14 @@ def _weights_as_text(model: Any, tree: int) -> str:
     return "\n".join([header, *(_weight_line(effect, place) for place in cells)])
 
 
-def _log_odds(classes: tuple[Label, ...]) -> str:
-    return f"the log odds of {quoted(classes[1])} against {quoted(classes[0])}"
+def _score(classes: tuple[Label, ...]) -> str:
+    return f"the score of {quoted(classes[1])} against {quoted(classes[0])}"
 
 
 def _weight_line(effect: Effect, place: tuple[int, ...]) -> str:
     named = zip(effect.names, effect.cells, place, strict=True)
     told = ", ".join(f"{quoted(name)}: {_plain(own[i])}" for name, own, i in named)
-    values = [f"{value:+.3f}" for value in effect.values[place] + effect.levels]
+    values = [f"{value:+.3f}" for value in effect.values[place]]
     listed = ", ".join(values)
     return f"|--- {told}: {listed if len(values) == 1 else f'[{listed}]'}"
 

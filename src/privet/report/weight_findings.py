@@ -11,7 +11,10 @@ from privet.report.shapes import shapes_section
 from privet.tree.intervals import RELIABLE
 
 _MOST_TREES = 40
-_TOTALS = "From the released class balance and the number of rows."
+_TOTALS = (
+    "From the released class balance and the number of rows. Where that was declared, the figures are as right as it "
+    "is: each hundred rows more or less move every class by its part of a hundred."
+)
 _IMPORTANCES = (
     "Each attribute's share in how much the scores of rows differ, from released weights. What several attributes do "
     "together is split between them. All cells count alike, and so does their noise, which is largest in cells that "

@@ -127,6 +127,11 @@ class Numeric:
         return self._all_edges[1:-1].copy()
 
     @property
+    def is_open(self) -> bool:
+        """Whether neither bins nor edges were declared, so that a method may choose the cells."""
+        return self.bins is None and self.edges is None
+
+    @property
     def uniform(self) -> bool:
         """Whether all cells are equally wide."""
         return self.edges is None

@@ -106,8 +106,7 @@ class Schema:
     def with_bins(self, n_bins: int) -> Self:
         """Return the schema with numbers that declare neither bins nor edges cut into ``n_bins`` cells."""
         return self.with_attributes(
-            replace(a, bins=n_bins) if isinstance(a, Numeric) and a.bins is None and a.edges is None else a
-            for a in self.attributes
+            replace(a, bins=n_bins) if isinstance(a, Numeric) and a.is_open else a for a in self.attributes
         )
 
     def with_attributes(self, attributes: Iterable[Attribute]) -> Self:

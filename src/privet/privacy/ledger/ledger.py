@@ -150,7 +150,7 @@ class Ledger:
             _check_unit(account, unit)
             expenses = account.expenses
             if checked and not account.budget.allows([*expenses, Expense(cost, self.part)], self.part):
-                raise BudgetExceeded(cost.epsilon, account.budget.left(expenses, self.part), self.dataset)
+                raise BudgetExceeded(cost.epsilon, account.budget.left(expenses, self.part), self.dataset, cost.delta)
             return page.append(kind, {**note, **amounts(cost), "dataset": self.dataset, "part": self.part})
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -48,7 +49,8 @@ class Reservation:
         if not self._cost.covers(cost):
             raise LedgerError("the release cost more than was reserved for it; it is withheld, and counts as spent")
         # What shares of the price lack by rounding is not worth a digit in the books.
-        charged = self._cost if cost.epsilon > (1 - _ROUNDING) * self._cost.epsilon and not cost.delta else cost
+        nearly = cost.epsilon > (1 - _ROUNDING) * self._cost.epsilon and not cost.delta
+        charged = replace(self._cost, delta=0.0) if nearly else cost
         self._close(SETTLED, {**note(), **amounts(charged), "event": events.to_json(event)})
 
     def __enter__(self) -> Self:

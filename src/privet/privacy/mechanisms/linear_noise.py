@@ -81,7 +81,9 @@ def sum_zero_tilt(
     amount that is the sum of n - 1 exponential variates, cut at uniform points. Argument: linear_noise.md.
     """
     if not 3 <= n_weights <= MOST_SUM_ZERO_CLASSES:
-        raise ParameterError(f"noise that adds up to zero is for 3 to {MOST_SUM_ZERO_CLASSES} classes")
+        raise ParameterError(
+            f"noise that adds up to zero is for 3 to {MOST_SUM_ZERO_CLASSES} classes; use laplace_tilt"
+        )
     grid, n_leaves = grid_of(scales), int(sizes.sum())
     steps = _exponential_steps(scales, grid, sizes * (n_weights - 1), noise).reshape(n_leaves, n_weights - 1)
     amounts = steps.sum(axis=1) + 0.5 * (n_weights - 1)
