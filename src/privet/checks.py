@@ -1,6 +1,7 @@
-"""What counts as a whole number, decided once."""
+"""What counts as a whole number, and as one of the classes, decided once."""
 
-from typing import TypeGuard
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -17,3 +18,10 @@ def check_whole(name: str, value: object, *, least: int, most: int) -> int:
     if is_whole(value) and least <= value <= most:
         return int(value)
     raise ParameterError(f"{name}={value!r} must be a whole number from {least} to {most:,}")
+
+
+def class_position(classes: Sequence[Any], class_: object) -> int:
+    """Return where ``class_`` stands among the classes."""
+    if class_ not in classes:
+        raise ParameterError(f"class_={class_!r} is none of the classes; choose from {list(classes)}")
+    return classes.index(class_)

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.receipts import asked_epsilon, is_seeded
 from privet.central.released import ReleasedClassifier
-from privet.errors import ModelFileError, PrivetError
+from privet.errors import ModelFileError
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
@@ -161,7 +160,7 @@ class CountForestClassifier(ReleasedClassifier):
             raise ModelFileError("the trees are more or taller than privet grows them; the file is damaged")
         counts = cls._read_counts(document["released"], forest, n_classes=len(schema.classes))
         guarantee = Guarantee.from_json(document["guarantee"])
-        model = cls._unfitted(document["parameters"], schema, forest, guarantee)
+        model = cls._unfitted(document["parameters"], schema, guarantee, **cls._shape_parameters(forest))
         return model._restored(schema, forest, counts, guarantee)  # noqa: SLF001 - of its own class
 
     def _restored(self, schema: Schema, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee) -> Self:
@@ -178,21 +177,6 @@ class CountForestClassifier(ReleasedClassifier):
         if forest.n_trees * int(np.abs(counts).sum(axis=1).max(initial=0)) >= 2**62:
             raise ModelFileError("the released counts are too large to be added up; the file is damaged")
         return counts
-
-    @classmethod
-    def _unfitted(cls, parameters: object, schema: Schema, forest: Forest, guarantee: Guarantee) -> Self:
-        if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
-            raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
-        model = cls(
-            schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **parameters,
-        )  # fmt: skip
-        model.set_params(**cls._shape_parameters(forest))
-        try:
-            model.check_parameters()
-        except PrivetError as error:
-            raise ModelFileError("a parameter of the model is out of its range; the file was changed") from error
-        return model
 
     @classmethod
     def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import in_sequence, is_count
+from privet.central.released import row_count_share
 from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError
+from privet.joint.released import ROW_COUNT
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
 from privet.privacy.events import Event, Parallel, Sequential
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
-from privet.privacy.mechanisms.rational import MIN_EPSILON, remaining
+from privet.privacy.mechanisms.rational import remaining
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
@@ -22,9 +24,7 @@ from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 
 MAX_BATCHES = 10_000
-# Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it needs a rough number only.
-ROW_COUNT_SHARE = 0.05
-ROW_COUNT, LEAF_COUNTS = "number of rows", "class counts of leaves"
+LEAF_COUNTS = "class counts of leaves"
 
 
 class LeafCountClassifier(CountForestClassifier):
@@ -149,16 +149,12 @@ class LeafCountClassifier(CountForestClassifier):
         share = self._row_count_share(schema, epsilon)
         if share == 0:
             return schema.rows or 1, epsilon, ()
-        exact = np.array([rows.exact_size()], dtype=np.int64)
-        moves = self._unit().max_rows
-        noisy, receipt = discrete_laplace(exact, epsilon=share, sensitivity=moves, what=ROW_COUNT, noise=noise)
-        return max(1, int(noisy[0])), remaining(epsilon, share), (receipt,)
+        noisy, receipt = self._bought_rows(rows, share, noise)
+        return max(1, noisy), remaining(epsilon, share), (receipt,)
 
     def _row_count_share(self, schema: Schema, epsilon: float) -> float:
         """Return the share of epsilon for a noisy number of rows: none where it is not needed."""
-        share = ROW_COUNT_SHARE * epsilon
-        needed = self._needs_rows() and schema.rows is None
-        return share if needed and share >= MIN_EPSILON else 0.0  # below that the count would be noise alone
+        return row_count_share(epsilon) if self._needs_rows() and schema.rows is None else 0.0
 
     def _release_counts(
         self, forest: Forest, schema: Schema, rows: Rows, epsilon: float, noise: NoiseSource

@@ -8,19 +8,17 @@ from typing import Any, Self
 import numpy as np
 
 from privet.central.forest_plan import ForestPlan, planned_forest
-from privet.central.leaf_counts import ROW_COUNT_SHARE
+from privet.central.released import row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.joint.fitting import Fitting
 from privet.joint.policy import Overrides, Policy
-from privet.joint.released import ROW_COUNT
 from privet.plan import epsilon_needed
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Sequential
 from privet.privacy.ledger import Ledger
-from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
-from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, equal_share, remaining
+from privet.privacy.mechanisms.rational import check_epsilon, equal_share, remaining
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
@@ -178,20 +176,11 @@ class PrivateForestClassifier(WeightForestClassifier):
         if self.schema != "infer" and (schema := self._resolve_schema(None, None)).rows is not None:
             return schema, schema.rows, epsilon, ()
         encoder, rows = self._open(X, y)
-        share = self._row_count_share(epsilon)
+        share = row_count_share(epsilon)
         if share == 0:
             return encoder.schema, 1, epsilon, ()
-        exact = np.array([rows.exact_size()], dtype=np.int64)
-        noisy, receipt = discrete_laplace(
-            exact, epsilon=share, sensitivity=self._unit().max_rows, what=ROW_COUNT, noise=noise
-        )
-        return encoder.schema, max(2, int(noisy[0])), remaining(epsilon, share), (receipt,)
-
-    @staticmethod
-    def _row_count_share(epsilon: float) -> float:
-        """Return the share of epsilon for a noisy number of rows; none where it would be noise alone."""
-        share = ROW_COUNT_SHARE * epsilon
-        return share if share >= MIN_EPSILON else 0.0
+        noisy, receipt = self._bought_rows(rows, share, noise)
+        return encoder.schema, max(2, noisy), remaining(epsilon, share), (receipt,)
 
     def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
         """Return the policy at a row's share of what a unit may cost."""
@@ -215,7 +204,7 @@ class PrivateForestClassifier(WeightForestClassifier):
         n_rows = self._checked_rows(n_rows, schema)
 
         def planned(epsilon: float) -> ForestPlan:
-            share = 0.0 if schema.rows is not None else self._row_count_share(epsilon)
+            share = 0.0 if schema.rows is not None else row_count_share(epsilon)
             policy = self._policy(schema, remaining(epsilon, share), n_rows)
             coins = public_generator(self.random_state)
             return planned_forest(

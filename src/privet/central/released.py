@@ -2,17 +2,35 @@
 
 import sys
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from privet.central.receipts import asked_epsilon, is_seeded
 from privet.checks import is_whole
-from privet.errors import ModelFileError, SchemaError
+from privet.counting.rows import Rows
+from privet.errors import ModelFileError, PrivetError, SchemaError
 from privet.estimator import PrivateClassifier, public_facts
+from privet.joint.released import ROW_COUNT
 from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.privacy.mechanisms.rational import MIN_EPSILON
+from privet.rng import NoiseSource
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+
+# Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it needs a rough number only.
+ROW_COUNT_SHARE = 0.05
+
+
+def row_count_share(epsilon: float) -> float:
+    """Return what a noisy number of rows costs: none where it would be noise alone."""
+    share = ROW_COUNT_SHARE * epsilon
+    return share if share >= MIN_EPSILON else 0.0
 
 
 class ReleasedClassifier(PrivateClassifier):
@@ -21,6 +39,10 @@ class ReleasedClassifier(PrivateClassifier):
     # Constructor parameters that decide how released numbers are read, and so belong in the file.
     file_parameters: ClassVar[tuple[str, ...]] = ()
     _fitted_with: dict[str, Any]
+
+    @abstractmethod
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
 
     @abstractmethod
     def _is_receipt(self, event: Event, forest: Any, schema: Schema) -> bool:
@@ -49,11 +71,33 @@ class ReleasedClassifier(PrivateClassifier):
         if guarantee != expected or not self._is_receipt(guarantee.event, forest, schema):
             raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
 
+    @classmethod
+    def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **told: Any) -> Self:
+        """Return an unfitted model of a file's ``parameters``, and of what its other parts have ``told``."""
+        if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
+            raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
+        model = cls(
+            schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
+            unsafe_seeded_noise=is_seeded(guarantee.event), **{**parameters, **told},
+        )  # fmt: skip
+        try:
+            model.check_parameters()
+        except PrivetError as error:
+            raise ModelFileError("a parameter of the model is out of its range; the file was changed") from error
+        return model
+
     def _encoder_of(self, schema: Schema) -> Encoder:
         try:
             return Encoder(schema, self._unit().column)
         except SchemaError as error:
             raise ModelFileError("the unit's column is one of the schema's; the file was changed") from error
+
+    def _bought_rows(self, rows: Rows, share: float, noise: NoiseSource) -> tuple[int, Event]:
+        """Return a noisy number of rows, for a ``share`` of epsilon, and its receipt."""
+        exact = np.array([rows.exact_size()], dtype=np.int64)
+        moves = self._unit().max_rows
+        noisy, receipt = discrete_laplace(exact, epsilon=share, sensitivity=moves, what=ROW_COUNT, noise=noise)
+        return int(noisy[0]), receipt
 
     def _say(self, message: str) -> None:
         if self.verbose:

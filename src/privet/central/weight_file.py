@@ -25,6 +25,7 @@ from privet.privacy.events import (
     ObjectivePerturbation,
     PermuteAndFlip,
 )
+from privet.privacy.mechanisms.objective_perturbation import n_columns
 from privet.schema import Schema
 
 _EXPONENTS = range(-40, 13)
@@ -57,19 +58,19 @@ def released_from_json(structure: object, data: object, schema: Schema) -> Relea
         raise ModelFileError("the model was fitted with a margin that this privet does not know; update privet")
     if not isinstance(data, Mapping) or set(data) != {"rows", "balance", "weights", "exponent"}:
         raise ModelFileError("the released numbers are not those of this method; the file is damaged")
-    n_columns = 1 if len(schema.classes) == 2 else len(schema.classes)
+    columns = n_columns(len(schema.classes))
     trees = Trees.of(checked_trees(structure["trees"], schema.attributes, most_leaves=MOST_LEAVES), schema)
     n_rows, exponent = integers([data["rows"], data["exponent"]], "released", limit=2**53).tolist()
     if n_rows < 1 or exponent not in _EXPONENTS:
         raise ModelFileError("the released rows or the grid are not what privet writes there; the file is damaged")
     balance = integers(data["balance"], "released.balance", limit=2**53)
     weights = integers(data["weights"], "released.weights", limit=int(MOST_WEIGHT * 2.0**-exponent))
-    if len(balance) != n_columns or len(weights) != trees.n_leaves * n_columns:
+    if len(balance) != columns or len(weights) != trees.n_leaves * columns:
         raise ModelFileError("the released numbers do not fit the trees and classes; the file is damaged")
     variances, noise_std = (_one_a_tree(structure[name], trees.n_trees) for name in ("variances", "noise_std"))
     if not (variances > 0).all():
         raise ModelFileError("a prior variance is not above 0; the file is damaged")
-    return Released(trees, n_rows, balance, weights.reshape(-1, n_columns), exponent, variances, noise_std)
+    return Released(trees, n_rows, balance, weights.reshape(-1, columns), exponent, variances, noise_std)
 
 
 def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.receipts import asked_epsilon, in_sequence, is_seeded
+from privet.central.receipts import in_sequence
 from privet.central.released import ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
-from privet.errors import ModelFileError, ParameterError, PrivetError
+from privet.checks import class_position
 from privet.joint.fitting import balance_scale
 from privet.joint.link import scores_of
 from privet.joint.policy import MARGIN
@@ -19,9 +19,7 @@ from privet.joint.shapes import Shape, shape_of, shares_of_shapes
 from privet.joint.trees import Trees
 from privet.joint.weights import LeafWeights
 from privet.privacy.accounting import stated_delta
-from privet.privacy.events import (
-    Event,
-)
+from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
 from privet.privacy.mechanisms.spread import standard_deviation
@@ -118,17 +116,13 @@ class WeightForestClassifier(ReleasedClassifier):
         parts = self.leaf_weights_.contributions(codes)
         chosen = self._explained(codes, class_)
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
-        names = [" x ".join(self.schema_.names[a] for a in own_names) for own_names in self.trees_.attributes]
-        return pd.DataFrame(
-            np.column_stack([self.leaf_weights_.start[chosen], own]), columns=["(start)", *names],
-            index=getattr(X, "index", None),
-        ) * (2.0 if len(self.classes_) == 2 else 1.0)  # fmt: skip
+        names = ["(start)", *self.trees_.titles(self.schema_.names)]
+        values = np.column_stack([self.leaf_weights_.start[chosen], own]) * (2.0 if len(self.classes_) == 2 else 1.0)
+        return pd.DataFrame(values, columns=names, index=getattr(X, "index", None))
 
     def _explained(self, codes: NDArray[Any], class_: Label | None) -> NDArray[np.int64]:
-        if class_ is not None and class_ not in self.schema_.classes:
-            raise ParameterError(f"class_={class_!r} is none of the classes; choose from {list(self.schema_.classes)}")
         if class_ is not None:
-            return np.full(len(codes), self.schema_.classes.index(class_))
+            return np.full(len(codes), class_position(self.schema_.classes, class_))
         if len(self.classes_) == 2:
             return np.ones(len(codes), dtype=np.int64)
         best: NDArray[np.int64] = np.argmax(self.leaf_weights_.scores(codes), axis=1)
@@ -175,20 +169,6 @@ class WeightForestClassifier(ReleasedClassifier):
         model = cls._unfitted(document["parameters"], schema, guarantee)
         model._check_guarantee(guarantee, schema, released)  # noqa: SLF001 - of its own class
         model._set_fitted(model._encoder_of(schema), released, guarantee)  # noqa: SLF001
-        return model
-
-    @classmethod
-    def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee) -> Self:
-        if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
-            raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
-        model = cls(
-            schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **parameters,
-        )  # fmt: skip
-        try:
-            model.check_parameters()
-        except PrivetError as error:
-            raise ModelFileError("a parameter of the model is out of its range; the file was changed") from error
         return model
 
     def _is_receipt(self, event: Event, forest: Released, schema: Schema) -> bool:

@@ -53,7 +53,7 @@ class Explanations:
     @cached_property
     def _own_names(self) -> list[str]:
         schema = self.model.schema_
-        trees = [" x ".join(schema.names[a] for a in own) for own in self.model.trees_.attributes]
+        trees = self.model.trees_.titles(schema.names)
         # Named apart from the attributes themselves, which may be kept beside them.
         return [_CLASS, *(f"effect({name})" for name in (_START, *trees)), _SCORE]
 

@@ -6,18 +6,16 @@ in the last place; additions, multiplications and divisions are rounded as IEEE 
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.joint.objective import Objective
+from privet.privacy.mechanisms.bits import compiled
 
 Floats = NDArray[np.float64]
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Half a unit in the last place of 1.
 _ROUNDING = 2.0**-53
@@ -68,11 +66,7 @@ def _prior_pull(objective: Objective, weights: Floats) -> tuple[Floats, float]:
     return pull, error
 
 
-def _compiled(function: _Function) -> _Function:
-    return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
-
-
-@_compiled
+@compiled
 def _sum_residuals(
     leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
     offsets: Floats, margin: float, coarse: NDArray[np.int64], fine: NDArray[np.int64],
@@ -103,7 +97,7 @@ def _sum_residuals(
     return total
 
 
-@_compiled
+@compiled
 def _score(
     leaves: NDArray[Any], starts: NDArray[np.int64], i: int, weights: Floats, c: int, offset: float
 ) -> tuple[float, float]:
@@ -122,7 +116,7 @@ def _score(
     return total + lost, _ROUNDING * abs(total + lost) + 4.0 * starts.size**2 * _ROUNDING**2 * size
 
 
-@_compiled
+@compiled
 def _binary_residual(
     leaves: NDArray[Any], starts: NDArray[np.int64], i: int, label: int, weights: Floats, offsets: Floats,
     margin: float, residuals: Floats,
@@ -138,7 +132,7 @@ def _binary_residual(
     return float(slope * (error + _ROUNDING * (abs(lead) + abs(offset))) + _OWN * _ROUNDING)
 
 
-@_compiled
+@compiled
 def _softmax_residuals(
     leaves: NDArray[Any], starts: NDArray[np.int64], i: int, label: int, weights: Floats, offsets: Floats,
     margin: float, residuals: Floats,

@@ -4,26 +4,17 @@ Leaves are flat, row after row; ``starts`` turns a tree's own leaf numbers into 
 classes are one number a leaf (for the second class against the first), else one a leaf and class.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.privacy.mechanisms.bits import compiled, inlined
+
 Floats = NDArray[np.float64]
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _compiled(function: _Function) -> _Function:
-    return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
-
-
-def _inlined(function: _Function) -> _Function:
-    return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
-
-
-@_compiled
+@compiled
 def binary_gradient(
     leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
     offset: float, margin: float, gradient: Floats, bends: NDArray[np.float32],
@@ -46,7 +37,7 @@ def binary_gradient(
             gradient[found[t]] += pull
 
 
-@_compiled
+@compiled
 def binary_bend(
     leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], direction: Floats, out: Floats
 ) -> None:
@@ -63,7 +54,7 @@ def binary_bend(
             out[found[t]] += moved
 
 
-@_compiled
+@compiled
 def binary_hessian(
     leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], hessian: Floats
 ) -> None:
@@ -80,7 +71,7 @@ def binary_hessian(
                 line[found[u]] += bend
 
 
-@_inlined
+@inlined
 def _add_up(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
     """Add the lines ``found`` of ``values`` to ``out``, four columns at a time: compilers then use vectors."""
     n_columns = out.size
@@ -99,7 +90,7 @@ def _add_up(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
             out[c] += values[found[t], c]
 
 
-@_inlined
+@inlined
 def _spread(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
     """Add ``values`` to the lines ``found`` of ``out``."""
     n_columns = values.size
@@ -117,7 +108,7 @@ def _spread(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
             out[found[t], c] += values[c]
 
 
-@_compiled
+@compiled
 def softmax_gradient(
     leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
     offsets: Floats, margin: float, gradient: Floats, chances: NDArray[np.float32],
@@ -150,7 +141,7 @@ def softmax_gradient(
         _spread(found, scores, gradient)
 
 
-@_compiled
+@compiled
 def softmax_bend(
     leaves: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
     direction: Floats, out: Floats,
@@ -177,7 +168,7 @@ def softmax_bend(
         _spread(found, moved, out)
 
 
-@_compiled
+@compiled
 def softmax_hessian(
     leaves: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
     hessian: Floats,
@@ -206,7 +197,7 @@ def softmax_hessian(
                         line[found[u] + e] += bend[c, e]
 
 
-@_compiled
+@compiled
 def leaf_bends(leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], out: Floats) -> None:
     """Add each line's ``bends``, one a column, to the leaves that it reaches."""
     n_trees = starts.size
@@ -217,7 +208,7 @@ def leaf_bends(leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[n
                 out[found, c] += bends[i, c]
 
 
-@_compiled
+@compiled
 def scores_of(leaves: NDArray[Any], starts: NDArray[np.int64], weights: Floats, scores: Floats) -> None:
     """Add the weights of the leaves that each line reaches to ``scores``, lines x columns."""
     n_trees = starts.size

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privet.errors import ParameterError
 from privet.joint.cells import with_cells
 from privet.joint.trees import MOST_CELLS, Trees
-from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most
+from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most, n_columns, pulls
 from privet.privacy.mechanisms.rational import MIN_EPSILON, remaining
 from privet.schema import Attribute, Categorical, Numeric, Schema
 
@@ -83,8 +83,8 @@ class Policy:
 
     @property
     def n_columns(self) -> int:
-        """How many weights a leaf has: one for two classes, else one a class."""
-        return 1 if self.n_classes == 2 else self.n_classes
+        """How many weights a leaf has."""
+        return n_columns(self.n_classes)
 
     @cached_property
     def n_attributes(self) -> int:
@@ -129,18 +129,13 @@ class Policy:
         if self.fixed.n_bins is not None:
             return self.fixed.n_bins
         rows = _ROWS_PER_CELL_OF_ONE if self.n_attributes == 1 else _ROWS_PER_CELL
-        worth = self.n_rows * self.epsilon / (rows * self.n_attributes * self._pull)
+        worth = self.n_rows * self.epsilon / (rows * self.n_attributes * pulls(self.n_classes))
         return max(2, round(min(worth, _MOST_BINS)))
 
     @cached_property
     def cells(self) -> Schema:
         """The schema with the cells of numbers."""
         return with_cells(self.schema, self.n_bins)
-
-    @property
-    def _pull(self) -> int:
-        # With more than two classes a row moves the gradient twice: its own class up, the others down.
-        return 1 if self.n_classes == 2 else 2
 
     @cached_property
     def shares(self) -> Shares:
@@ -178,7 +173,7 @@ class Policy:
 
         def rows_over_noise(size: int) -> float:
             n_trees = n_numbers + math.ceil(len(names) / size)
-            noise = math.sqrt(2) * n_trees * self._pull / linear
+            noise = math.sqrt(2) * n_trees * pulls(self.n_classes) / linear
             return self.n_rows / (max(noise, 1.0) * mean_size**size)
 
         return max([1, *(size for size in range(2, _MOST_GROUPED + 1) if rows_over_noise(size) >= _ROWS_OVER_NOISE)])

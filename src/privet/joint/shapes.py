@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.joint.prior import covariance_of
-from privet.joint.trees import MOST_CELLS
+from privet.joint.trees import cell_ends
 from privet.joint.weights import LeafWeights
 from privet.schema import Attribute, Categorical, Schema
 
@@ -64,8 +64,8 @@ def shape_of(
     own = model.trees.attributes[tree]
     shape = [model.trees.n_cells(a) for a in own]
     covariance = covariance_of(model.trees, tree, schema, variance)
-    # The weights move by the inverse of the Hessian times the tilt.
-    moves = np.linalg.inv(np.linalg.inv(covariance) + rows_per_leaf * np.eye(len(covariance)))
+    # The weights move by the inverse of the Hessian, K^-1 + rows, times the tilt.
+    moves = np.linalg.solve(np.eye(len(covariance)) + rows_per_leaf * covariance, covariance)
     factor = 0.5 if model.weights.shape[1] == 1 else 1.0
     deviations = factor * noise_std * np.sqrt((moves**2).sum(axis=1))
     return Shape(
@@ -79,9 +79,8 @@ def shape_of(
 
 def cell_names(attribute: Attribute) -> tuple[str, ...]:
     """Return what the cells of an attribute are, in words."""
-    n_cells = min(attribute.n_values, MOST_CELLS)
-    ends = [-(-i * attribute.n_values // n_cells) for i in range(n_cells + 1)]
-    return (*(_cell_name(attribute, low, high - 1) for low, high in pairwise(ends)), MISSING)
+    ends = pairwise(cell_ends(attribute.n_values))
+    return (*(_cell_name(attribute, low, high - 1) for low, high in ends), MISSING)
 
 
 def _cell_name(attribute: Attribute, first: int, last: int) -> str:

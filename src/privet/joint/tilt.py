@@ -19,7 +19,7 @@ from privet.privacy.mechanisms.linear_noise import (
     scales_at_least,
     sum_zero_tilt,
 )
-from privet.privacy.mechanisms.objective_perturbation import gaussian_price
+from privet.privacy.mechanisms.objective_perturbation import gaussian_price, n_columns, pulls
 from privet.privacy.mechanisms.rational import float_above, multiple
 from privet.rng import NoiseSource
 
@@ -44,7 +44,7 @@ class Tilt:
     @property
     def n_columns(self) -> int:
         """The number of weights a leaf."""
-        return 1 if self.n_classes == 2 else self.n_classes
+        return n_columns(self.n_classes)
 
     @property
     def noise_std(self) -> NDArray[np.float64]:
@@ -53,17 +53,17 @@ class Tilt:
 
     def drawn(self, noise: NoiseSource) -> LinearNoise:
         """Draw the tilt: leaves x columns."""
-        n_columns, n_leaves = self.n_columns, self.trees.n_leaves
+        columns, n_leaves = self.n_columns, self.trees.n_leaves
         if self.sigma is not None:
-            return normal_tilt(self.sigma, n_leaves, n_weights=n_columns, noise=noise)
+            return normal_tilt(self.sigma, n_leaves, n_weights=columns, noise=noise)
         if not self.scales:
-            return LinearNoise(np.zeros((n_leaves, n_columns)), 0.0)
+            return LinearNoise(np.zeros((n_leaves, columns)), 0.0)
         scales, sizes = list(self.scales), self.trees.sizes
-        if n_columns == 1:
+        if columns == 1:
             return laplace_tilt(scales, sizes, n_weights=1, noise=noise)
-        if n_columns <= MOST_SUM_ZERO_CLASSES:
-            return sum_zero_tilt(scales, sizes, n_weights=n_columns, noise=noise)
-        return laplace_tilt([2 * scale for scale in scales], sizes, n_weights=n_columns, noise=noise)
+        if columns <= MOST_SUM_ZERO_CLASSES:
+            return sum_zero_tilt(scales, sizes, n_weights=columns, noise=noise)
+        return laplace_tilt([2 * scale for scale in scales], sizes, n_weights=columns, noise=noise)
 
     def event(self, what: str, *, rows: int) -> Event:
         """Return what the noise is and costs, for a unit of so many ``rows``."""
@@ -102,11 +102,11 @@ def _normal_tilt(fit: float, delta: float, trees: Trees, n_classes: int) -> Tilt
     """Return the least normal noise whose price is ``fit`` at ``delta``, or None where there is none."""
 
     def tilt_of(mu: float) -> Tilt | None:
-        sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * (1 if n_classes == 2 else 2)) / mu)
+        sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * pulls(n_classes)) / mu)
         curvature = _normal_curvature(fit, mu, n_classes)
         if curvature <= 0:
             return None
-        n_numbers = trees.n_leaves * (1 if n_classes == 2 else n_classes)
+        n_numbers = trees.n_leaves * n_columns(n_classes)
         price = gaussian_price(
             sigma, curvature, n_trees=trees.n_trees, n_classes=n_classes, epsilon=fit, n_numbers=n_numbers
         )
@@ -138,12 +138,11 @@ def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
 
 def public_error(event: Event, trees: Trees) -> float:
     """Return a bound on how far a drawn tilt is from the exact law, but for events that no machine will see."""
-    largest = float(deviations(event, trees).max(initial=0.0))
-    if largest == 0:
+    if not isinstance(event, GaussianObjective | ObjectivePerturbation):
         return 0.0
-    n_columns = 1 if getattr(event, "classes", 2) == 2 else getattr(event, "classes", 2)
+    largest = float(deviations(event, trees).max(initial=0.0))
     # The grid is at most 2**-37 of the largest scale or 2**-36 of sigma, and a draw is within columns / 2 of it.
-    return 2.0**-38 * largest * (n_columns + 2)
+    return 2.0**-38 * largest * (n_columns(event.classes) + 2)
 
 
 def laplace_factor(n_classes: int) -> float:

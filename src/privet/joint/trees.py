@@ -14,6 +14,12 @@ from privet.schema import Attribute, Schema
 MOST_CELLS = 255
 
 
+def cell_ends(n_values: int) -> list[int]:
+    """Return the code at which each of an attribute's cells begins, and where the last one ends."""
+    n_cells = min(n_values, MOST_CELLS)
+    return [-(-i * n_values // n_cells) for i in range(n_cells + 1)]
+
+
 @dataclass(frozen=True)
 class Trees:
     """Which attributes each tree asks for, and how many cells each attribute has; missing values have their own."""
@@ -71,6 +77,10 @@ class Trees:
         for a in own:
             leaf = leaf * self.n_cells(a) + self.cell_of(a).take(codes[:, a])
         return leaf
+
+    def titles(self, names: Sequence[str]) -> list[str]:
+        """Return what each tree is called: by the names of its attributes."""
+        return [" x ".join(names[a] for a in own) for own in self.attributes]
 
     def known(self, tree: int) -> NDArray[np.bool_]:
         """Return which leaves of a tree have no missing value; a lone cell counts as known."""

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import ParameterError
-from privet.joint.shapes import Shape
-from privet.joint.trees import MOST_CELLS
+from privet.checks import class_position
+from privet.joint.shapes import Shape, shares_of_shapes
+from privet.joint.trees import cell_ends
 from privet.schema import Attribute, Label, Numeric
 
 Floats = NDArray[np.float64]
@@ -100,7 +100,7 @@ def effects_of(model: Any, class_: Label | None = None) -> list[Effect]:
     ``class_`` asks for one class; by default it is the second of two, and all of more.
     """
     shapes, rare = model.shapes(), model.shapes(rows=0)
-    importances = model.feature_importances_
+    importances = shares_of_shapes(shapes, model.n_features_in_)
     shown = _shown_classes(model, class_)
     factor = 2.0 if len(model.schema_.classes) == 2 else 1.0
     effects = [
@@ -124,9 +124,7 @@ def _shown_classes(model: Any, class_: Label | None) -> list[int]:
     classes = model.schema_.classes
     if class_ is None:
         return [1] if len(classes) == 2 else list(range(len(classes)))
-    if class_ not in classes:
-        raise ParameterError(f"class_={class_!r} is none of the classes; choose from {list(classes)}")
-    return [classes.index(class_)]
+    return [class_position(classes, class_)]
 
 
 def score_of(effect: Effect, classes: tuple[Label, ...]) -> str:
@@ -140,9 +138,8 @@ def score_of(effect: Effect, classes: tuple[Label, ...]) -> str:
 
 def borders(attribute: Numeric) -> Floats:
     """Return where the cells of a number begin and end."""
-    n_cells = min(attribute.n_values, MOST_CELLS)
-    ends = [-(-i * attribute.n_values // n_cells) for i in range(1, n_cells)]
-    return np.array([attribute.low, *(attribute.cuts[end - 1] for end in ends), attribute.high])
+    inner = cell_ends(attribute.n_values)[1:-1]
+    return np.array([attribute.low, *(attribute.cuts[end - 1] for end in inner), attribute.high])
 
 
 def places(attribute: Numeric) -> Floats:

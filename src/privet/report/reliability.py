@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privet.checks import check_whole
+from privet.checks import check_whole, class_position
 from privet.errors import ParameterError
 from privet.report.plot import class_colour, new_axes
 from privet.schema import Label
@@ -68,13 +68,11 @@ def plot_reliability(
 def _chances(model: Any, X: Any, y: Any, class_: Label | None) -> tuple[Any, Any, str]:
     """Return the chance that each row was given, whether it came true, and of what."""
     classes = model.classes_.tolist()
-    if class_ is not None and class_ not in classes:
-        raise ParameterError(f"class_={class_!r} is none of the classes; choose from {classes}")
+    k = 1 if class_ is None else class_position(classes, class_)
     probabilities, labels = model.predict_proba(X), np.asarray(y)
     if labels.shape != (len(probabilities),) or not len(labels):
         raise ParameterError("X and y must hold one row and one label for each test row, and at least one")
     if class_ is None and len(classes) > 2:
         chosen = probabilities.argmax(axis=1)
         return probabilities.max(axis=1), model.classes_[chosen] == labels, "the predicted class"
-    k = 1 if class_ is None else classes.index(class_)
     return probabilities[:, k], labels == model.classes_[k], quoted(classes[k])

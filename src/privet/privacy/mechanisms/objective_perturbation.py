@@ -89,7 +89,7 @@ def gaussian_price(
 
 
 def _gaussian_price(sigma: Fraction, curvature: float, n_trees: int, n_classes: int, epsilon: float) -> float:
-    mu = math.sqrt(n_trees * (1 if n_classes == 2 else 2) / Fraction(sigma) ** 2) * _MARGIN
+    mu = math.sqrt(n_trees * pulls(n_classes) / Fraction(sigma) ** 2) * _MARGIN
     if n_classes == 2:
         return gaussian_delta(epsilon, mu) if curvature + mu * mu / 2 <= epsilon else 1.0
     share = curvature * (n_classes - 2) / (n_classes - 1) * _MARGIN
@@ -97,6 +97,16 @@ def _gaussian_price(sigma: Fraction, curvature: float, n_trees: int, n_classes: 
     if share >= epsilon or room > epsilon:
         return 1.0
     return min(1.0, (n_classes - 1) * gaussian_delta(epsilon - share, mu))
+
+
+def n_columns(n_classes: int) -> int:
+    """Return how many weights a leaf has: one for two classes, else one a class."""
+    return 1 if n_classes == 2 else n_classes
+
+
+def pulls(n_classes: int) -> int:
+    """Return how often a row moves the gradient of a leaf: with more than two classes its own up, the others down."""
+    return 1 if n_classes == 2 else 2
 
 
 def _shape(n_classes: int) -> tuple[float, float]:
