@@ -7,6 +7,7 @@
     ├── SchemaError          a schema contradicts itself, or its file cannot be read
     ├── DataError            a table or its labels do not fit the schema
     ├── StructureTooLarge    the trees asked for would not fit in memory
+    ├── ChannelError         a channel or a secret is damaged, or does not fit what is asked of it
     ├── ModelFileError       a model file is damaged, or of a later format
     ├── LedgerError          a ledger is damaged, missing or busy, or contradicts what is asked of it
     ├── BudgetExceeded       a release would cost more than the ledger has left
@@ -35,6 +36,10 @@ class DataError(PrivetError, ValueError):
 
 class StructureTooLarge(PrivetError, ValueError):
     """The trees asked for would hold more class counts than the cap allows."""
+
+
+class ChannelError(PrivetError, ValueError):
+    """The description of a channel, or a respondent's secret, is damaged or does not fit what is asked of it."""
 
 
 class ModelFileError(PrivetError, ValueError):

@@ -29,8 +29,13 @@ CURATOR = "the curator who held the rows"
 
 
 @cache
-def _installed_versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     return {"privet": version("privet"), "numpy": np.__version__, "python": platform.python_version()}
+
+
+def installed_versions() -> dict[str, str]:
+    """Return the software that is at work here."""
+    return dict(_versions())
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ class Guarantee:
     trust: str = CURATOR
     mode: str = SOUND
     reason: str = ""
-    versions: dict[str, str] = field(default_factory=lambda: dict(_installed_versions()))
+    versions: dict[str, str] = field(default_factory=installed_versions)
 
     @classmethod
     def from_event(
@@ -115,16 +120,16 @@ class Guarantee:
             return f"None proven: {self.reason}."
         opening = "The"
         if self.leaks:
-            opening = f"Apart from {_few(self.leaks)}, read from the rows without noise and covered by no promise: the"
+            opening = f"Apart from {few(self.leaks)}, read from the rows without noise and covered by no promise: the"
         provided = f"provided that {'; '.join(self.assumptions)}; " if self.assumptions else ""
-        epsilon = _rounded_up(self.epsilon)
+        epsilon = rounded_up(self.epsilon)
         kind, apart = f"pure differential privacy, epsilon = {epsilon}", ""
         if self.delta > 0:
-            delta = _rounded_up(self.delta)
+            delta = rounded_up(self.delta)
             kind, apart = f"approximate differential privacy, epsilon = {epsilon}, delta = {delta}", f" plus {delta}"
         return (
             f"{opening} chance of any outcome of this fit is the same whether or not {self.protects.subject} in the "
-            f"table, up to a factor e^{epsilon}{_factor(self.epsilon)}{apart} ({kind}, "
+            f"table, up to a factor e^{epsilon}{times(self.epsilon)}{apart} ({kind}, "
             f"neighbours: {self.neighbours}; {provided}trusted: {self.trust}; "
             f"public beforehand: {'; '.join(self.public)})."
         )
@@ -152,7 +157,7 @@ class Guarantee:
             raise ModelFileError("the guarantee lacks a field or has one too many; the file is damaged")
         lists = {name: _texts(data[name], name) for name in ("public", "leaks", "assumptions")}
         versions = data["versions"]
-        if not isinstance(versions, dict) or not _all_text([*versions, *versions.values()]):
+        if not isinstance(versions, dict) or not all_text([*versions, *versions.values()]):
             raise ModelFileError("the guarantee's versions are not what privet writes there; the file is damaged")
         event, unit = events.from_json(data["event"]), _unit_from_json(data)
         guarantee = replace(cls.from_event(event, unit=unit, **lists), versions=versions)
@@ -168,14 +173,14 @@ def _unit_from_json(data: Mapping[str, Any]) -> Unit:
         raise ModelFileError("the guarantee's unit is not what privet writes there; the file is damaged") from error
 
 
-def _rounded_up(epsilon: float) -> str:
+def rounded_up(epsilon: float) -> str:
     """Return epsilon to twelve digits, rounded up: shares of it add up to a little less."""
     exact = Decimal(repr(epsilon))
     rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 11), ROUND_CEILING)
     return repr(float(rounded)).removesuffix(".0")
 
 
-def _factor(epsilon: float) -> str:
+def times(epsilon: float) -> str:
     """Return e^epsilon to three digits, rounded up: a promise must not look better than it is."""
     if epsilon > 50:
         return ", which is next to no promise at all"
@@ -185,16 +190,18 @@ def _factor(epsilon: float) -> str:
     return f" = {math.ceil(math.exp(epsilon) / step) * step:.{digits}g}"
 
 
-def _few(names: Sequence[str], most: int = 3) -> str:
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first ``most`` names, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def _texts(value: object, name: str) -> list[str]:
-    if not isinstance(value, list) or not _all_text(value):
+    if not isinstance(value, list) or not all_text(value):
         raise ModelFileError(f"the guarantee's {name} is not what privet writes there; the file is damaged")
     return value
 
 
-def _all_text(values: Sequence[object]) -> bool:
+def all_text(values: Sequence[object]) -> bool:
+    """Return whether all of them are text."""
     return all(isinstance(value, str) for value in values)

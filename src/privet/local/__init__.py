@@ -1,0 +1,23 @@
+"""Nobody is trusted: values are disturbed before they leave their owner, and trees are grown from what arrives."""
+
+from privet.local.channel import Channel
+from privet.local.coding import Coding
+from privet.local.intervals import Intervals
+from privet.local.noise import GaussianNoise, LaplaceNoise, UniformNoise
+from privet.local.perturb import perturb
+from privet.local.randomized_response import RandomizedResponse
+from privet.local.record_complement import RecordComplement
+from privet.local.secret import Secret
+
+__all__ = [
+    "Channel",
+    "Coding",
+    "GaussianNoise",
+    "Intervals",
+    "LaplaceNoise",
+    "RandomizedResponse",
+    "RecordComplement",
+    "Secret",
+    "UniformNoise",
+    "perturb",
+]

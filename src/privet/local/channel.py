@@ -1,0 +1,191 @@
+"""The channel of a whole table: what respondents and collector have in common, and all that they have.
+
+It says which fields are disturbed and how, in one JSON document that can be published: the schema, a channel for every
+field, and for the label or the whole record where those are disturbed.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from privet.errors import ChannelError, SchemaError
+from privet.local.columns import Clear, ColumnChannel, RandomAnswer, answer_from_json, column_from_json
+from privet.local.complement import Complement
+from privet.local.secret import fingerprint_of
+from privet.schema import Attribute, Schema
+from privet.whole_file import whole_file
+
+_FORMAT, _VERSION = "privet-channel", 1
+_KEYS = {"format", "version", "schema", "fields", "label", "record", "leaks"}
+# What a whole record is called among the fields that draw answers; no field can have an empty name.
+RECORD = ""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """How a table is disturbed.
+
+    Attributes
+    ----------
+    schema : Schema
+        What is public about the table.
+    columns : tuple of column channels
+        One for each attribute, in order; `Clear` where it is given as it is.
+    label : RandomAnswer, optional
+        Where the label is disturbed too.
+    record : Complement, optional
+        Where records are coded in bits and given whole or all bits flipped; the columns are then clear.
+    leaks : tuple of str
+        What the channel was made from that was read from clear rows. No promise covers it.
+    """
+
+    schema: Schema
+    columns: tuple[ColumnChannel, ...]
+    label: RandomAnswer | None = None
+    record: Complement | None = None
+    leaks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, schema: Schema, columns: Sequence[ColumnChannel], **others: Any) -> Self:
+        """Return the channel with these columns disturbed and all others clear."""
+        by_name = {_name_of(column): column for column in columns}
+        attributes = [_attribute_of(by_name.get(a.name, Clear(a)), a) for a in schema.attributes]
+        # A column may have cells of its own; the schema then has the same.
+        own = schema.with_attributes(attributes)
+        return cls(own, tuple(by_name.get(a.name, Clear(a)) for a in own.attributes), **others)
+
+    @classmethod
+    def clear(cls, schema: Schema) -> Self:
+        """Return the channel that disturbs nothing."""
+        return cls.of(schema, [])
+
+    def __or__(self, other: "Channel") -> "Channel":
+        """Return both channels in one; they disturb different fields of the same schema."""
+        if self.record is not None or other.record is not None:
+            raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
+        if self.schema.names != other.schema.names or self.schema.classes != other.schema.classes:
+            raise ChannelError("the two channels are of different schemas; make both from the same one")
+        twice = [name for name in self.disturbed if name in other.disturbed]
+        if twice or (self.label is not None and other.label is not None):
+            raise ChannelError(f"both channels disturb {twice[0] if twice else 'the label'!r}; leave it out of one")
+        mine = [column for column in self.columns if not isinstance(column, Clear)]
+        theirs = [column for column in other.columns if not isinstance(column, Clear)]
+        leaks = tuple(dict.fromkeys([*self.leaks, *other.leaks]))
+        return Channel.of(self.schema, [*mine, *theirs], label=self.label or other.label, leaks=leaks)
+
+    @property
+    def disturbed(self) -> tuple[str, ...]:
+        """The attributes that are not given as they are."""
+        if self.record is not None:
+            return self.schema.names
+        return tuple(
+            a.name for a, c in zip(self.schema.attributes, self.columns, strict=True) if not isinstance(c, Clear)
+        )
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing is disturbed."""
+        return not self.disturbed and self.label is None
+
+    @property
+    def local_epsilon(self) -> float:
+        """What all disturbed fields of a record cost together; infinite where one of them has no local epsilon."""
+        if self.record is not None:
+            return math.inf
+        answers = [column for column in self.columns if not isinstance(column, Clear)]
+        costs = [column.local_epsilon for column in [*answers, *([self.label] if self.label else [])]]
+        return math.fsum(costs) if costs else math.inf
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What draws an answer of its own, by name: disturbed attributes, the label, or the record as a whole."""
+        if self.record is not None:
+            return {RECORD: self.record}
+        columns = {name: self.columns[self.schema.names.index(name)] for name in self.disturbed}
+        return {**columns, self.schema.target: self.label} if self.label is not None else dict(columns)
+
+    @cached_property
+    def fingerprints(self) -> dict[str, str]:
+        """What tells each field's channel, over its domain, from any other one."""
+        domains = {a["name"]: a for a in self.schema.to_json()["attributes"]}
+        domains |= {self.schema.target: list(self.schema.classes), RECORD: self.schema.to_json()}
+        return {name: fingerprint_of([field.to_json(), domains[name]]) for name, field in self.fields.items()}
+
+    def with_schema(self, schema: Schema) -> "Channel":
+        """Return the channel over the same fields in other cells, for a collector who chooses his own."""
+        attributes = {a.name: a for a in schema.attributes}
+        columns = tuple(
+            column if isinstance(column, RandomAnswer) else replace(column, attribute=attributes[column.attribute.name])  # type: ignore[arg-type]
+            for column in self.columns
+        )
+        return replace(self, schema=schema, columns=columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the channel as plain JSON values."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "schema": self.schema.to_json(),
+            "fields": [column.to_json() for column in self.columns],
+            "label": None if self.label is None else self.label.to_json(),
+            "record": None if self.record is None else self.record.to_json(),
+            "leaks": list(self.leaks),
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read a channel back; what `to_json` could not have written is an error."""
+        if not isinstance(data, Mapping) or set(data) != _KEYS or data["format"] != _FORMAT:
+            raise ChannelError("this is no description of a channel; pass the file that `privet perturb` wrote")
+        if data["version"] != _VERSION:
+            raise ChannelError("the channel is of a later version than this privet reads; update privet")
+        schema = _schema(data["schema"])
+        fields, leaks = data["fields"], data["leaks"]
+        if not isinstance(fields, list) or len(fields) != len(schema.attributes) or not isinstance(leaks, list):
+            raise ChannelError("the channel's fields are not those of its schema; the file is damaged")
+        channel = cls(
+            schema,
+            tuple(column_from_json(part, a) for part, a in zip(fields, schema.attributes, strict=True)),
+            None if data["label"] is None else answer_from_json(data["label"], schema.target, len(schema.classes)),
+            None if data["record"] is None else Complement.from_json(data["record"], schema),
+            tuple(map(str, leaks)),
+        )
+        if channel.to_json() != data:
+            raise ChannelError("the channel is not as privet writes it; the file was changed")
+        return channel
+
+    def save(self, path: str | Path) -> None:
+        """Write the channel to ``path`` as JSON, whole or not at all."""
+        with whole_file(path) as file:
+            json.dump(self.to_json(), file, ensure_ascii=False, indent=1, allow_nan=False)
+            file.write("\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a channel from a JSON file."""
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ChannelError(f"cannot read the channel {str(path)!r}: {error.strerror}; check the path") from error
+        except (ValueError, RecursionError):
+            raise ChannelError(f"{str(path)!r} is no JSON document; pass the channel's description") from None
+        return cls.from_json(data)
+
+
+def _name_of(column: ColumnChannel) -> str:
+    return column.field if isinstance(column, RandomAnswer) else column.attribute.name
+
+
+def _attribute_of(column: ColumnChannel, otherwise: Attribute) -> Attribute:
+    return otherwise if isinstance(column, RandomAnswer) else column.attribute
+
+
+def _schema(data: object) -> Schema:
+    try:
+        return Schema.from_json(data)
+    except SchemaError as error:
+        raise ChannelError(f"the channel's schema is damaged: {error}") from error

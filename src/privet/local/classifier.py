@@ -1,0 +1,135 @@
+"""What every model of disturbed records shares: its channel, and how its rows are read."""
+
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.counting.files import read_batches
+from privet.errors import DataError, ModelFileError, ParameterError, PrivetError
+from privet.estimator import PrivateClassifier
+from privet.local.channel import Channel
+from privet.local.promise import LocalGuarantee
+from privet.schema import Schema
+from privet.schema.encoding import Encoder
+
+
+class LocalClassifier(PrivateClassifier):
+    """A model that was grown from records which were disturbed before anyone saw them.
+
+    Nobody's budget pays for it: what it may cost was settled when people answered. ``channel=None`` says that the rows
+    are clear, and the model then says that it is not private.
+    """
+
+    channel: Channel | str | Path | None
+    random_state: Any
+    guarantee_: LocalGuarantee  # type: ignore[assignment]
+    # Constructor parameters that decide how the model reads, and so belong in the file.
+    file_parameters: ClassVar[tuple[str, ...]] = ()
+    epsilon = math.inf
+    unit = "row"
+    max_rows = 1
+    ledger = None
+    unsafe_seeded_noise = False
+    _fitted_with: dict[str, Any]
+
+    def check_parameters(self) -> None:
+        """Refuse a parameter that is out of its range, before any data are read."""
+
+    def _channel(self, X: Any, labels: Any) -> Channel:
+        """Return the channel through which the rows came."""
+        channel = Channel.load(self.channel) if isinstance(self.channel, (str, os.PathLike)) else self.channel
+        if channel is None:
+            return Channel.clear(self._resolve_schema(X, labels))
+        if not isinstance(channel, Channel):
+            raise ParameterError("channel must be a Channel, the path of one, or None where the rows are clear")
+        if not (isinstance(self.schema, str) and self.schema == "infer") and self.schema is not None:
+            declared = self._resolve_schema(X, labels)
+            if (declared.names, declared.classes, declared.target) != (
+                channel.schema.names, channel.schema.classes, channel.schema.target,
+            ):  # fmt: skip
+                raise ParameterError(
+                    "the schema is not that of the channel; leave it out, since the channel has its own"
+                )
+        return channel
+
+    def _read(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return the table of answers, and the labels as they were given, None where they are in a file."""
+        if isinstance(X, (str, os.PathLike)):
+            if y is not None:
+                raise ParameterError(
+                    "leave y out when fitting from a file: the label is the schema's target column there"
+                )
+            if self.channel is None and self.schema == "infer":
+                raise ParameterError('schema="infer" needs a table in memory; draft a schema with `privet schema init`')
+            return X, None
+        return X, self._labels(y)
+
+    @staticmethod
+    def _table(X: Any, labels: Any, seen: Schema) -> tuple[Any, NDArray[np.int64]]:
+        """Return the answers as a table of the fields of ``seen``, and the labels' codes; files are read whole."""
+        encoder = Encoder(seen)
+        if labels is None:
+            import pyarrow as pa
+
+            names = [*seen.names, seen.target]
+            batches = list(read_batches(X, seen, names))
+            if not batches:
+                raise DataError(f"{str(X)!r} has no rows; nothing can be learnt from it")
+            table = pa.Table.from_batches([_plain_batch(batch) for batch in batches])
+            return table.select(list(seen.names)), encoder.encode_labels(table.column(seen.target)).astype(np.int64)
+        codes = encoder.encode_labels(labels).astype(np.int64)
+        return X, codes
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        return {name: _plain(getattr(self, name)) for name in self.file_parameters}
+
+    def _set_local(self, channel: Channel, **fitted: Any) -> None:
+        """Set what was fitted, and what the channel promises."""
+        self._set_all(
+            Encoder(channel.schema), guarantee_=LocalGuarantee(channel), _fitted_with=self._plain_parameters(), **fitted
+        )
+
+    @classmethod
+    def _unfitted(cls, parameters: object, channel: Channel) -> Self:
+        """Return an unfitted model of a file's ``parameters``."""
+        if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
+            raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
+        try:
+            model = cls(channel=None if channel.is_clear else channel, schema=channel.schema, **parameters)
+            model.check_parameters()
+        except (PrivetError, TypeError) as error:
+            raise ModelFileError("a parameter of the model is out of its range; the file was changed") from error
+        return model
+
+    @staticmethod
+    def _guarantee_from(document: Mapping[str, Any], schema: Schema) -> LocalGuarantee:
+        """Return the guarantee of a file, which must be about its schema."""
+        guarantee = LocalGuarantee.from_json(document["guarantee"])
+        if guarantee.channel.schema != schema:
+            raise ModelFileError("the guarantee's channel is not of this schema; the file was changed")
+        return guarantee
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = False
+        return tags
+
+
+def _plain_batch(batch: Any) -> Any:
+    """Return a batch without dictionaries, which may differ from batch to batch."""
+    import pyarrow as pa
+
+    from privet.schema.encoding import without_dictionary
+
+    return pa.RecordBatch.from_arrays(
+        [without_dictionary(column) for column in batch.columns], names=batch.schema.names
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

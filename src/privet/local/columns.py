@@ -1,0 +1,286 @@
+"""What happens to one field before it leaves its owner. The argument for the local epsilons is in columns.md.
+
+A column's channel is public. It says how a person's value and 64 random bits become the answer, and so how likely every
+answer is for every value; nothing about anybody is in it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import ChannelError, ParameterError, PrivetError
+from privet.local.lottery import TICKETS, Lottery
+from privet.local.noise_law import LAWS, Laplace, NoiseLaw
+from privet.schema import Attribute, Categorical, Numeric
+from privet.schema.attribute import Label
+
+# Numbers are put on a grid of so many steps over their range before noise is added: a floating-point sum would give
+# away its terms in the last digits. Where the noise is wider than the range, fewer steps are as good.
+GRID, LEAST_GRID = 4_096, 64
+_MOST_RANGES = 1_000
+# A promise is rounded up by more than the arithmetic that computes it can err.
+_UPWARDS = 1 + 1e-12
+
+
+@dataclass(frozen=True)
+class Clear:
+    """The field is given as it is."""
+
+    attribute: Attribute
+    kind: ClassVar[str] = "clear"
+    local_epsilon: ClassVar[float] = math.inf
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the channel as plain JSON values."""
+        return {"field": self.attribute.name, "channel": self.kind}
+
+
+@dataclass(frozen=True)
+class AddedNoise:
+    """A number plus noise of a public law."""
+
+    attribute: Numeric
+    law: NoiseLaw
+
+    def __post_init__(self) -> None:
+        if not 4 / GRID <= self.law.scale / self._range <= _MOST_RANGES:
+            raise ParameterError(
+                f"noise of scale {self.law.scale:g} on {self.attribute.name!r} is out of proportion to its range; "
+                f"choose between a thousandth of the range and {_MOST_RANGES:,} times it"
+            )
+
+    @property
+    def kind(self) -> str:
+        """The name of the law."""
+        return self.law.name
+
+    @property
+    def n_steps(self) -> int:
+        """How many steps of the grid the range has."""
+        halvings = math.floor(math.log2(max(1.0, self.law.scale / self._range)))
+        return max(LEAST_GRID, GRID >> halvings)
+
+    @property
+    def step(self) -> float:
+        """One step of the grid."""
+        return self._range / self.n_steps
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the answers."""
+        widened = self._reach * self.step
+        return self.attribute.low - widened, self.attribute.high + widened
+
+    @cached_property
+    def lottery(self) -> Lottery:
+        """The noise, in steps of the grid."""
+        clamped = self.n_steps if isinstance(self.law, Laplace) else 0
+        return Lottery.of_noise(self.law, self.step, self._reach + clamped)
+
+    @cached_property
+    def local_epsilon(self) -> float:
+        """The logarithm of how much likelier an answer can be for one value than for another; infinite for most laws.
+
+        Only Laplace's law bounds it; see columns.md.
+        """
+        if not isinstance(self.law, Laplace):
+            return math.inf
+        weights, steps = self.lottery.weights, self.n_steps
+        middle = len(weights) // 2
+        # An answer j steps from the low end takes noise of j - steps ... j, by the value it came from.
+        answers = np.arange(1 - self._reach, steps + self._reach)
+        ends = np.stack([weights[middle + answers], weights[middle + answers - steps]])
+        has_middle = (answers >= 0) & (answers <= steps)
+        likeliest = np.where(has_middle, weights[middle], ends.max(axis=0))
+        on_the_border = weights[: steps + 1].sum() / weights[0]
+        return math.log(max(float((likeliest / ends.min(axis=0)).max()), float(on_the_border))) * _UPWARDS
+
+    def width(self, confidence: float) -> float:
+        """Return the width of the interval about an answer that holds the value with this confidence."""
+        return self.law.width(confidence)
+
+    def codes(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return where on the grid numbers lie, -1 for NaN."""
+        clipped = np.clip(numbers, self.attribute.low, self.attribute.high)
+        return np.rint(np.nan_to_num((clipped - self.attribute.low) / self.step, nan=-1.0)).astype(np.int64)
+
+    def answers(self, codes: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Return the answers of people with values at ``codes``, each with 64 random bits; NaN for none."""
+        places = np.clip(codes + self.lottery.draw(words), -self._reach, self.n_steps + self._reach)
+        return np.where(codes < 0, np.nan, self.attribute.low + places * self.step)
+
+    def mass(self, true_edges: NDArray[np.float64], seen_edges: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how likely an answer falls in each seen cell (a row) for a value from each true cell (a column).
+
+        The value is taken as anywhere in its cell with equal chance. The outer edges of what is seen may be infinite.
+        """
+        low, high = true_edges[:-1], true_edges[1:]
+        finite = np.isfinite(seen_edges)
+        distance = np.where(finite, seen_edges, 0.0)[:, None]
+        mean_cdf = (self.law.cdf_integral(distance - low) - self.law.cdf_integral(distance - high)) / (high - low)
+        mean_cdf = np.where(finite[:, None], mean_cdf, np.heaviside(seen_edges, 0.0)[:, None])
+        return np.maximum(np.diff(mean_cdf, axis=0), 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the channel as plain JSON values."""
+        return {"field": self.attribute.name, "channel": self.kind, "scale": self.law.scale}
+
+    @property
+    def _range(self) -> float:
+        return self.attribute.high - self.attribute.low
+
+    @cached_property
+    def _reach(self) -> int:
+        return math.ceil(self.law.reach / self.step)
+
+
+@dataclass(frozen=True)
+class IntervalMembership:
+    """A number's interval instead of the number; the answer is the interval's midpoint."""
+
+    attribute: Numeric
+    kind: ClassVar[str] = "intervals"
+    local_epsilon: ClassVar[float] = math.inf
+
+    @cached_property
+    def midpoints(self) -> NDArray[np.float64]:
+        """The answers."""
+        return midpoints_of(self.attribute)
+
+    def width(self, confidence: float) -> float:
+        """Return the width, in the widest interval, that holds the value with this confidence."""
+        edges = np.array([self.attribute.low, *self.attribute.cuts, self.attribute.high])
+        return confidence * float(np.diff(edges).max())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the channel as plain JSON values."""
+        edges = [float(edge) for edge in self.attribute.cuts]
+        return {"field": self.attribute.name, "channel": self.kind, "edges": edges}
+
+
+@dataclass(frozen=True)
+class RandomAnswer:
+    """A field with few values: the true one with chance ``keep``, else any other, all equally likely.
+
+    ``field`` is the attribute, or the label's column; ``n_answers`` how many answers there are. A missing value is one
+    of them where ``covers_missing`` says so; else it stays missing, for all to see.
+    """
+
+    field: str
+    n_answers: int
+    keep: float
+    covers_missing: bool = False
+    kind: ClassVar[str] = "randomized_response"
+
+    def __post_init__(self) -> None:
+        if self.n_answers < 2:
+            raise ParameterError(f"{self.field!r} has one possible answer, which hides nothing; leave it clear")
+        if not (isinstance(self.keep, (int, float)) and 1 / self.n_answers < self.keep <= 1):
+            raise ParameterError(
+                f"{self.field!r} has {self.n_answers} possible answers, so the true one must be kept with a chance "
+                f"above 1/{self.n_answers} and at most 1; change keep={self.keep!r}"
+            )
+
+    @classmethod
+    def of_epsilon(cls, field: str, n_answers: int, epsilon: float, *, covers_missing: bool = False) -> Self:
+        """Return the channel of this local epsilon, rounded so that it is never exceeded."""
+        if not 0 < epsilon <= 40:
+            raise ParameterError(f"epsilon={epsilon!r} must be above 0 and at most 40; 40 already hides nothing")
+        less = epsilon * (1 - 1e-11)  # what rounding upwards adds to it again, and more
+        return cls(field, n_answers, 1 / (1 + (n_answers - 1) * math.exp(-less)), covers_missing)
+
+    @cached_property
+    def lottery(self) -> Lottery:
+        """How far the answer is from the true value, in the circle of all answers."""
+        other = math.ceil((1 - Fraction(self.keep)) * TICKETS / (self.n_answers - 1))
+        return Lottery.of_weights(0, [TICKETS - (self.n_answers - 1) * other, *([other] * (self.n_answers - 1))])
+
+    @property
+    def local_epsilon(self) -> float:
+        """The logarithm of how much likelier an answer can be for one value than for another."""
+        kept, other = map(float, self.lottery.weights[:2])
+        return math.inf if other == 0 else math.log(kept / other) * _UPWARDS
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        """The chance of each answer (a row) for each value (a column)."""
+        kept, other = self.lottery.weights[:2] / TICKETS
+        chances: NDArray[np.float64] = np.where(np.eye(self.n_answers, dtype=bool), kept, other)
+        return chances
+
+    def answers(self, codes: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the answers' codes for people with values at ``codes``; what is not among the answers stays."""
+        answers = (codes + self.lottery.draw(words)) % self.n_answers
+        return np.where((codes >= 0) & (codes < self.n_answers), answers, codes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the channel as plain JSON values."""
+        return {
+            "field": self.field,
+            "channel": self.kind,
+            "answers": self.n_answers,
+            "keep": self.keep,
+            "covers_missing": self.covers_missing,
+        }
+
+
+ColumnChannel: TypeAlias = Clear | AddedNoise | IntervalMembership | RandomAnswer
+
+
+def midpoints_of(attribute: Numeric) -> NDArray[np.float64]:
+    """Return the middle of every cell."""
+    edges = np.array([attribute.low, *attribute.cuts, attribute.high])
+    middle: NDArray[np.float64] = (edges[:-1] + edges[1:]) / 2
+    return middle
+
+
+def labels_of(attribute: Attribute) -> list[Label]:
+    """Return what stands for each code in a table: the category, or the middle of the cell."""
+    if isinstance(attribute, Categorical):
+        return list(attribute.categories)
+    return [float(middle) for middle in midpoints_of(attribute)]
+
+
+def column_from_json(data: object, attribute: Attribute) -> ColumnChannel:
+    """Read a column's channel back; what `to_json` could not have written is an error."""
+    if not isinstance(data, Mapping) or data.get("field") != attribute.name:
+        raise ChannelError(f"the channel says nothing about the field {attribute.name!r}; the file is damaged")
+    try:
+        column = _read(dict(data), attribute)
+    except (PrivetError, TypeError, KeyError) as error:
+        raise ChannelError(f"the channel of {attribute.name!r} is damaged; fetch the file again") from error
+    if column.to_json() != data:
+        raise ChannelError(f"the channel of {attribute.name!r} is not as privet writes it; the file was changed")
+    return column
+
+
+def answer_from_json(data: object, field: str, n_values: int) -> RandomAnswer:
+    """Read a randomized response to ``field``, which has ``n_values`` values besides a missing one."""
+    if not isinstance(data, Mapping) or data.get("field") != field:
+        raise ChannelError(f"the channel says nothing about the field {field!r}; the file is damaged")
+    try:
+        answer = RandomAnswer(field, data["answers"], data["keep"], data["covers_missing"])
+    except (PrivetError, TypeError, KeyError) as error:
+        raise ChannelError(f"the channel of {field!r} is damaged; fetch the file again") from error
+    if answer.to_json() != data or answer.n_answers != n_values + answer.covers_missing:
+        raise ChannelError(f"the channel of {field!r} does not fit its domain; the file was changed")
+    return answer
+
+
+def _read(data: dict[str, Any], attribute: Attribute) -> ColumnChannel:
+    kind = data["channel"]
+    if kind == Clear.kind:
+        return Clear(attribute)
+    if kind == RandomAnswer.kind:
+        return answer_from_json(data, attribute.name, attribute.n_values)
+    if not isinstance(attribute, Numeric):
+        raise ChannelError(f"{attribute.name!r} has categories, to which no number can be added")
+    if kind == IntervalMembership.kind:
+        return IntervalMembership(attribute)
+    return AddedNoise(attribute, LAWS[kind](data["scale"]))

@@ -1,0 +1,171 @@
+"""The respondent's side: a clear table in, the answers that may leave out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import DataError, ParameterError
+from privet.local.channel import RECORD, Channel
+from privet.local.columns import AddedNoise, Clear, IntervalMembership, RandomAnswer, labels_of
+from privet.local.complement import Complement
+from privet.local.secret import Secret, persons_in_json
+from privet.schema.encoding import Encoder, numbers_of
+from privet.schema.table import as_arrow, column_names, column_of, columns_of
+
+Columns = dict[str, NDArray[Any]]
+
+
+def perturb(table: Any, channel: Channel, secret: Secret, *, person: str | None = None) -> Any:
+    """Return the answers that a table's people give through ``channel``; a table of the same make.
+
+    Parameters
+    ----------
+    table : pandas, polars, Arrow or NumPy table
+        Clear rows, one a person. A label's column is disturbed where the channel says so and else copied.
+    channel : Channel
+        What happens to which field.
+    secret : Secret
+        Fixes every answer once; it stays with the people whose rows these are.
+    person : str, optional
+        The column that says whose row it is; it decides the answers and is left out of the result. Without one a
+        person is told by their place in the table, which must then stay as it is.
+    """
+    return like(table, Respondents(channel, secret, person).answers(table))
+
+
+class Respondents:
+    """People who answer through one channel, a table or a batch of one at a time."""
+
+    def __init__(self, channel: Channel, secret: Secret, person: str | None = None) -> None:
+        if not isinstance(secret, Secret):
+            raise ParameterError("secret must be a Secret; make one with Secret() or, to ask again, Secret(path)")
+        if person is not None and person in channel.schema.names:
+            raise ParameterError(
+                f"person={person!r} is a field of the schema; name a column that only tells people apart"
+            )
+        secret.pin(channel.fingerprints)
+        self._channel, self._secret, self._person = channel, secret, person
+        self._encoder = Encoder(channel.schema, person)
+        self._n_answered = 0
+
+    def answers(self, table: Any) -> Columns:
+        """Return the columns that may leave, by name: attributes, and the label where the table has it."""
+        schema = self._channel.schema
+        has_label = schema.target in (column_names(table) or [])
+        attributes = _without(table, schema.target) if has_label else table
+        codes = self._encoder.encode(attributes).astype(np.int64)
+        persons = self._persons(table, len(codes))
+        if self._channel.record is not None:
+            return self._whole_records(self._channel.record, codes, table if has_label else None, persons)
+        columns = columns_of(attributes, schema.names, unit=self._person)
+        answers = {name: self._field(j, columns[j], codes[:, j], persons) for j, name in enumerate(schema.names)}
+        return {**answers, schema.target: self._label(table, persons)} if has_label else answers
+
+    def _persons(self, table: Any, n_rows: int) -> list[str]:
+        if self._person is None:
+            first, self._n_answered = self._n_answered, self._n_answered + n_rows
+            return persons_in_json(f"row {i}" for i in range(first, first + n_rows))
+        names = as_arrow(column_of(table, self._person), self._person).to_pylist()
+        if any(name is None for name in names):
+            raise DataError(f"column {self._person!r} has missing values, so it cannot tell people apart; fill them")
+        if len(set(names)) < len(names):
+            raise DataError(f"column {self._person!r} holds the same person twice; give each person one row")
+        return persons_in_json(names)
+
+    def _field(self, j: int, column: Any, codes: NDArray[np.int64], persons: Sequence[str]) -> NDArray[Any]:
+        channel, attribute = self._channel.columns[j], self._channel.schema.attributes[j]
+        if isinstance(channel, Clear):
+            return _as_objects(column, attribute.name)
+        if isinstance(channel, IntervalMembership):
+            return np.append(channel.midpoints, np.nan)[codes]
+        if isinstance(channel, AddedNoise):
+            places = channel.codes(np.asarray(numbers_of(column, attribute.name), dtype=np.float64))
+            return channel.answers(places, self._words(attribute.name, persons, places))
+        answers = channel.answers(codes, self._words(attribute.name, persons, codes))
+        return np.array([*labels_of(attribute), None], dtype=object)[answers]
+
+    def _label(self, table: Any, persons: Sequence[str]) -> NDArray[Any]:
+        schema, column = self._channel.schema, column_of(table, self._channel.schema.target)
+        if self._channel.label is None:
+            return _as_objects(column, schema.target)
+        return np.array(schema.classes, dtype=object)[self._disturbed_labels(self._channel.label, column, persons)]
+
+    def _disturbed_labels(self, label: RandomAnswer, column: Any, persons: Sequence[str]) -> NDArray[np.int64]:
+        codes = self._encoder.encode_labels(column).astype(np.int64)
+        return label.answers(codes, self._words(self._channel.schema.target, persons, codes))
+
+    def _whole_records(
+        self, record: Complement, codes: NDArray[np.int64], labelled: Any, persons: Sequence[str]
+    ) -> Columns:
+        schema, bits = self._channel.schema, record.coding.bits(codes)
+        if labelled is None and record.flips_label:
+            raise DataError(f"the channel flips the label too; add the column {schema.target!r} to the table")
+        if labelled is None:
+            return self._flipped(record, bits, bits, persons)[0]
+        labels = self._encoder.encode_labels(column_of(labelled, schema.target)).astype(np.int64)
+        # A record is one value: its bits, and the label where that is flipped with them, decide the draw.
+        told = np.column_stack([bits, labels]) if record.flips_label else bits
+        answers, flipped = self._flipped(record, bits, told, persons)
+        given = labels ^ flipped if record.flips_label else labels
+        return {**answers, schema.target: np.array(schema.classes, dtype=object)[given]}
+
+    def _flipped(
+        self, record: Complement, bits: NDArray[np.uint8], told: NDArray[Any], persons: Sequence[str]
+    ) -> tuple[Columns, NDArray[np.bool_]]:
+        """Return the bits' columns, and whose bits were flipped."""
+        records = [f"{person},{_digits(row)}" for person, row in zip(persons, told, strict=True)]
+        words = self._words(RECORD, records, np.zeros(len(records), dtype=np.int64))
+        flipped = record.lottery.draw(words).astype(bool)
+        return dict(zip(record.coding.bit_names, (bits ^ flipped[:, None]).T, strict=True)), flipped
+
+    def _words(self, field: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
+        return self._secret.words(self._channel.fingerprints[field], persons, codes)
+
+
+def like(table: Any, columns: Columns) -> Any:
+    """Return ``columns`` as a table of the make of ``table``."""
+    make = type(table).__module__.partition(".")[0]
+    plain = {name: _narrowed(column) for name, column in columns.items()}
+    if make == "pyarrow":
+        import pyarrow as pa
+
+        return pa.table({name: pa.array(column, from_pandas=True) for name, column in plain.items()})
+    if make == "polars":
+        import polars as pl
+
+        return pl.DataFrame(
+            {name: pl.Series(column.tolist(), nan_to_null=True, strict=False) for name, column in plain.items()}
+        )
+    if make == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(plain, index=table.index)
+    return np.column_stack(list(plain.values()))
+
+
+def _narrowed(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column of objects as text, numbers or bools where all of its values, public ones, are of one kind."""
+    if column.dtype != object or any(value is None for value in column):
+        return column
+    narrow = np.array(column.tolist())
+    return narrow if narrow.dtype.kind in "ifb" else column
+
+
+def _as_objects(column: Any, name: str) -> NDArray[Any]:
+    """Return a column as it was given, null as None."""
+    if isinstance(column, np.ndarray) and column.dtype != object:
+        return column
+    return np.array([*as_arrow(column, name).to_pylist(), None], dtype=object)[:-1]
+
+
+def _without(table: Any, name: str) -> Any:
+    """Return the table without the column ``name``."""
+    if hasattr(table, "column_names"):
+        return table.select([other for other in table.column_names if other != name])
+    return table[[other for other in table.columns if other != name]]
+
+
+def _digits(row: NDArray[Any]) -> str:
+    return '"' + "".join(map(str, row.tolist())) + '"'

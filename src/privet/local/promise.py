@@ -1,0 +1,205 @@
+"""What a model of disturbed records promises: its channel, on the scales that apply to it.
+
+A local epsilon is a proven bound; the papers' measures, such as the width of an interval, are none. The two are never
+mixed: a record has one epsilon or none, and every field its own scale.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from privet.errors import ChannelError, ModelFileError
+from privet.estimator import public_facts
+from privet.local.channel import Channel
+from privet.local.columns import Clear, ColumnChannel, IntervalMembership, RandomAnswer
+from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, all_text, few, installed_versions, rounded_up, times
+
+NOBODY = "nobody: values are disturbed before they leave their owner"
+CONFIDENCES = (0.5, 0.95, 0.999)
+
+
+@dataclass(frozen=True)
+class LocalGuarantee:
+    """What a model that was grown from disturbed records promises.
+
+    Attributes
+    ----------
+    channel : Channel
+        What happened to which field.
+    versions : dict
+        The software that made the model.
+    """
+
+    channel: Channel
+    versions: dict[str, str] = field(default_factory=installed_versions)
+
+    @property
+    def epsilon(self) -> float:
+        """The local epsilon of a record: the sum over its disturbed fields; infinite where there is none."""
+        return self.channel.local_epsilon
+
+    @property
+    def delta(self) -> float:
+        """The chance that the bound fails: none."""
+        return 0.0
+
+    @property
+    def trust(self) -> str:
+        """Who has to be trusted."""
+        return NOBODY
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What was read from clear rows; no promise covers it."""
+        return tuple(dict.fromkeys([*self.channel.schema.leaks, *self.channel.leaks]))
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """What was declared public beforehand."""
+        return (*public_facts(self.channel.schema), "the channel", "the method and its parameters")
+
+    @property
+    def given_clear(self) -> tuple[str, ...]:
+        """The fields that were given as they are."""
+        names = [name for name in self.channel.schema.names if name not in self.channel.disturbed]
+        record = self.channel.record
+        hides_label = self.channel.label is not None or (record is not None and record.flips_label)
+        return (*names, *(() if hides_label else (self.channel.schema.target,)))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What nobody can check."""
+        if self.channel.is_clear:
+            return ()
+        once = "each person answered once through this channel, with a secret that nobody else has"
+        seen = [c for c in self.channel.columns if not isinstance(c, Clear) and not getattr(c, "covers_missing", False)]
+        missing = "which answers are missing is no secret"
+        return (once, missing) if seen and self.channel.record is None else (once,)
+
+    @property
+    def neighbours(self) -> str:
+        """Two records that an answer must not tell apart."""
+        if self.channel.record is not None:
+            return "a record and the one with every bit flipped"
+        return "any two records that differ in the disturbed fields only"
+
+    @property
+    def mode(self) -> str:
+        """``"sound"`` where a local epsilon bounds all disturbed fields, else ``"paper"`` or ``"not private"``."""
+        if self.channel.is_clear:
+            return NOT_PRIVATE
+        return SOUND if math.isfinite(self.epsilon) else PAPER
+
+    @property
+    def reason(self) -> str:
+        """Why the mode is not sound; empty where it is."""
+        if self.mode == SOUND:
+            return ""
+        if self.channel.is_clear:
+            return "its rows were given as they are"
+        if self.channel.record is not None:
+            return (
+                "a record was given as it is or with every bit flipped, so whoever sees it knows it is one of two, "
+                "and mostly which; that is deniability, and no epsilon bounds it"
+            )
+        loose = [name for name, column in self.channel.fields.items() if math.isinf(column.local_epsilon)]
+        return (
+            f"{few(loose)} were disturbed before they left their owner, which hides a value in an interval of stated "
+            "width, but no epsilon bounds what an answer gives away"
+        )
+
+    @property
+    def fields(self) -> list[dict[str, Any]]:
+        """Every field with what happens to it, each measure on its own scale."""
+        columns = zip(self.channel.schema.attributes, self.channel.columns, strict=True)
+        if self.channel.record is not None:
+            told = [
+                {"field": a.name, "channel": "record_complement", "keep": self.channel.record.keep} for a, _ in columns
+            ]
+        else:
+            told = [{"field": a.name, **measures_of(column)} for a, column in columns]
+        if self.channel.label is not None:
+            told.append({"field": self.channel.schema.target, **measures_of(self.channel.label)})
+        return told
+
+    @property
+    def sentence(self) -> str:
+        """The promise in one sentence."""
+        if self.mode == NOT_PRIVATE:
+            return f"This model is not private: {self.reason}."
+        if self.mode == PAPER:
+            return f"None proven: {self.reason}."
+        opening = "Nobody had to be trusted: any"
+        if self.leaks:
+            opening = f"Apart from {few(self.leaks)}, read from clear rows and covered by no promise: any"
+        clear = f"given as they are: {few(self.given_clear)}; " if self.given_clear else ""
+        return (
+            f"{opening} answers of a person are as likely whatever the disturbed fields of their record hold, up to a "
+            f"factor e^{rounded_up(self.epsilon)}{times(self.epsilon)} (pure local differential privacy, epsilon = "
+            f"{rounded_up(self.epsilon)}, the sum over {len(self.channel.fields)} fields; neighbours: "
+            f"{self.neighbours}; {clear}provided that {'; '.join(self.assumptions)}; "
+            f"public beforehand: {'; '.join(self.public)})."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the guarantee as plain JSON values."""
+        return {
+            "local_epsilon": None if math.isinf(self.epsilon) else self.epsilon,
+            "delta": self.delta,
+            "neighbours": self.neighbours,
+            "trust": self.trust,
+            "mode": self.mode,
+            "reason": self.reason,
+            "fields": self.fields,
+            "given_clear": list(self.given_clear),
+            "public": list(self.public),
+            "leaks": list(self.leaks),
+            "assumptions": list(self.assumptions),
+            "channel": self.channel.to_json(),
+            "versions": dict(self.versions),
+            "sentence": self.sentence,
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read a guarantee back; whatever does not follow from its channel is refused."""
+        if not isinstance(data, Mapping) or not {"channel", "versions"} <= set(data):
+            raise ModelFileError("the guarantee lacks a field or has one too many; the file is damaged")
+        versions = data["versions"]
+        if not isinstance(versions, dict) or not all_text([*versions, *versions.values()]):
+            raise ModelFileError("the guarantee's versions are not what privet writes there; the file is damaged")
+        try:
+            guarantee = replace(cls(Channel.from_json(data["channel"])), versions=versions)
+        except ChannelError as error:
+            raise ModelFileError(f"the guarantee's channel is damaged: {error}") from error
+        if guarantee.to_json() != data:
+            raise ModelFileError("the guarantee does not follow from its channel; the file was changed")
+        return guarantee
+
+
+def measures_of(column: ColumnChannel) -> dict[str, Any]:
+    """Return what a column's channel does, each measure under a name of its own; those that do not apply are absent."""
+    if isinstance(column, Clear):
+        return {"channel": column.kind}
+    if isinstance(column, RandomAnswer):
+        return {"channel": column.kind, "keep": column.keep, "local_epsilon": _plain(column.local_epsilon)}
+    attribute = column.attribute
+    widths = {f"width_at_{c:.1%}".replace(".0", ""): column.width(c) for c in CONFIDENCES}
+    share = {"privacy_at_95%": column.width(0.95) / (attribute.high - attribute.low)}
+    if isinstance(column, IntervalMembership):
+        return {"channel": column.kind, **widths, **share, "local_epsilon": None}
+    return {
+        "channel": column.kind,
+        "scale": column.law.scale,
+        **widths,
+        **share,
+        "local_epsilon": _plain(column.local_epsilon),
+    }
+
+
+def _plain(epsilon: float) -> float | None:
+    return None if math.isinf(epsilon) else epsilon

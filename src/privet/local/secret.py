@@ -1,0 +1,136 @@
+"""The secret that stays with a respondent and fixes every answer once.
+
+The 64 bits that decide an answer are HMAC-SHA256 of the person and the value, under a key that is itself HMAC-SHA256
+of the field's channel under the secret key. Who has not the key cannot tell them from coin tosses; who asks twice hears
+the same answer twice. A second channel for a field would be a second answer, and several answers average the noise
+away: a secret remembers which channel a field was answered through, and refuses another.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import ChannelError, ParameterError
+
+_FORMAT, _VERSION = "privet-secret", 1
+_KEY_BYTES = 32
+_PRIVATE = 0o600
+
+
+class Secret:
+    """A key, and the channels that it has answered through.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        Where the secret is kept. A file that is there is opened; else one is made that its owner alone can read.
+        Without a path the secret lives as long as this object, and nobody can ever ask again.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self._key, self._answered = secrets.token_bytes(_KEY_BYTES), dict[str, str]()
+        if self.path is not None:
+            if self.path.exists():
+                self._read(self.path)
+            else:
+                self._create(self.path)
+
+    @classmethod
+    def of_key(cls, key: bytes) -> Self:
+        """Return the secret with this key, for tests and figures that must come out the same again."""
+        if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
+            raise ParameterError(f"a key has {_KEY_BYTES} bytes; take them from os.urandom({_KEY_BYTES})")
+        secret = cls()
+        secret._key = key
+        return secret
+
+    def __repr__(self) -> str:
+        return f"Secret({'' if self.path is None else repr(str(self.path))})"
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def pin(self, fingerprints: Mapping[str, str]) -> None:
+        """Remember the channel of every field, or refuse where a field was answered through another one."""
+        changed = [field for field, mark in fingerprints.items() if self._answered.get(field, mark) != mark]
+        if changed:
+            raise ChannelError(
+                f"the field {changed[0]!r} was answered through another channel with this secret, and a second answer "
+                "would let the collector average the noise away; give the channel of the first time, or take a new "
+                "secret if you accept that both answers together say more"
+            )
+        if all(field in self._answered for field in fingerprints):
+            return
+        self._answered.update(fingerprints)
+        if self.path is not None:
+            self._write(self.path)
+
+    def words(self, fingerprint: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the 64 bits that decide each person's answer about a value, for a channel with this fingerprint."""
+        # A key of the channel's own: what is known of answers through one channel tells nothing of another's.
+        started = hmac.new(hmac.digest(self._key, fingerprint.encode(), "sha256"), digestmod="sha256")
+        digests = bytearray()
+        for person, code in zip(persons, codes.tolist(), strict=True):
+            answer = started.copy()
+            answer.update(f"[{person},{code}]".encode())
+            digests += answer.digest()[:8]
+        return np.frombuffer(digests, dtype=">u8").astype(np.uint64)
+
+    def _read(self, path: Path) -> None:
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            self._key = bytes.fromhex(data["key"])
+            self._answered = {str(field): str(mark) for field, mark in data["answered"].items()}
+            fits = data["format"] == _FORMAT and data["version"] == _VERSION and len(self._key) == _KEY_BYTES
+        except OSError as error:
+            raise ChannelError(f"cannot read the secret {str(path)!r}: {error.strerror}; check the path") from error
+        except (ValueError, KeyError, TypeError, AttributeError):  # their text may quote the key
+            fits = False
+        if not fits:
+            raise ChannelError(f"{str(path)!r} holds no secret of privet's, or a damaged one; restore it from a copy")
+
+    def _create(self, path: Path) -> None:
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE))
+        except OSError as error:
+            raise ChannelError(f"cannot write the secret {str(path)!r}: {error.strerror}; check the path") from error
+        self._write(path)
+
+    def _write(self, path: Path) -> None:
+        from privet.whole_file import whole_file
+
+        document = {"format": _FORMAT, "version": _VERSION, "key": self._key.hex(), "answered": self._answered}
+        with whole_file(path) as file:  # which keeps the permissions of the file that it replaces
+            json.dump(document, file, ensure_ascii=False)
+
+
+def persons_in_json(persons: Iterable[Any]) -> list[str]:
+    """Return each person's name as it enters the key: as JSON text, which no name can imitate."""
+    return [json.dumps(str(person), ensure_ascii=False) for person in persons]
+
+
+def fingerprint_of(document: Any) -> str:
+    """Return what tells a channel from any other: SHA-256 of its JSON, in which numbers are spelled bit by bit."""
+    text = json.dumps(_spelled(document), ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _spelled(value: Any) -> Any:
+    """Return JSON values with sorted keys, and numbers as the hexadecimal digits of a double: alike in any language."""
+    if isinstance(value, Mapping):
+        return {key: _spelled(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [_spelled(part) for part in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return struct.pack(">d", value).hex()
+    return value
