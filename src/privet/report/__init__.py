@@ -2,8 +2,17 @@
 
 from privet.report.page import write_report
 from privet.report.plot import plot_importances, plot_tree
+from privet.report.reconstruction_plot import plot_reconstruction
 from privet.report.reliability import plot_reliability
 from privet.report.shape_plot import plot_shapes
 from privet.report.text import export_text
 
-__all__ = ["export_text", "plot_importances", "plot_reliability", "plot_shapes", "plot_tree", "write_report"]
+__all__ = [
+    "export_text",
+    "plot_importances",
+    "plot_reconstruction",
+    "plot_reliability",
+    "plot_shapes",
+    "plot_tree",
+    "write_report",
+]
