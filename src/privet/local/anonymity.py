@@ -1,14 +1,13 @@
 """Binary anonymity (Szucs 2013, eq. 3): how well a value and its mirror image are mixed up.
 
 Logarithms are to base 2, and 0 log 0 = 0. Written out, a pair's anonymity is half the entropy of the coin that decides
-about flipping plus half the entropy of the pair itself. So it is not 0 where nothing is flipped (theta = 1), and a value
-without a partner has H(theta) / 2, where the paper's text has 0; here the equation counts.
+about flipping plus half the entropy of the pair itself. So it is not 0 where nothing is flipped (theta = 1), and a
+value without a partner has H(theta) / 2, where the paper's text has 0; here the equation counts.
 
 What it does not promise: it is an average, it looks at one attribute at a time, and it takes the attacker to know
 nothing but the frequencies. Of a whole record the mirror image hardly ever occurs; see `mirror_attack`.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,11 +64,11 @@ def coding_anonymity(coding: "Coding", theta: float) -> float:
 
 
 def record_anonymity(bits: NDArray[np.uint8], theta: float) -> float:
-    """Return the binary anonymity of whole records: of those that occur in ``bits``, paired with their mirror images."""
+    """Return the binary anonymity of whole records, those that occur paired with their mirror images."""
     records, counts = np.unique(np.packbits(bits, axis=1), axis=0, return_counts=True)
     mirrors = np.packbits(1 - np.unpackbits(records, axis=1, count=bits.shape[1]), axis=1)
     count_of = dict(zip(map(bytes, records), counts.tolist(), strict=True))
-    pairs: list[Sequence[int]] = []
+    pairs: list[tuple[int, int]] = []
     for record, mirror, count in zip(map(bytes, records), map(bytes, mirrors), counts.tolist(), strict=True):
         if record < mirror or mirror not in count_of:
             pairs.append((count, count_of.get(mirror, 0)))

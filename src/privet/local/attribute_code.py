@@ -1,7 +1,8 @@
 """The binary code of one attribute's values (Szucs 2013, eqs 5-8).
 
-Values in order of frequency get complementary codes two by two, so that a value and the one that the flipped code stands
-for are about equally frequent. The paper prints eq. 8 with odd and even interchanged, which would give fractions.
+Values in order of frequency get complementary codes two by two, so that a value and the one that the flipped code
+stands for are about equally frequent. The paper prints eq. 8 with odd and even interchanged, which would give
+fractions.
 """
 
 import math
@@ -65,7 +66,7 @@ class AttributeCode:
     def code_of_missing(self) -> int:
         """The code of a missing value: its own, or else that of the most frequent value."""
         n_values = self.attribute.n_values
-        return self.codes[n_values] if len(self.codes) > n_values else self.codes[int(np.argmax(self.shares))]
+        return self.codes[n_values if len(self.codes) > n_values else int(np.argmax(self.shares))]
 
     @cached_property
     def code_of_value(self) -> NDArray[np.int64]:
@@ -79,24 +80,19 @@ class AttributeCode:
         bits: NDArray[np.uint8] = (self.code_of_value[:, None] >> shifts & 1).astype(np.uint8)
         return bits
 
-    @cached_property
-    def value_of_code(self) -> NDArray[np.int64]:
-        """The value that each code stands for, by its place among the ``codes``; -1 for a code that none has."""
-        values = np.full(2**self.n_bits, -1)
-        values[list(self.codes)] = np.arange(len(self.codes))
-        return values
-
     def mirror(self, code: int) -> int:
         """Return the code with all bits flipped."""
-        return 2**self.n_bits - 1 - code
+        return (1 << self.n_bits) - 1 - code
 
     def pairs(self) -> Iterator[tuple[float, float]]:
         """Yield the shares of a value and of its mirror image, each pair once; an unpaired value's is 0."""
         share_of = dict(zip(self.codes, self.shares, strict=True))
         for code, share in share_of.items():
             other = self.mirror(code)
-            if code < other or other not in share_of:
-                yield share, share_of.get(other, 0.0)
+            if code == other or other not in share_of:  # without a bit, nothing can be flipped
+                yield share, 0.0
+            elif code < other:
+                yield share, share_of[other]
 
     def anonymity(self, theta: float) -> float:
         """Return the binary anonymity of the attribute by itself."""

@@ -15,7 +15,7 @@ from typing import Any, Self
 from privet.errors import ChannelError, SchemaError
 from privet.local.columns import Clear, ColumnChannel, RandomAnswer, answer_from_json, column_from_json
 from privet.local.complement import Complement
-from privet.local.secret import fingerprint_of
+from privet.local.secret import CLEAR, fingerprint_of
 from privet.schema import Attribute, Schema
 from privet.whole_file import whole_file
 
@@ -114,6 +114,14 @@ class Channel:
         domains = {a["name"]: a for a in self.schema.to_json()["attributes"]}
         domains |= {self.schema.target: list(self.schema.classes), RECORD: self.schema.to_json()}
         return {name: fingerprint_of([field.to_json(), domains[name]]) for name, field in self.fields.items()}
+
+    @property
+    def pins(self) -> dict[str, str]:
+        """What a secret is told of every field: its channel, the record's where it speaks of the field, or `CLEAR`."""
+        if self.record is None:
+            return {**dict.fromkeys([*self.schema.names, self.schema.target], CLEAR), **self.fingerprints}
+        told = [*self.schema.names, *([self.schema.target] if self.record.flips_label else [])]
+        return {self.schema.target: CLEAR, **dict.fromkeys([RECORD, *told], self.fingerprints[RECORD])}
 
     def with_schema(self, schema: Schema) -> "Channel":
         """Return the channel over the same fields in other cells, for a collector who chooses his own."""

@@ -50,6 +50,14 @@ class Coding:
     codes: tuple[AttributeCode, ...]
     leaks: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not self.n_bits:
+            raise ParameterError("every attribute has one value only, so there is no bit to code; declare more values")
+        try:
+            _ = self.bit_schema
+        except SchemaError as error:
+            raise ParameterError(f"the attributes cannot be coded: {error}") from error
+
     @classmethod
     def of(
         cls,
@@ -80,7 +88,7 @@ class Coding:
             AttributeCode.of(a, _shares(a, frequencies.get(a.name)), n_bits=_QUARTILE_BITS * (a.name in quartiles))
             for a in attributes
         )
-        return cls(schema.with_attributes(attributes), codes, tuple(leaks))._checked()
+        return cls(schema.with_attributes(attributes), codes, tuple(leaks))
 
     @classmethod
     def from_rows(cls, table: Any, schema: Schema) -> Self:
@@ -160,16 +168,7 @@ class Coding:
         if not isinstance(leaks, list) or not all(isinstance(leak, str) for leak in leaks):
             raise ChannelError("the coding's leaks are not a list of texts; the file is damaged")
         codes = tuple(AttributeCode.from_json(part, a) for part, a in zip(fields, schema.attributes, strict=True))
-        return cls(schema, codes, tuple(leaks))._checked()
-
-    def _checked(self) -> Self:
-        if not self.n_bits:
-            raise ParameterError("every attribute has one value only, so there is no bit to code; declare more values")
-        try:
-            _ = self.bit_schema
-        except SchemaError as error:
-            raise ParameterError(f"the attributes cannot be coded: {error}") from error
-        return self
+        return cls(schema, codes, tuple(leaks))
 
 
 def _check_names(schema: Schema, names: Sequence[str]) -> None:
@@ -228,8 +227,16 @@ def _value_names(attribute: Attribute) -> list[str]:
     """Return what stands for each value in a text; control characters are spelled out."""
     if isinstance(attribute, Categorical):
         return [repr(category) for category in attribute.categories]
-    edges = [attribute.low, *attribute.cuts.tolist(), attribute.high]
-    return [f"{low:.6g} to {high:.6g}" for low, high in zip(edges, edges[1:], strict=False)]
+    cuts = [_shortest(cut) for cut in attribute.cuts.tolist()]
+    ends = [*(f"{number:.6g}" for number, _ in cuts), f"{attribute.high:.6g}"]
+    starts = [f"{attribute.low:.6g}", *(f"above {number:.6g}" if above else f"{number:.6g}" for number, above in cuts)]
+    return [f"{start} to {end}" for start, end in zip(starts, ends, strict=True)]
+
+
+def _shortest(cut: float) -> tuple[float, bool]:
+    """Return a cut, or where it is the next number after a shorter one, as quartiles are, that and True."""
+    before = float(np.nextafter(cut, -np.inf))
+    return (before, True) if len(repr(before)) < len(repr(cut)) else (cut, False)
 
 
 def _binary(code: int, n_bits: int) -> str:

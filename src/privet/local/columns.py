@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import is_whole
 from privet.errors import ChannelError, ParameterError, PrivetError
 from privet.local.lottery import TICKETS, Lottery
 from privet.local.noise_law import LAWS, Laplace, NoiseLaw
@@ -49,7 +50,8 @@ class AddedNoise:
     law: NoiseLaw
 
     def __post_init__(self) -> None:
-        if not 4 / GRID <= self.law.scale / self._range <= _MOST_RANGES:
+        spread = self.law.scale / self._range
+        if not 4 / GRID <= spread <= _MOST_RANGES or not 0 < self.step < 20 * self.law.scale < math.inf:
             raise ParameterError(
                 f"noise of scale {self.law.scale:g} on {self.attribute.name!r} is out of proportion to its range; "
                 f"choose between a thousandth of the range and {_MOST_RANGES:,} times it"
@@ -63,7 +65,7 @@ class AddedNoise:
     @property
     def n_steps(self) -> int:
         """How many steps of the grid the range has."""
-        halvings = math.floor(math.log2(max(1.0, self.law.scale / self._range)))
+        halvings = math.frexp(max(1.0, self.law.scale / self._range))[1] - 1  # a logarithm, and never rounded
         return max(LEAST_GRID, GRID >> halvings)
 
     @property
@@ -97,9 +99,10 @@ class AddedNoise:
         answers = np.arange(1 - self._reach, steps + self._reach)
         ends = np.stack([weights[middle + answers], weights[middle + answers - steps]])
         has_middle = (answers >= 0) & (answers <= steps)
-        likeliest = np.where(has_middle, weights[middle], ends.max(axis=0))
-        on_the_border = weights[: steps + 1].sum() / weights[0]
-        return math.log(max(float((likeliest / ends.min(axis=0)).max()), float(on_the_border))) * _UPWARDS
+        least, likeliest = ends.min(axis=0), np.where(has_middle, weights[middle], ends.max(axis=0))
+        # What is put on the border, from the value next to it and from the one furthest away.
+        nearest, furthest = int(self.lottery.upto[steps]), int(self.lottery.upto[0])
+        return _log_ratio(max(float(((likeliest - least) / least).max()), (nearest - furthest) / furthest))
 
     def width(self, confidence: float) -> float:
         """Return the width of the interval about an answer that holds the value with this confidence."""
@@ -179,9 +182,12 @@ class RandomAnswer:
     kind: ClassVar[str] = "randomized_response"
 
     def __post_init__(self) -> None:
+        if not is_whole(self.n_answers) or not isinstance(self.covers_missing, bool):
+            raise ParameterError("n_answers must be a whole number, and covers_missing true or false; correct them")
         if self.n_answers < 2:
             raise ParameterError(f"{self.field!r} has one possible answer, which hides nothing; leave it clear")
-        if not (isinstance(self.keep, (int, float)) and 1 / self.n_answers < self.keep <= 1):
+        is_number = isinstance(self.keep, (int, float)) and not isinstance(self.keep, bool)
+        if not (is_number and 1 / self.n_answers < self.keep <= 1):
             raise ParameterError(
                 f"{self.field!r} has {self.n_answers} possible answers, so the true one must be kept with a chance "
                 f"above 1/{self.n_answers} and at most 1; change keep={self.keep!r}"
@@ -190,27 +196,28 @@ class RandomAnswer:
     @classmethod
     def of_epsilon(cls, field: str, n_answers: int, epsilon: float, *, covers_missing: bool = False) -> Self:
         """Return the channel of this local epsilon, rounded so that it is never exceeded."""
-        if not 0 < epsilon <= 40:
-            raise ParameterError(f"epsilon={epsilon!r} must be above 0 and at most 40; 40 already hides nothing")
-        less = epsilon * (1 - 1e-11)  # what rounding upwards adds to it again, and more
+        if not 0 < epsilon <= 30:
+            raise ParameterError(f"epsilon={epsilon!r} must be above 0 and at most 30; 30 already hides nothing")
+        # What rounding upwards adds to it again, and what a double next to 1 cannot tell: 1 - keep is about e^-epsilon.
+        less = epsilon * (1 - 1e-11) - 1e-15 - 4e-16 * math.exp(epsilon)
         return cls(field, n_answers, 1 / (1 + (n_answers - 1) * math.exp(-less)), covers_missing)
 
     @cached_property
     def lottery(self) -> Lottery:
         """How far the answer is from the true value, in the circle of all answers."""
-        other = math.ceil((1 - Fraction(self.keep)) * TICKETS / (self.n_answers - 1))
-        return Lottery.of_weights(0, [TICKETS - (self.n_answers - 1) * other, *([other] * (self.n_answers - 1))])
+        return Lottery.of_weights(0, [self._kept, *([self._other] * (self.n_answers - 1))])
 
     @property
     def local_epsilon(self) -> float:
         """The logarithm of how much likelier an answer can be for one value than for another."""
-        kept, other = map(float, self.lottery.weights[:2])
-        return math.inf if other == 0 else math.log(kept / other) * _UPWARDS
+        # Next to 1/n_answers rounding may leave the true answer a few tickets short of the others.
+        least = min(self._kept, self._other)
+        return math.inf if least == 0 else _log_ratio(abs(self._kept - self._other) / least)
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
         """The chance of each answer (a row) for each value (a column)."""
-        kept, other = self.lottery.weights[:2] / TICKETS
+        kept, other = self._kept / TICKETS, self._other / TICKETS
         chances: NDArray[np.float64] = np.where(np.eye(self.n_answers, dtype=bool), kept, other)
         return chances
 
@@ -229,8 +236,22 @@ class RandomAnswer:
             "covers_missing": self.covers_missing,
         }
 
+    @cached_property
+    def _other(self) -> int:
+        """How many of all tickets each answer has that is not the true one."""
+        return math.ceil((1 - Fraction(self.keep)) * TICKETS / (self.n_answers - 1))
+
+    @property
+    def _kept(self) -> int:
+        return TICKETS - (self.n_answers - 1) * self._other
+
 
 ColumnChannel: TypeAlias = Clear | AddedNoise | IntervalMembership | RandomAnswer
+
+
+def _log_ratio(excess: float) -> float:
+    """Return the logarithm of 1 + excess, rounded up."""
+    return math.log1p(excess) * _UPWARDS
 
 
 def midpoints_of(attribute: Numeric) -> NDArray[np.float64]:

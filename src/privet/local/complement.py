@@ -24,7 +24,8 @@ class Complement:
     kind: ClassVar[str] = "record_complement"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.keep, (int, float)) and 0.5 < self.keep <= 1):
+        is_number = isinstance(self.keep, (int, float)) and not isinstance(self.keep, bool)
+        if not (is_number and isinstance(self.flips_label, bool) and 0.5 < self.keep <= 1):
             raise ParameterError(
                 f"keep={self.keep!r} must be above 1/2 and at most 1: at 1/2 an answer says nothing, and below it the "
                 "flipped record would be the true one"

@@ -54,7 +54,7 @@ class Intervals(Disturbance):
         if self.privacy is not None:
             check_share("privacy", self.privacy)
             check_share("confidence", self.confidence)
-            n_bins = max(1, math.floor(self.confidence / self.privacy))
+            n_bins = max(1, math.floor(self.confidence / self.privacy * (1 + 1e-12)))
         if n_bins is None and attribute.is_open:
             raise ParameterError(f"{attribute.name!r} declares no cells; pass bins, or declare its bins or edges")
         return attribute if n_bins is None else replace(attribute, bins=n_bins, edges=None)

@@ -7,6 +7,7 @@ away can be computed instead of trusted to the rounding of floating-point noise.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Self
 
 import numpy as np
@@ -21,7 +22,7 @@ TICKETS = 2**64
 class Lottery:
     """Outcomes ``first``, ``first + 1``, ...; ``upto[k]`` is the weight of all outcomes up to the k-th.
 
-    The last outcome's entry would be 2^64, which 64 bits do not hold, and is left out.
+    Entries of 2^64, which 64 bits do not hold, are left out: the last outcome's, and those after it without weight.
     """
 
     first: int
@@ -32,23 +33,24 @@ class Lottery:
         """Return the lottery with these weights."""
         if sum(weights) != TICKETS or min(weights) < 0:
             raise AssertionError("the weights of a lottery add up to 2^64")
-        # Sums of whole numbers below 2^64 never wrap around.
-        return cls(first, np.cumsum(np.array(weights[:-1], dtype=np.uint64), dtype=np.uint64))
+        return cls(first, np.array([held for held in accumulate(weights) if held < TICKETS], dtype=np.uint64))
 
     @classmethod
     def of_noise(cls, law: NoiseLaw, step: float, reach: int) -> Self:
         """Return noise of this ``law`` in whole ``step``s, at most ``reach`` of them; the tails are put on the ends."""
         # Rounding up leaves no outcome out, and takes from the middle, where it is least felt.
         lower = np.ceil(_lower_half(law, step, reach) * float(TICKETS)).astype(np.uint64)
+        # Left out is what cannot happen: behind it the sum would be 2^64, which is 0 in 64 bits.
+        lower = lower[lower > 0]
         middle = np.uint64(TICKETS - 2 * int(lower.sum(dtype=np.uint64)))
         weights = np.concatenate([lower, [middle], lower[:0:-1]])
-        return cls(-reach, np.cumsum(weights, dtype=np.uint64))
+        return cls(-len(lower), np.cumsum(weights, dtype=np.uint64))
 
     @cached_property
-    def weights(self) -> NDArray[np.float64]:
-        """The weight of every outcome, to 53 bits."""
-        inner = np.diff(self.upto, prepend=np.uint64(0)).astype(np.float64)
-        return np.append(inner, float(TICKETS - int(self.upto[-1])))
+    def weights(self) -> NDArray[np.uint64]:
+        """The weight of every outcome; 0 where it is the only one."""
+        # 2^64 is 0 in 64 bits, so the last difference comes out right.
+        return np.diff(self.upto, prepend=np.uint64(0), append=np.uint64(0))
 
     def draw(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the outcome that each of these 64-bit words draws."""
@@ -63,7 +65,8 @@ def _lower_half(law: NoiseLaw, step: float, reach: int) -> NDArray[np.float64]:
         steps = np.arange(reach, 0, -1, dtype=np.float64)
         chances: NDArray[np.float64] = rest / (2 - rest) * np.exp(-steps * step / law.scale)
         chances[0] /= rest
-        return chances
+        # An answer that one value can give, every value can: the exponential may vanish, a weight must not.
+        return np.maximum(chances, 1 / TICKETS)
     borders = (np.arange(-reach, 1, dtype=np.float64) - 0.5) * step
     below = law.cdf(borders)
     below[0] = 0.0

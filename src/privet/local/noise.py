@@ -112,5 +112,5 @@ class LaplaceNoise(_AddedNoise):
             return super()._law_for(attribute, n_columns)
         check_epsilon(self.epsilon)
         # A little more noise than the formula, so that rounding never exceeds what was asked for.
-        share = self.epsilon / n_columns * (1 - 1e-6)
+        share = self.epsilon / n_columns * (1 - 2e-6)
         return Laplace((attribute.high - attribute.low) / share)

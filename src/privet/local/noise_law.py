@@ -5,6 +5,7 @@ distance from zero of Laplace's.
 """
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -29,8 +30,8 @@ class NoiseLaw(ABC):
             self.scale, (int, float, np.integer, np.floating)
         ):
             raise ParameterError("the scale of noise must be a number; write it without quotes")
-        if not 0 < self.scale < math.inf:
-            raise ParameterError(f"scale={self.scale!r} must be above 0 and finite; give the spread of the noise")
+        if not 0 < self.scale <= sys.float_info.max:  # which a whole number may exceed
+            raise ParameterError(f"scale={self.scale!r:.20} must be above 0 and finite; give the spread of the noise")
         object.__setattr__(self, "scale", float(self.scale))
 
     @classmethod

@@ -1,5 +1,6 @@
 """The respondent's side: a clear table in, the answers that may leave out."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,23 +31,29 @@ def perturb(table: Any, channel: Channel, secret: Secret, *, person: str | None 
         Fixes every answer once; it stays with the people whose rows these are.
     person : str, optional
         The column that says whose row it is; it decides the answers and is left out of the result. Without one a
-        person is told by their place in the table, which must then stay as it is.
+        person is told by their place in this very table: a table in which anything has changed is answered anew.
     """
     return like(table, Respondents(channel, secret, person).answers(table))
 
 
 class Respondents:
-    """People who answer through one channel, a table or a batch of one at a time."""
+    """People who answer through one channel, a table or a batch of one at a time.
 
-    def __init__(self, channel: Channel, secret: Secret, person: str | None = None) -> None:
+    Without a column ``person`` they are told by their place in a table that goes by the name ``table``, such as a
+    digest of its file; without one, each table or batch goes by its own.
+    """
+
+    def __init__(
+        self, channel: Channel, secret: Secret, person: str | None = None, *, table: str | None = None
+    ) -> None:
         if not isinstance(secret, Secret):
             raise ParameterError("secret must be a Secret; make one with Secret() or, to ask again, Secret(path)")
         if person is not None and person in channel.schema.names:
             raise ParameterError(
                 f"person={person!r} is a field of the schema; name a column that only tells people apart"
             )
-        secret.pin(channel.fingerprints)
-        self._channel, self._secret, self._person = channel, secret, person
+        secret.pin(channel.pins)
+        self._channel, self._secret, self._person, self._table = channel, secret, person, table
         self._encoder = Encoder(channel.schema, person)
         self._n_answered = 0
 
@@ -56,23 +63,34 @@ class Respondents:
         has_label = schema.target in (column_names(table) or [])
         attributes = _without(table, schema.target) if has_label else table
         codes = self._encoder.encode(attributes).astype(np.int64)
-        persons = self._persons(table, len(codes))
+        columns = columns_of(attributes, schema.names, unit=self._person)
+        persons = self._persons(table, codes, columns)
         if self._channel.record is not None:
             return self._whole_records(self._channel.record, codes, table if has_label else None, persons)
-        columns = columns_of(attributes, schema.names, unit=self._person)
         answers = {name: self._field(j, columns[j], codes[:, j], persons) for j, name in enumerate(schema.names)}
         return {**answers, schema.target: self._label(table, persons)} if has_label else answers
 
-    def _persons(self, table: Any, n_rows: int) -> list[str]:
+    def _persons(self, table: Any, codes: NDArray[np.int64], columns: Sequence[Any]) -> list[str]:
         if self._person is None:
-            first, self._n_answered = self._n_answered, self._n_answered + n_rows
-            return persons_in_json(f"row {i}" for i in range(first, first + n_rows))
+            # The first rows of two tables are different people, who must not share their noise.
+            this = self._table or self._digest(codes, columns)
+            first, self._n_answered = self._n_answered, self._n_answered + len(codes)
+            return persons_in_json(f"row {i} of {this}" for i in range(first, first + len(codes)))
         names = as_arrow(column_of(table, self._person), self._person).to_pylist()
         if any(name is None for name in names):
             raise DataError(f"column {self._person!r} has missing values, so it cannot tell people apart; fill them")
         if len(set(names)) < len(names):
             raise DataError(f"column {self._person!r} holds the same person twice; give each person one row")
         return persons_in_json(names)
+
+    def _digest(self, codes: NDArray[np.int64], columns: Sequence[Any]) -> str:
+        digest = hashlib.sha256(codes.tobytes())
+        for attribute, channel, column in zip(
+            self._channel.schema.attributes, self._channel.columns, columns, strict=True
+        ):
+            if isinstance(channel, AddedNoise):  # codes tell the cell only
+                digest.update(np.asarray(numbers_of(column, attribute.name), dtype=np.float64).tobytes())
+        return digest.hexdigest()
 
     def _field(self, j: int, column: Any, codes: NDArray[np.int64], persons: Sequence[str]) -> NDArray[Any]:
         channel, attribute = self._channel.columns[j], self._channel.schema.attributes[j]
@@ -135,9 +153,8 @@ def like(table: Any, columns: Columns) -> Any:
     if make == "polars":
         import polars as pl
 
-        return pl.DataFrame(
-            {name: pl.Series(column.tolist(), nan_to_null=True, strict=False) for name, column in plain.items()}
-        )
+        values = {name: column.tolist() if column.dtype == object else column for name, column in plain.items()}
+        return pl.DataFrame({name: pl.Series(own, nan_to_null=True, strict=False) for name, own in values.items()})
     if make == "pandas":
         import pandas as pd
 

@@ -17,6 +17,8 @@ from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, all_text, few, i
 
 NOBODY = "nobody: values are disturbed before they leave their owner"
 CONFIDENCES = (0.5, 0.95, 0.999)
+# A channel stays this much below the epsilon that was asked for, which need not show.
+_DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -133,11 +135,12 @@ class LocalGuarantee:
         opening = "Nobody had to be trusted: any"
         if self.leaks:
             opening = f"Apart from {few(self.leaks)}, read from clear rows and covered by no promise: any"
+        epsilon = rounded_up(self.epsilon, _DIGITS)
         clear = f"given as they are: {few(self.given_clear)}; " if self.given_clear else ""
         return (
             f"{opening} answers of a person are as likely whatever the disturbed fields of their record hold, up to a "
-            f"factor e^{rounded_up(self.epsilon)}{times(self.epsilon)} (pure local differential privacy, epsilon = "
-            f"{rounded_up(self.epsilon)}, the sum over {len(self.channel.fields)} fields; neighbours: "
+            f"factor e^{epsilon}{times(self.epsilon)} (pure local differential privacy, epsilon = "
+            f"{epsilon}, the sum over {len(self.channel.fields)} fields; neighbours: "
             f"{self.neighbours}; {clear}provided that {'; '.join(self.assumptions)}; "
             f"public beforehand: {'; '.join(self.public)})."
         )

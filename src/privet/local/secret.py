@@ -24,6 +24,8 @@ from privet.errors import ChannelError, ParameterError
 _FORMAT, _VERSION = "privet-secret", 1
 _KEY_BYTES = 32
 _PRIVATE = 0o600
+# The mark of a field that is given as it is; it is not remembered, since nothing is left to hide.
+CLEAR = "clear"
 
 
 class Secret:
@@ -61,17 +63,28 @@ class Secret:
         return self
 
     def pin(self, fingerprints: Mapping[str, str]) -> None:
-        """Remember the channel of every field, or refuse where a field was answered through another one."""
+        """Remember the channel of every field, or refuse where a field was answered through another one.
+
+        A field that is given as it is has the mark `CLEAR`.
+        """
+        if self.path is not None:
+            self._read(self.path)  # others may have answered with the same secret meanwhile
         changed = [field for field, mark in fingerprints.items() if self._answered.get(field, mark) != mark]
+        if changed and fingerprints[changed[0]] == CLEAR:
+            raise ChannelError(
+                f"the field {changed[0]!r} was disturbed with this secret before, and this channel gives it as it is; "
+                "leave it out, or take a new secret if it need not be hidden any more"
+            )
         if changed:
             raise ChannelError(
                 f"the field {changed[0]!r} was answered through another channel with this secret, and a second answer "
                 "would let the collector average the noise away; give the channel of the first time, or take a new "
                 "secret if you accept that both answers together say more"
             )
-        if all(field in self._answered for field in fingerprints):
+        new = {field: mark for field, mark in fingerprints.items() if mark != CLEAR and field not in self._answered}
+        if not new:
             return
-        self._answered.update(fingerprints)
+        self._answered.update(new)
         if self.path is not None:
             self._write(self.path)
 
@@ -94,7 +107,7 @@ class Secret:
             fits = data["format"] == _FORMAT and data["version"] == _VERSION and len(self._key) == _KEY_BYTES
         except OSError as error:
             raise ChannelError(f"cannot read the secret {str(path)!r}: {error.strerror}; check the path") from error
-        except (ValueError, KeyError, TypeError, AttributeError):  # their text may quote the key
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # their text may quote the key
             fits = False
         if not fits:
             raise ChannelError(f"{str(path)!r} holds no secret of privet's, or a damaged one; restore it from a copy")
@@ -132,5 +145,5 @@ def _spelled(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_spelled(part) for part in value]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return struct.pack(">d", value).hex()
+        return {"": struct.pack(">d", value).hex()}  # which no text can imitate
     return value

@@ -105,7 +105,9 @@ def _of_answers(column: Any, attribute: Attribute, channel: ColumnChannel) -> _F
         return _Found(found.attribute, np.append(found.expected_counts, found.n_missing))
     if isinstance(channel, RandomAnswer):
         return _Found(attribute, inverted(_counted(column, attribute), channel))
-    return _of_clear(column, attribute) if isinstance(channel, Clear) else _Found(attribute, _counted(column, attribute))
+    return (
+        _of_clear(column, attribute) if isinstance(channel, Clear) else _Found(attribute, _counted(column, attribute))
+    )
 
 
 def _of_records(bits: NDArray[np.bool_], record: "Complement") -> list[_Found]:

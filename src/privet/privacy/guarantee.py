@@ -93,6 +93,7 @@ class Guarantee:
         leaks: Sequence[str] = (),
         assumptions: Sequence[str] = (),
         unit: Unit = EACH_ROW,
+        trust: str = CURATOR,
     ) -> Self:
         """Return what ``event`` promises; exact values and noise from a seed promise nothing."""
         delta = stated_delta(event)
@@ -107,7 +108,7 @@ class Guarantee:
             reasons = ["no finite epsilon bounds what it gives away"]
         return cls(
             epsilon, delta, event, tuple(public), tuple(leaks), tuple(assumptions),
-            neighbours=unit.neighbours, unit=unit.name, max_rows=unit.max_rows,
+            neighbours=unit.neighbours, unit=unit.name, max_rows=unit.max_rows, trust=trust,
             mode=mode if reasons else SOUND, reason=", and ".join(reasons),
         )  # fmt: skip
 
@@ -160,7 +161,8 @@ class Guarantee:
         if not isinstance(versions, dict) or not all_text([*versions, *versions.values()]):
             raise ModelFileError("the guarantee's versions are not what privet writes there; the file is damaged")
         event, unit = events.from_json(data["event"]), _unit_from_json(data)
-        guarantee = replace(cls.from_event(event, unit=unit, **lists), versions=versions)
+        [trust] = _texts([data["trust"]], "trust")  # whether the method asks for it, its class will say
+        guarantee = replace(cls.from_event(event, unit=unit, trust=trust, **lists), versions=versions)
         if guarantee.to_json() != data:
             raise ModelFileError("the guarantee does not follow from its receipts; the file was changed")
         return guarantee
@@ -173,10 +175,10 @@ def _unit_from_json(data: Mapping[str, Any]) -> Unit:
         raise ModelFileError("the guarantee's unit is not what privet writes there; the file is damaged") from error
 
 
-def rounded_up(epsilon: float) -> str:
-    """Return epsilon to twelve digits, rounded up: shares of it add up to a little less."""
+def rounded_up(epsilon: float, digits: int = 12) -> str:
+    """Return epsilon to so many digits, rounded up: shares of it add up to a little less."""
     exact = Decimal(repr(epsilon))
-    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 11), ROUND_CEILING)
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), ROUND_CEILING)
     return repr(float(rounded)).removesuffix(".0")
 
 

@@ -1,0 +1,218 @@
+"""``privet perturb``: the respondent's side. Clear rows in, and out only what may leave."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privet.cli import disturbance_options as own
+from privet.cli import options, output
+from privet.cli.answers import check_destination, write_answers
+from privet.cli.disturbance import Disturbance
+from privet.cli.files import check_output
+from privet.errors import ParameterError
+from privet.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from privet.cli.disturbed_rows import DisturbedRows
+    from privet.local import Channel
+
+_BY_PLACE = (
+    "people are told apart by their place in this very file, and a file in which anything has changed is answered "
+    "anew; to ask the same people again, name the column that tells them apart with --id"
+)
+_WITHOUT_ONE = (
+    "a secret is needed: it fixes each person's answers, so that asking twice tells no more; name a file with "
+    "--secret, which is made if it is not there"
+)
+_NO_CHANNEL = (
+    "say what happens to the rows: --schema and --noise with its strength, such as --noise gaussian --privacy 100, or "
+    "--channel with a published file"
+)
+
+
+def perturb(
+    rows: own.Rows = None,
+    schema: own.SchemaFile = None,
+    noise: own.NoiseKind = None,
+    channel: own.ChannelFile = None,
+    frequencies: own.Frequencies = None,
+    infer_frequencies: own.InferFrequencies = False,
+    privacy: own.Privacy = None,
+    confidence: own.Confidence = 95.0,
+    scale: own.Scale = None,
+    epsilon: own.Epsilon = None,
+    keep: own.Keep = None,
+    categories_epsilon: own.CategoriesEpsilon = None,
+    theta: own.Theta = None,
+    bins: own.Bins = None,
+    columns: own.Columns = None,
+    clear: own.Clear = None,
+    label: own.Label = False,
+    covers_missing: own.CoversMissing = False,
+    person: own.Person = None,
+    keep_id: own.KeepId = False,
+    secret: own.SecretFile = None,
+    answers: own.Answers = None,
+    channel_output: own.ChannelOutput = None,
+    explain: own.Explain = False,
+    progress: options.Progress = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Disturb clear rows before they leave their owner, and write the answers and the channel that they came through.
+
+    Whoever gets both can tell how values are spread, and fit trees, without a clear row.
+
+    Everyone answers once: the same secret gives the same answers again, and refuses another channel for a field.
+    """
+    asked = Disturbance(
+        noise, privacy, confidence, scale, epsilon, keep, categories_epsilon, theta, bins, columns or (), clear or (),
+        label, covers_missing, frequencies, infer_frequencies,
+    )  # fmt: skip
+    source = _Source(asked, channel, schema, rows)
+    if explain:
+        from privet.cli.measures import print_measures
+
+        print_measures(source.channel(), rows, person, as_json=as_json)
+        return
+    files = _Files.chosen(rows, secret, answers, channel_output, channel)
+    files.check(force=force, inputs=[path for path in (rows, schema, channel, frequencies) if path is not None])
+    described = source.channel()
+    with _secret_file(files.secret):
+        _write(described, files, person, keep_id=keep_id, lines=progress)
+    _say_what_was_done(described, files, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where the channel comes from: what was asked for, or a published one."""
+
+    asked: Disturbance
+    published: Path | None
+    schema: Path | None
+    rows: Path | None
+
+    def channel(self) -> "Channel":
+        from privet.local import Channel
+
+        if self.published is None:
+            if self.asked.noise is None:
+                raise ParameterError(_NO_CHANNEL)
+            return self.asked.channel(options.load_schema(self.schema), self.rows)
+        given = [*self.asked.given, *(["--schema"] if self.schema is not None else [])]
+        if given:
+            raise ParameterError(f"{given[0]} does not go with --channel, which says all of it; leave one of them out")
+        channel = Channel.load(self.published)
+        if channel.is_clear:
+            raise ParameterError(f"{str(self.published)!r} disturbs nothing; pass a channel that does")
+        return channel
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What is read and written; the channel is not written where it was given."""
+
+    rows: Path
+    secret: Path
+    answers: Path
+    channel: Path | None
+
+    @classmethod
+    def chosen(
+        cls,
+        rows: Path | None,
+        secret: Path | None,
+        answers: Path | None,
+        described: Path | None,
+        published: Path | None,
+    ) -> "_Files":
+        if rows is None:
+            raise ParameterError("name the table of clear rows: .csv, .csv.gz or .parquet; --explain alone needs none")
+        if secret is None:
+            raise ParameterError(_WITHOUT_ONE)
+        if published is not None and described is not None:
+            raise ParameterError("--channel-output does not go with --channel, which is there already; leave it out")
+        stem = _stem(rows)
+        ending = rows.name.removeprefix(stem).replace(".pq", ".parquet") or ".csv"
+        answers = answers or rows.with_name(f"{stem}.disturbed{ending}")
+        described = described or answers.with_name(f"{_stem(answers).removesuffix('.disturbed')}.channel.json")
+        return cls(rows, secret, answers, None if published is not None else described)
+
+    def check(self, *, force: bool, inputs: Sequence[Path]) -> None:
+        """Refuse files that cannot or should not be written, before any row is read."""
+        read = (*inputs, self.secret)
+        check_destination(self.answers, what="answers", force=force, inputs=read)
+        if self.channel is not None:
+            check_output(self.channel, force=force, inputs=read)
+        written = [path.resolve() for path in (self.answers, self.secret, self.channel) if path is not None]
+        if len(set(written)) < len(written):
+            raise ParameterError("answers, channel and secret are three files; give each its own name")
+
+
+def _stem(table: Path) -> str:
+    name = table.name.removesuffix(".gz")
+    return next((name.removesuffix(end) for end in (".csv", ".parquet", ".pq") if name.endswith(end)), name)
+
+
+@contextmanager
+def _secret_file(path: Path) -> Iterator[None]:
+    """Say where a new secret is; where nothing was answered with it, it is removed."""
+    existed = path.exists()
+    try:
+        yield
+    except BaseException:
+        if not existed:
+            path.unlink(missing_ok=True)
+        raise
+    if not existed:
+        output.say(
+            f"a new secret was written to {str(path)!r}, for you alone to read: keep it with the clear rows, and from "
+            "whoever gets the answers"
+        )
+
+
+def _write(channel: "Channel", files: _Files, person: str | None, *, keep_id: bool, lines: bool) -> None:
+    """Write the answers and the channel, both or none."""
+    from privet.cli.disturbed_rows import DisturbedRows
+    from privet.local import Secret
+
+    table = DisturbedRows(files.rows, channel, Secret(files.secret), person, keep_id)
+    with ExitStack() as stack:
+        if files.channel is not None:
+            file = stack.enter_context(whole_file(files.channel))
+            file.write(json.dumps(channel.to_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+        write_answers(table, files.answers, done="disturbed", lines=lines, as_json=None)
+    _say_what_is_missing(table)
+
+
+def _say_what_is_missing(table: "DisturbedRows") -> None:
+    if table.person is None:
+        output.say(_BY_PLACE)
+    if not table.has_label:
+        output.say(f"the file has no column {table.channel.schema.target!r}, so the answers have no label")
+    if table.left_out:
+        names = ", ".join(repr(name) for name in table.left_out[:3])
+        more = f" and {len(table.left_out) - 3} more" if len(table.left_out) > 3 else ""
+        output.say(f"left out, since the channel does not know them: {names}{more}")
+
+
+def _say_what_was_done(channel: "Channel", files: _Files, *, as_json: bool) -> None:
+    from privet.cli.channel_table import print_channel
+    from privet.local.promise import LocalGuarantee
+
+    guarantee = LocalGuarantee(channel)
+    described = None if files.channel is None else str(files.channel)
+    if as_json:
+        written = {"answers": str(files.answers), "channel": described, "secret": str(files.secret)}
+        output.print_json({**written, "guarantee": guarantee.to_json()})
+        return
+    output.print_text(guarantee.sentence)
+    output.print_text()
+    print_channel(guarantee)
+    output.print_text()
+    output.print_text(f"answers: {files.answers}")
+    if described is not None:
+        output.print_text(f"channel: {described}")

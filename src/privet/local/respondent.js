@@ -1,0 +1,433 @@
+// The respondent's side of privet in a page, or in node from version 18 on (there as respondent.mjs): a clear record
+// in, the answers that may leave out. Nothing is sent and nothing is stored here.
+//
+//   import { answer, newSecret } from "./respondent.js";
+//   const secret = newSecret();  // 32 bytes that stay with the person: keep them, or never ask again
+//   const pins = new Map();      // keep it beside the secret
+//   await answer(channel, secret, "ann", { age: 44, sex: "female" }, pins);
+//
+// `channel` is the published description, as JSON.parse returns it. The same secret, person, channel and value give the
+// same answer whenever they are asked, here and in privet's Python. A second channel for a field would be a second
+// answer, and several answers average the noise away: `pins` remembers which channel a field was answered through, and
+// another one is refused. To keep `pins`, and the secret, is up to the page; without pins nothing is remembered and
+// nothing refused. No two people may share both a secret and a name. What the answers promise is in columns.md.
+
+const FORMAT = "privet-channel";
+const VERSION = 1;
+const TICKETS = 2n ** 64n;
+const KEY_BYTES = 32;
+const GRID = 4096;
+const LEAST_GRID = 64;
+const MOST_RANGES = 1000;
+const DEFAULT_CELLS = 255;
+const RECORD = "";
+const CLEAR = "clear";
+const UNKNOWN = "the channel is of a kind or version unknown to this script; update the script";
+const UNFIT = "are not those of its schema; fetch it again";
+const utf8 = new TextEncoder();
+
+/** Return a new secret from the system's secure generator. */
+export function newSecret() {
+  return crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+}
+
+/** Return the answers that a person with this clear record gives through the channel. */
+export async function answer(channel, secret, person, record, pins = null) {
+  const { pinned, answers } = await ready(channel);
+  const draw = await drawer(secret, person);
+  const asked = answers(record);
+  if (pins) pin(pins, pinned);
+  return asked(draw);
+}
+
+/** Return the fingerprint of the channel of each field: what `pins` remembers. */
+export async function fingerprints(channel) {
+  return (await ready(channel)).pinned;
+}
+
+function pin(pins, pinned) {
+  for (const [field, mark] of pinned) {
+    check(
+      mark !== CLEAR || !pins.has(field),
+      `the field ${JSON.stringify(field)} was disturbed with this secret before, and this channel gives it as it is; ` +
+        "leave it out, or take a new secret if it need not be hidden any more",
+    );
+    check(
+      !pins.has(field) || pins.get(field) === mark,
+      `the field ${JSON.stringify(field)} was answered through another channel with this secret, and a second ` +
+        "answer would let the collector average the noise away; use the channel of the first time",
+    );
+  }
+  for (const [field, mark] of pinned) if (mark !== CLEAR) pins.set(field, mark);
+}
+
+// The last channel, made ready: lotteries can have a million outcomes.
+let last = { text: null, promise: null };
+
+function ready(channel) {
+  const spelledOut = JSON.stringify(channel);
+  if (last.text !== spelledOut) last = { text: spelledOut, promise: prepare(structuredClone(channel)) };
+  return last.promise;
+}
+
+async function prepare(channel) {
+  const isChannel = channel !== null && typeof channel === "object" && channel.format === FORMAT;
+  check(isChannel, "this is no description of a channel; pass the published JSON document, parsed");
+  check(channel.version === VERSION, UNKNOWN);
+  return channel.record === null ? fieldByField(channel) : wholeRecord(channel);
+}
+
+async function fieldByField({ schema, fields, label }) {
+  const pinned = new Map();
+  const columns = [];
+  for (const [j, attribute] of schema.attributes.entries()) {
+    const field = fields[j];
+    check(field?.field === attribute.name, `the channel's fields ${UNFIT}`);
+    const mark = field.channel === "clear" ? CLEAR : await fingerprint([field, attribute]);
+    pinned.set(attribute.name, mark);
+    columns.push({ name: attribute.name, question: questionAbout(field, attribute, mark) });
+  }
+  pinned.set(schema.target, label === null ? CLEAR : await fingerprint([label, schema.classes]));
+  const labels = labelQuestion(schema, label, pinned.get(schema.target));
+  return { pinned, answers: (record) => answersOf(record, columns, schema.target, labels) };
+}
+
+function answersOf(record, columns, target, labels) {
+  const questions = columns.map(({ name, question }) => [name, question(valueIn(record, name))]);
+  if (has(record, target)) questions.push([target, labels(record[target])]);
+  return async (draw) => {
+    const given = [];
+    for (const [name, ask] of questions) given.push([name, await ask(draw)]);
+    return Object.fromEntries(given);
+  };
+}
+
+// A question takes a clear value and returns what is to be done with it, once there is somebody to draw.
+
+function questionAbout(field, attribute, mark) {
+  if (field.channel === "clear") return (value) => () => (isMissing(value) ? null : value);
+  if (field.channel === "randomized_response") return randomAnswer(field, attribute, mark);
+  check(attribute.type === "continuous", "noise is for numbers, not for categories; fetch the channel again");
+  if (field.channel === "intervals") return intervalOf(attribute);
+  return addedNoise(field, attribute, mark);
+}
+
+function intervalOf(attribute) {
+  const codeOf = coderOf(attribute);
+  const middles = [...middlesOf(attribute), null];
+  return (value) => () => middles[codeOf(value)];
+}
+
+function addedNoise({ channel, scale }, { name, bounds }, mark) {
+  const [low, high] = bounds;
+  const spread = scale / (high - low);
+  check(Object.hasOwn(LAWS, channel), UNKNOWN);
+  check(spread >= 4 / GRID && spread <= MOST_RANGES, "the noise is out of proportion to its range; fetch it again");
+  const steps = stepsOf(spread);
+  const step = (high - low) / steps;
+  const reach = Math.ceil((LAWS[channel].reach * scale) / step);
+  const lottery = ofNoise(LAWS[channel].lowerHalf, scale, step, reach + (channel === "laplace" ? steps : 0));
+  return (value) => {
+    const x = numberIn(value, name);
+    if (x === null) return () => null;
+    const code = nearestWhole((Math.min(Math.max(x, low), high) - low) / step);
+    return async (draw) => {
+      const place = code + lottery(await draw(mark, code));
+      return low + Math.min(Math.max(place, -reach), steps + reach) * step;
+    };
+  };
+}
+
+function stepsOf(spread) {
+  let steps = GRID;
+  for (let rest = spread; rest >= 2; rest /= 2) steps /= 2;
+  return Math.max(LEAST_GRID, steps);
+}
+
+function randomAnswer(field, attribute, mark) {
+  const values = attribute.type === "continuous" ? middlesOf(attribute) : attribute.categories;
+  const toSay = [...values, null];
+  const { answers, keep } = field;
+  check(answers === values.length + Number(field.covers_missing), `the channel's answers ${UNFIT}`);
+  const lottery = keepOr(keep, answers);
+  const codeOf = coderOf(attribute);
+  return (value) => {
+    const code = codeOf(value);
+    if (code >= answers) return () => null; // missing, and for all to see
+    return async (draw) => toSay[(code + lottery(await draw(mark, code))) % answers];
+  };
+}
+
+function labelQuestion({ classes, target }, label, mark) {
+  check(label === null || label.answers === classes.length, `the channel's classes ${UNFIT}`);
+  const lottery = label === null ? null : keepOr(label.keep, classes.length);
+  return (value) => {
+    if (lottery === null) return () => (isMissing(value) ? null : value);
+    const code = classCode(classes, target, value);
+    return async (draw) => classes[(code + lottery(await draw(mark, code))) % classes.length];
+  };
+}
+
+function classCode(classes, target, value) {
+  const code = classes.indexOf(value);
+  check(code >= 0, `${JSON.stringify(target)} must be one of the channel's classes; leave it out, or correct it`);
+  return code;
+}
+
+// Whole records in bits: as they are, or every bit flipped.
+
+async function wholeRecord({ schema, record: field }) {
+  check(field.channel === "record_complement", UNKNOWN);
+  check(field.keep > 0.5 && field.keep <= 1, "a record must be kept with a chance above 1/2; fetch the channel again");
+  const mark = await fingerprint([field, schema]);
+  const lottery = ofWeights([kept(field.keep), TICKETS - kept(field.keep)]);
+  const coders = schema.attributes.map((attribute, j) => bitsOf(attribute, field.coding.fields[j]));
+  const told = [RECORD, ...schema.attributes.map(({ name }) => name), ...(field.flips_label ? [schema.target] : [])];
+  const pinned = new Map([[schema.target, CLEAR], ...told.map((name) => [name, mark])]);
+  return { pinned, answers: (record) => flipped(record, schema, coders, field.flips_label, lottery, mark) };
+}
+
+function kept(keep) {
+  return BigInt(keep * 2 ** 64); // whole, since a double above 1/2 has no bit below 2^-53
+}
+
+function flipped(record, { classes, target }, coders, flipsLabel, lottery, mark) {
+  const named = coders.flatMap((coder) => coder(record));
+  const hasLabel = has(record, target);
+  check(hasLabel || !flipsLabel, "the channel flips the label too; add it to the record");
+  const label = hasLabel ? classCode(classes, target, record[target]) : null;
+  const digits = named.map(([, bit]) => bit).join("") + (flipsLabel ? label : "");
+  return async (draw) => {
+    const flip = lottery(await draw(mark, 0, JSON.stringify(digits)));
+    const given = named.map(([name, bit]) => [name, bit ^ flip]);
+    if (hasLabel) given.push([target, classes[flipsLabel ? label ^ flip : label]]);
+    return Object.fromEntries(given);
+  };
+}
+
+function bitsOf(attribute, { field, bits, codes, shares }) {
+  check(field === attribute.name, `the coding's fields ${UNFIT}`);
+  const codeOf = coderOf(attribute);
+  const values = cellsIn(attribute);
+  const ofMissing = codes.length > values ? codes[values] : codes[shares.indexOf(Math.max(...shares))];
+  return (record) => {
+    const value = codeOf(valueIn(record, attribute.name));
+    const code = value < values ? codes[value] : ofMissing;
+    return Array.from({ length: bits }, (_, j) => [`${attribute.name}:${j}`, (code >> (bits - 1 - j)) & 1]);
+  };
+}
+
+// Values and their codes. Errors name fields, never values.
+
+function check(holds, otherwise) {
+  if (!holds) throw new TypeError(otherwise);
+}
+
+function has(record, name) {
+  return Object.hasOwn(record, name);
+}
+
+function valueIn(record, name) {
+  check(record !== null && typeof record === "object", "a record is an object by the names of its fields");
+  check(has(record, name), `the record lacks ${JSON.stringify(name)}; pass null where it is missing`);
+  return record[name];
+}
+
+function isMissing(value) {
+  return value === undefined || value === null || Number.isNaN(value);
+}
+
+function numberIn(value, name) {
+  if (isMissing(value)) return null;
+  const isNumber = typeof value === "number" || typeof value === "boolean";
+  check(isNumber, `${JSON.stringify(name)} needs a number; convert it first, such as by Number()`);
+  return Number(value);
+}
+
+function coderOf(attribute) {
+  return attribute.type === "continuous" ? cellCoder(attribute) : categoryCoder(attribute);
+}
+
+function cellCoder(attribute) {
+  const cuts = edgesOf(attribute).slice(1, -1);
+  return (value) => {
+    const x = numberIn(value, attribute.name);
+    return x === null ? cuts.length + 1 : countUpTo(cuts, x);
+  };
+}
+
+function categoryCoder({ name, categories }) {
+  const kind = typeof categories[0];
+  const codeOf = new Map(categories.map((category, code) => [category, code]));
+  return (value) => {
+    if (isMissing(value)) return categories.length;
+    check(typeof value === kind, `${JSON.stringify(name)} needs a ${kind}, as its categories are; convert it first`);
+    return codeOf.get(value) ?? categories.length;
+  };
+}
+
+function cellsIn({ type, categories, bins, edges }) {
+  if (type !== "continuous") return categories.length;
+  return edges ? edges.length + 1 : bins ?? DEFAULT_CELLS;
+}
+
+function edgesOf({ bounds: [low, high], bins, edges }) {
+  if (edges) return [low, ...edges, high];
+  const cells = bins ?? DEFAULT_CELLS;
+  return Array.from({ length: cells + 1 }, (_, i) => low * (1 - i / cells) + high * (i / cells));
+}
+
+function middlesOf(attribute) {
+  // The ends are the bounds themselves, which the formula for edges may miss by a rounding.
+  const edges = [attribute.bounds[0], ...edgesOf(attribute).slice(1, -1), attribute.bounds[1]];
+  return edges.slice(1).map((edge, i) => (edges[i] + edge) / 2);
+}
+
+// How many of the sorted numbers are at most x.
+function countUpTo(sorted, x) {
+  let from = 0;
+  let to = sorted.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (sorted[middle] <= x) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+// Halves go to the even neighbour, as they do in Python.
+function nearestWhole(x) {
+  const below = Math.floor(x);
+  if (x - below !== 0.5) return Math.round(x);
+  return below % 2 === 0 ? below : below + 1;
+}
+
+// Public lotteries: whole-number weights that add up to 2^64. A lottery turns 64 bits into a whole number.
+
+function keepOr(keep, answers) {
+  check(keep > 1 / answers && keep <= 1, "the true answer must be likelier than any other; fetch the channel again");
+  const [top, bottom] = asFraction(keep);
+  const shared = (bottom - top) * TICKETS;
+  const parts = bottom * BigInt(answers - 1);
+  const other = (shared + parts - 1n) / parts; // rounded up
+  return ofWeights([TICKETS - other * BigInt(answers - 1), ...Array(answers - 1).fill(other)]);
+}
+
+function asFraction(x) {
+  let [top, bottom] = [x, 1n];
+  while (!Number.isInteger(top)) [top, bottom] = [top * 2, bottom * 2n]; // doubling is exact
+  return [BigInt(top), bottom];
+}
+
+function ofWeights(weights) {
+  let held = 0n;
+  const sums = weights.map((weight) => (held += weight)).filter((sum) => sum < TICKETS);
+  const upTo = BigUint64Array.from(sums);
+  return (word) => countUpTo(upTo, word);
+}
+
+function ofNoise(lowerHalf, scale, step, farthest) {
+  const tickets = Array.from(lowerHalf(scale, step, farthest), (chance) => BigInt(Math.ceil(chance * 2 ** 64)));
+  const lower = tickets.filter((weight) => weight > 0n); // what cannot happen is left out
+  const reach = lower.length;
+  const upTo = new BigUint64Array(2 * reach);
+  let held = 0n;
+  for (let i = 0; i < reach; i += 1) upTo[i] = held += lower[i];
+  held = TICKETS - held; // the middle has what both halves leave
+  for (let i = reach; i < 2 * reach; i += 1) {
+    upTo[i] = held;
+    held += lower[2 * reach - 1 - i];
+  }
+  return (word) => countUpTo(upTo, word) - reach;
+}
+
+// The chances of -reach, ..., -1 steps; the first has the whole tail.
+const LAWS = {
+  uniform: { reach: 1, lowerHalf: (scale, ...grid) => differences((z) => uniformBelow(z, scale), ...grid) },
+  gaussian: { reach: 9.1, lowerHalf: (scale, ...grid) => differences((z) => normalBelow(z / scale), ...grid) },
+  laplace: { reach: 12, lowerHalf: geometric },
+};
+
+function differences(below, step, reach) {
+  const chances = new Float64Array(reach);
+  let before = 0;
+  for (let i = 0; i < reach; i += 1) {
+    const upToHere = below((i + 1 - reach - 0.5) * step);
+    chances[i] = upToHere - before;
+    before = upToHere;
+  }
+  return chances;
+}
+
+function geometric(scale, step, reach) {
+  const rest = -Math.expm1(-step / scale);
+  const chances = new Float64Array(reach);
+  for (let i = 0; i < reach; i += 1) chances[i] = (rest / (2 - rest)) * Math.exp(((i - reach) * step) / scale);
+  chances[0] /= rest;
+  return chances.map((chance) => Math.max(chance, 2 ** -64));
+}
+
+function uniformBelow(z, scale) {
+  return Math.min(Math.max((z + scale) / (2 * scale), 0), 1);
+}
+
+// The normal distribution below z <= 0, to about 1e-16: near the middle the series of Marsaglia (Journal of Statistical
+// Software 11, 2004), further out Laplace's continued fraction.
+function normalBelow(z) {
+  const density = Math.exp(-0.5 * z * z) / Math.sqrt(2 * Math.PI);
+  if (z < -2.5) {
+    let fraction = -z;
+    for (let k = 160; k >= 1; k -= 1) fraction = -z + k / fraction;
+    return density / fraction;
+  }
+  let [sum, term] = [z, z];
+  for (let k = 3; Math.abs(term) > 1e-18; k += 2) {
+    term *= (z * z) / k;
+    sum += term;
+  }
+  return 0.5 + density * sum;
+}
+
+// The 64 bits that decide an answer: HMAC-SHA256 of person and value, under a key of the field's own channel, which is
+// HMAC-SHA256 of the channel's fingerprint under the secret.
+
+async function drawer(secret, person) {
+  const isSecret = secret instanceof Uint8Array && secret.length === KEY_BYTES;
+  check(isSecret, "a secret is a Uint8Array of 32 bytes; make one with newSecret()");
+  check(typeof person === "string" && person, "a person is a text that no other person has; pass one");
+  const key = await hmacKey(secret);
+  return async (mark, code, more = null) => {
+    const told = more === null ? JSON.stringify(person) : `${JSON.stringify(person)},${more}`;
+    const own = await hmacKey(await hmac(key, mark));
+    return new DataView(await hmac(own, `[${told},${code}]`)).getBigUint64(0);
+  };
+}
+
+function hmacKey(bytes) {
+  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+}
+
+function hmac(key, message) {
+  return crypto.subtle.sign("HMAC", key, utf8.encode(message));
+}
+
+async function fingerprint(document) {
+  const digest = await crypto.subtle.digest("SHA-256", utf8.encode(JSON.stringify(spelled(document))));
+  return hexadecimal(digest);
+}
+
+// JSON values with sorted keys, and numbers as the hexadecimal digits of a double: alike in any language.
+function spelled(value) {
+  if (Array.isArray(value)) return value.map(spelled);
+  if (typeof value === "number") {
+    const bytes = new DataView(new ArrayBuffer(8));
+    bytes.setFloat64(0, value);
+    return { "": hexadecimal(bytes.buffer) };
+  }
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, spelled(value[key])]));
+}
+
+function hexadecimal(buffer) {
+  return Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

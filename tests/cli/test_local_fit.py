@@ -1,0 +1,162 @@
+"""privet fit, and what follows it, for rows that were disturbed before anyone saw them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privet import load
+from privet.cli.output import EXIT_DATA, EXIT_USAGE
+
+TREE = "fit rows.disturbed.csv --channel rows.channel.json --method reconstruction-tree"
+FOREST = "fit bits.csv --channel bits.channel.json --method random-response-forest --trees 3 --random-state 1"
+
+
+@pytest.fixture
+def disturbed(privet):
+    """Answers of three thousand people, and the channel that they came through."""
+    rng = np.random.default_rng(5)
+    age = rng.integers(16, 100, 3_000).astype(float)
+    table = {"age": age, "sex": rng.choice(["female", "male"], 3_000), "children": rng.integers(0, 5, 3_000)}
+    pd.DataFrame({**table, "class": np.where(age > 58, "yes", "no")}).to_csv("rows.csv", index=False)
+    secret = {"format": "privet-secret", "version": 1, "key": "07" * 32, "answered": {}}
+    Path("key.json").write_text(json.dumps(secret))  # the same answers in every run
+    line = "perturb rows.csv --schema schema.json --noise uniform --privacy 25 --keep 0.9 --secret key.json"
+    assert privet(line).exit_code == 0
+
+
+@pytest.fixture
+def bits(privet):
+    """Whole records, flipped or not."""
+    line = "perturb rows.csv --schema schema.json --noise record-complement --theta 0.9 --secret bits.json -o bits.csv"
+    assert privet(line).exit_code == 0
+
+
+def test_a_round_trip_without_the_clear_rows(privet, disturbed):
+    clear = pd.read_csv("rows.csv")
+    clear.head(500).to_csv("test.csv", index=False)
+    Path("rows.csv").unlink()
+    Path("key.json").unlink()
+    result = privet(TREE)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("None proven: age, children were disturbed")
+    assert "no budget was touched: it costs nothing further" in result.stdout
+    assert result.stdout.endswith("model: model.privet\n")
+    assert privet("predict model.privet test.csv -o predicted.csv").exit_code == 0
+    right = pd.read_csv("predicted.csv")["prediction"] == clear["class"].head(500)
+    assert right.mean() > 0.9
+
+
+def test_what_was_learnt_is_told_in_json(privet, disturbed):
+    told = json.loads(privet(f"{TREE} --strategy global --height 2 --json").stdout)
+    assert (told["method"], told["trees"]) == ("reconstruction-tree", 1)
+    assert told["height"] <= 2
+    assert told["guarantee"]["local_epsilon"] is None
+    assert max(told["importances"], key=told["importances"].get) == "age"
+    assert load("model.privet").strategy == "global"
+
+
+def test_a_forest_is_grown_from_flipped_records(privet, disturbed, bits):
+    told = json.loads(privet(f"{FOREST} --height 4 --json").stdout)
+    assert (told["method"], told["trees"]) == ("random-response-forest", 3)
+    assert told["height"] <= 4
+    result = privet("predict model.privet rows.csv --proba")
+    assert result.stdout.startswith("prediction,P(no),P(yes)\n")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--epsilon 1", "--delta 0.1", "--ledger l.db", "--unit sex", "--max-rows 2", "--part a", "--variant paper"],
+)
+def test_what_a_curator_pays_is_refused_with_the_reason(refused, disturbed, option):
+    sentence = refused(f"{TREE} {option}", EXIT_USAGE)
+    assert sentence.startswith(f"{option.split()[0]} does not apply to reconstruction-tree: it costs nothing further")
+    assert not Path("model.privet").exists()
+
+
+def test_what_another_method_has_is_refused(privet, refused, disturbed, bits):
+    assert "--trees does not apply to reconstruction-tree" in refused(f"{TREE} --trees 4", EXIT_USAGE)
+    assert "--strategy does not apply to random-response" in refused(f"{FOREST} --strategy local", EXIT_USAGE)
+    assert "strategy='best' is not known" in refused(f"{TREE} --strategy best", EXIT_USAGE)
+    line = "fit rows.csv --schema schema.json --strategy local"
+    assert "--strategy does not apply to private-forest" in refused(line, EXIT_USAGE)
+
+
+def test_a_channel_is_asked_for_and_one_of_another_method_refused(refused, disturbed, bits):
+    line = "fit rows.disturbed.csv --method reconstruction-tree --schema schema.json"
+    assert "pass the file that `privet perturb` wrote with --channel" in refused(line, EXIT_USAGE)
+    line = FOREST.replace("random-response-forest --trees 3", "reconstruction-tree")
+    assert "choose --method random-response-forest" in refused(line, EXIT_USAGE)
+    line = TREE.replace("reconstruction-tree", "random-response-forest")
+    assert "choose --method reconstruction-tree" in refused(line, EXIT_USAGE)
+    line = "fit rows.disturbed.csv --channel rows.channel.json"
+    assert "fit disturbed answers with --method reconstruction-tree" in refused(line, EXIT_USAGE)
+
+
+def test_answers_of_another_channel_are_refused(refused, disturbed, bits):
+    line = TREE.replace("rows.disturbed.csv", "bits.csv")
+    assert "the table lacks the column 'age'" in refused(line, EXIT_DATA)
+
+
+def test_verbs_that_have_nothing_to_do_say_so(refused, disturbed):
+    line = "--schema schema.json --method reconstruction-tree"
+    assert "there is nothing to plan; see `privet perturb --explain`" in refused(f"plan {line} --rows 100", EXIT_USAGE)
+    assert "clear test rows" in refused(f"evaluate rows.csv {line}", EXIT_USAGE)
+
+
+def test_an_unknown_method_is_told_those_of_both_sides(refused):
+    sentence = refused("fit rows.csv --schema schema.json --method magic", EXIT_USAGE)
+    assert "private-forest" in sentence
+    assert "reconstruction-tree" in sentence
+
+
+def test_rules_of_a_tree_are_estimates_without_intervals_of_noise(privet, disturbed):
+    privet(TREE)
+    lines = privet("rules model.privet --leaves").stdout.splitlines()
+    assert lines[0].split() == ["estimated", "rows", "confidence", "tree", "rule"]
+    assert "if age" in lines[1]
+    told = json.loads(privet("rules model.privet --json").stdout)
+    assert told["noise_std"] is None
+    assert not any("low" in name for name in told["rules"][0])
+    assert privet("rules model.privet -o rules.csv").exit_code == 0
+    assert "support_low" not in pd.read_csv("rules.csv")
+
+
+def test_rules_of_a_forest_are_in_bits_and_say_so(privet, disturbed, bits):
+    privet(FOREST)
+    result = privet("rules model.privet --top 2")
+    assert "rules are in bits of the coding" in result.stderr
+    assert ":" in result.stdout
+
+
+def test_a_tree_is_exported_and_a_forest_of_bits_is_not(privet, refused, disturbed, bits):
+    privet(TREE)
+    assert privet("export model.privet --format python -o tree.py").exit_code == 0
+    names: dict = {}
+    exec(compile(Path("tree.py").read_text(), "tree.py", "exec"), names)  # noqa: S102 - our own
+    predicted = load("model.privet").predict(
+        pd.DataFrame({"age": [20, 90], "sex": ["male", "male"], "children": [1, 1]})
+    )
+    rows = [{"age": 20, "sex": "male", "children": 1}, {"age": 90, "sex": "male", "children": 1}]
+    assert [names["predict"](row) for row in rows] == list(predicted)
+    privet(f"{FOREST} -o forest.privet")
+    sentence = refused("export forest.privet --format json", EXIT_USAGE)
+    assert "its trees ask for bits of coded values" in sentence
+
+
+def test_reports_are_written_of_both(privet, disturbed, bits):
+    privet(TREE)
+    privet(f"{FOREST} -o forest.privet")
+    for name in ("model", "forest"):
+        result = privet(f"report {name}.privet")
+        assert result.exit_code == 0, result.output
+        assert "None proven" in Path(f"{name}.html").read_text()
+    told = json.loads(privet("report forest.privet --json").stdout)
+    assert told["binary_anonymity"]["theta"] == 0.9
+
+
+def test_explaining_a_tree_is_refused(privet, refused, disturbed):
+    privet(TREE)
+    assert "is a reconstruction-tree" in refused("explain model.privet rows.csv", EXIT_USAGE)

@@ -1,0 +1,242 @@
+"""People's answers: fixed once, alike for tables of any make, and silent about what was true."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+from pandas.testing import assert_frame_equal
+from scipy.stats import chisquare
+
+from privet import Categorical, Numeric, Schema
+from privet.errors import ChannelError, DataError, ParameterError, SchemaError
+from privet.local import (
+    Channel,
+    Intervals,
+    LaplaceNoise,
+    RandomizedResponse,
+    RecordComplement,
+    Secret,
+    UniformNoise,
+    perturb,
+)
+from privet.local.perturb import Respondents
+from tests.local.people import SCHEMA, channels, people, same_secret
+
+CHANNELS = channels()
+TABLE = people(200)
+
+
+def answers(table, channel, secret=None):
+    return perturb(table, channel, same_secret() if secret is None else secret, person="name")
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_asking_twice_gives_the_same_answers(name):
+    assert_frame_equal(answers(TABLE, CHANNELS[name]), answers(TABLE, CHANNELS[name]))
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_a_person_s_answer_depends_on_nobody_else(name):
+    shuffled = TABLE.sample(frac=0.5, random_state=7)
+    expected = answers(TABLE, CHANNELS[name]).loc[shuffled.index]
+    assert_frame_equal(answers(shuffled, CHANNELS[name]), expected, check_dtype=False)
+
+
+def test_another_secret_or_person_answers_differently():
+    table = TABLE.assign(age=50.0)
+    ages = answers(table, CHANNELS["laplace"])["age"]
+    assert ages.nunique() > 190
+    assert (answers(table, CHANNELS["laplace"], Secret())["age"] != ages).mean() > 0.9
+
+
+def test_a_changed_value_is_a_new_answer():
+    before, after = (answers(TABLE.assign(age=age), CHANNELS["uniform"])["age"] - age for age in (50.0, 60.0))
+    assert (np.abs(before - after) > 1e-6).mean() > 0.9
+
+
+def test_without_a_person_column_the_same_table_gives_the_same_answers():
+    table = TABLE.drop(columns="name")
+    first, again = (perturb(table, CHANNELS["mixed"], same_secret()) for _ in range(2))
+    assert_frame_equal(first, again)
+
+
+def test_without_a_person_column_rows_at_one_place_of_two_tables_share_no_noise():
+    table = TABLE.drop(columns="name").assign(age=50.0)
+    other = table.assign(job=table["job"].iloc[::-1].to_numpy())
+    first, second = (perturb(rows, CHANNELS["uniform"], same_secret())["age"] for rows in (table, other))
+    assert (np.abs(first - second) > 1e-6).mean() > 0.9
+
+
+def test_a_table_in_batches_gives_the_answers_of_the_whole():
+    people_in_batches = Respondents(CHANNELS["mixed"], same_secret(), "name")
+    batches = [people_in_batches.answers(TABLE[start : start + 70]) for start in range(0, 200, 70)]
+    ages = np.concatenate([batch["age"] for batch in batches])
+    assert_array_equal(ages, answers(TABLE, CHANNELS["mixed"])["age"])
+
+
+def test_the_person_leaves_with_no_answer():
+    for channel in CHANNELS.values():
+        assert "name" not in answers(TABLE, channel).columns
+
+
+# Makes of tables
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+@pytest.mark.parametrize("make", ["polars", "arrow"])
+def test_tables_of_any_make_give_the_same_answers(name, make):
+    expected = answers(TABLE, CHANNELS[name])
+    table = {"polars": pl.from_pandas, "arrow": pa.Table.from_pandas}[make](TABLE)
+    given = answers(table, CHANNELS[name])
+    assert type(given) is type(table)
+    lists = given.to_dict(as_series=False) if make == "polars" else given.to_pydict()
+    assert lists == {column: [None if pd.isna(v) else v for v in values] for column, values in expected.items()}
+
+
+def test_a_numpy_table_comes_back_as_one():
+    schema = Schema([Numeric("a", 0, 10), Numeric("b", 0, 1, bins=2)], classes=[5, 9])
+    channel = UniformNoise(schema, scale=2.0, columns=["a"]).channel
+    rows = np.array([[1.0, 0.2], [np.nan, 0.9], [30.0, np.nan]])
+    given = perturb(rows, channel, same_secret())
+    named = perturb(pd.DataFrame(rows, columns=["a", "b"]), channel, same_secret())
+    assert given.dtype == np.float64
+    assert_array_equal(given, named.to_numpy())
+    assert_array_equal(given[:, 1], rows[:, 1])
+    assert np.isnan(given[1, 0])
+    assert 8 <= given[2, 0] <= 12  # clipped first
+
+
+def test_answers_keep_the_index_of_a_pandas_table():
+    table = TABLE.set_index(pd.Index(range(1000, 1200), name="id"))
+    assert answers(table, CHANNELS["mixed"]).index.equals(table.index)
+
+
+# Fields
+
+
+def test_clear_fields_are_given_as_they_are():
+    given = answers(TABLE, CHANNELS["mixed"])
+    for column in ("income", "job", "rooms"):
+        assert given[column].equals(TABLE[column]) or given[column].tolist() == TABLE[column].tolist()
+    assert given["smoker"].tolist() != TABLE["smoker"].tolist()
+
+
+def test_a_missing_value_stays_missing_and_visible():
+    for name in ("uniform", "gaussian", "laplace", "intervals", "randomized"):
+        assert_array_equal(answers(TABLE, CHANNELS[name])["age"].isna(), TABLE["age"].isna())
+    unknown = ~TABLE["job"].isin(SCHEMA.attributes[2].categories)
+    assert_array_equal(answers(TABLE, CHANNELS["randomized"])["job"].isna(), unknown)
+
+
+def test_a_missing_value_that_is_covered_does_not_show():
+    given = answers(people(3000), CHANNELS["randomized, missing covered"])
+    was_missing = people(3000)["age"].isna()
+    # Of the present ones a tenth is given as missing, of the missing ones four in ten as present.
+    assert given["age"].isna()[~was_missing].mean() == pytest.approx(0.1, abs=0.03)
+    assert given["age"].isna()[was_missing].mean() == pytest.approx(0.6, abs=0.15)
+
+
+def test_intervals_give_the_middle_of_the_cell():
+    schema = Schema([Numeric("a", 0, 100, edges=[10, 40])], classes=[5, 9])
+    rows = np.array([[-5.0], [9.99], [10.0], [39.0], [40.0], [500.0], [np.nan]])
+    given = perturb(rows, Intervals(schema).channel, same_secret())
+    assert_array_equal(given[:, 0], [5.0, 5.0, 25.0, 25.0, 70.0, 70.0, np.nan])
+
+
+def test_a_flipped_record_has_every_bit_flipped_and_the_label_with_them():
+    schema = Schema([Categorical("a", ["u", "v", "w", "x"]), Categorical("b", ["p", "q"])], classes=["no", "yes"])
+    table = pd.DataFrame({"a": ["v"] * 2000, "b": "q", "class": "no"})
+    kept = RecordComplement(schema, theta=1.0, label=True).fit().transform(table)
+    mixed = RecordComplement(schema, theta=0.7, label=True).fit().transform(table)
+    assert list(mixed.columns) == ["a:0", "a:1", "b:0", "class"]
+    true, mirror = tuple(kept.iloc[0]), (*(1 - kept.iloc[0, :3]), "yes")
+    assert set(map(tuple, mixed.to_numpy())) == {true, mirror}
+    assert (mixed["class"] == "no").mean() == pytest.approx(0.7, abs=0.06)
+
+
+def test_a_label_is_copied_or_disturbed_or_absent():
+    table = TABLE.drop(columns="smoker")
+    assert "smoker" not in answers(table, CHANNELS["mixed"]).columns
+    assert answers(TABLE, CHANNELS["uniform"])["smoker"].tolist() == TABLE["smoker"].tolist()
+    with pytest.raises(DataError, match="flips the label too; add the column 'smoker'"):
+        answers(table, CHANNELS["records with label"])
+
+
+# By distribution
+
+
+def test_random_answers_follow_the_matrix_and_no_other():
+    schema = Schema([Categorical("a", ["u", "v", "w"])], classes=[5, 9])
+    table = pd.DataFrame({"a": ["v"] * 20_000})
+    given = perturb(table, RandomizedResponse(schema, keep=0.5).channel, Secret())["a"].value_counts()[["u", "v", "w"]]
+    for keep, fits in [(0.5, True), (0.55, False), (0.45, False)]:
+        expected = 20_000 * RandomizedResponse(schema, keep=keep).channel.columns[0].matrix[:, 1]
+        assert (chisquare(given, expected).pvalue > 1e-6) == fits
+
+
+def test_answers_to_different_fields_are_independent():
+    schema = Schema([Numeric("a", 0, 1), Numeric("b", 0, 1)], classes=[5, 9])
+    rows = np.full((20_000, 2), 0.5)
+    given = perturb(rows, LaplaceNoise(schema, epsilon=2).channel, Secret())
+    assert abs(np.corrcoef(given.T)[0, 1]) < 6 / math.sqrt(20_000)
+
+
+# What is refused
+
+
+def test_a_second_channel_for_a_field_is_refused():
+    secret = Secret()
+    answers(TABLE, CHANNELS["uniform"], secret)
+    answers(TABLE, CHANNELS["uniform"], secret)
+    with pytest.raises(ChannelError, match="'age' was answered through another channel"):
+        answers(TABLE, CHANNELS["gaussian"], secret)
+
+
+@pytest.mark.parametrize(("first", "second"), [("records", "uniform"), ("uniform", "records")])
+def test_a_record_and_its_fields_are_not_both_asked_for(first, second):
+    secret = Secret()
+    answers(TABLE, CHANNELS[first], secret)
+    with pytest.raises(ChannelError, match="another channel"):
+        answers(TABLE, CHANNELS[second], secret)
+
+
+def refusals():
+    twice = TABLE.assign(name=["the same secret name"] * 200)
+    nobody = TABLE.assign(name=[None, *TABLE["name"][1:]])
+    words = TABLE.assign(age=["very old"] * 200)
+    label = TABLE.assign(smoker="sometimes secretly")
+    return {
+        "the same person twice; give each person one row": (twice, "mixed"),
+        "'name' has missing values, so it cannot tell people apart; fill them": (nobody, "mixed"),
+        "'age' holds text, but the schema calls it continuous": (words, "mixed"),
+        "labels that are not in the schema's classes": (label, "mixed"),
+        "lacks the column 'age'": (TABLE.drop(columns="age"), "mixed"),
+        "lacks the column 'name'": (TABLE.drop(columns="name"), "mixed"),
+    }
+
+
+@pytest.mark.parametrize("message", refusals())
+def test_what_does_not_fit_is_refused_without_a_value_or_a_number(message):
+    table, name = refusals()[message]
+    with pytest.raises(DataError, match=message) as error:
+        answers(table, CHANNELS[name])
+    for told in ("the same secret name", "very old", "sometimes secretly", "200", "person 1"):
+        assert told not in str(error.value)
+
+
+def test_arguments_that_make_no_sense_are_refused():
+    with pytest.raises(ParameterError, match="secret must be a Secret; make one with"):
+        perturb(TABLE, CHANNELS["mixed"], b"key", person="name")
+    with pytest.raises(ParameterError, match="person='age' is a field of the schema"):
+        perturb(TABLE, CHANNELS["mixed"], Secret(), person="age")
+    with pytest.raises(SchemaError, match="'smoker' is in the schema"):
+        perturb(TABLE, CHANNELS["mixed"], Secret(), person="smoker")
+
+
+def test_a_clear_channel_gives_everything_as_it_is():
+    given = answers(TABLE, Channel.clear(SCHEMA))
+    assert_frame_equal(given, TABLE.drop(columns="name"), check_dtype=False)

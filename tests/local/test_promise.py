@@ -1,0 +1,115 @@
+"""What models of disturbed records promise: an epsilon or none, the papers' measures beside it, never mixed."""
+
+import math
+import re
+
+import pytest
+
+from privet import Numeric, Schema
+from privet.errors import ModelFileError
+from privet.local import Channel, LaplaceNoise, RandomizedResponse, RecordComplement, UniformNoise
+from privet.local.promise import LocalGuarantee, measures_of
+from tests.local.people import SCHEMA, channels
+
+CHANNELS = channels()
+SOUND = ["laplace", "laplace, wide", "randomized", "randomized, missing covered"]
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_a_guarantee_comes_back_from_json(name):
+    guarantee = LocalGuarantee(CHANNELS[name])
+    again = LocalGuarantee.from_json(guarantee.to_json())
+    assert again == guarantee
+    assert again.sentence == str(guarantee)
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_only_channels_with_an_epsilon_are_sound(name):
+    guarantee = LocalGuarantee(CHANNELS[name])
+    expected = "sound" if name in SOUND else "not private" if name == "clear" else "paper"
+    assert guarantee.mode == expected
+    assert math.isfinite(guarantee.epsilon) == (name in SOUND)
+    assert ("epsilon = " in guarantee.sentence) == (name in SOUND)
+
+
+def test_the_sentence_of_a_sound_channel_says_who_is_trusted_what_is_clear_and_what_is_assumed():
+    channel = RandomizedResponse(SCHEMA, keep=0.75, columns=["owner"]).channel
+    sentence = LocalGuarantee(channel).sentence
+    assert sentence.startswith("Nobody had to be trusted")
+    assert "up to a factor e^1.0986122886" in sentence
+    assert "= 3.01" in sentence  # never rounded down
+    assert "given as they are: age, income, job and 2 more" in sentence
+    assert "each person answered once through this channel" in sentence
+    assert "which answers are missing is no secret" in sentence
+
+
+def test_covered_missing_values_need_no_assumption():
+    covered = LocalGuarantee(CHANNELS["randomized, missing covered"])
+    assert not any("missing" in assumption for assumption in covered.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("clear", "This model is not private: its rows were given as they are."),
+     ("uniform", "None proven: age, income were disturbed .* but no epsilon bounds what an answer gives away."),
+     ("records", "None proven: a record was given as it is or with every bit flipped")],
+)  # fmt: skip
+def test_other_channels_say_that_nothing_is_proven(name, sentence):
+    guarantee = LocalGuarantee(CHANNELS[name])
+    assert re.match(sentence, guarantee.sentence)
+
+
+def test_each_field_has_its_own_scales():
+    fields = {part["field"]: part for part in LocalGuarantee(CHANNELS["mixed"]).fields}
+    assert fields["income"] == {"channel": "clear", "field": "income"}
+    assert fields["age"]["local_epsilon"] is None
+    assert fields["age"]["privacy_at_95%"] == pytest.approx(0.5)
+    assert fields["age"]["width_at_99.9%"] == pytest.approx(0.5 * 84 * 0.999 / 0.95)
+    assert fields["owner"]["local_epsilon"] == pytest.approx(math.log(3))
+    assert "privacy_at_95%" not in fields["owner"]
+
+
+def test_measures_of_laplace_noise_stand_side_by_side():
+    measures = measures_of(LaplaceNoise(SCHEMA, epsilon=2, columns=["age"]).channel.columns[0])
+    assert measures["local_epsilon"] == pytest.approx(2, rel=1e-5)
+    assert measures["width_at_50%"] == pytest.approx(84 / 2 * 2 * math.log(2), rel=1e-5)
+
+
+def test_what_was_read_from_clear_rows_is_told_first():
+    schema = Schema([Numeric("age", 0, 100, inferred=True)], classes=["no", "yes"])
+    guarantee = LocalGuarantee(LaplaceNoise(schema, epsilon=1).channel)
+    assert guarantee.leaks == ("bounds of 'age'",)
+    assert guarantee.sentence.startswith("Apart from bounds of 'age', read from clear rows and covered by no promise")
+
+
+def test_given_clear_counts_the_label():
+    assert LocalGuarantee(CHANNELS["records"]).given_clear == ("smoker",)
+    assert LocalGuarantee(CHANNELS["records with label"]).given_clear == ()
+    assert LocalGuarantee(CHANNELS["randomized"]).given_clear == ()
+    assert LocalGuarantee(Channel.clear(SCHEMA)).given_clear == (*SCHEMA.names, "smoker")
+
+
+@pytest.mark.parametrize("name", ["mixed", "randomized", "records"])
+def test_a_guarantee_that_does_not_follow_from_its_channel_is_refused(name):
+    data = LocalGuarantee(CHANNELS[name]).to_json()
+    for key in data:
+        with pytest.raises(ModelFileError, match="damaged|changed"):
+            LocalGuarantee.from_json({k: v for k, v in data.items() if k != key})
+        for value in (None, 0.5, [], "sound", {"a": 1}):
+            if value != data[key]:
+                with pytest.raises(ModelFileError, match="damaged|changed"):
+                    LocalGuarantee.from_json({**data, key: value})
+    for other in (None, [], "x", {**data, "more": 1}):
+        with pytest.raises(ModelFileError, match="damaged|changed"):
+            LocalGuarantee.from_json(other)
+
+
+def test_a_smaller_epsilon_cannot_be_written_into_a_file():
+    data = LocalGuarantee(CHANNELS["randomized"]).to_json()
+    with pytest.raises(ModelFileError, match="does not follow from its channel"):
+        LocalGuarantee.from_json({**data, "local_epsilon": data["local_epsilon"] / 2})
+
+
+def test_neighbours_of_a_flipped_record_are_its_mirror_image_alone():
+    assert LocalGuarantee(RecordComplement(SCHEMA).channel).neighbours == "a record and the one with every bit flipped"
+    assert "differ in the disturbed fields only" in LocalGuarantee(UniformNoise(SCHEMA, privacy=1).channel).neighbours
