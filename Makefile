@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv demo test browser-tools browser check format slow bench bench-full accuracy lock clean
+.PHONY: venv demo test browser-tools browser check format slow bench bench-full accuracy flower cluster java spark lock clean
 
 venv: $(READY)
 
@@ -19,7 +19,7 @@ demo: venv
 	$(BIN)/privet demo
 
 test: venv
-	$(BIN)/python -m pytest -m "not slow and not browser" -n 2
+	$(BIN)/python -m pytest -m "not slow and not browser and not cluster and not spark" -n 2
 
 # A browser for `make browser`, and node, in which `make test` runs exported code and which it otherwise skips. Where
 # one is missing, Debian's packages are installed.
@@ -39,6 +39,29 @@ browser: venv browser-tools
 # Statistical tests with many draws.
 slow: venv
 	$(BIN)/python -m pytest -m slow
+
+# A Dask cluster of two worker processes, of which six are killed during one job, and one with TLS.
+cluster: venv
+	$(BIN)/python -m pytest -m cluster -s tests/counting/test_on_dask_cluster.py
+
+# A Java for Spark; where it is missing, Debian's package is installed.
+java:
+	@if ! command -v java >/dev/null; then \
+		command -v apt-get >/dev/null || { echo "Spark needs Java 17; install it and run this again"; exit 1; }; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q default-jre-headless; \
+	fi
+
+# Spark in an environment of its own: it is large, and nothing else needs it.
+.venv-spark/.ready: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check "pyspark==4.3.0"
+	@touch .venv-spark/.ready
+
+spark: java .venv-spark/.ready
+	.venv-spark/bin/python -m pytest -m spark tests/counting/test_on_spark.py
 
 check: venv
 	$(BIN)/ruff check .
@@ -64,11 +87,21 @@ accuracy: venv
 	$(BIN)/python -m benchmarks.accuracy_methods --again
 	$(BIN)/python -m benchmarks.accuracy_forest --again
 
+# A secure sum over a real SuperLink and four SuperNodes with TLS on this machine. flwr does not fit beside what is locked.
+.venv-flower/.ready: examples/flower_requirements.txt
+	$(PYTHON) -m venv .venv-flower
+	.venv-flower/bin/python -m pip install --quiet --disable-pip-version-check -r examples/flower_requirements.txt
+	.venv-flower/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch .venv-flower/.ready
+
+flower: .venv-flower/.ready
+	.venv-flower/bin/python examples/flower_rounds.py
+
 lock: venv
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --extra onnx --universal --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --extra onnx --extra parties --universal --generate-hashes \
 		--no-emit-index-url --no-header --quiet --python-version 3.11 --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-flower .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -1,76 +1,41 @@
 """Accuracy of Private-RDT on the tables of its paper: Nursery, Mushroom, Congressional Voting.
 
 Ten runs of stratified 10-fold cross-validation, with fresh structure and fresh noise in every fit; the mean and, over
-the runs, the standard deviation of the accuracy in per cent, beside the most frequent class. As in the paper, Nursery
-has three classes (recommend and very_recom are merged into priority), Mushroom does without stalk-root, which has
-missing values, and a missing vote is replaced by the bill's majority. Each schema declares the table's number of rows.
+the runs, the standard deviation of the accuracy in per cent, beside the most frequent class. The tables are prepared
+as in the paper (papers/jagannathan2012/tables.py).
 """
 
 import csv
 import math
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from papers.jagannathan2012.tables import TREES, prepared
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from benchmarks import harness
-from privet import PrivateRDTClassifier, Schema
-from privet.datasets import uci
+from privet import PrivateRDTClassifier
 
 EPSILONS = (0.1, 0.5, 1.0, 5.0, math.inf)
 RUNS = 10
 RESULTS = Path(__file__).with_name("results") / "private_rdt_accuracy.csv"
-_TREES = {"nursery": 10, "mushroom": 10, "congressional-voting": 5}
 _COLUMNS = ("table", "epsilon", "trees", "height", "accuracy", "sd", "majority")
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table prepared as in the paper."""
-
-    X: Any
-    y: NDArray[np.str_]
-    schema: Schema
-
-    @property
-    def majority(self) -> float:
-        """The share of the most frequent class, in per cent."""
-        return float(100 * np.unique(self.y, return_counts=True)[1].max() / len(self.y))
-
-
-@cache
-def prepared(name: str) -> Table:
-    """Return the table called ``name`` as the paper has it."""
-    data = uci(name)
-    X, y = data.X, data.y
-    attributes, classes = list(data.schema.attributes), list(data.schema.classes)
-    if name == "nursery":
-        y = np.where(np.isin(y, ["recommend", "very_recom"]), "priority", y)
-        classes = [c for c in classes if c not in {"recommend", "very_recom"}]
-    if name == "mushroom":
-        X, attributes = X.drop(columns="stalk-root"), [a for a in attributes if a.name != "stalk-root"]
-    if name == "congressional-voting":
-        X = X.fillna(X.mode().iloc[0])
-    return Table(X, y, Schema(attributes, classes=classes, rows=len(X)))
 
 
 def accuracy(name: str, epsilon: float, run: int) -> float:
     """Return the accuracy of one run of cross-validation, in per cent."""
     table = prepared(name)
-    model = PrivateRDTClassifier(table.schema, epsilon=epsilon, n_trees=_TREES[name])
+    model = PrivateRDTClassifier(table.schema, epsilon=epsilon, n_trees=TREES[name])
     folds = StratifiedKFold(10, shuffle=True, random_state=run)
     return float(100 * cross_val_score(model, table.X, table.y, cv=folds).mean())
 
 
 def measure() -> list[tuple[str, ...]]:
     """Return a line per table and epsilon."""
-    cells = list(product(_TREES, EPSILONS))
+    cells = list(product(TREES, EPSILONS))
     tasks = [(*cell, run) for cell in cells for run in range(RUNS)]
     with ProcessPoolExecutor() as pool:
         scores = np.array(list(pool.map(accuracy, *zip(*tasks, strict=True)))).reshape(len(cells), RUNS)
@@ -78,7 +43,7 @@ def measure() -> list[tuple[str, ...]]:
 
 
 def _line(name: str, epsilon: float, scores: NDArray[np.float64]) -> tuple[str, ...]:
-    table, trees = prepared(name), _TREES[name]
+    table, trees = prepared(name), TREES[name]
     height = PrivateRDTClassifier(table.schema, n_trees=trees).fit(table.X, table.y).height_
     figures = (scores.mean(), scores.std(ddof=1), table.majority)
     return name, f"{epsilon:g}", str(trees), str(height), *(f"{figure:.1f}" for figure in figures)

@@ -11,14 +11,19 @@ from benchmarks import (
     bench_forest,
     bench_greedy,
     bench_import,
+    bench_local,
     bench_memory,
     bench_noise,
     bench_peers,
     bench_predict,
+    bench_response_forest,
     harness,
 )
 
-_SCRIPTS = (bench_import, bench_predict, bench_fit, bench_greedy, bench_forest, bench_peers, bench_noise, bench_memory)
+_SCRIPTS = (
+    bench_import, bench_predict, bench_fit, bench_greedy, bench_forest, bench_local, bench_response_forest,
+    bench_peers, bench_noise, bench_memory,
+)  # fmt: skip
 
 
 def measure(options: harness.Options) -> list[harness.Bar]:

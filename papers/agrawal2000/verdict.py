@@ -21,8 +21,8 @@ COLOURS = {
     "ByClass": "tab:blue",
     "Local": "tab:green",
 }
-# What a prototype reached at 100 % privacy, in whole points: Randomized, Global, ByClass, Local.
-PROTOTYPE = {
+# What is expected at 100 % privacy, in whole points: Randomized, Global, ByClass, Local.
+EXPECTED = {
     ("gaussian", 1): (80, 88, 94, 95), ("uniform", 1): (37, 58, 99, 98),
     ("gaussian", 2): (78, 82, 82, 84), ("uniform", 2): (51, 63, 75, 84),
     ("gaussian", 3): (80, 85, 85, 87), ("uniform", 3): (60, 72, 84, 85),
@@ -30,7 +30,7 @@ PROTOTYPE = {
     ("gaussian", 5): (89, 91, 91, 92), ("uniform", 5): (83, 88, 90, 91),
 }  # fmt: skip
 # And at 25 %, ByClass and Local.
-PROTOTYPE_AT_25 = {1: 98, 2: 96, 3: 97, 4: 97, 5: 95}
+EXPECTED_AT_25 = {1: 98, 2: 96, 3: 97, 4: 97, 5: 95}
 MEASURES = tuple(STRATEGIES)
 
 
@@ -76,7 +76,7 @@ def lines_of(means: Means) -> Iterator[str]:
 
 def claims(means: Means) -> Iterator[tuple[str, str, str]]:
     """Yield what is claimed, whether it held, and the figures."""
-    yield from _prototype(means)
+    yield from _expected(means)
     for privacy, allowed in ((0.25, dict.fromkeys(FUNCTIONS, 2.0)), (1.0, {1: 5.0, 4: 5.0, 5: 5.0, 2: 15.0, 3: 15.0})):
         for function in FUNCTIONS:
             for noise in ("gaussian", "uniform"):
@@ -104,8 +104,8 @@ def _within(
     return claim, verdict, told
 
 
-def _prototype(means: Means) -> Iterator[tuple[str, str, str]]:
-    for (noise, function), figures in PROTOTYPE.items():
+def _expected(means: Means) -> Iterator[tuple[str, str, str]]:
+    for (noise, function), figures in EXPECTED.items():
         ours = [means.of(function, noise, 1.0, name).mean for name in MEASURES]
         short = [name for name, mine, theirs in zip(MEASURES, ours, figures, strict=True)
                  if mine < theirs - 1 and name != "Randomized"]  # fmt: skip
@@ -113,18 +113,18 @@ def _prototype(means: Means) -> Iterator[tuple[str, str, str]]:
             f"{name} {mine:.1f} ({theirs})" for name, mine, theirs in zip(MEASURES, ours, figures, strict=True)
         )
         yield (
-            f"F{function} at 100%, {noise}: the prototype's less 1",
+            f"F{function} at 100%, {noise}: the figures expected, less 1",
             "NOT HELD: " + ", ".join(short) if short else "held",
             told,
         )
-    for function, figure in PROTOTYPE_AT_25.items():
+    for function, figure in EXPECTED_AT_25.items():
         ours = [
             means.of(function, noise, 0.25, name).mean
             for noise in ("gaussian", "uniform")
             for name in ("ByClass", "Local")
         ]
         yield (
-            f"F{function} at 25%: the prototype's less 1",
+            f"F{function} at 25%: the figures expected, less 1",
             "held" if min(ours) >= figure - 1 else "NOT HELD",
             f"least {min(ours):.1f} ({figure})",
         )

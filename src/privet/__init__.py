@@ -14,6 +14,22 @@ if TYPE_CHECKING:
         PrivateID3Classifier,
         PrivateRDTClassifier,
     )
+    from privet.local import (
+        Channel,
+        Coding,
+        GaussianNoise,
+        Intervals,
+        LaplaceNoise,
+        RandomizedResponse,
+        RandomResponseForestClassifier,
+        ReconstructionTreeClassifier,
+        RecordComplement,
+        Secret,
+        UniformNoise,
+        perturb,
+        reconstruct,
+    )
+    from privet.partitioned import HorizontalForest, Party, VerticalForest
     from privet.privacy.ledger import Ledger
     from privet.registry import load
     from privet.schema import Categorical, Numeric, Schema
@@ -21,31 +37,63 @@ if TYPE_CHECKING:
 # Imported on first use, so that `import privet` and `privet --help` stay quick.
 _HOMES = {
     "Categorical": "privet.schema",
+    "Channel": "privet.local",
+    "Coding": "privet.local",
     "DPDFClassifier": "privet.central",
     "DPRFClassifier": "privet.central",
     "DiffPID3Classifier": "privet.central",
+    "GaussianNoise": "privet.local",
+    "HorizontalForest": "privet.partitioned",
+    "Intervals": "privet.local",
+    "LaplaceNoise": "privet.local",
     "Ledger": "privet.privacy.ledger",
     "Numeric": "privet.schema",
+    "Party": "privet.partitioned",
     "PrivateForestClassifier": "privet.central",
     "PrivateID3Classifier": "privet.central",
     "PrivateRDTClassifier": "privet.central",
+    "RandomResponseForestClassifier": "privet.local",
+    "RandomizedResponse": "privet.local",
+    "ReconstructionTreeClassifier": "privet.local",
+    "RecordComplement": "privet.local",
     "Schema": "privet.schema",
+    "Secret": "privet.local",
+    "UniformNoise": "privet.local",
+    "VerticalForest": "privet.partitioned",
     "load": "privet.registry",
+    "perturb": "privet.local",
+    "reconstruct": "privet.local",
 }
 
 __all__ = [
     "Categorical",
+    "Channel",
+    "Coding",
     "DPDFClassifier",
     "DPRFClassifier",
     "DiffPID3Classifier",
+    "GaussianNoise",
+    "HorizontalForest",
+    "Intervals",
+    "LaplaceNoise",
     "Ledger",
     "Numeric",
+    "Party",
     "PrivateForestClassifier",
     "PrivateID3Classifier",
     "PrivateRDTClassifier",
+    "RandomResponseForestClassifier",
+    "RandomizedResponse",
+    "ReconstructionTreeClassifier",
+    "RecordComplement",
     "Schema",
+    "Secret",
+    "UniformNoise",
+    "VerticalForest",
     "__version__",
     "load",
+    "perturb",
+    "reconstruct",
 ]
 
 

@@ -6,9 +6,11 @@
     ├── ParameterError       an argument is out of its range
     ├── SchemaError          a schema contradicts itself, or its file cannot be read
     ├── DataError            a table or its labels do not fit the schema
+    ├── ExecutorError        an executor lost, repeated or broke a part of the counting
     ├── StructureTooLarge    the trees asked for would not fit in memory
     ├── ChannelError         a channel or a secret is damaged, or does not fit what is asked of it
     ├── ModelFileError       a model file is damaged, or of a later format
+    ├── PartyError           a structure, key, roster or message between parties is damaged, or fits no other
     ├── LedgerError          a ledger is damaged, missing or busy, or contradicts what is asked of it
     ├── BudgetExceeded       a release would cost more than the ledger has left
     └── DatasetUnavailable   an example data set cannot be found or fetched
@@ -34,6 +36,10 @@ class DataError(PrivetError, ValueError):
     """A table or its labels do not fit the schema."""
 
 
+class ExecutorError(PrivetError, RuntimeError):
+    """An executor lost, repeated or broke a part of the counting; nothing was released."""
+
+
 class StructureTooLarge(PrivetError, ValueError):
     """The trees asked for would hold more class counts than the cap allows."""
 
@@ -44,6 +50,10 @@ class ChannelError(PrivetError, ValueError):
 
 class ModelFileError(PrivetError, ValueError):
     """A model file is damaged, or of a format this version does not know."""
+
+
+class PartyError(PrivetError, ValueError):
+    """A structure, a key, a roster or a message between parties is damaged, or does not fit the others."""
 
 
 class LedgerError(PrivetError, ValueError):

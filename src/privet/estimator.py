@@ -8,6 +8,7 @@ import math
 import os
 import warnings
 from abc import abstractmethod
+from concurrent.futures import Executor
 from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,7 +20,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from privet.checks import check_whole
-from privet.counting.rows import FileRows, MemoryRows, Rows
+from privet.counting.executor import OnExecutor, check_executor, taken_apart
+from privet.counting.opening import has_own_labels, opened
+from privet.counting.partitioned_rows import PartitionedRows
+from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
 from privet.model_file import checksum_of, write_document
 from privet.privacy.guarantee import Guarantee
@@ -131,21 +135,31 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _open(self, X: Any, y: Any, encoder: Encoder | None = None) -> tuple[Encoder, Rows]:
         """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is."""
-        if isinstance(X, (str, os.PathLike)):
-            return self._open_file(Path(X), y, encoder)
-        labels, unit = self._labels(y), self._unit()
-        encoder = encoder or Encoder(self._adapted(self._resolve_schema(X, labels)), unit.column)
-        return encoder, MemoryRows(encoder.encode(X), encoder.encode_labels(labels)).bounded(unit, X)
+        (table, executor), unit = taken_apart(X), self._unit()
+        if executor is not None:
+            check_executor(executor, unit)
+        if has_own_labels(table):
+            return self._open_source(table, y, encoder, executor)
+        labels = self._labels(y)
+        encoder = encoder or Encoder(self._adapted(self._resolve_schema(table, labels)), unit.column)
+        rows = MemoryRows(encoder.encode(table), encoder.encode_labels(labels)).bounded(unit, table)
+        return encoder, rows if executor is None else PartitionedRows(OnExecutor(rows.partitions(), executor), encoder)
 
-    def _open_file(self, path: Path, y: Any, encoder: Encoder | None) -> tuple[Encoder, Rows]:
+    def _open_source(
+        self, table: Any, y: Any, encoder: Encoder | None, executor: Executor | None
+    ) -> tuple[Encoder, Rows]:
+        """Open what holds its labels itself: files, streams of batches, frames of a cluster."""
         if y is not None:
-            raise ParameterError("leave y out when fitting from a file: the label is the schema's target column there")
+            raise ParameterError(
+                "leave y out when fitting from a file, batches or a cluster's frame: the label is the schema's target "
+                "column there"
+            )
         if self.schema == "infer" and encoder is None:
             raise ParameterError(
                 'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
             )
         encoder = encoder or Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
-        return encoder, FileRows(path, encoder, self._unit())
+        return encoder, opened(table, encoder, self._unit(), executor)
 
     def _labels(self, y: Any) -> Any:
         if y is None:

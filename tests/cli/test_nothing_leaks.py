@@ -22,6 +22,9 @@ LINES = [
     "fit planted.csv --schema schema.json -o planted.privet",
     "predict model.privet planted.csv --proba",
     "evaluate planted.csv --schema schema.json --folds 2 --trees 2",
+    "perturb planted.csv --schema schema.json --noise laplace --epsilon 1 --secret key.json",
+    "perturb planted.csv --schema schema.json --noise randomized-response --keep 0.9 --label --secret key.json",
+    "perturb planted.csv --schema schema.json --noise record-complement --theta 0.9 --infer-frequencies --explain",
 ]
 
 

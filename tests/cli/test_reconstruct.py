@@ -22,7 +22,7 @@ def disturbed(privet):
     sex = rng.choice(["female", "male"], 4_000, p=[0.9, 0.1])
     table = {"age": age, "sex": sex, "children": rng.integers(0, 5, 4_000), "class": np.where(age > 50, "yes", "no")}
     pd.DataFrame(table).to_csv("rows.csv", index=False)
-    secret = {"format": "privet-secret", "version": 1, "key": "07" * 32, "answered": {}}
+    secret = {"format": "privet-secret", "version": 1, "key": "07" * 32, "answered": {}, "people": None}
     Path("key.json").write_text(json.dumps(secret))  # the same answers in every run
     assert privet(PERTURB).exit_code == 0
     return pd.read_csv("rows.disturbed.csv")

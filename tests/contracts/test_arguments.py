@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import privet
-from privet.registry import METHODS
+from privet.registry import LOCAL_METHODS, METHODS, PARTY_METHODS
 
 SOURCE = Path(privet.__file__).parent
 MECHANISMS = SOURCE / "privacy" / "mechanisms"
 # A mechanism hands out a receipt; an estimator is in the registry.
 NEED_AN_ARGUMENT = [
     *(path for path in MECHANISMS.glob("*.py") if "events.drawn_from(" in path.read_text()),
-    *(Path(inspect.getfile(estimator)) for estimator in METHODS.values()),
+    *(Path(inspect.getfile(estimator)) for estimator in (METHODS | LOCAL_METHODS | PARTY_METHODS).values()),
 ]
 
 

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from privet import PrivateRDTClassifier, Schema
 from privet.datasets import tic_tac_toe
 from privet.errors import SchemaError
-from privet.registry import METHODS
+from privet.registry import LOCAL_METHODS, METHODS
 
 FRESH_NOISE = "two fits on the same rows differ: noise cannot be seeded, so predictions of small tables change"
 NO_ROW_COUNT = "scikit-learn's sentence quotes the number of rows; privet's errors never do"
@@ -41,6 +41,15 @@ def test_with_seeded_noise_the_estimator_keeps_scikit_learns_promises(estimator,
     check_quietly(check, estimator)
 
 
+# On clear rows a local method is an ordinary, seeded one.
+LOCAL = [estimator("infer", random_state=0) for _, estimator in sorted(LOCAL_METHODS.items())]
+
+
+@parametrize_with_checks(LOCAL, expected_failed_checks=lambda _: EXPECTED, xfail_strict=True)
+def test_local_estimators_keep_scikit_learns_promises(estimator, check):
+    check_quietly(check, estimator.set_params(**{"n_trees": 5} if "n_trees" in estimator.get_params() else {}))
+
+
 # With fresh noise a check that compares two fits fails or, by luck, passes.
 @parametrize_with_checks(
     [estimator("infer") for _, estimator in sorted(METHODS.items())],
@@ -51,10 +60,10 @@ def test_the_estimator_keeps_scikit_learns_promises(estimator, check):
     check_quietly(check, estimator)
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(METHODS | LOCAL_METHODS))
 def test_no_parameter_hides_a_method_of_scikit_learns(method):
     # A parameter called score would: the instance's attribute comes before the class's method.
-    estimator = METHODS[method]
+    estimator = (METHODS | LOCAL_METHODS)[method]
     hidden = {name for name in estimator().get_params() if callable(getattr(estimator, name, None))}
     assert hidden == set()
 

@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.errors import ParameterError
 from privet.local.answer_matrix import SeenCells, noise_matrix, random_answer_matrix
-from privet.local.columns import AddedNoise, RandomAnswer
+from privet.local.columns import AddedNoise
 from privet.local.noise_law import Gaussian, Laplace, Uniform
+from privet.local.random_answer import RandomAnswer
 from privet.schema import Numeric
 
 LAWS = [Uniform(0.5), Gaussian(0.25), Laplace(0.2)]

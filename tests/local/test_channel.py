@@ -9,7 +9,8 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.errors import ChannelError
 from privet.local import Channel, GaussianNoise, Intervals, LaplaceNoise, RandomizedResponse, UniformNoise
-from privet.local.columns import Clear, RandomAnswer
+from privet.local.columns import Clear
+from privet.local.random_answer import RandomAnswer
 from privet.local.secret import CLEAR
 from tests.local.people import SCHEMA, channels
 
@@ -145,13 +146,38 @@ def test_channels_are_joined_where_they_disturb_different_fields():
     assert (age.channel | owner.channel).disturbed == ("age", "owner")
     with pytest.raises(ChannelError, match="both channels disturb 'age'; leave it out of one"):
         _ = age.channel | GaussianNoise(SCHEMA, privacy=1).channel
-    with pytest.raises(ChannelError, match="both channels disturb 'the label'"):
+    with pytest.raises(ChannelError, match="both channels disturb 'smoker'; leave it out of one"):
         _ = CHANNELS["mixed"] | RandomizedResponse(SCHEMA, keep=0.75, columns=["job"], label=True).channel
     with pytest.raises(ChannelError, match="flipped as a whole cannot be disturbed field by field"):
         _ = age.channel | CHANNELS["records"]
     other = Schema([Numeric("age", 0, 9), Categorical("b", ["x", "y"])], classes=["no", "yes"])
     with pytest.raises(ChannelError, match="different schemas"):
         _ = owner.channel | UniformNoise(other, privacy=1).channel
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_number_answered_in_cells_keeps_them_beside_any_other_channel(turn):
+    schema = Schema([Numeric("age", 16, 100), Numeric("wage", 0, 10)], classes=["no", "yes"])
+    noise = UniformNoise(schema, privacy=1, columns=["age"]).channel
+    answers = RandomizedResponse(schema, keep=0.75, bins=6, columns=["wage"]).channel
+    first, second = [noise, answers][::turn]
+    joined = first | second
+    assert joined.schema.attributes[1].bins == 6
+    assert Channel.from_json(joined.to_json()) == joined
+    assert joined.fingerprints == {**noise.fingerprints, **answers.fingerprints}
+
+
+@pytest.mark.parametrize("answer", [RandomAnswer("age", 4, 0.75), RandomAnswer("owner", 2, 0.75, covers_missing=True)])
+def test_answers_that_are_not_those_of_the_schema_are_refused(answer):
+    with pytest.raises(ChannelError, match=f"'{answer.field}' has other answers than the schema has values"):
+        Channel.of(SCHEMA, [answer])
+    with pytest.raises(ChannelError, match="'smoker' has other answers than the schema has values"):
+        Channel.of(SCHEMA, [], label=RandomAnswer("smoker", 3, 0.75))
+
+
+def test_a_column_that_the_schema_does_not_have_is_refused():
+    with pytest.raises(ChannelError, match="no attribute 'ownr' to disturb; correct its name"):
+        Channel.of(SCHEMA, [RandomAnswer("ownr", 2, 0.75)])
 
 
 def test_fingerprints_depend_on_the_field_s_channel_and_domain_alone():

@@ -200,7 +200,7 @@ def test_an_earlier_wave_tells_frequencies_and_quartiles_without_a_leak(kind):
 
 
 @pytest.mark.real_data
-def test_adult_and_census_code_to_40_and_133_bits_with_the_anonymity_of_the_prototype():
+def test_adult_and_census_code_to_40_and_133_bits_with_the_anonymity_known_of_them():
     adult, census = (uci(name) for name in ("adult", "census-income-kdd"))
     coding = Coding.from_rows(adult.X.iloc[:32_561], adult.schema)
     assert coding.n_bits == 40

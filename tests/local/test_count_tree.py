@@ -120,8 +120,8 @@ def test_a_changed_file_is_refused(disturbed, path, value, sentence):
 
 
 def test_a_channel_that_no_such_tree_is_grown_through_is_refused(model):
-    from privet.local.columns import RandomAnswer
     from privet.local.promise import LocalGuarantee
+    from privet.local.random_answer import RandomAnswer
 
     label = Channel.of(SCHEMA, [], label=RandomAnswer("class", 2, 0.8))
     document = changed(model.to_document(), ("guarantee",), LocalGuarantee(label).to_json())

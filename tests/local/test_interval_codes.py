@@ -5,9 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.local.bayes_iteration import iterate, posterior
-from privet.local.columns import AddedNoise, RandomAnswer
+from privet.local.columns import AddedNoise
 from privet.local.interval_codes import HiddenCategory, HiddenNumber, whole_sums
 from privet.local.noise_law import Uniform
+from privet.local.random_answer import RandomAnswer
 from privet.schema import Numeric
 
 CELLS = Numeric("x", 0, 1, bins=10)

@@ -8,8 +8,8 @@ from privet import Categorical, Numeric, Schema
 from privet.local import Channel
 from privet.local.bit_trees import Bag, Growth
 from privet.local.coding import Coding
-from privet.local.columns import RandomAnswer
 from privet.local.inverse_counts import AnsweredRows, Answers, InverseCounts, chances_of, label_weights
+from privet.local.random_answer import RandomAnswer
 
 SCHEMA = Schema(
     [Categorical("job", ["none", "clerk", "nurse"]), Categorical("sex", ["f", "m"]), Numeric("age", 0, 80, bins=4)],

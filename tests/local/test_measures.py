@@ -9,9 +9,9 @@ import pytest
 
 from privet import Categorical, Numeric, Schema
 from privet.local import Channel, GaussianNoise, Intervals, LaplaceNoise, RandomizedResponse, RecordComplement
-from privet.local.columns import RandomAnswer
 from privet.local.field_measures import BestGuess
 from privet.local.measures import EVENLY, NOT_PROMISED, OWNERS_ONLY, measure
+from privet.local.random_answer import RandomAnswer
 from privet.local.record_measures import told_apart
 from tests.local.people import SCHEMA, channels, people
 

@@ -15,6 +15,7 @@ from privet import Categorical, Numeric, Schema
 from privet.errors import ChannelError, DataError, ParameterError, SchemaError
 from privet.local import (
     Channel,
+    GaussianNoise,
     Intervals,
     LaplaceNoise,
     RandomizedResponse,
@@ -42,7 +43,7 @@ def test_asking_twice_gives_the_same_answers(name):
 @pytest.mark.parametrize("name", CHANNELS)
 def test_a_person_s_answer_depends_on_nobody_else(name):
     shuffled = TABLE.sample(frac=0.5, random_state=7)
-    expected = answers(TABLE, CHANNELS[name]).loc[shuffled.index]
+    expected = answers(TABLE, CHANNELS[name]).loc[shuffled.index].reset_index(drop=True)
     assert_frame_equal(answers(shuffled, CHANNELS[name]), expected, check_dtype=False)
 
 
@@ -110,9 +111,48 @@ def test_a_numpy_table_comes_back_as_one():
     assert 8 <= given[2, 0] <= 12  # clipped first
 
 
-def test_answers_keep_the_index_of_a_pandas_table():
-    table = TABLE.set_index(pd.Index(range(1000, 1200), name="id"))
-    assert answers(table, CHANNELS["mixed"]).index.equals(table.index)
+def test_an_index_of_a_pandas_table_does_not_leave():
+    table = TABLE.set_index(pd.Index(TABLE["income"], name="pay"))
+    assert answers(table, CHANNELS["mixed"]).index.equals(pd.RangeIndex(200))
+
+
+def test_one_secret_tells_people_apart_in_one_way():
+    secret, table = Secret(), TABLE.drop(columns="name")
+    perturb(table, CHANNELS["mixed"], secret)
+    perturb(table, CHANNELS["mixed"], secret)
+    for rows, person in ((table[1:], None), (TABLE, "name")):
+        with pytest.raises(ChannelError, match="told apart in another way.*or take a new secret for other people"):
+            perturb(rows, CHANNELS["mixed"], secret, person=person)
+
+
+def test_a_table_without_names_is_answered_through_one_channel_whatever_its_fields_are_called():
+    secret, ages = Secret(), np.array([[30.0], [44.0]])
+    schemas = [Schema([Numeric(name, 0, 100)], classes=[5, 9]) for name in ("age", "years")]
+    perturb(ages, GaussianNoise(schemas[0], privacy=1.0).channel, secret)
+    with pytest.raises(ChannelError, match="told apart in another way"):
+        perturb(ages, GaussianNoise(schemas[1], privacy=1.0).channel, secret)
+
+
+def test_whole_numbers_name_people_in_any_spelling():
+    table = TABLE.assign(name=np.arange(200))
+    expected = answers(table, CHANNELS["mixed"])
+    for names in (np.arange(200.0), [str(i) for i in range(200)]):
+        assert_frame_equal(answers(table.assign(name=names), CHANNELS["mixed"]), expected)
+
+
+def test_people_are_not_named_by_lists():
+    with pytest.raises(DataError, match="'name' tells people apart by text or whole numbers only; convert it to text"):
+        answers(TABLE.assign(name=[[i] for i in range(200)]), CHANNELS["mixed"])
+
+
+def test_a_value_that_is_no_answer_is_refused_where_it_would_show():
+    table = TABLE.assign(job="pirate")
+    with pytest.raises(
+        DataError, match="'job' has values that are not among its categories, and would show"
+    ):
+        answers(table, CHANNELS["randomized"])
+    given = answers(table, CHANNELS["randomized, missing covered"])["job"]
+    assert 0.4 < given.isna().mean() < 0.8  # a missing value like any other, kept with chance 0.6
 
 
 # Fields

@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose
 
 from privet import Numeric
 from privet.local import posterior
-from privet.local.columns import AddedNoise, IntervalMembership, RandomAnswer
+from privet.local.columns import AddedNoise, IntervalMembership
 from privet.local.noise_law import LAWS, Gaussian, Laplace, Uniform
 from privet.local.posterior import Histogram
+from privet.local.random_answer import RandomAnswer
 
 RANGE = Numeric("x", 10, 30)
 EVENLY = Histogram.flat(10, 30)

@@ -36,8 +36,9 @@ def test_the_sentence_of_a_sound_channel_says_who_is_trusted_what_is_clear_and_w
     channel = RandomizedResponse(SCHEMA, keep=0.75, columns=["owner"]).channel
     sentence = LocalGuarantee(channel).sentence
     assert sentence.startswith("Nobody had to be trusted")
-    assert "up to a factor e^1.0986122886" in sentence
-    assert "= 3.01" in sentence  # never rounded down
+    assert "up to a factor e^1.098612289 = 3.01 (pure local differential privacy, epsilon = 1.098612289; " in sentence
+    two = RandomizedResponse(SCHEMA, keep=0.75, columns=["job", "owner"]).channel
+    assert "the sum over 2 fields" in LocalGuarantee(two).sentence
     assert "given as they are: age, income, job and 2 more" in sentence
     assert "each person answered once through this channel" in sentence
     assert "which answers are missing is no secret" in sentence
@@ -89,12 +90,27 @@ def test_given_clear_counts_the_label():
     assert LocalGuarantee(Channel.clear(SCHEMA)).given_clear == (*SCHEMA.names, "smoker")
 
 
+IN_WORDS = {"sentence", "reason", "neighbours", "trust", "public", "assumptions"}
+
+
+def test_a_guarantee_in_other_words_is_read_and_put_in_ours():
+    guarantee = LocalGuarantee(CHANNELS["mixed"])
+    data = {**guarantee.to_json(), **dict.fromkeys(IN_WORDS, "as an earlier version had it")}
+    assert LocalGuarantee.from_json(data) == guarantee
+
+
+def test_what_is_certain_to_be_true_is_not_private():
+    certain = LocalGuarantee(RecordComplement(SCHEMA, theta=1.0).channel)
+    assert (certain.mode, certain.reason) == ("not private", "its rows were given as they are")
+
+
 @pytest.mark.parametrize("name", ["mixed", "randomized", "records"])
 def test_a_guarantee_that_does_not_follow_from_its_channel_is_refused(name):
     data = LocalGuarantee(CHANNELS[name]).to_json()
     for key in data:
         with pytest.raises(ModelFileError, match="damaged|changed"):
             LocalGuarantee.from_json({k: v for k, v in data.items() if k != key})
+    for key in set(data) - IN_WORDS:
         for value in (None, 0.5, [], "sound", {"a": 1}):
             if value != data[key]:
                 with pytest.raises(ModelFileError, match="damaged|changed"):

@@ -207,18 +207,18 @@ def test_a_damaged_model_is_refused():
         return {**document, part: {**document[part], **values}}
 
     nodes = document["released"]["nodes"]
-    for damaged in (
-        changed("released", nodes={"sums": nodes["sums"]}),
-        changed("released", nodes={**nodes, "squares": [-1, *nodes["squares"][1:]]}),
-        changed("released", nodes={**nodes, "sums": nodes["sums"][1:]}),
-        changed("released", coding={**document["released"]["coding"], "leaks": 3}),
-        changed("released", extra=1),
-        changed("structure", n_trees=1),
-        changed("structure", cut=[1, *document["structure"]["cut"][1:]]),
-        changed("parameters", vote="loud"),
-        changed("parameters", n_trees=3),
+    for damaged, sentence in (
+        (changed("released", nodes={"sums": nodes["sums"]}), "the nodes' numbers are not those of this channel"),
+        (changed("released", nodes={**nodes, "squares": [-1, *nodes["squares"][1:]]}), "are not those of rows"),
+        (changed("released", nodes={**nodes, "sums": nodes["sums"][1:]}), "do not fit the trees and classes"),
+        (changed("released", coding={**document["released"]["coding"], "leaks": 3}), "coding is damaged: .*leaks"),
+        (changed("released", extra=1), "keeps its nodes and a coding, and nothing else"),
+        (changed("structure", n_trees=1), "too many or too few nodes"),
+        (changed("structure", cut=[1, *document["structure"]["cut"][1:]]), "cut lies outside|none that this method"),
+        (changed("parameters", vote="loud"), "a parameter of the model is out of its range"),
+        (changed("parameters", n_trees=3), "a tree is none that this method grows"),
     ):
-        with pytest.raises(ModelFileError):
+        with pytest.raises(ModelFileError, match=sentence):
             RandomResponseForestClassifier.from_document(damaged, model.schema_)
 
 

@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.errors import DataError, ParameterError
-from privet.local.columns import AddedNoise, Clear, IntervalMembership, RandomAnswer
+from privet.local.columns import AddedNoise, Clear, IntervalMembership
 from privet.local.noise_law import Gaussian, Laplace, Uniform
+from privet.local.random_answer import RandomAnswer
 from privet.local.reconstruct import intervals_for, reconstruct
 from privet.schema import Categorical, Numeric
 

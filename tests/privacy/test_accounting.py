@@ -12,6 +12,7 @@ from privet.privacy.accounting import epsilon_at, pure_epsilon, rho_of
 from privet.privacy.events import (
     DiscreteGaussian,
     DiscreteLaplace,
+    NoiseShares,
     NoNoise,
     Parallel,
     PermuteAndFlip,
@@ -88,6 +89,12 @@ def test_a_receipt_that_drew_less_noise_than_it_asked_for_is_charged_for_what_it
     assert rho_of(DiscreteGaussian("counts", 0.1, 4, Fraction(2))) == 0.5
     assert pure_epsilon(PermuteAndFlip("split", 0.1, 2, 9, False, Fraction(1, 2))) == 2.0
     assert pure_epsilon(PermuteAndFlip("split", 0.1, 2, 9, True, Fraction(1, 2))) == 1.0
+
+
+def test_shares_of_noise_cost_what_the_noise_of_the_honest_ones_costs():
+    shares = NoiseShares("counts", 0.5, 3, Fraction(6), honest=3, parties=4)
+    assert (pure_epsilon(shares), rho_of(shares)) == (0.5, 0.125)
+    assert pure_epsilon(NoiseShares("counts", 0.1, 3, Fraction(2), honest=3, parties=4)) == 1.5
 
 
 def test_at_delta_zero_the_cost_is_pure():

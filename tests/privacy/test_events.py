@@ -16,6 +16,7 @@ text = st.text(max_size=50)
 leaves = st.one_of(
     st.builds(events.NoNoise, text),
     st.builds(events.DiscreteLaplace, text, positive, whole, ratio),
+    st.builds(events.NoiseShares, text, positive, whole, ratio, whole, whole),
     st.builds(events.DiscreteGaussian, text, positive, whole, ratio),
     st.builds(events.PermuteAndFlip, text, positive, whole, whole, st.booleans(), ratio),
 )
@@ -82,6 +83,14 @@ def test_a_field_that_privet_would_not_write_is_refused_by_name(field, value):
 def test_a_damaged_selection_is_refused_by_name(field, value):
     with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
         events.from_json(selection(**{field: value}))
+
+
+@pytest.mark.parametrize("field", ["honest", "parties"])
+def test_a_damaged_number_of_parties_is_refused_by_name(field):
+    shares = laplace(event="NoiseShares", honest=3, parties=4)
+    assert events.from_json(shares) == events.NoiseShares("counts", 0.5, 3, Fraction(6), 3, 4)
+    with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
+        events.from_json(shares | {field: 0})
 
 
 def test_all_that_is_in_a_receipt_is_found():

@@ -33,6 +33,12 @@ def test_gaussian_noise_tells_the_root_of_its_squared_sensitivity():
     assert (read.sensitivity, read.scale, read.epsilon) == (3.0, 3.0, math.inf)
 
 
+def test_shares_of_noise_are_named_and_tell_the_noise_of_all_of_them():
+    (read,) = receipts(events.NoiseShares("counts", 0.5, 10, Fraction(20), honest=3, parties=4))
+    assert (read.name, read.sensitivity, read.scale) == ("discrete Laplace noise in shares", 10, 20.0)
+    assert read.standard_deviation == pytest.approx(math.sqrt(2 * 4 / 3) * 20, rel=1e-3)
+
+
 def test_a_choice_has_no_noise_of_a_value():
     (read,) = receipts(events.PermuteAndFlip("a split", 1.0, 1, 5, False, Fraction(1, 2)))
     assert read.standard_deviation is None

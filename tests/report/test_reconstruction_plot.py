@@ -6,8 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet.errors import DataError, ParameterError
-from privet.local.columns import AddedNoise, RandomAnswer
+from privet.local.columns import AddedNoise
 from privet.local.noise_law import Gaussian
+from privet.local.random_answer import RandomAnswer
 from privet.local.reconstruct import reconstruct
 from privet.report.reconstruction_plot import plot_reconstruction
 from privet.schema import Categorical, Numeric

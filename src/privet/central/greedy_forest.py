@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
 from privet.central.questions import Questions
 from privet.checks import check_whole
+from privet.counting.executor import placed
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError
@@ -73,17 +75,21 @@ class GreedyForestClassifier(CountForestClassifier):
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         """Return what would be asked at a price."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to the rows of ``X`` and their labels ``y``, or to a Parquet or CSV file, in one pass a level.
+    def fit(self, X: Any, y: Any = None, *, executor: Executor | None = None) -> Self:
+        """Fit to the rows of ``X`` and their labels ``y``, or to files or batches, in one pass a level.
 
         Parameters
         ----------
-        X : pandas, polars or Arrow table, NumPy array, or path
-            Named columns are found by name, NumPy columns by position. A file also holds the labels.
+        X : table, path or batches
+            A pandas, polars or Arrow table or a NumPy array, with labels in ``y``; or what holds its labels itself:
+            paths to Parquet, CSV or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark
+            DataFrame. Named columns are found by name, NumPy columns by position.
         y : array of labels
-            Each one of the schema's classes; left out for a file.
+            Each one of the schema's classes; left out where ``X`` holds them.
+        executor : concurrent.futures.Executor, optional
+            Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        return self._take_over(self._snapshot()._fit(X, y))  # noqa: SLF001 - of its own class
+        return self._take_over(self._snapshot()._fit(placed(X, executor), y))  # noqa: SLF001 - of its own class
 
     def _fit(self, X: Any, y: Any) -> Self:
         epsilon = self.check_parameters()
@@ -92,6 +98,7 @@ class GreedyForestClassifier(CountForestClassifier):
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
             noise = self._noise(coins, reservation)
             encoder, rows = self._open(X, y)
+            rows.needed_again()  # every level is a pass
             self._check_prices(encoder.schema, epsilon)
             encoder, rows, left, bought = self._prepared(encoder, rows, epsilon, noise)
             growth = Growth.roots(encoder.schema.attributes, self._n_trees())

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from concurrent.futures import Executor
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import in_sequence, is_count
 from privet.central.released import row_count_share
+from privet.counting.executor import placed
 from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError
 from privet.joint.released import ROW_COUNT
@@ -41,19 +43,23 @@ class LeafCountClassifier(CountForestClassifier):
     def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, coins: np.random.Generator) -> Forest:
         """Draw the public trees for about ``n_rows`` rows and counts released at ``epsilon``."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to the rows of ``X`` and their labels ``y``, or to a Parquet or CSV file.
+    def fit(self, X: Any, y: Any = None, *, executor: Executor | None = None) -> Self:
+        """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
 
         Parameters
         ----------
-        X : pandas, polars or Arrow table, NumPy array, or path
-            Named columns are found by name, NumPy columns by position. A file also holds the labels.
+        X : table, path or batches
+            A pandas, polars or Arrow table or a NumPy array, with labels in ``y``; or what holds its labels itself:
+            paths to Parquet, CSV or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark
+            DataFrame. Named columns are found by name, NumPy columns by position.
         y : array of labels
-            Each one of the schema's classes; left out for a file.
+            Each one of the schema's classes; left out where ``X`` holds them.
+        executor : concurrent.futures.Executor, optional
+            Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        return self._take_over(self._snapshot()._fit_first_batch(X, y, classes=None))  # noqa: SLF001
+        return self._take_over(self._snapshot()._fit_first_batch(placed(X, executor), y, classes=None))  # noqa: SLF001
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, executor: Executor | None = None) -> Self:
         """Add a batch of new rows: counted on the same trees with fresh noise, and added.
 
         A row may be in one batch only. The cost of the model is then that of the dearest batch, while the variance of
@@ -61,14 +67,14 @@ class LeafCountClassifier(CountForestClassifier):
 
         Parameters
         ----------
-        X, y
+        X, y, executor
             As in `fit`.
         classes : array of labels, optional
             For scikit-learn's sake; the schema has them, and other ones are an error.
         """
         snapshot = self._snapshot()
         fit = snapshot._fit_next_batch if hasattr(self, "guarantee_") else snapshot._fit_first_batch  # noqa: SLF001
-        return self._take_over(fit(X, y, classes=classes))
+        return self._take_over(fit(placed(X, executor), y, classes=classes))
 
     def _fit_next_batch(self, X: Any, y: Any, *, classes: Any) -> Self:
         epsilon = self.check_parameters()
@@ -149,6 +155,7 @@ class LeafCountClassifier(CountForestClassifier):
         share = self._row_count_share(schema, epsilon)
         if share == 0:
             return schema.rows or 1, epsilon, ()
+        rows.needed_again()
         noisy, receipt = self._bought_rows(rows, share, noise)
         return max(1, noisy), remaining(epsilon, share), (receipt,)
 

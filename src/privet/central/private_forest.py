@@ -1,6 +1,7 @@
 """The recommended forest: small trees whose leaf weights are fitted together. The argument is in private_forest.md."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +12,7 @@ from privet.central.forest_plan import ForestPlan, planned_forest
 from privet.central.released import row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.checks import check_whole
+from privet.counting.executor import placed
 from privet.errors import ParameterError
 from privet.joint.fitting import Fitting
 from privet.joint.policy import Overrides, Policy
@@ -141,17 +143,21 @@ class PrivateForestClassifier(WeightForestClassifier):
         self._unit()
         return check_epsilon(self.epsilon)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to the rows of ``X`` and their labels ``y``, or to a Parquet or CSV file.
+    def fit(self, X: Any, y: Any = None, *, executor: Executor | None = None) -> Self:
+        """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
 
         Parameters
         ----------
-        X : pandas, polars or Arrow table, NumPy array, or path
-            Named columns are found by name, NumPy columns by position. A file also holds the labels.
+        X : table, path or batches
+            A pandas, polars or Arrow table or a NumPy array, with labels in ``y``; or what holds its labels itself:
+            paths to Parquet, CSV or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark
+            DataFrame. Named columns are found by name, NumPy columns by position.
         y : array of labels
-            Each one of the schema's classes; left out for a file.
+            Each one of the schema's classes; left out where ``X`` holds them.
+        executor : concurrent.futures.Executor, optional
+            Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        return self._take_over(self._snapshot()._fit(X, y))  # noqa: SLF001 - of its own class
+        return self._take_over(self._snapshot()._fit(placed(X, executor), y))  # noqa: SLF001 - of its own class
 
     def _fit(self, X: Any, y: Any) -> Self:
         epsilon, delta = self.check_parameters(), check_delta(self.delta)
@@ -161,6 +167,8 @@ class PrivateForestClassifier(WeightForestClassifier):
             schema, n_rows, left, bought = self._number_of_rows(X, y, epsilon, noise)
             policy = self._policy(schema, left, n_rows)
             encoder, rows = self._open(X, y, Encoder(policy.cells, self._unit().column))
+            if policy.chooses:  # by one pass, and fits what it chose by another
+                rows.needed_again()
             fitting = Fitting(
                 policy, rows, self._unit().max_rows, left, delta, coins, noise,
                 n_threads(self.n_jobs), list(bought),
@@ -179,6 +187,7 @@ class PrivateForestClassifier(WeightForestClassifier):
         share = row_count_share(epsilon)
         if share == 0:
             return encoder.schema, 1, epsilon, ()
+        rows.needed_again()
         noisy, receipt = self._bought_rows(rows, share, noise)
         return encoder.schema, max(2, noisy), remaining(epsilon, share), (receipt,)
 

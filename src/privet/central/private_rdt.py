@@ -120,16 +120,7 @@ class PrivateRDTClassifier(LeafCountClassifier):
         return self.height is None
 
     def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, coins: np.random.Generator) -> Forest:  # noqa: ARG002
-        """Draw the trees; where the rule's height is too much for memory, the next lower one that is not."""
-        height = self.height or height_rule(schema, n_rows)
-        while True:
-            try:
-                return random_structure(schema, n_trees=self.n_trees, height=height, coins=coins)
-            except StructureTooLarge:
-                # A height that was asked for is not changed; one that a noisy count led to must not show in an error.
-                if self.height is not None or height == 1:
-                    raise
-                height -= 1
+        return draw_trees(schema, n_trees=self.n_trees, height=self.height, n_rows=n_rows, coins=coins)
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
         return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
@@ -138,6 +129,21 @@ class PrivateRDTClassifier(LeafCountClassifier):
         super()._check_next_batch()
         if self.n_trees != self.forest_.n_trees or (self.height is not None and self.height < self.forest_.depth):
             raise ParameterError("n_trees or height changed since the first batch; set them back, or fit anew")
+
+
+def draw_trees(
+    schema: Schema, *, n_trees: int, height: int | None, n_rows: int, coins: np.random.Generator
+) -> Forest:
+    """Draw the trees; where the rule's height is too much for memory, the next lower one that is not."""
+    lowered = height or height_rule(schema, n_rows)
+    while True:
+        try:
+            return random_structure(schema, n_trees=n_trees, height=lowered, coins=coins)
+        except StructureTooLarge:
+            # A height that was asked for is not changed; one that a noisy count led to must not show in an error.
+            if height is not None or lowered == 1:
+                raise
+            lowered -= 1
 
 
 def height_rule(schema: Schema, n_rows: int) -> int:

@@ -1,13 +1,14 @@
 """Cells of about equal weight for numeric attributes, found with noise and paid for. The argument is in dpdf.md."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.greedy_forest import DEFAULT_BINS
+from privet.counting.delivery import Count
+from privet.counting.partition import Block
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.privacy.events import Event
@@ -29,15 +30,39 @@ class RecodedRows:
     rows: Rows
     new_code: tuple[NDArray[np.int64], ...]
 
-    def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
+    def blocks(self) -> Iterator[Block]:
         """Yield translated codes, and class codes."""
-        for codes, labels in self.rows.blocks():
-            columns = [table[codes[:, j]] for j, table in enumerate(self.new_code)]
-            yield np.stack(columns, axis=1).astype(codes.dtype), labels
+        return _recoded(self.rows.blocks(), self.new_code)
+
+    def exact_sum(self, count: Count, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return what ``count`` finds in the translated rows."""
+        return self.rows.exact_sum(RecodedCount(count, self.new_code), n_jobs)
+
+    def needed_again(self) -> None:
+        """Take note, or refuse, as the rows themselves do."""
+        self.rows.needed_again()
 
     def exact_size(self) -> int:
         """Return the number of rows."""
         return self.rows.exact_size()
+
+
+@dataclass(frozen=True)
+class RecodedCount:
+    """Translates codes before it counts, wherever the rows are."""
+
+    count: Count
+    new_code: tuple[NDArray[np.int64], ...]
+
+    def __call__(self, blocks: Iterable[Block], n_threads: int = 1) -> NDArray[np.int64]:
+        """Return the exact sums."""
+        return self.count(_recoded(blocks, self.new_code), n_threads)
+
+
+def _recoded(blocks: Iterable[Block], new_code: tuple[NDArray[np.int64], ...]) -> Iterator[Block]:
+    for codes, labels in blocks:
+        columns = [table[codes[:, j]] for j, table in enumerate(new_code)]
+        yield np.stack(columns, axis=1).astype(codes.dtype), labels
 
 
 def open_numbers(schema: Schema) -> list[int]:

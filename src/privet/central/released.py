@@ -16,7 +16,7 @@ from privet.errors import ModelFileError, PrivetError, SchemaError
 from privet.estimator import PrivateClassifier, public_facts
 from privet.joint.released import ROW_COUNT
 from privet.privacy.events import Event
-from privet.privacy.guarantee import Guarantee
+from privet.privacy.guarantee import CURATOR, Guarantee
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON
 from privet.rng import NoiseSource
@@ -38,6 +38,8 @@ class ReleasedClassifier(PrivateClassifier):
 
     # Constructor parameters that decide how released numbers are read, and so belong in the file.
     file_parameters: ClassVar[tuple[str, ...]] = ()
+    # Who has to be trusted.
+    trust: ClassVar[str] = CURATOR
     _fitted_with: dict[str, Any]
 
     @abstractmethod
@@ -63,6 +65,7 @@ class ReleasedClassifier(PrivateClassifier):
             leaks=schema.leaks,
             assumptions=self._assumptions(event),
             unit=self._unit(),
+            trust=self.trust,
         )
 
     def _check_guarantee(self, guarantee: Guarantee, schema: Schema, forest: Any) -> None:

@@ -12,9 +12,9 @@ _FIRST_NUMBER = 3
 
 def print_channel(guarantee: "LocalGuarantee") -> None:
     """Print one line a field."""
-    cells = [_cells(told) for told in guarantee.fields]
-    if guarantee.channel.schema.target in guarantee.given_clear:
-        cells.append(_cells({"field": guarantee.channel.schema.target, "channel": "clear"}))
+    from privet.report.local_promise import all_fields
+
+    cells = [_cells(told) for told in all_fields(guarantee.to_json())]
     headings = ["field", "what happens", "how strongly", "95 % width", "of the range", "local epsilon"]
     filled = [j for j in range(len(headings)) if any(row[j] for row in cells)]  # noise alone has widths
     shown = [[row[j] for j in filled] for row in cells]

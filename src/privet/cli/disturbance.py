@@ -1,5 +1,6 @@
 """How a table is to be disturbed, as the command line says it, and the channel that this describes."""
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +113,7 @@ class Disturbance:
         """Return the attributes to disturb, in the schema's order."""
         unknown = [name for name in (*self.columns, *self.clear) if name not in schema.names]
         if unknown:
-            raise ParameterError(f"the schema has no attribute {unknown[0]!r}; name some of its attributes")
+            raise ParameterError(f"the schema has no attribute {unknown[0]!r}; {meant(unknown[0], schema.names)}")
         both = [name for name in self.columns if name in self.clear]
         if both:
             raise ParameterError(f"{both[0]!r} is asked for by --column and by --clear; leave one of them out")
@@ -173,7 +174,7 @@ class Disturbance:
 
     def _random_label(self, schema: "Schema", epsilon: float | None) -> "Channel":
         from privet.local import Channel
-        from privet.local.columns import RandomAnswer
+        from privet.local.random_answer import RandomAnswer
 
         field, n_classes = schema.target, len(schema.classes)
         if epsilon is None:
@@ -202,6 +203,12 @@ class Disturbance:
 
         output.say(_LEAK)
         return Coding.from_rows(whole_table(rows, schema), schema)
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """Return the way out where ``name`` is none of those known: the one that was probably meant, or all."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(known)}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from privet.cli.disturbance import Noise
+from privet.cli.frequencies import SHAPE
 
 HOW, STRENGTH, WHICH, WHOSE = "How values are disturbed", "How strongly", "Which fields", "Whose answers they are"
 OUTPUT = "Output"
@@ -50,7 +51,8 @@ Scale: TypeAlias = Annotated[
 Epsilon: TypeAlias = Annotated[
     float | None,
     typer.Option(
-        "--epsilon", help="laplace, randomized-response: the local epsilon of all fields together.",
+        "--epsilon", help="The local epsilon, a sum over fields: laplace of all numbers, randomized-response of all "
+        "fields that it disturbs.",
         show_default=False, rich_help_panel=STRENGTH,
     ),
 ]  # fmt: skip
@@ -103,7 +105,8 @@ CoversMissing: TypeAlias = Annotated[
 Frequencies: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--frequencies", metavar="FILE", help="record-complement: how frequent values are known to be.",
+        "--frequencies", metavar="FILE", help="record-complement: how frequent values are known to be, as JSON: "
+        f"{SHAPE}. Without it, all values are taken to be equally frequent.",
         show_default=False, rich_help_panel=HOW,
     ),
 ]  # fmt: skip

@@ -31,7 +31,8 @@ class DisturbedRows:
     secret: Secret
     person: str | None = None
     keep_person: bool = False
-    _seen: list[Any] = field(default_factory=list, repr=False)
+    has_answered: bool = field(default=False, init=False)
+    _seen: list[Any] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.keep_person and self.person is None:
@@ -59,10 +60,22 @@ class DisturbedRows:
         """Yield the answers to one batch of rows after the other."""
         names = [*self._read, *([self.person] if self.person is not None else [])]  # a file that is not there ends here
         respondents = Respondents(self.channel, self.secret, self.person, table=self._digest())
+        self._seen.clear()
         for batch in read_batches(self.rows, self.channel.schema, names, watch=watch):
             self._note_persons(batch)
-            yield self._joined(batch, respondents.answers(batch))
-        self._check_persons()
+            answers = self._joined(batch, respondents.answers(batch))
+            self.has_answered = True
+            yield answers
+        self._refuse_persons_seen_twice()
+
+    def check_persons(self) -> None:
+        """Refuse a file in which people are not told apart, before anyone is answered: it is read once more."""
+        if self.person is None:
+            return
+        self._seen.clear()
+        for batch in read_batches(self.rows, self.channel.schema, [self.person]):
+            self._note_persons(batch)
+        self._refuse_persons_seen_twice()
 
     def _digest(self) -> str | None:
         """Return what tells this file from any other, where people are told by their place in it."""
@@ -129,7 +142,7 @@ class DisturbedRows:
             names = without_dictionary(batch.column(self.person)).to_pylist()
             self._seen.append(np.array([hash(str(name)) for name in names], dtype=np.int64))
 
-    def _check_persons(self) -> None:
+    def _refuse_persons_seen_twice(self) -> None:
         persons = np.concatenate([np.empty(0, np.int64), *self._seen])
         if len(np.unique(persons)) < len(persons):
             raise DataError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli import options, output
+from privet.cli.local_fit import refuse_local
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 _NOTICE = (
     "these scores are computed from the rows without noise, and every fold is a fit that costs its epsilon; "
     "unless the rows are public, the figures must not be published"
+)
+_ON_CLEAR_ROWS = (
+    "folds of them do not tell how well it predicts for clear rows; fit with `privet fit --channel`, and compare what "
+    "`privet predict` says of clear test rows"
 )
 _NO_BETTER = "no better than guessing the majority class; a larger epsilon or more rows may help"
 _TALLER = (
@@ -45,6 +50,7 @@ def evaluate(
 
     The scores are exact, so they are for the owner of the rows; publish them only where the rows are public.
     """
+    refuse_local(method, _ON_CLEAR_ROWS)
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, variant=variant, delta=delta)
     prices = _prices(epsilon)

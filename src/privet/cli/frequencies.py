@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Frequencies: TypeAlias = "dict[str, dict[Label | None, float]]"
 Quartiles: TypeAlias = dict[str, list[float]]
-_SHAPE = '{"frequencies": {"sex": {"female": 0.5, "male": 0.5}}, "quartiles": {"age": [28, 41, 57]}}'
+SHAPE = '{"frequencies": {"sex": {"female": 0.5, "male": 0.5}}, "quartiles": {"age": [28, 41, 57]}}'
 
 
 def read_frequencies(path: Path, schema: "Schema") -> tuple[Frequencies, Quartiles]:
@@ -27,9 +27,9 @@ def read_frequencies(path: Path, schema: "Schema") -> tuple[Frequencies, Quartil
     except OSError as error:
         raise DataError(f"cannot read the frequencies {str(path)!r}: {error.strerror}; check the path") from None
     except (ValueError, RecursionError):
-        raise DataError(f"{str(path)!r} is no JSON document; write {_SHAPE}") from None
+        raise DataError(f"{str(path)!r} is no JSON document; write {SHAPE}") from None
     if not isinstance(data, Mapping) or not data or set(data) - {"frequencies", "quartiles"}:
-        raise DataError(f"{str(path)!r} does not hold frequencies and quartiles; write {_SHAPE}")
+        raise DataError(f"{str(path)!r} does not hold frequencies and quartiles; write {SHAPE}")
     frequencies, quartiles = data.get("frequencies", {}), data.get("quartiles", {})
     _check(frequencies, quartiles, path)
     attributes = {a.name: a for a in schema.attributes}
@@ -44,7 +44,7 @@ def _check(frequencies: Any, quartiles: Any, path: Path) -> None:
     shares = [share for own in frequencies.values() for share in _values(own)] if both else [None]
     cuts = [cut for own in quartiles.values() for cut in (own if isinstance(own, list) else [None])] if both else []
     if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in [*shares, *cuts]):
-        raise DataError(f"{str(path)!r} has entries that are no numbers; write {_SHAPE}")
+        raise DataError(f"{str(path)!r} has entries that are no numbers; write {SHAPE}")
 
 
 def _values(own: Any) -> list[Any]:

@@ -5,14 +5,16 @@ from typing import Any
 
 VERBS = {
     "Begin": ("demo", "schema"),
-    "Train": ("plan", "ledger", "fit", "evaluate"),
+    "Nobody trusted": ("perturb", "reconstruct"),
+    "Train": ("plan", "ledger", "fit", "update", "evaluate"),
+    "Several parties": ("party", "combine"),
     "Use a model": ("predict", "explain", "rules", "report", "export"),
 }
 OPTIONS = {
     "What it costs, and whom it protects": (
         "--epsilon", "--unit", "--max-rows", "--ledger", "--dataset", "--part", "--delta",
     ),
-    "The forest": ("--method", "--trees", "--height", "--variant", "--random-state"),
+    "The forest": ("--method", "--channel", "--strategy", "--trees", "--height", "--variant", "--random-state"),
     "Output": ("--output", "--format", "--force", "--json", "--progress"),
 }  # fmt: skip
 # With fewer options than this, one panel is easier to read than several.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privet.cli import output
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ COSTS_NOTHING = "it costs nothing further, since the answers were disturbed at t
 _NEEDS_CHANNEL = (
     "a {} is grown from answers through a channel, which it has to know; pass the file that `privet perturb` wrote "
     "with --channel"
+)
+_INFERRED = (
+    "the channel's schema is marked as inferred in places, so answers, channel and model give away what was read from "
+    "clear rows; the model records it as a leak"
 )
 # What a fit by a trusted curator has and this one has not.
 _OF_A_CURATOR = ("epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "part", "variant")
@@ -35,6 +40,7 @@ def refuse_local(method: str, why: str) -> None:
 def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | None) -> None:
     """Refuse what only a method of disturbed records takes."""
     if channel is not None:
+        _check_known(method)
         from privet.local import Channel
 
         raise ParameterError(
@@ -72,7 +78,17 @@ class LocalOptions:
         )
         estimator.set_params(**self._asked_for(estimator.get_params()))
         estimator.check_parameters()
+        if channel.schema.leaks:
+            output.say(_INFERRED)
         return estimator
+
+    def checked(self, rows: Path, channel: "Channel") -> Path:
+        """Return the file of answers; one through another channel is refused, and one that looks so is remarked on."""
+        from privet.cli.answer_check import hint_at_other_rows, refuse_other_answers
+
+        refuse_other_answers(rows, channel)
+        hint_at_other_rows(rows, channel)
+        return rows
 
     def _refuse_a_curators(self, given: Sequence[str]) -> None:
         curators = [name for name in _OF_A_CURATOR if name in given]
@@ -101,6 +117,14 @@ class LocalOptions:
             if value is not None:
                 asked[own[0]] = value
         return asked
+
+
+def _check_known(method: str) -> None:
+    from privet.registry import LOCAL_METHODS, METHODS
+
+    if method not in METHODS:
+        known = ", ".join(sorted({**METHODS, **LOCAL_METHODS}))
+        raise ParameterError(f"--method {method!r} is not known; choose from {known}")
 
 
 def _fitting(channel: "Channel") -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli import output
+from privet.cli.channel_table import print_channel
 
 if TYPE_CHECKING:
     from privet.local import Channel
@@ -24,15 +25,19 @@ def print_measures(channel: "Channel", rows: Path | None, person: str | None, *,
     from privet.local.measures import EVENLY, OWNERS_ONLY, measure
     from privet.local.promise import LocalGuarantee
 
+    guarantee = LocalGuarantee(channel)
     with output.working("measuring"):
         found = measure(channel, None if rows is None else _table(rows, channel, person), person=person)
     if as_json:
-        output.print_json(found.to_json())
+        output.print_json({**found.to_json(), "leaks": list(guarantee.leaks)})
         return
     output.print_text(OWNERS_ONLY if found.from_rows else EVENLY)
-    clear = LocalGuarantee(channel).given_clear
-    if clear:
-        output.print_text(f"Given as they are, which hides nothing: {', '.join(clear)}.")
+    if guarantee.given_clear:
+        output.print_text(f"Given as they are, which hides nothing: {', '.join(guarantee.given_clear)}.")
+    if guarantee.leaks:
+        output.print_text(f"Read from clear rows, and covered by no promise: {', '.join(guarantee.leaks)}.")
+    output.print_text()
+    print_channel(guarantee)
     for name, sentence in found.not_promised.items():
         _print_measure(name, found, sentence)
     if found.local_epsilon is None:

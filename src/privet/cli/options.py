@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from privet.schema import Label, Schema
 
 DEFAULT_METHOD = "private-forest"
+# Spelled out, since the classes themselves take long to import.
+_METHODS = "private-forest, private-rdt, dp-rf, dpdf, diffpid3 or private-id3"
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
@@ -28,7 +30,7 @@ SchemaFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.", show_default=False),
 ]
-Method: TypeAlias = Annotated[str, typer.Option("--method", help="The kind of forest.")]
+Method: TypeAlias = Annotated[str, typer.Option("--method", help=f"The kind of forest: {_METHODS}.")]
 Delta: TypeAlias = Annotated[
     float | None,
     typer.Option(
@@ -79,10 +81,10 @@ class ModelOptions:
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""
-        from privet.registry import METHODS
+        from privet.registry import LOCAL_METHODS, METHODS
 
         if self.method not in METHODS:
-            known = ", ".join(sorted(METHODS))
+            known = ", ".join(sorted({**METHODS, **LOCAL_METHODS}))
             raise ParameterError(f"--method {self.method!r} is not known; choose from {known}")
         estimator = METHODS[self.method](
             schema, epsilon=epsilon, unit=self.unit, max_rows=self.max_rows, random_state=random_state, n_jobs=self.jobs

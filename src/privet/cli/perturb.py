@@ -1,7 +1,6 @@
 """``privet perturb``: the respondent's side. Clear rows in, and out only what may leave."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from privet.cli import disturbance_options as own
 from privet.cli import options, output
-from privet.cli.answers import check_destination, write_answers
+from privet.cli.answers import STDOUT, check_destination, write_answers
 from privet.cli.disturbance import Disturbance
 from privet.cli.files import check_output
 from privet.errors import ParameterError
@@ -20,8 +19,12 @@ if TYPE_CHECKING:
     from privet.local import Channel
 
 _BY_PLACE = (
-    "people are told apart by their place in this very file, and a file in which anything has changed is answered "
-    "anew; to ask the same people again, name the column that tells them apart with --id"
+    "people are told apart by their place in this very file, and the secret serves for no other one, nor for this one "
+    "once anything in it has changed; to ask the same people again, name the column that tells them apart with --id"
+)
+_INFERRED = (
+    "the schema is marked as inferred in places, so the channel gives away what was read from the rows; declare what "
+    "is public and delete the marks"
 )
 _WITHOUT_ONE = (
     "a secret is needed: it fixes each person's answers, so that asking twice tells no more; name a file with "
@@ -76,13 +79,19 @@ def perturb(
     if explain:
         from privet.cli.measures import print_measures
 
-        print_measures(source.channel(), rows, person, as_json=as_json)
+        described = source.channel()
+        _say_what_is_inferred(described)
+        print_measures(described, rows, person, as_json=as_json)
         return
     files = _Files.chosen(rows, secret, answers, channel_output, channel)
     files.check(force=force, inputs=[path for path in (rows, schema, channel, frequencies) if path is not None])
+    if files.to_stdout and as_json:
+        raise ParameterError("--json and the answers would both go to stdout; name a file for the answers with -o")
     described = source.channel()
-    with _secret_file(files.secret):
-        _write(described, files, person, keep_id=keep_id, lines=progress)
+    _say_what_is_inferred(described)
+    table = _write(described, files, person, keep_id=keep_id, lines=progress)
+    _say_what_is_missing(table)
+    source.say_what_is_clear(described)
     _say_what_was_done(described, files, as_json=as_json)
 
 
@@ -109,6 +118,25 @@ class _Source:
         if channel.is_clear:
             raise ParameterError(f"{str(self.published)!r} disturbs nothing; pass a channel that does")
         return channel
+
+    def say_what_is_clear(self, channel: "Channel") -> None:
+        """Name the attributes that nobody asked to be given as they are, and are."""
+        from privet.privacy.guarantee import few
+
+        asked = (*channel.disturbed, *self.asked.clear)
+        clear = [name for name in channel.schema.names if name not in asked]
+        if not clear:
+            return
+        given = "attribute is given as it is" if len(clear) == 1 else "attributes are given as they are"
+        output.say(f"{len(clear)} {given}: {few(clear)}; {self._way_out(len(clear))}")
+
+    def _way_out(self, n_clear: int) -> str:
+        them = "it" if n_clear == 1 else "them"
+        if self.published is not None:
+            return "the channel has it so"
+        if self.asked.columns:
+            return f"hide {them} by naming {them} with --column"
+        return f"hide {them} with --keep or --categories-epsilon"
 
 
 @dataclass(frozen=True)
@@ -138,8 +166,14 @@ class _Files:
         stem = _stem(rows)
         ending = rows.name.removeprefix(stem).replace(".pq", ".parquet") or ".csv"
         answers = answers or rows.with_name(f"{stem}.disturbed{ending}")
-        described = described or answers.with_name(f"{_stem(answers).removesuffix('.disturbed')}.channel.json")
+        beside = rows if answers == STDOUT else answers
+        described = described or beside.with_name(f"{_stem(beside).removesuffix('.disturbed')}.channel.json")
         return cls(rows, secret, answers, None if published is not None else described)
+
+    @property
+    def to_stdout(self) -> bool:
+        """Whether the answers go to stdout, from where nothing can be taken back."""
+        return self.answers == STDOUT
 
     def check(self, *, force: bool, inputs: Sequence[Path]) -> None:
         """Refuse files that cannot or should not be written, before any row is read."""
@@ -158,15 +192,22 @@ def _stem(table: Path) -> str:
 
 
 @contextmanager
-def _secret_file(path: Path) -> Iterator[None]:
+def _secret_file(path: Path, has_answered: Callable[[], bool]) -> Iterator[None]:
     """Say where a new secret is; where nothing was answered with it, it is removed."""
     existed = path.exists()
     try:
         yield
     except BaseException:
-        if not existed:
+        # What has gone out cannot be answered anew: with another secret, both answers would average the noise away.
+        if has_answered():
+            _say_new_secret(path, existed=existed)
+        elif not existed:
             path.unlink(missing_ok=True)
         raise
+    _say_new_secret(path, existed=existed)
+
+
+def _say_new_secret(path: Path, *, existed: bool) -> None:
     if not existed:
         output.say(
             f"a new secret was written to {str(path)!r}, for you alone to read: keep it with the clear rows, and from "
@@ -174,18 +215,43 @@ def _secret_file(path: Path) -> Iterator[None]:
         )
 
 
-def _write(channel: "Channel", files: _Files, person: str | None, *, keep_id: bool, lines: bool) -> None:
-    """Write the answers and the channel, both or none."""
+def _write(channel: "Channel", files: _Files, person: str | None, *, keep_id: bool, lines: bool) -> "DisturbedRows":
+    """Write the answers and the channel, both or none, and return the answers."""
     from privet.cli.disturbed_rows import DisturbedRows
     from privet.local import Secret
 
-    table = DisturbedRows(files.rows, channel, Secret(files.secret), person, keep_id)
-    with ExitStack() as stack:
-        if files.channel is not None:
-            file = stack.enter_context(whole_file(files.channel))
-            file.write(json.dumps(channel.to_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    table: DisturbedRows | None = None
+    is_written = False
+
+    def has_answered() -> bool:
+        return is_written or (files.to_stdout and table is not None and table.has_answered)
+
+    with _secret_file(files.secret, has_answered):
+        table = DisturbedRows(files.rows, channel, Secret(files.secret), person, keep_id)
+        if files.to_stdout:
+            _write_stdout(table, files, lines=lines)
+            return table
+        with ExitStack() as stack:
+            if files.channel is not None:
+                channel.write(stack.enter_context(whole_file(files.channel)))
+            write_answers(table, files.answers, done="disturbed", lines=lines, as_json=None)
+            is_written = True
+    return table
+
+
+def _write_stdout(table: "DisturbedRows", files: _Files, *, lines: bool) -> None:
+    """Write the answers to stdout, and the channel if any of them went out, even where a reader went away."""
+    table.check_persons()
+    try:
         write_answers(table, files.answers, done="disturbed", lines=lines, as_json=None)
-    _say_what_is_missing(table)
+    finally:
+        if files.channel is not None and table.has_answered:
+            table.channel.save(files.channel)
+
+
+def _say_what_is_inferred(channel: "Channel") -> None:
+    if channel.schema.leaks:
+        output.say(_INFERRED)
 
 
 def _say_what_is_missing(table: "DisturbedRows") -> None:
@@ -208,6 +274,11 @@ def _say_what_was_done(channel: "Channel", files: _Files, *, as_json: bool) -> N
     if as_json:
         written = {"answers": str(files.answers), "channel": described, "secret": str(files.secret)}
         output.print_json({**written, "guarantee": guarantee.to_json()})
+        return
+    if files.to_stdout:  # where the answers are, and nothing else may be
+        output.say(guarantee.sentence)
+        if described is not None:
+            output.say(f"the channel was written to {described!r}")
         return
     output.print_text(guarantee.sentence)
     output.print_text()

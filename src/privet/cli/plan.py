@@ -7,8 +7,10 @@ import typer
 
 from privet.cli import options, output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.local_fit import COSTS_NOTHING, refuse_local
 
 _DOUBTFUL = 0.9
+_NOTHING_TO_PLAN = f"{COSTS_NOTHING}, and there is nothing to plan; see `privet perturb --explain`"
 _ONLY_BALANCE = (
     "for so few rows at this epsilon only the class balance would be released, and every row given the same guess; a "
     "larger epsilon or more rows would help"
@@ -54,6 +56,7 @@ def plan(
 
     Reads the schema and no row, and costs nothing.
     """
+    refuse_local(method, _NOTHING_TO_PLAN)
     chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)

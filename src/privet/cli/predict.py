@@ -8,6 +8,7 @@ import typer
 
 from privet.cli import options
 from privet.cli.answers import STDOUT, check_destination, say_where, write_answers
+from privet.cli.local_fit import is_local
 
 _WHAT = "predictions"
 
@@ -35,6 +36,10 @@ def predict(
     model = load(model_file).set_params(n_jobs=jobs)
     from privet.cli.predictions import Predictions, collected
 
+    if is_local(model.method):
+        from privet.cli.answer_check import refuse_bits
+
+        refuse_bits(rows, model.schema_)
     predictions = Predictions(model, rows, keep or (), proba)
     in_json = partial(collected, predictions) if as_json else None
     write_answers(predictions, destination, done="predicted", lines=progress, as_json=in_json)

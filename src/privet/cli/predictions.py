@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from privet.counting.files import read_batches
+from privet.counting.files import file_columns, read_batches
 from privet.errors import DataError, ParameterError
 from privet.schema.encoding import arrow_kind, without_dictionary
 
@@ -61,12 +61,17 @@ class Predictions:
 
     def batches(self, watch: Callable[[float], None] | None = None) -> Iterator[Any]:
         """Yield the predictions of one batch of rows after the other."""
-        schema = self.model.schema_
-        names = [*schema.names, *(name for name in self.kept if name not in schema.names)]
+        schema, asked = self.model.schema_, self._asked()
+        names = [*asked, *(name for name in self.kept if name not in asked)]
         for batch in read_batches(self.rows, schema, names, watch=watch):
-            probabilities = self.model.predict_proba(batch.select(list(schema.names)))
+            probabilities = self.model.predict_proba(batch.select(asked))
             kept = [without_dictionary(batch.column(name)) for name in self.kept]
             yield self._joined(kept, probabilities)
+
+    def _asked(self) -> list[str]:
+        """Return the columns that the model reads; one of parties may do without those of a party."""
+        choose = getattr(self.model, "columns_in", None)
+        return list(self.model.schema_.names) if choose is None else choose(file_columns(self.rows))
 
     def nothing(self) -> Any:
         """Return a batch without rows."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from privet.cli.spread import Spread
 
 _PICTURES = (".png", ".svg", ".pdf")
+_ABOVE_LEGEND = 24  # points
 
 
 def reconstruct(
@@ -87,11 +88,16 @@ def _check_picture(plot: Path | None, original: Path | None, *, force: bool, inp
 def _draw(spread: "Spread", plot: Path, original: Path | None) -> None:
     from matplotlib.figure import Figure
 
+    from privet.report.plot import short
     from privet.report.reconstruction_plot import plot_reconstruction
+    from privet.tree.conditions import quoted
     from privet.whole_file import whole_bytes
 
     clear = None if original is None else spread.clear_values(original)
     figure = Figure(figsize=(6.5, 3.6), layout="constrained")  # of its own: pyplot would look for a screen
-    plot_reconstruction(spread.found, original=clear, ax=figure.subplots())
+    ax = plot_reconstruction(spread.found, original=clear, ax=figure.subplots())
+    if spread.label is not None:
+        title = f"{short(quoted(spread.channel.schema.target))} = {short(quoted(spread.label))}"
+        ax.set_title(title, loc="left", pad=_ABOVE_LEGEND, fontsize="medium", parse_math=False)
     with whole_bytes(plot) as file:
         figure.savefig(file, format=plot.suffix.lower().removeprefix("."), dpi=150)

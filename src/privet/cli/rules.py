@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _WHICH = "Which rules"
 _SHOWN = 20
 Format: TypeAlias = Literal["table", "csv", "json"]
+_INTERVALS = ("support_low", "support_high", "confidence_low", "confidence_high")
 _BY_SUFFIX: dict[str, Format] = {".csv": "csv", ".json": "json"}
 
 
@@ -70,6 +71,7 @@ def rules(
     """List what the trees of a model say, the rules with the most rows behind them first.
 
     Support and confidence stand with how far noise may have moved them. Only released numbers enter: it costs nothing.
+    Of a model of disturbed answers both are estimates, and nothing is said of how far chance has moved them.
     """
     chosen = _format(format_, destination, as_json=as_json)
     if destination is not None:
@@ -128,8 +130,15 @@ def _chosen(
     from privet.tree.rules import RuleTable, chosen_rules
 
     wanted = None if class_ is None else options.label_of(model.schema_, class_)
-    table = RuleTable.of(model.nodes_, model.schema_, merge=merge)
+    # A forest on bits words its rules in values, and has intervals of its own.
+    own = getattr(model, "rule_table", None)
+    table = own(merge=merge) if own else RuleTable.of(model.nodes_, model.schema_, merge=merge)
     return chosen_rules(table, min_support, min_confidence, wanted, leaves_only=leaves)
+
+
+def _has_intervals(model: Any) -> bool:
+    """Return whether noise intervals say how far to believe a number; not so of rows put into reconstructed cells."""
+    return hasattr(model, "noise_std_") or hasattr(model, "node_sd_")
 
 
 def _first(table: "RuleTable", top: int | None) -> "RuleTable":
@@ -139,12 +148,17 @@ def _first(table: "RuleTable", top: int | None) -> "RuleTable":
 
 
 def _write(file: TextIO, model: Any, table: "RuleTable", chosen: Format) -> None:
+    left_out = () if _has_intervals(model) else _INTERVALS
     if chosen == "csv":
-        table.to_frame().to_csv(file, index=False, lineterminator="\n")
+        table.to_frame().drop(columns=list(left_out)).to_csv(file, index=False, lineterminator="\n")
     elif chosen == "json":
-        data = {"classes": list(model.schema_.classes), "noise_std": model.noise_std_}
+        data = {"classes": list(model.schema_.classes), "noise_std": getattr(model, "noise_std_", None)}
         rows = [{"text": rule.text, **asdict(rule)} for rule in table.rules()]
-        file.write(json.dumps({**data, "rules": rows}, allow_nan=False) + "\n")
+        kept = [{name: value for name, value in row.items() if name not in left_out} for row in rows]
+        file.write(json.dumps({**data, "rules": kept}, allow_nan=False) + "\n")
+    elif left_out:
+        estimated = [(s, c, t, told) for s, c, _, t, told in map(_cells, table.rules())]
+        output.print_table(["estimated rows", "confidence", "tree", "rule"], estimated, right=[0, 1, 2])
     else:
         cells = [_cells(rule) for rule in table.rules()]
         output.print_table(["support", "confidence", "95 %", "tree", "rule"], cells, right=[0, 1, 2, 3])

@@ -10,11 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from privet.cli import output
+from privet.cli.answer_check import hint_at_other_values, refuse_other_answers
+from privet.cli.disturbance import meant
 from privet.cli.options import label_of
 from privet.counting.files import read_batches
 from privet.errors import DataError, ParameterError
 from privet.local import Channel
-from privet.local.columns import AddedNoise, ColumnChannel, RandomAnswer
+from privet.local.columns import AddedNoise, ColumnChannel
+from privet.local.random_answer import RandomAnswer
 from privet.local.reconstruct import Reconstruction, reconstruct
 from privet.schema import Attribute, Categorical, Label, Numeric
 from privet.schema.encoding import Encoder, numbers_of, without_dictionary
@@ -39,7 +42,9 @@ class Spread:
         channel = Channel.load(channel_file)
         disturbed, attribute = _field(channel, column)
         label = _label(channel, class_)
+        refuse_other_answers(path, channel)
         answers = _values(path, channel, column, label)
+        hint_at_other_values(answers, disturbed, attribute)
         if isinstance(disturbed, RandomAnswer):
             found = reconstruct(answers, disturbed, attribute=attribute, method="invert")
         else:
@@ -67,7 +72,7 @@ class Spread:
         (below, above), edges = self._outside, self.found.edges
         if edges is None or below + above == 0:
             return cells
-        before, after = f"below {edges[0]:g}", f"above {edges[-1]:g}"
+        before, after = f"below {_plain(edges[0])}", f"above {_plain(edges[-1])}"
         return [(before, output.percent(below), "", ""), *cells, (after, output.percent(above), "", "")]
 
     @property
@@ -115,7 +120,7 @@ class Spread:
         labels = ["(missing)" if label is None else str(label) for label in self.found.categories]
         if edges is None:
             return labels
-        cells = [f"{low:.6g} to {high:.6g}" for low, high in pairwise(edges.tolist())]
+        cells = [f"{_plain(low)} to {_plain(high)}" for low, high in pairwise(edges.tolist())]
         return [*cells, *labels[len(cells) :]]
 
     @cached_property
@@ -141,6 +146,11 @@ class Spread:
         return numbers[~np.isnan(numbers)]
 
 
+def _plain(number: float) -> str:
+    """Return a number to six digits, with separators and without a power of ten."""
+    return f"{float(f'{number:.6g}'):,.10g}"
+
+
 def _field(channel: Channel, column: str) -> tuple[ColumnChannel, Attribute]:
     """Return the channel of a field, and its domain."""
     schema = channel.schema
@@ -151,7 +161,7 @@ def _field(channel: Channel, column: str) -> tuple[ColumnChannel, Attribute]:
     if column == schema.target and channel.label is not None:
         return channel.label, Categorical(schema.target, schema.classes)
     if column not in schema.names:
-        raise ParameterError(f"the channel has no field {column!r}; choose from {', '.join(schema.names)}")
+        raise ParameterError(f"the channel has no field {column!r}; {meant(column, schema.names)}")
     place = schema.names.index(column)
     return channel.columns[place], schema.attributes[place]
 

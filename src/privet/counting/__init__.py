@@ -1,1 +1,1 @@
-"""Where exact counts come from: rows in memory, or batches of a file. Counting is a sum, so it does not matter."""
+"""Where exact counts come from: memory, files, streams, parts on any executor. It does not matter: it is a sum."""

@@ -3,7 +3,7 @@
 What this module returns is exact and must not leave the room before a mechanism has added noise.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -13,8 +13,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.counting.files import read_batches
+from privet.counting.batch_stream import used_up
+from privet.counting.delivery import Count
+from privet.counting.file_source import Files
 from privet.counting.first_rows import FirstRows
+from privet.counting.partition import Block, CodedPartition, encoded
+from privet.counting.sources import Source
 from privet.errors import DataError
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema.encoding import Encoder
@@ -23,16 +27,26 @@ from privet.tree import kernels
 from privet.tree.forest import Forest
 from privet.tree.threads import n_threads
 
+_SLICE_ROWS = 2**18
+
 
 class Rows(Protocol):
-    """Encoded rows with their labels, as blocks that can be gone through more than once."""
+    """Encoded rows with their labels."""
 
-    def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
+    def blocks(self) -> Iterator[Block]:
         """Yield codes and class codes."""
         ...
 
     def exact_size(self) -> int:
         """Return the number of rows."""
+        ...
+
+    def exact_sum(self, count: Count, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return what ``count`` finds in all rows, in one pass."""
+        ...
+
+    def needed_again(self) -> None:
+        """Take note that the rows will be gone through more than once, or refuse before anything is spent."""
         ...
 
 
@@ -56,7 +70,7 @@ class MemoryRows:
             raise DataError(f"column {unit.column!r} and the table have different lengths; pass one value per row")
         return type(self)(self.codes[keep], self.labels[keep])
 
-    def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
+    def blocks(self) -> Iterator[Block]:
         """Yield all rows at once."""
         yield self.codes, self.labels
 
@@ -64,57 +78,101 @@ class MemoryRows:
         """Return the number of rows."""
         return len(self.labels)
 
+    def exact_sum(self, count: Count, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return what ``count`` finds in all rows."""
+        return count(self.blocks(), n_threads(n_jobs))
+
+    def needed_again(self) -> None:
+        """Take note; they stay where they are."""
+
+    def partitions(self) -> list[CodedPartition]:
+        """Return the rows in slices that can travel."""
+        starts = range(0, len(self.labels), _SLICE_ROWS)
+        slices = [slice(start, start + _SLICE_ROWS) for start in starts]
+        return [CodedPartition(f"{i}", self.codes[own], self.labels[own]) for i, own in enumerate(slices)]
+
 
 @dataclass(frozen=True)
-class FileRows:
-    """Rows of a Parquet or CSV file, read anew each time and never held together."""
+class BatchRows:
+    """Rows of files or other batches, read anew each time and never held together."""
 
-    path: str | Path
+    source: Source
     encoder: Encoder
     unit: Unit = EACH_ROW
 
-    def blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[np.uint16]]]:
+    def blocks(self) -> Iterator[Block]:
         """Yield a batch at a time."""
         schema = self.encoder.schema
-        for batch in self._batches([*schema.names, schema.target]):
-            codes = self.encoder.encode(batch.select(list(schema.names)))
-            yield codes, self.encoder.encode_labels(batch.column(schema.target))
+        return encoded(self._batches([*schema.names, schema.target]), self.encoder)
 
     def exact_size(self) -> int:
         """Return the number of rows, reading no more columns of them than it takes."""
         return sum(batch.num_rows for batch in self._batches([self.encoder.schema.target]))
 
+    def exact_sum(self, count: Count, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return what ``count`` finds in all rows."""
+        return count(self.blocks(), n_threads(n_jobs))
+
+    def needed_again(self) -> None:
+        """Refuse an iterator."""
+        if self.source.once:
+            raise DataError(used_up())
+
     def _batches(self, names: list[str]) -> Iterator[Any]:
         """Yield Arrow batches of the rows that the unit's bound leaves."""
         if self.unit.column is None:
-            yield from read_batches(self.path, self.encoder.schema, names)
+            yield from self.source.batches(self.encoder.schema, names)
             return
         import pyarrow as pa
 
         first_rows = FirstRows(self.unit.column, self.unit.max_rows)
-        for batch in read_batches(self.path, self.encoder.schema, [*names, self.unit.column]):
-            yield batch.filter(pa.array(first_rows.keep(batch.column(self.unit.column))))
+        for batch in self.source.batches(self.encoder.schema, [*names, self.unit.column]):
+            kept = pa.array(first_rows.keep(batch.column(self.unit.column)))
+            yield batch.filter(kept).select(names)
+
+
+class FileRows(BatchRows):
+    """Rows of one file, by its path."""
+
+    def __init__(self, path: str | Path, encoder: Encoder, unit: Unit = EACH_ROW) -> None:
+        super().__init__(Files(path), encoder, unit)
+
+
+@dataclass(frozen=True)
+class LeafCount:
+    """Counts how many rows of each class reach each leaf; all it knows is the public structure."""
+
+    words: NDArray[np.uint64]
+    leaves: NDArray[np.int64]
+    n_trees: int
+    depth: int
+    multiway: bool
+    n_classes: int
+
+    @classmethod
+    def of(cls, forest: Forest, n_classes: int) -> Self:
+        """Return the count for ``forest.leaves``."""
+        return cls(forest.words, forest.leaves, forest.n_trees, forest.depth, forest.multiway, n_classes)
+
+    def __call__(self, blocks: Iterable[Block], n_threads: int = 1) -> NDArray[np.int64]:
+        """Return leaves x classes."""
+        counts = np.zeros((len(self.words), self.n_classes), dtype=np.int64)
+        # Trees share no node, so threads that own different trees never write to the same count.
+        shares = np.array_split(np.arange(self.n_trees), min(n_threads, self.n_trees))
+        with ThreadPoolExecutor(len(shares)) as pool:
+            # A single share needs no thread, and starting one would dominate the fit of a small table.
+            run = map if len(shares) == 1 else pool.map
+            for codes, labels in blocks:
+                list(run(partial(self._count_block, codes, labels, counts), shares))
+        return counts[self.leaves]
+
+    def _count_block(
+        self, codes: NDArray[Any], labels: NDArray[np.uint16], counts: NDArray[np.int64], roots: NDArray[np.int64]
+    ) -> None:
+        records, stride = codes.reshape(-1), codes.shape[1]
+        kernels.count_classes(self.words, roots, self.depth, self.multiway, records, stride, labels, counts)
 
 
 def exact_leaf_counts(forest: Forest, rows: Rows, *, n_classes: int, n_jobs: int | None = None) -> NDArray[np.int64]:
     """Return how many rows of each class reach each leaf of ``forest.leaves``, in one pass over the rows."""
-    counts = np.zeros((forest.n_nodes, n_classes), dtype=np.int64)
-    # Trees share no node, so threads that own different trees never write to the same count.
-    shares = np.array_split(np.arange(forest.n_trees), min(n_threads(n_jobs), forest.n_trees))
-    with ThreadPoolExecutor(len(shares)) as pool:
-        # A single share needs no thread, and starting one would dominate the fit of a small table.
-        run = map if len(shares) == 1 else pool.map
-        for codes, labels in rows.blocks():
-            list(run(partial(_count_block, forest, codes, labels, counts), shares))
-    return counts[forest.leaves]
-
-
-def _count_block(
-    forest: Forest,
-    codes: NDArray[Any],
-    labels: NDArray[np.uint16],
-    counts: NDArray[np.int64],
-    roots: NDArray[np.int64],
-) -> None:
-    records, stride = codes.reshape(-1), codes.shape[1]
-    kernels.count_classes(forest.words, roots, forest.depth, forest.multiway, records, stride, labels, counts)
+    return rows.exact_sum(LeafCount.of(forest, n_classes), n_jobs)

@@ -3,13 +3,15 @@
 What this module returns is exact and must not leave the room before a mechanism has chosen or added noise.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.counting.partition import Block
 from privet.counting.rows import Rows
 from privet.schema import Schema
 from privet.tree import kernels
@@ -63,17 +65,34 @@ def exact_tables(
     at_once = max(1, _MAX_NUMBERS // layout.size)
     for start in range(0, len(nodes), at_once):
         own = nodes[start : start + at_once]
-        yield own, _one_pass(forest, own, rows, layout)
+        yield own, rows.exact_sum(TableCount.of(forest, own, layout))
 
 
-def _one_pass(forest: Forest, nodes: NDArray[np.int64], rows: Rows, layout: TableLayout) -> NDArray[np.int64]:
-    slots = np.full(forest.n_nodes, -1, dtype=np.int64)
-    slots[nodes] = np.arange(len(nodes))
-    tables = np.zeros((len(nodes), layout.size), dtype=np.int64)
-    roots = np.arange(forest.n_trees)
-    for codes, labels in rows.blocks():
-        kernels.count_tables(
-            forest.words, roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1], labels,
-            slots, layout.offsets, layout.n_classes, tables,
-        )  # fmt: skip
-    return tables
+@dataclass(frozen=True)
+class TableCount:
+    """Counts the tables of some nodes; all it knows is the structure and where counts stand."""
+
+    words: NDArray[np.uint64]
+    slots: NDArray[np.int64]
+    n_trees: int
+    depth: int
+    multiway: bool
+    layout: TableLayout
+
+    @classmethod
+    def of(cls, forest: Forest, nodes: NDArray[np.int64], layout: TableLayout) -> Self:
+        """Return the count for ``nodes``."""
+        slots = np.full(forest.n_nodes, -1, dtype=np.int64)
+        slots[nodes] = np.arange(len(nodes))
+        return cls(forest.words, slots, forest.n_trees, forest.depth, forest.multiway, layout)
+
+    def __call__(self, blocks: Iterable[Block], n_threads: int = 1) -> NDArray[np.int64]:  # noqa: ARG002
+        """Return nodes x numbers."""
+        tables = np.zeros((int(self.slots.max(initial=-1)) + 1, self.layout.size), dtype=np.int64)
+        roots = np.arange(self.n_trees)
+        for codes, labels in blocks:
+            kernels.count_tables(
+                self.words, roots, self.depth, self.multiway, codes.reshape(-1), codes.shape[1], labels,
+                self.slots, self.layout.offsets, self.layout.n_classes, tables,
+            )  # fmt: skip
+        return tables

@@ -84,6 +84,11 @@ class WeightSums(LeafSums):
 def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     """Return what ``model`` adds up; refuse one that decides in another way, or whose sums a double cannot hold."""
     check_is_fitted(model)
+    if "coding_" in vars(model):
+        raise ParameterError(
+            f"{type(model).__name__} cannot be exported: its trees ask for bits of coded values, which exported "
+            "predictors do not know; save it with save() and predict with privet"
+        )
     # A subclass may add up in another way, so only the classes themselves will do.
     vote, weights = vars(model).get("_vote"), vars(model).get("leaf_weights_")
     if type(vote) is SummedCounts:

@@ -3,6 +3,7 @@
 from privet.local.channel import Channel
 from privet.local.coding import Coding
 from privet.local.intervals import Intervals
+from privet.local.measures import measure
 from privet.local.noise import GaussianNoise, LaplaceNoise, UniformNoise
 from privet.local.perturb import perturb
 from privet.local.random_response_forest import RandomResponseForestClassifier
@@ -24,6 +25,7 @@ __all__ = [
     "RecordComplement",
     "Secret",
     "UniformNoise",
+    "measure",
     "perturb",
     "reconstruct",
 ]

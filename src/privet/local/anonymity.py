@@ -1,4 +1,4 @@
-"""Binary anonymity (Szucs 2013, eq. 3): how well a value and its mirror image are mixed up.
+"""Binary anonymity (Szűcs 2013, eq. 3): how well a value and its mirror image are mixed up.
 
 Logarithms are to base 2, and 0 log 0 = 0. Written out, a pair's anonymity is half the entropy of the coin that decides
 about flipping plus half the entropy of the pair itself. So it is not 0 where nothing is flipped (theta = 1), and a

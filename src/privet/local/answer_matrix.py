@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.columns import AddedNoise, RandomAnswer, midpoints_of
+from privet.local.columns import AddedNoise, edges_of, midpoints_of
+from privet.local.random_answer import RandomAnswer
 from privet.schema import Numeric
 
 Mass: TypeAlias = Literal["interval", "midpoint"]
@@ -66,7 +67,7 @@ def noise_matrix(column: AddedNoise, cells: Numeric, mass: Mass = "interval") ->
     if mass not in ("interval", "midpoint"):
         raise ParameterError(f'mass={mass!r} is not known; choose "interval" or "midpoint"')
     seen = _seen_cells(column, cells)
-    edges = np.array([cells.low, *cells.cuts, cells.high])
+    edges = edges_of(cells)
     if mass == "midpoint":
         middle = seen.edges[:-1] + seen.width / 2
         chances = column.law.density(middle[:, None] - midpoints_of(cells)[None, :])
@@ -90,7 +91,7 @@ def _seen_cells(column: AddedNoise, cells: Numeric) -> SeenCells:
     low, high = column.bounds
     span, n_inner = cells.high - cells.low, cells.n_values
     if not cells.uniform:
-        narrowest = float(np.diff([cells.low, *cells.cuts, cells.high]).min())
+        narrowest = float(np.diff(edges_of(cells)).min())
         n_inner = max(n_inner, min(_MOST_INNER, math.ceil(span / narrowest)))
     width = span / n_inner * math.ceil((high - low) / span * n_inner / _MOST_SEEN)
     n_below, n_above = math.ceil((cells.low - low) / width - 1e-9), math.ceil((high - cells.low) / width - 1e-9)

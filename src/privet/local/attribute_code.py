@@ -1,4 +1,4 @@
-"""The binary code of one attribute's values (Szucs 2013, eqs 5-8).
+"""The binary code of one attribute's values (Szűcs 2013, eqs 5-8).
 
 Values in order of frequency get complementary codes two by two, so that a value and the one that the flipped code
 stands for are about equally frequent. The paper prints eq. 8 with odd and even interchanged, which would give
@@ -7,7 +7,7 @@ fractions.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -131,11 +131,6 @@ class AttributeCode:
             raise ParameterError("two values have the same code")
         if not all(isinstance(share, float) and 0 <= share <= 1 for share in self.shares):
             raise ParameterError("a share lies between 0 and 1")
-
-
-def _in_cells(attribute: Numeric, edges: list[float]) -> Numeric:
-    """Return the attribute with these edges; one that has them keeps its own way to say so."""
-    return attribute if attribute.cuts.tolist() == edges else replace(attribute, bins=None, edges=edges)
 
 
 def fewest_bits(n_values: int) -> int:

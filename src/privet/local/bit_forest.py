@@ -1,7 +1,6 @@
 """What a forest over coded bits shares with any other model: its vote, its rules, its noise, its file."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -9,7 +8,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet.errors import ChannelError, ModelFileError, ParameterError
-from privet.local.bit_paths import BitPaths
 from privet.local.bit_trees import MAX_DEPTH
 from privet.local.channel import Channel
 from privet.local.classifier import LocalClassifier
@@ -18,19 +16,21 @@ from privet.local.columns import AddedNoise
 from privet.local.out_of_bag import NOT_JUDGED, OutOfBag
 from privet.local.promise import LocalGuarantee
 from privet.local.response_forest_file import Estimates, estimates_from_json, estimates_to_json
+from privet.local.response_rules import ResponseRules
 from privet.model_file import structure_from_json, structure_to_json
 from privet.schema import Label, Schema
-from privet.schema.encoding import Encoder
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 from privet.tree.importance import gini_importances
-from privet.tree.rules import RuleTable, chosen_rules
+from privet.tree.rules import chosen_rules
 from privet.tree.vote import SummedCounts, Vote
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MEAN, MAJORITY = "mean", "majority"
+# Files may hold any squares; those of rows stay far below.
+_MOST_VARIANCE = 2.0**62
 
 
 class BitForestClassifier(LocalClassifier):
@@ -39,7 +39,6 @@ class BitForestClassifier(LocalClassifier):
     n_trees: int
     bootstrap: bool
     vote: str
-    forest_: Forest
     coding_: Coding
     estimates_: Estimates
     oob_error_: float
@@ -47,14 +46,8 @@ class BitForestClassifier(LocalClassifier):
     _vote: Vote
 
     @property
-    def height_(self) -> int:
-        """The number of tests on the longest path."""
-        check_is_fitted(self)
-        return self.forest_.depth
-
-    @property
     def node_sd_(self) -> NDArray[np.float64]:
-        """Per node, the standard deviation of its estimated number of rows."""
+        """Per node, by how much its estimated number of rows misses that of those who answered: one deviation."""
         check_is_fitted(self)
         return self.estimates_.sd
 
@@ -66,9 +59,12 @@ class BitForestClassifier(LocalClassifier):
 
     @property
     def nodes_(self) -> CountedForest:
-        """The forest with estimated class counts, in whole rows, and the variance of their noise."""
+        """The forest with estimated class counts, in whole rows, and their variance, in each node the mean of classes.
+
+        Classes differ in their variances, and the noise in one goes with that in another: for intervals see `rules`.
+        """
         check_is_fitted(self)
-        noise = np.maximum(self.estimates_.sd**2 / len(self.classes_), 0.0)
+        noise = np.minimum(self.estimates_.class_variance.mean(axis=1), _MOST_VARIANCE)
         counts = np.rint(self.estimates_.unclipped).astype(np.int64)
         return CountedForest(self.forest_, counts, np.rint(noise).astype(np.int64), 1.0)
 
@@ -90,24 +86,27 @@ class BitForestClassifier(LocalClassifier):
     ) -> "pd.DataFrame":
         """Return what the trees say below their roots; the parameters are those of other methods' rules.
 
-        A test of a bit is worded as the values whose codes have that bit. Supports and confidences are estimates,
-        with intervals that hold the true number 95 times of 100.
+        A test of a bit is worded as the values whose codes have that bit. Supports and confidences are estimates, with
+        intervals that hold the true number of those who answered 95 times of 100, whatever the disguise and the
+        drawing of a bootstrap did. That is about a rule fixed beforehand: of many, those that look best owe it in part
+        to chance.
         """
-        table = RuleTable.of(self.nodes_, self.schema_, merge=bool(merge))
-        table = replace(table, paths=BitPaths(self.forest_, self.coding_))
+        table = self.rule_table(merge=bool(merge))
         return chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
+
+    def rule_table(self, *, merge: bool = False) -> ResponseRules:
+        """Return the rules of all nodes as arrays."""
+        return ResponseRules.of_bits(self.nodes_, self.coding_, self.estimates_, merge=merge)
 
     def _set_fitted(
         self, guarantee: LocalGuarantee, coding: Coding, forest: Forest, estimates: Estimates, judged: OutOfBag
     ) -> Self:
         weights = estimates.votes(forest, by_majority=self.vote == MAJORITY)
         equal = np.full(weights.shape[1], 1.0 / weights.shape[1])
-        self._set_all(
-            Encoder(guarantee.channel.schema), guarantee_=guarantee, _fitted_with=self._plain_parameters(),
-            coding_=coding, forest_=forest, estimates_=estimates, oob_error_=judged.error, oob_auc_=judged.auc,
-            _vote=SummedCounts.of_weights(forest, weights[forest.leaves], equal),
+        return self._set_local(
+            guarantee, coding_=coding, forest_=forest, estimates_=estimates, oob_error_=judged.error,
+            oob_auc_=judged.auc, _vote=SummedCounts.of_weights(forest, weights[forest.leaves], equal),
         )  # fmt: skip
-        return self
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(self.coding_.bits(codes), n_jobs=self.n_jobs)

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numba import int64, uint64
 
-# A child that lies less than so many standard deviations above 0 may be empty.
+# A child that lies less than so many standard deviations above 0 may be empty, and a lead within them may be noise.
 SURE = 2.0
 UNTRIED = -1
 # Impurities that differ by less are equal, and the bit drawn first is taken: alike on every machine.

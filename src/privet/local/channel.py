@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from privet.errors import ChannelError, SchemaError
-from privet.local.columns import Clear, ColumnChannel, RandomAnswer, answer_from_json, column_from_json
+from privet.local.columns import Clear, ColumnChannel, column_from_json
 from privet.local.complement import Complement
+from privet.local.random_answer import RandomAnswer, answer_from_json
 from privet.local.secret import CLEAR, fingerprint_of
 from privet.schema import Attribute, Schema
 from privet.whole_file import whole_file
@@ -49,10 +50,31 @@ class Channel:
     record: Complement | None = None
     leaks: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        both = list(zip(self.schema.attributes, self.columns, strict=True))
+        strange = [a.name for a, c in both if _name_of(c) != a.name or _attribute_of(c, a) != a]
+        if strange:
+            raise ChannelError(
+                f"the channel of {strange[0]!r} is about another field or domain; make it from the schema"
+            )
+        if self.record is not None and (self.label is not None or self.disturbed_fields):
+            raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
+        expected = [(c, a.n_values + c.covers_missing) for a, c in both if isinstance(c, RandomAnswer)]
+        if self.label is not None:
+            expected.append((self.label, len(self.schema.classes)))
+        for answer, n_answers in expected:
+            if answer.n_answers != n_answers:  # a value that is none of the answers would be given as it is
+                raise ChannelError(
+                    f"the channel of {answer.field!r} has other answers than the schema has values; give both as many"
+                )
+
     @classmethod
     def of(cls, schema: Schema, columns: Sequence[ColumnChannel], **others: Any) -> Self:
         """Return the channel with these columns disturbed and all others clear."""
         by_name = {_name_of(column): column for column in columns}
+        unknown = [name for name in by_name if name not in schema.names]
+        if unknown:
+            raise ChannelError(f"the schema has no attribute {unknown[0]!r} to disturb; correct its name")
         attributes = [_attribute_of(by_name.get(a.name, Clear(a)), a) for a in schema.attributes]
         # A column may have cells of its own; the schema then has the same.
         own = schema.with_attributes(attributes)
@@ -69,22 +91,30 @@ class Channel:
             raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
         if self.schema.names != other.schema.names or self.schema.classes != other.schema.classes:
             raise ChannelError("the two channels are of different schemas; make both from the same one")
-        twice = [name for name in self.disturbed if name in other.disturbed]
-        if twice or (self.label is not None and other.label is not None):
-            raise ChannelError(f"both channels disturb {twice[0] if twice else 'the label'!r}; leave it out of one")
-        mine = [column for column in self.columns if not isinstance(column, Clear)]
-        theirs = [column for column in other.columns if not isinstance(column, Clear)]
+        twice = [name for name in self.fields if name in other.fields]
+        if twice:
+            raise ChannelError(f"both channels disturb {twice[0]!r}; leave it out of one")
+        columns = [c for c in (*self.columns, *other.columns) if not isinstance(c, Clear)]
         leaks = tuple(dict.fromkeys([*self.leaks, *other.leaks]))
-        return Channel.of(self.schema, [*mine, *theirs], label=self.label or other.label, leaks=leaks)
+        return Channel.of(self._in_cells_of(other), columns, label=self.label or other.label, leaks=leaks)
 
     @property
     def disturbed(self) -> tuple[str, ...]:
         """The attributes that are not given as they are."""
-        if self.record is not None:
-            return self.schema.names
+        return self.schema.names if self.record is not None else self.disturbed_fields
+
+    @property
+    def disturbed_fields(self) -> tuple[str, ...]:
+        """The attributes that are disturbed by themselves."""
         return tuple(
             a.name for a, c in zip(self.schema.attributes, self.columns, strict=True) if not isinstance(c, Clear)
         )
+
+    @property
+    def hides_nothing(self) -> bool:
+        """Whether every answer is certain to be the true one."""
+        fields = self.fields.values()
+        return all(isinstance(field, (RandomAnswer, Complement)) and field.keep == 1 for field in fields)
 
     @property
     def is_clear(self) -> bool:
@@ -166,11 +196,15 @@ class Channel:
             raise ChannelError("the channel is not as privet writes it; the file was changed")
         return channel
 
+    def write(self, file: TextIO) -> None:
+        """Write the channel to an open file as JSON."""
+        json.dump(self.to_json(), file, ensure_ascii=False, indent=1, allow_nan=False)
+        file.write("\n")
+
     def save(self, path: str | Path) -> None:
         """Write the channel to ``path`` as JSON, whole or not at all."""
         with whole_file(path) as file:
-            json.dump(self.to_json(), file, ensure_ascii=False, indent=1, allow_nan=False)
-            file.write("\n")
+            self.write(file)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -182,6 +216,11 @@ class Channel:
         except (ValueError, RecursionError):
             raise ChannelError(f"{str(path)!r} is no JSON document; pass the channel's description") from None
         return cls.from_json(data)
+
+    def _in_cells_of(self, other: "Channel") -> Schema:
+        """Return the schema with the cells in which ``other`` has its fields answered."""
+        both = zip(self.schema.attributes, other.schema.attributes, strict=True)
+        return self.schema.with_attributes(theirs if theirs.name in other.disturbed else own for own, theirs in both)
 
 
 def _name_of(column: ColumnChannel) -> str:

@@ -2,12 +2,14 @@
 
 import math
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from privet.counting.files import read_batches
 from privet.errors import DataError, ModelFileError, ParameterError, PrivetError
@@ -16,6 +18,7 @@ from privet.local.channel import Channel
 from privet.local.promise import LocalGuarantee
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.tree.forest import Forest
 
 
 class LocalClassifier(PrivateClassifier):
@@ -35,7 +38,14 @@ class LocalClassifier(PrivateClassifier):
     max_rows = 1
     ledger = None
     unsafe_seeded_noise = False
+    forest_: Forest
     _fitted_with: dict[str, Any]
+
+    @property
+    def height_(self) -> int:
+        """The number of tests on the longest path."""
+        check_is_fitted(self)
+        return self.forest_.depth
 
     def check_parameters(self) -> None:
         """Refuse a parameter that is out of its range, before any data are read."""
@@ -88,11 +98,15 @@ class LocalClassifier(PrivateClassifier):
     def _plain_parameters(self) -> dict[str, Any]:
         return {name: _plain(getattr(self, name)) for name in self.file_parameters}
 
-    def _set_local(self, channel: Channel, **fitted: Any) -> None:
+    def _say(self, message: str) -> None:
+        if self.verbose:
+            print(f"privet: {message}", file=sys.stderr)
+
+    def _set_local(self, guarantee: LocalGuarantee, **fitted: Any) -> Self:
         """Set what was fitted, and what the channel promises."""
-        self._set_all(
-            Encoder(channel.schema), guarantee_=LocalGuarantee(channel), _fitted_with=self._plain_parameters(), **fitted
-        )
+        encoder = Encoder(guarantee.channel.schema)
+        self._set_all(encoder, guarantee_=guarantee, _fitted_with=self._plain_parameters(), **fitted)
+        return self
 
     @classmethod
     def _unfitted(cls, parameters: object, channel: Channel) -> Self:

@@ -7,17 +7,16 @@ answer is for every value; nothing about anybody is in it.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.checks import is_whole
 from privet.errors import ChannelError, ParameterError, PrivetError
-from privet.local.lottery import TICKETS, Lottery
+from privet.local.lottery import Lottery, log_ratio
 from privet.local.noise_law import LAWS, Laplace, NoiseLaw
+from privet.local.random_answer import RandomAnswer, answer_from_json
 from privet.schema import Attribute, Categorical, Numeric
 from privet.schema.attribute import Label
 
@@ -25,8 +24,6 @@ from privet.schema.attribute import Label
 # away its terms in the last digits. Where the noise is wider than the range, fewer steps are as good.
 GRID, LEAST_GRID = 4_096, 64
 _MOST_RANGES = 1_000
-# A promise is rounded up by more than the arithmetic that computes it can err.
-_UPWARDS = 1 + 1e-12
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class AddedNoise:
         least, likeliest = ends.min(axis=0), np.where(has_middle, weights[middle], ends.max(axis=0))
         # What is put on the border, from the value next to it and from the one furthest away.
         nearest, furthest = int(self.lottery.upto[steps]), int(self.lottery.upto[0])
-        return _log_ratio(max(float(((likeliest - least) / least).max()), (nearest - furthest) / furthest))
+        return log_ratio(max(float(((likeliest - least) / least).max()), (nearest - furthest) / furthest))
 
     def width(self, confidence: float) -> float:
         """Return the width of the interval about an answer that holds the value with this confidence."""
@@ -111,7 +108,9 @@ class AddedNoise:
     def codes(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return where on the grid numbers lie, -1 for NaN."""
         clipped = np.clip(numbers, self.attribute.low, self.attribute.high)
-        return np.rint(np.nan_to_num((clipped - self.attribute.low) / self.step, nan=-1.0)).astype(np.int64)
+        places = np.rint((clipped - self.attribute.low) / self.step)
+        # Where the bounds are next to zero a step is rounded, and the last place might lie beyond the grid.
+        return np.nan_to_num(np.minimum(places, self.n_steps), nan=-1.0).astype(np.int64)
 
     def answers(self, codes: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the answers of people with values at ``codes``, each with 64 random bits; NaN for none."""
@@ -157,9 +156,8 @@ class IntervalMembership:
         return midpoints_of(self.attribute)
 
     def width(self, confidence: float) -> float:
-        """Return the width, in the widest interval, that holds the value with this confidence."""
-        edges = np.array([self.attribute.low, *self.attribute.cuts, self.attribute.high])
-        return confidence * float(np.diff(edges).max())
+        """Return the width, in the narrowest interval, that holds the value with this confidence."""
+        return confidence * float(np.diff(edges_of(self.attribute)).max())
 
     def to_json(self) -> dict[str, Any]:
         """Return the channel as plain JSON values."""
@@ -167,96 +165,17 @@ class IntervalMembership:
         return {"field": self.attribute.name, "channel": self.kind, "edges": edges}
 
 
-@dataclass(frozen=True)
-class RandomAnswer:
-    """A field with few values: the true one with chance ``keep``, else any other, all equally likely.
-
-    ``field`` is the attribute, or the label's column; ``n_answers`` how many answers there are. A missing value is one
-    of them where ``covers_missing`` says so; else it stays missing, for all to see.
-    """
-
-    field: str
-    n_answers: int
-    keep: float
-    covers_missing: bool = False
-    kind: ClassVar[str] = "randomized_response"
-
-    def __post_init__(self) -> None:
-        if not is_whole(self.n_answers) or not isinstance(self.covers_missing, bool):
-            raise ParameterError("n_answers must be a whole number, and covers_missing true or false; correct them")
-        if self.n_answers < 2:
-            raise ParameterError(f"{self.field!r} has one possible answer, which hides nothing; leave it clear")
-        is_number = isinstance(self.keep, (int, float)) and not isinstance(self.keep, bool)
-        if not (is_number and 1 / self.n_answers < self.keep <= 1):
-            raise ParameterError(
-                f"{self.field!r} has {self.n_answers} possible answers, so the true one must be kept with a chance "
-                f"above 1/{self.n_answers} and at most 1; change keep={self.keep!r}"
-            )
-
-    @classmethod
-    def of_epsilon(cls, field: str, n_answers: int, epsilon: float, *, covers_missing: bool = False) -> Self:
-        """Return the channel of this local epsilon, rounded so that it is never exceeded."""
-        if not 0 < epsilon <= 30:
-            raise ParameterError(f"epsilon={epsilon!r} must be above 0 and at most 30; 30 already hides nothing")
-        # What rounding upwards adds to it again, and what a double next to 1 cannot tell: 1 - keep is about e^-epsilon.
-        less = epsilon * (1 - 1e-11) - 1e-15 - 4e-16 * math.exp(epsilon)
-        return cls(field, n_answers, 1 / (1 + (n_answers - 1) * math.exp(-less)), covers_missing)
-
-    @cached_property
-    def lottery(self) -> Lottery:
-        """How far the answer is from the true value, in the circle of all answers."""
-        return Lottery.of_weights(0, [self._kept, *([self._other] * (self.n_answers - 1))])
-
-    @property
-    def local_epsilon(self) -> float:
-        """The logarithm of how much likelier an answer can be for one value than for another."""
-        # Next to 1/n_answers rounding may leave the true answer a few tickets short of the others.
-        least = min(self._kept, self._other)
-        return math.inf if least == 0 else _log_ratio(abs(self._kept - self._other) / least)
-
-    @cached_property
-    def matrix(self) -> NDArray[np.float64]:
-        """The chance of each answer (a row) for each value (a column)."""
-        kept, other = self._kept / TICKETS, self._other / TICKETS
-        chances: NDArray[np.float64] = np.where(np.eye(self.n_answers, dtype=bool), kept, other)
-        return chances
-
-    def answers(self, codes: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the answers' codes for people with values at ``codes``; what is not among the answers stays."""
-        answers = (codes + self.lottery.draw(words)) % self.n_answers
-        return np.where((codes >= 0) & (codes < self.n_answers), answers, codes)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the channel as plain JSON values."""
-        return {
-            "field": self.field,
-            "channel": self.kind,
-            "answers": self.n_answers,
-            "keep": self.keep,
-            "covers_missing": self.covers_missing,
-        }
-
-    @cached_property
-    def _other(self) -> int:
-        """How many of all tickets each answer has that is not the true one."""
-        return math.ceil((1 - Fraction(self.keep)) * TICKETS / (self.n_answers - 1))
-
-    @property
-    def _kept(self) -> int:
-        return TICKETS - (self.n_answers - 1) * self._other
-
-
 ColumnChannel: TypeAlias = Clear | AddedNoise | IntervalMembership | RandomAnswer
 
 
-def _log_ratio(excess: float) -> float:
-    """Return the logarithm of 1 + excess, rounded up."""
-    return math.log1p(excess) * _UPWARDS
+def edges_of(attribute: Numeric) -> NDArray[np.float64]:
+    """Return the borders of all cells, the bounds with them."""
+    return np.array([attribute.low, *attribute.cuts, attribute.high])
 
 
 def midpoints_of(attribute: Numeric) -> NDArray[np.float64]:
     """Return the middle of every cell."""
-    edges = np.array([attribute.low, *attribute.cuts, attribute.high])
+    edges = edges_of(attribute)
     middle: NDArray[np.float64] = (edges[:-1] + edges[1:]) / 2
     return middle
 
@@ -279,19 +198,6 @@ def column_from_json(data: object, attribute: Attribute) -> ColumnChannel:
     if column.to_json() != data:
         raise ChannelError(f"the channel of {attribute.name!r} is not as privet writes it; the file was changed")
     return column
-
-
-def answer_from_json(data: object, field: str, n_values: int) -> RandomAnswer:
-    """Read a randomized response to ``field``, which has ``n_values`` values besides a missing one."""
-    if not isinstance(data, Mapping) or data.get("field") != field:
-        raise ChannelError(f"the channel says nothing about the field {field!r}; the file is damaged")
-    try:
-        answer = RandomAnswer(field, data["answers"], data["keep"], data["covers_missing"])
-    except (PrivetError, TypeError, KeyError) as error:
-        raise ChannelError(f"the channel of {field!r} is damaged; fetch the file again") from error
-    if answer.to_json() != data or answer.n_answers != n_values + answer.covers_missing:
-        raise ChannelError(f"the channel of {field!r} does not fit its domain; the file was changed")
-    return answer
 
 
 def _read(data: dict[str, Any], attribute: Attribute) -> ColumnChannel:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from privet.errors import ChannelError, ParameterError, PrivetError
 from privet.local.lottery import TICKETS, Lottery
+from privet.local.number_checks import is_number
 from privet.schema import Schema
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ class Complement:
     kind: ClassVar[str] = "record_complement"
 
     def __post_init__(self) -> None:
-        is_number = isinstance(self.keep, (int, float)) and not isinstance(self.keep, bool)
-        if not (is_number and isinstance(self.flips_label, bool) and 0.5 < self.keep <= 1):
+        if not (is_number(self.keep) and isinstance(self.flips_label, bool) and 0.5 < self.keep <= 1):
             raise ParameterError(
-                f"keep={self.keep!r} must be above 1/2 and at most 1: at 1/2 an answer says nothing, and below it the "
-                "flipped record would be the true one"
+                f"the chance of keeping a record, {self.keep!r}, must be above 1/2 and at most 1: at 1/2 an answer "
+                "says nothing, and below it the flipped record would be the true one"
             )
+        object.__setattr__(self, "keep", float(self.keep))
 
     @cached_property
     def lottery(self) -> Lottery:

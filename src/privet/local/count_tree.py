@@ -12,7 +12,6 @@ from privet.local.classifier import LocalClassifier
 from privet.local.promise import LocalGuarantee
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.schema import Label, Numeric, Schema
-from privet.schema.encoding import Encoder
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
 from privet.tree.importance import gini_importances
@@ -30,15 +29,8 @@ _INTERVALS = ["support_low", "support_high", "confidence_low", "confidence_high"
 class CountTreeClassifier(LocalClassifier):
     """One tree whose nodes carry estimated class counts; numbers are cut in two, categories have a child each."""
 
-    forest_: Forest
     nodes_: CountedForest
     _vote: Vote
-
-    @property
-    def height_(self) -> int:
-        """The number of tests on the longest path."""
-        check_is_fitted(self)
-        return self.forest_.depth
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -83,11 +75,7 @@ class CountTreeClassifier(LocalClassifier):
     def _set_fitted(self, guarantee: LocalGuarantee, forest: Forest, counts: NDArray[np.int64]) -> Self:
         """Set all that was fitted; ``counts`` has one line a node."""
         nodes = CountedForest(forest, counts, np.ones(forest.n_nodes, dtype=np.int64), 0.0)
-        self._set_all(
-            Encoder(guarantee.channel.schema), guarantee_=guarantee, _fitted_with=self._plain_parameters(),
-            forest_=forest, nodes_=nodes, _vote=_vote_of(nodes),
-        )  # fmt: skip
-        return self
+        return self._set_local(guarantee, forest_=forest, nodes_=nodes, _vote=_vote_of(nodes))
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)

@@ -3,7 +3,6 @@
 Nothing is learnt from rows: ``channel`` follows from the parameters alone and can be published before anybody answers.
 """
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
@@ -40,7 +39,10 @@ class Disturbance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the answers of the people in ``X``; those who answered before answer the same again."""
+        """Return the answers of the people in ``X``; those who answered before answer the same again.
+
+        Without a column ``person`` that tells them apart, one secret answers for one table only.
+        """
         check_is_fitted(self, "channel_")
         return perturb(X, self.channel_, self.secret_, person=self.person)
 
@@ -67,18 +69,6 @@ def check_one_of(**given: float | None) -> None:
     """Refuse all but one way to say how strong the disturbance is."""
     if sum(value is not None for value in given.values()) != 1:
         raise ParameterError(f"give exactly one of {_listed(given)}: it says how strongly the values are disturbed")
-
-
-def check_share(name: str, value: float) -> None:
-    """Refuse what is no share."""
-    if not 0 < value < 1:
-        raise ParameterError(f"{name}={value!r} must lie between 0 and 1")
-
-
-def check_epsilon(epsilon: float) -> None:
-    """Refuse what is no local epsilon."""
-    if not 0 < epsilon < math.inf:
-        raise ParameterError(f"epsilon={epsilon!r} must be above 0 and finite; smaller hides more")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.local import posterior
-from privet.local.columns import Clear, ColumnChannel, RandomAnswer
+from privet.local.columns import Clear, ColumnChannel
 from privet.local.filtering import Recovered
 from privet.local.posterior import Histogram, PosteriorEntropy
 from privet.local.promise import CONFIDENCES
+from privet.local.random_answer import RandomAnswer
 from privet.privacy.guarantee import rounded_up, times
 
 Prior = Histogram | NDArray[np.float64]

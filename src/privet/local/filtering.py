@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.local.channel import Channel
-from privet.local.columns import AddedNoise, ColumnChannel, RandomAnswer
+from privet.local.columns import AddedNoise, ColumnChannel
 from privet.local.perturb import perturb
+from privet.local.random_answer import RandomAnswer
 from privet.local.secret import Secret
 from privet.schema import Numeric, Schema
 from privet.schema.encoding import numbers_of

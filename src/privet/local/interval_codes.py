@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from privet.local import interval_kernels
 from privet.local.answer_matrix import SeenCells, noise_matrix, random_answer_matrix
 from privet.local.bayes_iteration import iterate, posterior
-from privet.local.columns import AddedNoise, RandomAnswer
+from privet.local.columns import AddedNoise
+from privet.local.random_answer import RandomAnswer
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

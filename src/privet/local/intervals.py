@@ -7,7 +7,8 @@ from dataclasses import replace
 from privet.errors import ParameterError
 from privet.local.channel import Channel
 from privet.local.columns import IntervalMembership
-from privet.local.disturbance import Disturbance, check_share
+from privet.local.disturbance import Disturbance
+from privet.local.number_checks import check_share
 from privet.local.secret import Secret
 from privet.schema import Numeric, Schema
 

@@ -6,7 +6,7 @@ variance.
 """
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -16,8 +16,8 @@ from privet.local import inverse_kernels
 from privet.local.bit_trees import Bag, GrownTree, Growth
 from privet.local.channel import Channel
 from privet.local.coding import Coding
-from privet.local.columns import RandomAnswer
 from privet.local.node_estimates import Floats, NodeEstimates
+from privet.local.random_answer import RandomAnswer
 
 # Sums and squares are kept in steps of so small a part of a row: whole numbers, alike on every machine.
 GRID = 2**10
@@ -50,19 +50,39 @@ class InverseCounts(NodeEstimates):
         return np.clip(self.unclipped, 0.0, self.n_rows)
 
     @property
-    def total_variance(self) -> Floats:
-        """Of the unclipped estimate of a node's rows: of products that are 1 or 0 on average."""
-        variance: Floats = self.squares.sum(axis=1) - self.sums.sum(axis=1)
-        return variance
+    def n_drawn(self) -> float:
+        """How many rows a tree was grown on."""
+        return self.n_rows
 
-    def difference_variance(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-        """Return the variance of the difference between two classes' unclipped estimates, two classes a node."""
-        nodes = np.arange(len(self.sums))
+    @property
+    def class_squares(self) -> Floats:
+        """Sums over rows of the square of what they count for a class: the label's weight times the product."""
+        right, wrong = label_weights(self.label)
+        squares: Floats = right**2 * self.squares + wrong**2 * self._of_other_labels
+        return squares
+
+    @property
+    def class_products(self) -> Floats:
+        """Sums over rows of what they count for a class times their product: a label's weights add up to 1."""
+        right, wrong = label_weights(self.label)
+        products: Floats = right * self.squares + wrong * self._of_other_labels
+        return products
+
+    def difference_squares(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+        """Return sums of squares of what rows count for one class less for another, two classes a node.
+
+        Other labels count as much for the one as for the other.
+        """
+        nodes = np.arange(len(self.squares))
         chance_right, chance_wrong = self.label
         squares = self.squares[nodes, first] + self.squares[nodes, second]
-        estimates = self.unclipped[nodes, first] + self.unclipped[nodes, second]
-        variance: Floats = squares / (chance_right - chance_wrong) ** 2 - estimates
-        return variance
+        differences: Floats = squares / (chance_right - chance_wrong) ** 2
+        return differences
+
+    @property
+    def _of_other_labels(self) -> Floats:
+        squares: Floats = self.squares.sum(axis=1, keepdims=True) - self.squares
+        return squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +135,10 @@ class AnsweredRows:
         )  # fmt: skip
         return tree.cropped(n_nodes)
 
-    def grower(self, growth: Growth) -> "partial[GrownTree]":
-        """Return what grows a tree on a bag."""
-        return partial(self.grow, growth)
-
 
 def chances_of(answer: RandomAnswer | None) -> tuple[float, float]:
     """Return the chance of the true answer and that of each other one."""
-    return (1.0, 0.0) if answer is None else (float(answer.matrix[0, 0]), float(answer.matrix[1, 0]))
+    return (1.0, 0.0) if answer is None else answer.chances
 
 
 def label_weights(label: tuple[float, float]) -> tuple[float, float]:

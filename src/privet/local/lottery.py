@@ -4,6 +4,7 @@ Whoever has 64 random bits draws an outcome by looking up where they fall. The c
 away can be computed instead of trusted to the rounding of floating-point noise.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from privet.local.noise_law import Laplace, NoiseLaw
 
 TICKETS = 2**64
+# A promise is rounded up by more than the arithmetic that computes it can err.
+_UPWARDS = 1 + 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,3 +74,8 @@ def _lower_half(law: NoiseLaw, step: float, reach: int) -> NDArray[np.float64]:
     below = law.cdf(borders)
     below[0] = 0.0
     return np.diff(below)
+
+
+def log_ratio(excess: float) -> float:
+    """Return the logarithm of 1 + excess, by which one chance exceeds another, rounded up."""
+    return math.log1p(excess) * _UPWARDS

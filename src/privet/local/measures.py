@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.local.channel import Channel
-from privet.local.columns import Clear, ColumnChannel, RandomAnswer
+from privet.local.columns import Clear, ColumnChannel
 from privet.local.field_measures import FieldMeasures, Prior, told
 from privet.local.filtering import attack, attributes_in, numbers_in
 from privet.local.posterior import Histogram
+from privet.local.random_answer import RandomAnswer
 from privet.local.record_measures import RecordMeasures
 from privet.schema.encoding import Encoder
 from privet.schema.table import column_names, column_of
@@ -78,6 +79,9 @@ class Measures:
             "record": None if self.record is None else self.record.to_json(),
             "not_promised": self.not_promised,
         }
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
         """Yield the measures in plain English; names are quoted, with control characters spelled out."""

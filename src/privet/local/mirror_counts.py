@@ -1,4 +1,4 @@
-"""Counts of records and of their mirror images, and what they tell of the true records (Szucs 2013, eq. 2).
+"""Counts of records and of their mirror images, and what they tell of the true records (Szűcs 2013, eq. 2).
 
 A disguised record is the true one, or all its bits are flipped. So the rows of a path stand for theta / (2 theta - 1)
 true ones each, and the rows whose mirror image takes the path for -(1 - theta) / (2 theta - 1) each. Where the label is
@@ -6,7 +6,7 @@ flipped with the bits, a mirror image has the other class.
 """
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,27 +44,37 @@ class MirrorCounts(NodeEstimates):
         return np.clip(self.unclipped, 0.0, self.kept + self.mirrored)
 
     @property
-    def total_variance(self) -> Floats:
-        """Of the unclipped estimate of a node's rows; a root's is known."""
-        variance: Floats = self._of_a_row * (self.kept + self.mirrored).sum(axis=1)
-        variance[: self.n_trees] = 0.0
-        return variance
+    def n_drawn(self) -> float:
+        """How many rows a tree was grown on: a root has them all."""
+        return float(self.kept[: self.n_trees].sum(axis=1).max(initial=0))
 
-    def difference_variance(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-        """Return the variance of the difference between two classes' unclipped estimates, two classes a node.
+    @cached_property
+    def class_squares(self) -> Floats:
+        """Sums over rows of the square of what they count for a class.
 
-        A root has every row as well as its mirror image, so its classes are known, or where labels are flipped as far
-        off as two classes can be.
+        Below a root no row is in a node together with its mirror image. A root has both of every row: of one class, so
+        that the row is known, or where labels are flipped of two.
         """
-        nodes = np.arange(len(self.kept))
-        rows = self.kept + self.mirrored
-        variance: Floats = self._of_a_row * (rows[nodes, first] + rows[nodes, second])
-        variance[: self.n_trees] *= 2.0 if self.flips_label else 0.0
-        return variance
+        plus, minus = weights_of(self.keep)
+        squares: Floats = plus**2 * self.kept + minus**2 * self.mirrored
+        if not self.flips_label:
+            squares[: self.n_trees] = self.unclipped[: self.n_trees]
+        return squares
 
     @property
-    def _of_a_row(self) -> float:
-        return self.keep * (1 - self.keep) / (2 * self.keep - 1) ** 2
+    def class_products(self) -> Floats:
+        """Sums over rows of what they count for a class times what they count in all; that is 1 in a root."""
+        products = self.class_squares.copy()
+        products[: self.n_trees] = self.unclipped[: self.n_trees]
+        return products
+
+    def difference_squares(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+        """Return sums of squares of what rows count for one class less for another, two classes a node."""
+        nodes = np.arange(len(self.kept))
+        squares: Floats = self.class_squares[nodes, first] + self.class_squares[nodes, second]
+        if self.flips_label:  # a row counts for one class in a root, and its mirror image against the other
+            squares[: self.n_trees] = sum(weights_of(self.keep)) ** 2 * self.kept[: self.n_trees].sum(axis=1)
+        return squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +105,6 @@ class MirrorRows:
             growth.max_depth, bag.draw, tree.bit, tree.left, tree.numbers[0],
         )  # fmt: skip
         return tree.cropped(n_nodes)
-
-    def grower(self, growth: Growth) -> "partial[GrownTree]":
-        """Return what grows a tree on a bag."""
-        return partial(self.grow, growth)
 
     def _in_bag(self, bag: Bag) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
         words, labels = self.words[bag.rows], self.labels[bag.rows].astype(np.uint32)

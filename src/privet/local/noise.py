@@ -7,8 +7,9 @@ from typing import ClassVar
 from privet.errors import ParameterError
 from privet.local.channel import Channel
 from privet.local.columns import AddedNoise
-from privet.local.disturbance import Disturbance, check_epsilon, check_one_of, check_share
+from privet.local.disturbance import Disturbance, check_one_of
 from privet.local.noise_law import Gaussian, Laplace, NoiseLaw, Uniform
+from privet.local.number_checks import check_epsilon, check_share, is_number
 from privet.local.secret import Secret
 from privet.schema import Numeric, Schema
 
@@ -32,7 +33,7 @@ class _AddedNoise(Disturbance):
         if self.privacy is None:
             return self.law(self.scale)  # type: ignore[arg-type]
         check_share("confidence", self.confidence)
-        if not 0 < self.privacy < math.inf:
+        if not (is_number(self.privacy) and 0 < self.privacy < math.inf):
             raise ParameterError(f"privacy={self.privacy!r} must be above 0: 1.0 hides a value in its whole range")
         return self.law.of_width(self.privacy * (attribute.high - attribute.low), self.confidence)
 

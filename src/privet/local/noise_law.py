@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
+from privet.local.number_checks import is_number
 
 Floats = NDArray[np.float64]
 
@@ -26,9 +27,7 @@ class NoiseLaw(ABC):
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if isinstance(self.scale, (bool, np.bool_)) or not isinstance(
-            self.scale, (int, float, np.integer, np.floating)
-        ):
+        if not is_number(self.scale):
             raise ParameterError("the scale of noise must be a number; write it without quotes")
         if not 0 < self.scale <= sys.float_info.max:  # which a whole number may exceed
             raise ParameterError(f"scale={self.scale!r:.20} must be above 0 and finite; give the spread of the noise")

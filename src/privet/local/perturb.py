@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from privet.errors import DataError, ParameterError
 from privet.local.channel import RECORD, Channel
-from privet.local.columns import AddedNoise, Clear, IntervalMembership, RandomAnswer, labels_of
+from privet.local.columns import AddedNoise, Clear, IntervalMembership, labels_of
 from privet.local.complement import Complement
-from privet.local.secret import Secret, persons_in_json
-from privet.schema.encoding import Encoder, numbers_of
+from privet.local.random_answer import RandomAnswer
+from privet.local.secret import Secret, fingerprint_of, persons_in_json
+from privet.schema import Attribute, Numeric
+from privet.schema.encoding import Encoder, arrow_kind, numbers_of
 from privet.schema.table import as_arrow, column_names, column_of, columns_of
 
 Columns = dict[str, NDArray[Any]]
@@ -24,7 +26,8 @@ def perturb(table: Any, channel: Channel, secret: Secret, *, person: str | None 
     Parameters
     ----------
     table : pandas, polars, Arrow or NumPy table
-        Clear rows, one a person. A label's column is disturbed where the channel says so and else copied.
+        Clear rows, one a person. A label's column is disturbed where the channel says so and else copied; an index is
+        left behind.
     channel : Channel
         What happens to which field.
     secret : Secret
@@ -53,6 +56,8 @@ class Respondents:
                 f"person={person!r} is a field of the schema; name a column that only tells people apart"
             )
         secret.pin(channel.pins)
+        if person is not None:
+            secret.pin_people(f"column {person}")
         self._channel, self._secret, self._person, self._table = channel, secret, person, table
         self._encoder = Encoder(channel.schema, person)
         self._n_answered = 0
@@ -74,14 +79,14 @@ class Respondents:
         if self._person is None:
             # The first rows of two tables are different people, who must not share their noise.
             this = self._table or self._digest(codes, columns)
+            self._secret.pin_people(f"place in {this}{self._unnamed(table)}")
             first, self._n_answered = self._n_answered, self._n_answered + len(codes)
             return persons_in_json(f"row {i} of {this}" for i in range(first, first + len(codes)))
-        names = as_arrow(column_of(table, self._person), self._person).to_pylist()
-        if any(name is None for name in names):
-            raise DataError(f"column {self._person!r} has missing values, so it cannot tell people apart; fill them")
-        if len(set(names)) < len(names):
-            raise DataError(f"column {self._person!r} holds the same person twice; give each person one row")
-        return persons_in_json(names)
+        return persons_in_json(_names_of_people(column_of(table, self._person), self._person))
+
+    def _unnamed(self, table: Any) -> str:
+        """Return what stands for the columns' names where a table has none: the whole channel, by position."""
+        return "" if column_names(table) else f" through {fingerprint_of(self._channel.to_json())}"
 
     def _digest(self, codes: NDArray[np.int64], columns: Sequence[Any]) -> str:
         digest = hashlib.sha256(codes.tobytes())
@@ -101,8 +106,22 @@ class Respondents:
         if isinstance(channel, AddedNoise):
             places = channel.codes(np.asarray(numbers_of(column, attribute.name), dtype=np.float64))
             return channel.answers(places, self._words(attribute.name, persons, places))
+        self._check_known(channel, attribute, column, codes)
         answers = channel.answers(codes, self._words(attribute.name, persons, codes))
         return np.array([*labels_of(attribute), None], dtype=object)[answers]
+
+    @staticmethod
+    def _check_known(channel: RandomAnswer, attribute: Attribute, column: Any, codes: NDArray[np.int64]) -> None:
+        """Refuse a value that is no answer: left missing, it would show."""
+        unknown = codes == attribute.missing_code
+        if channel.covers_missing or not unknown.any():
+            return
+        given = np.asarray(as_arrow(column, attribute.name).is_valid())
+        if (unknown & given).any() and not isinstance(attribute, Numeric):
+            raise DataError(
+                f"column {attribute.name!r} has values that are not among its categories, and would show as missing; "
+                "add them to the schema, leave them empty, or cover missing values"
+            )
 
     def _label(self, table: Any, persons: Sequence[str]) -> NDArray[Any]:
         schema, column = self._channel.schema, column_of(table, self._channel.schema.target)
@@ -158,7 +177,7 @@ def like(table: Any, columns: Columns) -> Any:
     if make == "pandas":
         import pandas as pd
 
-        return pd.DataFrame(plain, index=table.index)
+        return pd.DataFrame(plain)  # an index can hold anything, and is not asked for
     return np.column_stack(list(plain.values()))
 
 
@@ -175,6 +194,19 @@ def _as_objects(column: Any, name: str) -> NDArray[Any]:
     if isinstance(column, np.ndarray) and column.dtype != object:
         return column
     return np.array([*as_arrow(column, name).to_pylist(), None], dtype=object)[:-1]
+
+
+def _names_of_people(column: Any, name: str) -> list[str]:
+    """Return each person's name; whole numbers are spelled in one way."""
+    found = as_arrow(column, name)
+    if arrow_kind(found.type) not in {"text", "numbers"}:
+        raise DataError(f"column {name!r} tells people apart by text or whole numbers only; convert it to text")
+    names = [int(each) if isinstance(each, float) and each.is_integer() else each for each in found.to_pylist()]
+    if any(each is None for each in names):
+        raise DataError(f"column {name!r} has missing values, so it cannot tell people apart; fill them")
+    if len(set(names)) < len(names):
+        raise DataError(f"column {name!r} holds the same person twice; give each person one row")
+    return [str(each) for each in names]
 
 
 def _without(table: Any, name: str) -> Any:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.local.columns import AddedNoise, IntervalMembership
+from privet.local.columns import AddedNoise, IntervalMembership, edges_of
+from privet.local.reconstruct import intervals_for
 
 Floats = NDArray[np.float64]
 # Beyond lies a part of the noise that no entropy feels.
@@ -34,8 +35,7 @@ class Histogram:
     @classmethod
     def of(cls, values: Floats, low: float, high: float) -> "Histogram":
         """Return the histogram of ``values``, some 100 to a cell, in 10 to 100 cells."""
-        n_cells = int(np.clip(len(values) // 100, 10, 100))
-        counts, edges = np.histogram(np.clip(values, low, high), bins=n_cells, range=(low, high))
+        counts, edges = np.histogram(np.clip(values, low, high), bins=intervals_for(len(values)), range=(low, high))
         return cls(edges, counts / counts.sum())
 
     def cut_at(self, cuts: Floats) -> "Histogram":
@@ -84,7 +84,7 @@ def of_number(column: AddedNoise | IntervalMembership, prior: Histogram) -> Post
     if isinstance(column, AddedNoise):
         left = prior.entropy + column.law.entropy - _entropy_of_answers(column, prior)
     else:
-        edges = np.array([column.attribute.low, *column.attribute.cuts, column.attribute.high])
+        edges = edges_of(column.attribute)
         fine = prior.cut_at(edges)
         cell_of = np.searchsorted(edges, fine.edges[:-1], side="right") - 1
         left = fine.entropy - entropy_of(np.asarray(np.bincount(cell_of, fine.shares), dtype=np.float64))

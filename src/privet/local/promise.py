@@ -12,13 +12,17 @@ from typing import Any, Self
 from privet.errors import ChannelError, ModelFileError
 from privet.estimator import public_facts
 from privet.local.channel import Channel
-from privet.local.columns import Clear, ColumnChannel, IntervalMembership, RandomAnswer
+from privet.local.columns import Clear, ColumnChannel, IntervalMembership
+from privet.local.complement import Complement
+from privet.local.random_answer import RandomAnswer
 from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, all_text, few, installed_versions, rounded_up, times
 
 NOBODY = "nobody: values are disturbed before they leave their owner"
 CONFIDENCES = (0.5, 0.95, 0.999)
 # A channel stays this much below the epsilon that was asked for, which need not show.
 _DIGITS = 10
+# What a guarantee is about; the other entries put it in words.
+_FACTS = ("local_epsilon", "delta", "mode", "fields", "given_clear", "leaks")
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,14 @@ class LocalGuarantee:
     @property
     def trust(self) -> str:
         """Who has to be trusted."""
-        return NOBODY
+        return NOBODY if self.mode != NOT_PRIVATE else "whoever holds the rows"
 
     @property
     def leaks(self) -> tuple[str, ...]:
         """What was read from clear rows; no promise covers it."""
-        return tuple(dict.fromkeys([*self.channel.schema.leaks, *self.channel.leaks]))
+        record = self.channel.record
+        coded = () if record is None else record.coding.leaks
+        return tuple(dict.fromkeys([*self.channel.schema.leaks, *self.channel.leaks, *coded]))
 
     @property
     def public(self) -> tuple[str, ...]:
@@ -77,7 +83,8 @@ class LocalGuarantee:
         once = "each person answered once through this channel, with a secret that nobody else has"
         seen = [c for c in self.channel.columns if not isinstance(c, Clear) and not getattr(c, "covers_missing", False)]
         missing = "which answers are missing is no secret"
-        return (once, missing) if seen and self.channel.record is None else (once,)
+        order = "the order of the rows says nothing"
+        return (once, order, missing) if seen and self.channel.record is None else (once, order)
 
     @property
     def neighbours(self) -> str:
@@ -89,7 +96,7 @@ class LocalGuarantee:
     @property
     def mode(self) -> str:
         """``"sound"`` where a local epsilon bounds all disturbed fields, else ``"paper"`` or ``"not private"``."""
-        if self.channel.is_clear:
+        if self.channel.hides_nothing:
             return NOT_PRIVATE
         return SOUND if math.isfinite(self.epsilon) else PAPER
 
@@ -98,7 +105,7 @@ class LocalGuarantee:
         """Why the mode is not sound; empty where it is."""
         if self.mode == SOUND:
             return ""
-        if self.channel.is_clear:
+        if self.channel.hides_nothing:
             return "its rows were given as they are"
         if self.channel.record is not None:
             return (
@@ -106,8 +113,9 @@ class LocalGuarantee:
                 "and mostly which; that is deniability, and no epsilon bounds it"
             )
         loose = [name for name, column in self.channel.fields.items() if math.isinf(column.local_epsilon)]
+        was = "was" if len(loose) == 1 else "were"
         return (
-            f"{few(loose)} were disturbed before they left their owner, which hides a value in an interval of stated "
+            f"{few(loose)} {was} disturbed before leaving the owner, which hides a value in an interval of stated "
             "width, but no epsilon bounds what an answer gives away"
         )
 
@@ -116,9 +124,7 @@ class LocalGuarantee:
         """Every field with what happens to it, each measure on its own scale."""
         columns = zip(self.channel.schema.attributes, self.channel.columns, strict=True)
         if self.channel.record is not None:
-            told = [
-                {"field": a.name, "channel": "record_complement", "keep": self.channel.record.keep} for a, _ in columns
-            ]
+            told = [{"field": a.name, "channel": Complement.kind, "keep": self.channel.record.keep} for a, _ in columns]
         else:
             told = [{"field": a.name, **measures_of(column)} for a, column in columns]
         if self.channel.label is not None:
@@ -131,16 +137,19 @@ class LocalGuarantee:
         if self.mode == NOT_PRIVATE:
             return f"This model is not private: {self.reason}."
         if self.mode == PAPER:
-            return f"None proven: {self.reason}."
+            leaked = f"; {few(self.leaks)} were read from clear rows besides" if self.leaks else ""
+            return f"None proven: {self.reason}{leaked}."
         opening = "Nobody had to be trusted: any"
         if self.leaks:
             opening = f"Apart from {few(self.leaks)}, read from clear rows and covered by no promise: any"
         epsilon = rounded_up(self.epsilon, _DIGITS)
+        n_fields = len(self.channel.fields)
+        together = f", the sum over {n_fields} fields" if n_fields > 1 else ""
         clear = f"given as they are: {few(self.given_clear)}; " if self.given_clear else ""
         return (
             f"{opening} answers of a person are as likely whatever the disturbed fields of their record hold, up to a "
             f"factor e^{epsilon}{times(self.epsilon)} (pure local differential privacy, epsilon = "
-            f"{epsilon}, the sum over {len(self.channel.fields)} fields; neighbours: "
+            f"{epsilon}{together}; neighbours: "
             f"{self.neighbours}; {clear}provided that {'; '.join(self.assumptions)}; "
             f"public beforehand: {'; '.join(self.public)})."
         )
@@ -179,7 +188,9 @@ class LocalGuarantee:
             guarantee = replace(cls(Channel.from_json(data["channel"])), versions=versions)
         except ChannelError as error:
             raise ModelFileError(f"the guarantee's channel is damaged: {error}") from error
-        if guarantee.to_json() != data:
+        # Words may be put better in a later version; what they are about may not differ.
+        told = guarantee.to_json()
+        if set(told) != set(data) or any(told[name] != data[name] for name in _FACTS):
             raise ModelFileError("the guarantee does not follow from its channel; the file was changed")
         return guarantee
 

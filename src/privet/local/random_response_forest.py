@@ -1,10 +1,9 @@
-"""A random forest on records that were disguised before anyone saw them (Szucs 2013).
+"""A random forest on records that were disguised before anyone saw them (Szűcs 2013).
 
 What it promises, and why its estimates hold, is in random_response_forest.md.
 """
 
 import math
-import sys
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -182,10 +181,6 @@ class RandomResponseForestClassifier(BitForestClassifier):
             raise ParameterError(f"bootstrap={self.bootstrap!r} must be True or False")
         if self.vote not in (MEAN, MAJORITY):
             raise ParameterError(f'vote={self.vote!r} is not known; choose "mean" or "majority"')
-
-    def _say(self, message: str) -> None:
-        if self.verbose:
-            print(f"privet: {message}", file=sys.stderr)
 
 
 def n_tried(max_features: object, n_bits: int) -> int:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from privet.local.channel import Channel
-from privet.local.columns import ColumnChannel, RandomAnswer
-from privet.local.disturbance import Disturbance, check_epsilon, check_one_of
+from privet.local.disturbance import Disturbance, check_one_of
+from privet.local.number_checks import check_epsilon
+from privet.local.random_answer import RandomAnswer
 from privet.local.secret import Secret
 from privet.schema import Attribute, Numeric, Schema
 
@@ -56,7 +57,7 @@ class RandomizedResponse(Disturbance):
         schema = self.schema.with_attributes(cells.get(a.name, a) for a in self.schema.attributes)
         n_fields = len(cells) + bool(self.label)
         covers = bool(self.covers_missing)
-        columns: list[ColumnChannel] = [
+        columns = [
             self._answer(name, a.n_values + covers, n_fields, covers_missing=covers) for name, a in cells.items()
         ]
         label = self._answer(schema.target, len(schema.classes), n_fields) if self.label else None
@@ -64,7 +65,7 @@ class RandomizedResponse(Disturbance):
 
     def _answer(self, field: str, n_answers: int, n_fields: int, *, covers_missing: bool = False) -> RandomAnswer:
         if self.epsilon is None:
-            return RandomAnswer(field, n_answers, float(self.keep), covers_missing)  # type: ignore[arg-type]
+            return RandomAnswer(field, n_answers, self.keep, covers_missing)  # type: ignore[arg-type]
         check_epsilon(self.epsilon)
         return RandomAnswer.of_epsilon(field, n_answers, self.epsilon / n_fields, covers_missing=covers_missing)
 

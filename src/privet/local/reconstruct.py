@@ -15,7 +15,9 @@ from privet.checks import check_whole
 from privet.errors import DataError, ParameterError
 from privet.local.answer_matrix import Mass, noise_matrix, random_answer_matrix
 from privet.local.bayes_iteration import MAX_STEPS, TOLERANCE, iterate
-from privet.local.columns import AddedNoise, ColumnChannel, IntervalMembership, RandomAnswer, labels_of
+from privet.local.columns import AddedNoise, ColumnChannel, IntervalMembership, edges_of, labels_of
+from privet.local.number_checks import is_number
+from privet.local.random_answer import RandomAnswer
 from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.schema.attribute import Label
 from privet.schema.encoding import Encoder, numbers_of
@@ -68,7 +70,7 @@ class Reconstruction:
         """The borders of the estimate's cells; None for categories."""
         if isinstance(self.attribute, Categorical):
             return None
-        return np.array([self.attribute.low, *self.attribute.cuts, self.attribute.high])
+        return edges_of(self.attribute)
 
     @property
     def categories(self) -> list[Label | None]:
@@ -212,7 +214,7 @@ def _check(method: str, max_steps: object, tolerance: object) -> None:
     if method not in ("iterate", "invert"):
         raise ParameterError(f'method={method!r} is not known; choose "iterate" or "invert"')
     check_whole("max_steps", max_steps, least=1, most=10**9)
-    if not isinstance(tolerance, (int, float)) or isinstance(tolerance, bool) or not 0 <= tolerance < 1:
+    if not (is_number(tolerance) and 0 <= tolerance < 1):
         raise ParameterError(f"tolerance={tolerance!r} must be a number from 0 to below 1")
 
 

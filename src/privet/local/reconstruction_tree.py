@@ -1,7 +1,6 @@
 """A decision tree from disturbed values (Agrawal and Srikant 2000). What it promises is in reconstruction_tree.md."""
 
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,12 +13,14 @@ from privet.checks import check_whole
 from privet.counting.rows import MemoryRows, exact_leaf_counts
 from privet.errors import DataError, ParameterError
 from privet.local.channel import Channel
-from privet.local.columns import AddedNoise, Clear, RandomAnswer
+from privet.local.columns import AddedNoise, Clear
 from privet.local.count_tree import MAX_HEIGHT, CountTreeClassifier
 from privet.local.interval_codes import HiddenCategory, HiddenColumn, HiddenNumber
 from privet.local.interval_growth import GrowthLimits, IntervalGrowth
 from privet.local.mdl import worth_their_bits
+from privet.local.number_checks import is_number
 from privet.local.promise import LocalGuarantee
+from privet.local.random_answer import RandomAnswer
 from privet.local.reconstruct import intervals_for
 from privet.rng import public_generator
 from privet.schema import Attribute, Numeric, Schema
@@ -31,7 +32,7 @@ from privet.tree.threads import n_threads
 BY_CLASS, LOCAL, GLOBAL, NONE = "by_class", "local", "global", "none"
 # Of numbers that are taken as they are.
 _CLEAR_BINS = 1_000
-# At 100,000 rows and above the prototype's 500 and 2,000; below, these shares of the rows, but no fewer than the last.
+# At 100,000 rows and above the first; below, these shares of the rows, but no fewer than the last.
 _MIN_ROWS, _MIN_ROWS_SHARE, _MIN_ROWS_LEAST = 500, 200, 5
 _MIN_RECONSTRUCTED, _MIN_RECONSTRUCTED_SHARE, _MIN_RECONSTRUCTED_LEAST = 2_000, 50, 200
 
@@ -192,10 +193,6 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         _check_share("purity", self.purity)
         _check_share("min_gain", self.min_gain)
 
-    def _say(self, message: str) -> None:
-        if self.verbose:
-            print(f"privet: {message}", file=sys.stderr)
-
 
 def _check_labels_are_clear(channel: Channel) -> None:
     if channel.record is not None:
@@ -225,7 +222,5 @@ def _hidden_columns(channel: Channel, table: Any, codes: NDArray[Any], rng: np.r
 
 
 def _check_share(name: str, value: object) -> None:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ParameterError(f"{name}={value!r} must be a number from 0 to 1")
-    if not 0 <= value <= 1:
+    if not (is_number(value) and 0 <= value <= 1):
         raise ParameterError(f"{name}={value!r} must be a number from 0 to 1")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from privet.errors import SchemaError
+from privet.errors import ParameterError, SchemaError
 from privet.local.channel import Channel
 from privet.local.coding import Coding, Frequencies
 from privet.local.complement import Complement
@@ -56,10 +56,12 @@ class RecordComplement(Disturbance):
     def channel(self) -> Channel:
         """The channel that the parameters describe."""
         self._chosen()
+        if not isinstance(self.coding, Coding | None):
+            raise ParameterError("coding must be a Coding, such as one made by Coding.of; or leave it out")
         coding = self.coding or Coding.of(self.schema, self.frequencies, self.quartiles)
         if self.label and len(self.schema.classes) != 2:
             raise SchemaError("a label can be flipped only where there are two classes; leave it clear")
-        record = Complement(coding, float(self.theta), bool(self.label))
+        record = Complement(coding, self.theta, bool(self.label))
         return Channel.of(coding.schema, [], record=record, leaks=coding.leaks)
 
     def transform(self, X: Any) -> Any:

@@ -130,7 +130,7 @@ function addedNoise({ channel, scale }, { name, bounds }, mark) {
   return (value) => {
     const x = numberIn(value, name);
     if (x === null) return () => null;
-    const code = nearestWhole((Math.min(Math.max(x, low), high) - low) / step);
+    const code = Math.min(nearestWhole((Math.min(Math.max(x, low), high) - low) / step), steps);
     return async (draw) => {
       const place = code + lottery(await draw(mark, code));
       return low + Math.min(Math.max(place, -reach), steps + reach) * step;
@@ -153,6 +153,8 @@ function randomAnswer(field, attribute, mark) {
   const codeOf = coderOf(attribute);
   return (value) => {
     const code = codeOf(value);
+    const known = code < answers || isMissing(value) || attribute.type === "continuous";
+    check(known, `${JSON.stringify(attribute.name)} must be one of the channel's categories; correct it, or leave it out`);
     if (code >= answers) return () => null; // missing, and for all to see
     return async (draw) => toSay[(code + lottery(await draw(mark, code))) % answers];
   };

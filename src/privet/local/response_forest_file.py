@@ -10,7 +10,6 @@ from privet.errors import ModelFileError
 from privet.local.channel import Channel
 from privet.local.inverse_counts import GRID, InverseCounts, chances_of
 from privet.local.mirror_counts import MirrorCounts
-from privet.local.node_estimates import BOOTSTRAP_SPREAD
 from privet.model_file import counts_from_json, counts_to_json
 from privet.tree.forest import Forest
 
@@ -23,7 +22,7 @@ def mirror_estimates(
 ) -> MirrorCounts:
     """Return the estimates that counts of rows and of mirror images give through ``channel``; a clear one keeps all."""
     keep, flips = (1.0, False) if channel.record is None else (channel.record.keep, channel.record.flips_label)
-    return MirrorCounts(n_trees, _spread(bootstrap), kept, mirrored, keep, flips)
+    return MirrorCounts(n_trees, bootstrap, kept, mirrored, keep, flips)
 
 
 def inverse_estimates(
@@ -31,9 +30,7 @@ def inverse_estimates(
 ) -> InverseCounts:
     """Return the estimates that sums and squares, in steps of a grid, give through ``channel``."""
     n_rows = float(sums[:n_trees].sum(axis=1).max()) / GRID
-    return InverseCounts(
-        n_trees, _spread(bootstrap), sums / GRID, squares / GRID, n_rows, chances_of(channel.label)
-    )  # fmt: skip
+    return InverseCounts(n_trees, bootstrap, sums / GRID, squares / GRID, n_rows, chances_of(channel.label))
 
 
 def is_mirrored(channel: Channel) -> bool:
@@ -66,7 +63,3 @@ def estimates_from_json(data: object, forest: Forest, channel: Channel, *, boots
         raise ModelFileError("the nodes' counts are not those of rows; the file is damaged")
     kept, mirrored = forest.sums_of_leaves(first), forest.sums_of_leaves(second)
     return mirror_estimates(kept, mirrored, channel, forest.n_trees, bootstrap=bootstrap)
-
-
-def _spread(bootstrap: bool) -> float:
-    return BOOTSTRAP_SPREAD if bootstrap else 1.0

@@ -1,6 +1,7 @@
 """From answers to estimated trees: on rows and their mirror images, or on answers that were drawn one by one."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class ResponseGrowth:
         bits = self.coding.bits(codes) if record is None else (codes > 0).astype(np.uint8)
         keep, flips = (1.0, False) if record is None else (record.keep, record.flips_label)
         rows = MirrorRows.of(bits, labels, n_classes=n_classes, keep=keep, flips_label=flips)
-        trees, bags = grown_on_bags(rows.grower(self.growth), len(labels), self.growth, coins, self.n_jobs)
+        trees, bags = grown_on_bags(partial(rows.grow, self.growth), len(labels), self.growth, coins, self.n_jobs)
         forest, (counts,) = joined(trees, self.coding)
         kept, mirrored, bootstrap = counts[:, :n_classes], counts[:, n_classes:], self.growth.bootstrap
         estimates = mirror_estimates(kept, mirrored, self.channel, forest.n_trees, bootstrap=bootstrap)
@@ -62,7 +63,7 @@ class ResponseGrowth:
     ) -> tuple[Forest, Estimates, OutOfBag]:
         answers, label = Answers.of(self.coding, self.channel), chances_of(self.channel.label)
         rows = AnsweredRows(codes, labels, answers, label, self._n_classes)
-        trees, _ = grown_on_bags(rows.grower(self.growth), len(labels), self.growth, coins, self.n_jobs)
+        trees, _ = grown_on_bags(partial(rows.grow, self.growth), len(labels), self.growth, coins, self.n_jobs)
         forest, numbers = joined(trees, self.coding)
         sums, squares = (np.rint(number * GRID).astype(np.int64) for number in numbers)
         bootstrap = self.growth.bootstrap

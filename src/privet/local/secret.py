@@ -41,6 +41,7 @@ class Secret:
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = None if path is None else Path(path)
         self._key, self._answered = secrets.token_bytes(_KEY_BYTES), dict[str, str]()
+        self._people: str | None = None
         if self.path is not None:
             if self.path.exists():
                 self._read(self.path)
@@ -62,6 +63,16 @@ class Secret:
     def __sklearn_clone__(self) -> Self:
         return self
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # a copy would not know what the other has answered
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.path is None:
+            raise ParameterError(
+                "a secret without a file stays where it is; make it with Secret(path) to take it along"
+            )
+        return type(self), (str(self.path.resolve()),)
+
     def pin(self, fingerprints: Mapping[str, str]) -> None:
         """Remember the channel of every field, or refuse where a field was answered through another one.
 
@@ -70,14 +81,15 @@ class Secret:
         if self.path is not None:
             self._read(self.path)  # others may have answered with the same secret meanwhile
         changed = [field for field, mark in fingerprints.items() if self._answered.get(field, mark) != mark]
+        named = f"the field {changed[0]!r}" if changed and changed[0] else "the record"
         if changed and fingerprints[changed[0]] == CLEAR:
             raise ChannelError(
-                f"the field {changed[0]!r} was disturbed with this secret before, and this channel gives it as it is; "
+                f"{named} was disturbed with this secret before, and this channel gives it as it is; "
                 "leave it out, or take a new secret if it need not be hidden any more"
             )
         if changed:
             raise ChannelError(
-                f"the field {changed[0]!r} was answered through another channel with this secret, and a second answer "
+                f"{named} was answered through another channel with this secret, and a second answer "
                 "would let the collector average the noise away; give the channel of the first time, or take a new "
                 "secret if you accept that both answers together say more"
             )
@@ -87,6 +99,20 @@ class Secret:
         self._answered.update(new)
         if self.path is not None:
             self._write(self.path)
+
+    def pin_people(self, how: str) -> None:
+        """Remember how people are told apart, or refuse another way: it would let the same person answer anew."""
+        if self.path is not None:
+            self._read(self.path)
+        if self._people not in (None, how):
+            raise ChannelError(
+                "this secret has answered for people who were told apart in another way: by another column, or by "
+                "their place in another table; name the same column again, or take a new secret for other people"
+            )
+        if self._people is None:
+            self._people = how
+            if self.path is not None:
+                self._write(self.path)
 
     def words(self, fingerprint: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the 64 bits that decide each person's answer about a value, for a channel with this fingerprint."""
@@ -104,13 +130,16 @@ class Secret:
             data = json.loads(path.read_text(encoding="utf-8"))
             self._key = bytes.fromhex(data["key"])
             self._answered = {str(field): str(mark) for field, mark in data["answered"].items()}
+            self._people = None if data["people"] is None else str(data["people"])
             fits = data["format"] == _FORMAT and data["version"] == _VERSION and len(self._key) == _KEY_BYTES
         except OSError as error:
             raise ChannelError(f"cannot read the secret {str(path)!r}: {error.strerror}; check the path") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # their text may quote the key
             fits = False
         if not fits:
-            raise ChannelError(f"{str(path)!r} holds no secret of privet's, or a damaged one; restore it from a copy")
+            raise ChannelError(
+                f"{str(path)!r} holds no secret of privet's, or a damaged one; restore it, or name another file"
+            )
 
     def _create(self, path: Path) -> None:
         try:
@@ -122,8 +151,14 @@ class Secret:
     def _write(self, path: Path) -> None:
         from privet.whole_file import whole_file
 
-        document = {"format": _FORMAT, "version": _VERSION, "key": self._key.hex(), "answered": self._answered}
-        with whole_file(path) as file:  # which keeps the permissions of the file that it replaces
+        document = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "key": self._key.hex(),
+            "answered": self._answered,
+            "people": self._people,
+        }
+        with whole_file(path, private=True) as file:
             json.dump(document, file, ensure_ascii=False)
 
 
@@ -135,7 +170,7 @@ def persons_in_json(persons: Iterable[Any]) -> list[str]:
 def fingerprint_of(document: Any) -> str:
     """Return what tells a channel from any other: SHA-256 of its JSON, in which numbers are spelled bit by bit."""
     text = json.dumps(_spelled(document), ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _spelled(value: Any) -> Any:

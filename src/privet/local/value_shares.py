@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import DataError
-from privet.local.columns import AddedNoise, Clear, ColumnChannel, RandomAnswer
-from privet.local.reconstruct import reconstruct
+from privet.local.columns import AddedNoise, Clear, ColumnChannel, edges_of
+from privet.local.random_answer import RandomAnswer
+from privet.local.reconstruct import codes_of, reconstruct
 from privet.schema import Attribute, Categorical, Label, Numeric, Schema
 from privet.schema.encoding import Encoder, numbers_of
 from privet.schema.table import columns_of
@@ -125,25 +126,14 @@ def _of_records(bits: NDArray[np.bool_], record: "Complement") -> list[_Found]:
 
 def inverted(counts: Shares, channel: RandomAnswer) -> Shares:
     """Return the estimated counts of true values, at least 0; those that are no answers stay."""
-    kept, other = channel.matrix[0, 0], channel.matrix[1, 0]
+    kept, other = channel.chances
     answers = counts[: channel.n_answers]
     true = np.maximum((answers - other * answers.sum()) / (kept - other), 0.0)
     return np.append(true, counts[channel.n_answers :])
 
 
 def _counted(column: Any, attribute: Attribute) -> Shares:
-    # An encoder is for tables with a label; this one is never asked for it.
-    schema = Schema([attribute], classes=("no", "yes"), target=f"label of {attribute.name}")
-    codes = Encoder(schema).encode(_table_of(column, attribute.name))[:, 0]
-    return np.bincount(codes, minlength=attribute.n_values + 1).astype(np.float64)
-
-
-def _table_of(column: Any, name: str) -> Any:
-    import pyarrow as pa
-
-    from privet.schema.table import as_arrow
-
-    return pa.table({name: as_arrow(column, name)})
+    return np.bincount(codes_of(column, attribute), minlength=attribute.n_values + 1).astype(np.float64)
 
 
 def _at_quartiles(found: _Found) -> _Found:
@@ -151,9 +141,9 @@ def _at_quartiles(found: _Found) -> _Found:
     attribute, total = found.attribute, found.shares[:-1].sum()
     if isinstance(attribute, Categorical) or found.quartiles is not None or not total:
         return found
-    edges = np.array([attribute.low, *attribute.cuts, attribute.high])
+    edges = edges_of(attribute)
     upto = np.append(0.0, np.cumsum(found.shares[:-1])) / total
     quartiles = np.interp(_QUARTERS, upto, edges).tolist()
     cells = quartered(attribute, quartiles)
-    borders = np.interp([attribute.low, *cells.cuts, attribute.high], edges, upto)
+    borders = np.interp(edges_of(cells), edges, upto)
     return _Found(cells, np.append(np.diff(borders) * total, found.shares[-1]), quartiles)

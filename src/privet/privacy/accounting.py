@@ -20,7 +20,7 @@ from privet.privacy.mechanisms.rational import float_above
 def pure_epsilon(event: events.Event) -> float:
     """Return the epsilon that ``event`` costs at delta 0; infinity if it has none."""
     match event:
-        case events.DiscreteLaplace():
+        case events.DiscreteLaplace() | events.NoiseShares():
             return max(event.epsilon, float_above(event.sensitivity / event.scale))
         case events.PermuteAndFlip():
             moves = event.sensitivity if event.monotone else 2 * event.sensitivity
@@ -48,7 +48,7 @@ def rho_of(event: events.Event) -> float:
             return _composed(event, rho_of)
         case events.NoNoise() | events.Seeded() | events.Unproven() | events.GaussianObjective():
             return math.inf
-        case events.DiscreteLaplace() | events.PermuteAndFlip() | events.ObjectivePerturbation():
+        case events.DiscreteLaplace() | events.NoiseShares() | events.PermuteAndFlip() | events.ObjectivePerturbation():
             return float_above(Fraction(pure_epsilon(event)) ** 2 / 2)
 
 

@@ -36,6 +36,21 @@ class DiscreteLaplace:
 
 
 @dataclass(frozen=True)
+class NoiseShares:
+    """A sum of ``parties`` parts, each with a share of integer noise, of which ``honest`` make a `DiscreteLaplace`.
+
+    ``epsilon`` is what was asked for; the noise of ``honest`` shares has ``scale >= sensitivity / epsilon``.
+    """
+
+    what: str
+    epsilon: float
+    sensitivity: int
+    scale: Fraction
+    honest: int
+    parties: int
+
+
+@dataclass(frozen=True)
 class DiscreteGaussian:
     """Integers plus integer noise X with P(X = x) proportional to exp(-x^2 / (2 sigma^2)).
 
@@ -129,6 +144,7 @@ class Parallel:
 Event: TypeAlias = (
     NoNoise
     | DiscreteLaplace
+    | NoiseShares
     | DiscreteGaussian
     | PermuteAndFlip
     | ObjectivePerturbation
@@ -140,7 +156,7 @@ Event: TypeAlias = (
 )
 
 _EVENTS = (
-    NoNoise, DiscreteLaplace, DiscreteGaussian, PermuteAndFlip, ObjectivePerturbation, GaussianObjective,
+    NoNoise, DiscreteLaplace, NoiseShares, DiscreteGaussian, PermuteAndFlip, ObjectivePerturbation, GaussianObjective,
     Seeded, Unproven, Sequential, Parallel,
 )  # fmt: skip
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in _EVENTS}
@@ -266,6 +282,8 @@ _READERS: dict[str, Any] = {
     "sensitivity": _whole("sensitivity"),
     "sensitivity_squared": _whole("sensitivity_squared"),
     "candidates": _whole("candidates"),
+    "honest": _whole("honest"),
+    "parties": _whole("parties"),
     "scale": _fraction("scale"),
     "sigma": _fraction("sigma"),
     "rate": _fraction("rate"),

@@ -133,12 +133,15 @@ def _not_covered(guarantee: dict[str, Any], odds: dict[str, Any]) -> str:
         "smoker, in the table or not; no promise of this kind prevents that.",
     ]
     if guarantee["assumptions"]:
-        items.insert(
-            1,
-            f"Batches that share rows. The promise rests on it that {text('; '.join(guarantee['assumptions']), 400)}, "
-            "which nobody can check afterwards; for whoever is in several, their epsilons add up.",
-        )
+        items.insert(1, _assumed(guarantee))
     return f"<h3>What this does not cover</h3>\n<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>\n"
+
+
+def _assumed(guarantee: dict[str, Any]) -> str:
+    rests = f"The promise rests on it that {text('; '.join(guarantee['assumptions']), 400)}, which nobody can check"
+    if wording.of_parties(guarantee):
+        return f"Parties that do otherwise than they say. {rests} from outside."
+    return f"Batches that share rows. {rests} afterwards; for whoever is in several, their epsilons add up."
 
 
 def _public(guarantee: dict[str, Any]) -> str:

@@ -30,7 +30,7 @@ def balance_section(facts: dict[str, Any], *, totals: str, importances: str, sil
     drawn = table(headings, classes, kind="bars", label="Class balance", numbers=[2, 3])
     return (
         f"<h2>Classes and attributes</h2>\n<h3>Class balance, as released</h3>\n<p>{told}</p>\n{drawn}"
-        f"{_left_out(len(balance))}<h3>What matters</h3>\n{_importances(facts['importances'], importances, silent)}"
+        f"{_left_out(len(balance))}<h3>What matters</h3>\n{importance_bars(facts['importances'], importances, silent)}"
     )
 
 
@@ -45,7 +45,8 @@ def _rows_of_each(guarantee: dict[str, Any]) -> str:
     return f" Of the rows of {text(wording.one(guarantee))} at most {guarantee['max_rows']:,} were counted."
 
 
-def _importances(importances: dict[str, float], told: str, silent: str) -> str:
+def importance_bars(importances: dict[str, float], told: str, silent: str) -> str:
+    """Return how much each attribute matters; ``told`` says what a share is of, ``silent`` why some have none."""
     ranked = [(name, share) for name, share in importances.items() if share > 0]
     if not ranked:
         return "<p>No attribute stands out from the noise.</p>\n"

@@ -20,6 +20,10 @@ N_RULES = 30
 _PRINTED_TREES = 3
 _PRINTED_BRANCHES = 6
 _IMPORTANCES = "Each attribute's share of the fall in impurity, from released counts and corrected for noise."
+_SHOWN = (
+    "Shown are released rows with the 95 % interval of their noise, and the classes' shares of them. Grey words mean "
+    "that noise alone could explain the number."
+)
 _SILENT = "not asked for in any tree, or no more than noise"
 
 
@@ -85,8 +89,12 @@ def _totals(facts: dict[str, Any]) -> str:
     return "All trees count the same rows, so their totals are averaged."
 
 
-def trees_section(model: Any, trees: ShownTrees) -> str:
-    """Return the place where the page's script draws the trees, and a few of them drawn already, for print."""
+def trees_section(model: Any, trees: ShownTrees, shown: str | None = None) -> str:
+    """Return the place where the page's script draws the trees, and a few of them drawn already, for print.
+
+    ``shown`` says what their numbers are, where they are not released counts.
+    """
+    numbers = shown or f"{_SHOWN}{_own_noise(model)}"
     forest = trees.forest
     cut = "" if trees.complete else (
         f"<p class='soft'>The page holds {len(trees.chosen):,} of the forest's {forest.n_nodes:,} nodes, in "
@@ -97,9 +105,8 @@ def trees_section(model: Any, trees: ShownTrees) -> str:
     options = "".join(f'<option value="{i}">tree {i}</option>' for i in range(trees.n_trees))
     return (
         f"<h2>The {'tree' if alone else 'trees'}</h2>\n<p>A row of the table starts at the top of "
-        f"{'the' if alone else 'every'} tree and follows the answers. Shown are released rows with the 95 % interval "
-        "of their noise, and the classes' shares of them. Grey words mean that noise alone could explain the number."
-        f"{_own_noise(model)}</p>\n{cut}{class_key(model.schema_.classes)}"
+        f"{'the' if alone else 'every'} tree and follows the answers. {numbers}</p>\n{cut}"
+        f"{class_key(model.schema_.classes)}"
         f'<div class="with-script"><div class="tools"><span{" hidden" if alone else ""}>'
         f'<label for="tree-choice">Show</label> <select id="tree-choice">{options}</select> '
         '<button type="button" id="tree-next">Next tree</button></span>'

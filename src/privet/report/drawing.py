@@ -68,8 +68,8 @@ def support_histogram(bins: Sequence[Bin], unit: str) -> str:
     return _svg(step * len(bins) + 12, height + 66, label, axis + "".join(pieces) + title)
 
 
-def growth_curve(deviations: Sequence[float]) -> str:
-    """Return how the noise in a count grew with every batch."""
+def growth_curve(deviations: Sequence[float], added: str = "batch") -> str:
+    """Return how the noise in a count grew with every batch, or what else was ``added``."""
     width, height, most = 720, 130, max(deviations)
     xs = [40 + (width - 80) * i / max(1, len(deviations) - 1) for i in range(len(deviations))]
     ys = [20 + (height - 20) * (1 - deviation / most) if most else height for deviation in deviations]
@@ -82,12 +82,12 @@ def growth_curve(deviations: Sequence[float]) -> str:
     )
     ends = "".join(
         f'<text class="strong" x="{xs[i]:.1f}" y="{ys[i] - 9:.1f}" text-anchor="middle">{number(deviations[i])}</text>'
-        f'<text x="{xs[i]:.1f}" y="{height + 18}" text-anchor="middle">batch '
+        f'<text x="{xs[i]:.1f}" y="{height + 18}" text-anchor="middle">{added} '
         f"{i + 1 if i >= 0 else len(deviations)}</text>"
         for i in (0, -1)
     )
     inside = f'<path class="axis" d="M30 {height}H{width - 30}"/><polyline class="curve" points="{line}"/>{dots}{ends}'
-    return _svg(width, height + 26, "Noise in a released count after each batch.", inside)
+    return _svg(width, height + 26, f"Noise in a released count after each {added}.", inside)
 
 
 def _axes(across: str, upwards: str, inside: str, label: str) -> str:

@@ -20,6 +20,10 @@ _SHOWN = (
     "Shown are rows by the cells that they were put into, which are estimates: the distribution of disturbed values "
     "was reconstructed, and rows were placed in it by the order of their answers. No single row is where it was."
 )
+_ESTIMATES = (
+    "<strong>The numbers are estimates</strong>, and this method cannot tell how far chance has moved them: a rule "
+    "with a handful of estimated rows may be chance alone."
+)
 _FILTERED = (
     "Several disturbed fields of one person can be set against each other: where they go together, filtering takes "
     "noise out again."
@@ -115,5 +119,5 @@ def _rules_section(model: Any, rules: RuleTable) -> str:
     drawn = table(["rule", "estimated rows", "share of the class"], cells, kind="rules", label="Rules", numbers=[1, 2])
     return (
         "<h2>The strongest rules</h2>\n<p>Paths to leaves where a class is more frequent than overall; first those "
-        f"that stand out by the most rows. The numbers are estimates.</p>\n{drawn}"
+        f"that stand out by the most rows. {_ESTIMATES}</p>\n{drawn}"
     )

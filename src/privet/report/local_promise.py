@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND
-from privet.report.markup import exact, listed, number, pairs, percent, sentence, table, text
+from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, rounded_up
+from privet.report.markup import listed, number, pairs, percent, sentence, table, text
 from privet.report.odds import epsilon_up, of_hundred
 
 _CONFIDENCES = ("50%", "95%", "99.9%")
@@ -17,7 +17,10 @@ IN_WORDS = {
     "intervals": "its interval",
     "randomized_response": "random answer",
     "record_complement": "bits, all flipped or none",
+    "flipped_label": "flipped with the record",
 }
+# A channel stays this much below the epsilon that was asked for, which need not show.
+_DIGITS = 10
 _NO_MORE = (
     "The model was grown from answers that were disturbed before anyone saw them. It, and this page, give away no "
     "more than those answers did."
@@ -71,10 +74,7 @@ def local_guarantee_section(facts: dict[str, Any]) -> str:
 def channel_section(facts: dict[str, Any]) -> str:
     """Return what happened to each field, every measure on its own scale."""
     guarantee = facts["guarantee"]
-    rows = [_field(told) for told in guarantee["fields"]]
-    label = facts["model"]["target"]
-    if label in guarantee["given_clear"]:
-        rows.append(_field({"field": label, "channel": "clear"}))
+    rows = [_field(told) for told in all_fields(guarantee)]
     headings = ["field", "what happened", "how strongly", *(f"width at {c.replace('%', ' %')}" for c in _CONFIDENCES)]
     headings += ["of the range at 95 %", "local epsilon"]
     filled = [j for j in range(len(headings)) if any(row[j] for row in rows)]  # noise alone has widths
@@ -82,6 +82,32 @@ def channel_section(facts: dict[str, Any]) -> str:
     numbers = [place for place, j in enumerate(filled) if j >= _FIRST_NUMBER]
     drawn = table([headings[j] for j in filled], cells, kind="receipts", label="Fields", numbers=numbers)
     return f"<h2>What happened to each field</h2>\n<p>{_MEASURES}</p>\n{drawn}{_sum(guarantee)}"
+
+
+def all_fields(guarantee: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return every field of a guarantee with what happened to it, the label last, whatever happened to that.
+
+    A number that is answered at random comes with its ``intervals``, one of which is the answer.
+    """
+    channel = guarantee["channel"]
+    numbers = {a["name"]: part for a, part in _with_channels(channel) if "bounds" in a and "answers" in part}
+    told = [{**own, **_intervals(numbers.get(own["field"]))} for own in guarantee["fields"]]
+    label, record = channel["schema"]["target"], channel["record"]
+    if label in guarantee["given_clear"]:
+        told.append({"field": label, "channel": "clear"})
+    elif record is not None and record["flips_label"]:
+        told.append({"field": label, "channel": "flipped_label", "keep": record["keep"]})
+    return told
+
+
+def _with_channels(channel: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    return list(zip(channel["schema"]["attributes"], channel["fields"], strict=True))
+
+
+def _intervals(part: dict[str, Any] | None) -> dict[str, Any]:
+    if part is None:
+        return {}
+    return {"intervals": part["answers"] - part["covers_missing"], "or_missing": part["covers_missing"]}
 
 
 def _field(told: dict[str, Any]) -> list[str]:
@@ -101,6 +127,9 @@ def _field(told: dict[str, Any]) -> list[str]:
 
 def strength(told: dict[str, Any]) -> str:
     """Return the parameter of a field's channel in words; some have none."""
+    if "intervals" in told:
+        missing = " or missing" if told["or_missing"] else ""
+        return f"1 of {told['intervals']} intervals{missing}, kept with chance {told['keep']:.4g}"
     if "keep" in told:
         return f"kept, chance {told['keep']:.4g}"
     return f"scale {number(told['scale'])}" if "scale" in told else ""
@@ -172,5 +201,5 @@ def _flips_label(facts: dict[str, Any]) -> bool:
 
 def _epsilon(guarantee: dict[str, Any]) -> str:
     if guarantee["local_epsilon"] is not None:
-        return f"{exact(guarantee['local_epsilon'])}, of all answers of a person together"
+        return f"{rounded_up(guarantee['local_epsilon'], _DIGITS)}, of all answers of a person together"
     return "none: nothing is promised" if guarantee["mode"] == NOT_PRIVATE else "none: nothing is proven"

@@ -109,9 +109,9 @@ def _query_model(guarantee: dict[str, Any], n_releases: int) -> Answer:
     told = "One release, not interactive: the numbers in this file were drawn once and stay."
     if event["event"] == "Parallel":
         told = (
-            f"{len(event['parts']):,} releases, one for each batch of new rows, not interactive: noise was drawn once "
-            "for each, and the numbers in this file are the sums. That the dearest one sets the price rests on this: "
-            f"{'; '.join(guarantee['assumptions'])}."
+            f"{len(event['parts']):,} releases, one for each {_whose(guarantee)}, not interactive: noise was drawn "
+            "once for each, and the numbers in this file are the sums. That the dearest one sets the price rests on "
+            f"this: {'; '.join(guarantee['assumptions'])}."
         )
     elif n_releases > 1:
         told = (
@@ -123,6 +123,10 @@ def _query_model(guarantee: dict[str, Any], n_releases: int) -> Answer:
         f"{told} Predictions, rules and this page only rearrange them and cost nothing more.",
         MODEL_FILE,
     )
+
+
+def _whose(guarantee: dict[str, Any]) -> str:
+    return "party" if wording.of_parties(guarantee) else "batch of new rows"
 
 
 def _utility(noise: str) -> Answer:

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from privet.report import wording
 from privet.report.counts import Bin
 from privet.report.drawing import growth_curve, support_histogram
 from privet.report.markup import exact, number, percent
@@ -30,19 +31,23 @@ def noise_section(facts: dict[str, Any]) -> str:
     picture = support_histogram([Bin(**each) for each in noise["histogram"]], unit)
     return (
         f'<h2>Noise against counts</h2>\n{told}<figure class="wide">{picture}<figcaption>Leaves by released support.'
-        f"</figcaption></figure>\n{_growth(noise)}"
+        f"</figcaption></figure>\n{_growth(noise, of_parties=wording.of_parties(facts['guarantee']))}"
     )
 
 
-def _growth(noise: dict[str, Any]) -> str:
+def _growth(noise: dict[str, Any], *, of_parties: bool) -> str:
     deviations = noise["growth"]
     if len(deviations) < 2 or deviations[-1] == 0:
         return ""
+    n, added, many = len(deviations), "batch", "batches"
+    told = f"New rows were added in {n:,} batches."
+    if of_parties:
+        added, many, told = "party", "parties", f"{n:,} parties counted their own rows, and their counts were added up."
     return (
-        f"<h3>Noise over batches</h3>\n<p>New rows were added in {len(deviations):,} batches. The noise of each adds "
+        f"<h3>Noise over {many}</h3>\n<p>{told} The noise of each adds "
         f"to that of a count, whose standard deviation went from {number(deviations[0])} to {number(deviations[-1])}. "
         f"{_dearest(noise['epsilon_of_batches'])}</p>\n"
-        f'<figure class="wide">{growth_curve(deviations)}'
+        f'<figure class="wide">{growth_curve(deviations, added)}'
         "<figcaption>Standard deviation of the noise in a released count.</figcaption></figure>\n"
     )
 

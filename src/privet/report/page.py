@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from privet.local.promise import LocalGuarantee
 from privet.model_file import checksum_of, read_document
 from privet.registry import model_of
 from privet.report import promise
@@ -18,6 +19,8 @@ from privet.report.budget import budget_facts, budget_section
 from privet.report.domains import domains_section
 from privet.report.facts import facts
 from privet.report.findings import findings_of
+from privet.report.local_facts import local_facts
+from privet.report.local_page import local_sections
 from privet.report.markup import embedded_json, sentence, table, text
 from privet.report.receipts import folded
 from privet.whole_file import whole_file
@@ -59,7 +62,8 @@ class Report:
             check_is_fitted(model)
             opened, checksum, name = model, checksum_of(model.to_document()), ""
         budget = None if ledger is None else budget_facts(ledger, checksum)
-        return cls(opened, {**facts(opened, model_checksum=checksum, name=name), "budget": budget})
+        told = local_facts if isinstance(opened.guarantee_, LocalGuarantee) else facts
+        return cls(opened, {**told(opened, model_checksum=checksum, name=name), "budget": budget})
 
     def write(self, path: str | Path) -> None:
         """Write the page, whole or not at all."""
@@ -70,6 +74,22 @@ class Report:
 def page(model: Any, told: dict[str, Any]) -> str:
     """Return the page for a model and its `facts`; the same text for the same facts."""
     style, script = _static("report.css"), _static("report.js")
+    is_local = isinstance(model.guarantee_, LocalGuarantee)
+    sections, data = local_sections(model, told) if is_local else _central_sections(model, told)
+    sections.append(_sign_off(told))
+    title = f"Privacy report: {told['file']}" if told["file"] else "Privacy report"
+    return Template(_static("report.html")).substitute(
+        policy=_policy(style, script),
+        title=sentence(title),
+        style=style,
+        body="\n".join(f"<section>\n{section}</section>" for section in sections),
+        data=embedded_json(data),
+        script=script,
+    )
+
+
+def _central_sections(model: Any, told: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """Return what a curator's model has to say, and what the page's script needs for it."""
     data: dict[str, Any] = {"epsilon": told["guarantee"]["epsilon"]}
     sections = [
         promise.opening(told),
@@ -81,16 +101,7 @@ def page(model: Any, told: dict[str, Any]) -> str:
         said, for_script = speaker.sections(model, told)
         sections += said
         data |= for_script
-    sections += [domains_section(model.schema_), _questions(told["nist_sp_800_226"]), _sign_off(told)]
-    title = f"Privacy report: {told['file']}" if told["file"] else "Privacy report"
-    return Template(_static("report.html")).substitute(
-        policy=_policy(style, script),
-        title=sentence(title),
-        style=style,
-        body="\n".join(f"<section>\n{section}</section>" for section in sections),
-        data=embedded_json(data),
-        script=script,
-    )
+    return [*sections, domains_section(model.schema_), _questions(told["nist_sp_800_226"])], data
 
 
 def _static(name: str) -> str:

@@ -16,6 +16,7 @@ from privet.privacy.mechanisms.spread import standard_deviation
 _NAMES = {
     "NoNoise": "no noise: exact values",
     "DiscreteLaplace": "discrete Laplace noise",
+    "NoiseShares": "discrete Laplace noise in shares",
     "DiscreteGaussian": "discrete Gaussian noise",
     "PermuteAndFlip": "permute-and-flip selection",
     "ObjectivePerturbation": "Laplace noise in the objective",

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from privet.errors import DataError, ParameterError
 from privet.local.reconstruct import Reconstruction, codes_of
+from privet.report.markup import number
 from privet.report.plot import class_colour, new_axes, short
 from privet.schema.encoding import numbers_of
 from privet.tree.conditions import quoted
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_CATEGORIES = 30
-# Answers can go far beyond the domain; so much of each tail is left out of the picture.
+# Answers can go far beyond the domain: so much of each tail is left out of the picture, and all that is further out
+# than the domain is wide.
 _TAIL = 0.001
+# For ticks: matplotlib would put a power of ten beside the axis.
+_PLAIN = "{x:,.10g}"
 _BAR = 0.8
 
 
@@ -48,7 +52,9 @@ def plot_reconstruction(reconstruction: Reconstruction, *, original: Any = None,
         _draw_numbers(ax, reconstruction, reconstruction.edges, reconstruction.observed_edges, original)
     ax.set_xlabel(short(quoted(reconstruction.attribute.name)), parse_math=False)
     ax.set_ylim(bottom=0)
-    ax.legend(frameon=False)
+    # Above, since bars and steps may reach any corner; on the right, so that a title has its place on the left.
+    ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.2)
+    ax.yaxis.set_major_formatter(_PLAIN)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -63,7 +69,8 @@ def _draw_numbers(
     for name, (share, borders) in shares.items():
         ax.stairs(100 * share * typical / np.diff(borders), borders, label=name, **_style(name))
     ax.set_xlim(*_shown(made, edges, seen))
-    ax.set_ylabel(f"% of values, per {typical:.3g}")
+    ax.xaxis.set_major_formatter(_PLAIN)
+    ax.set_ylabel(f"% of values, per {number(typical)}")
 
 
 def _shares_of(original: Any, made: Reconstruction, edges: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -99,7 +106,9 @@ def _normalised(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 def _shown(made: Reconstruction, edges: NDArray[np.float64], seen: NDArray[np.float64]) -> tuple[float, float]:
     upto = np.cumsum(made.observed) / made.n_values
     first, last = (int(place) for place in np.searchsorted(upto, [_TAIL, 1 - _TAIL]))
-    return min(float(seen[first]), float(edges[0])), max(float(seen[last + 1]), float(edges[-1]))
+    low, high = float(edges[0]), float(edges[-1])
+    furthest = (2 * low - high, 2 * high - low)
+    return float(np.clip(seen[first], furthest[0], low)), float(np.clip(seen[last + 1], high, furthest[1]))
 
 
 def _style(name: str) -> dict[str, Any]:

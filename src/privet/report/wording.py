@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from privet.privacy.guarantee import CURATOR
 from privet.privacy.unit import Unit
 
 
@@ -28,6 +29,11 @@ def caveat(guarantee: dict[str, Any]) -> str:
 def provided(guarantee: dict[str, Any]) -> str:
     """Return what the promise rests on and nobody can check, after a comma; empty where it rests on nothing."""
     return f", provided that {'; '.join(guarantee['assumptions'])}" if guarantee["assumptions"] else ""
+
+
+def of_parties(guarantee: dict[str, Any]) -> bool:
+    """Return whether several parties counted, and no curator held all rows."""
+    return bool(guarantee["trust"] != CURATOR)
 
 
 def _name(guarantee: dict[str, Any]) -> str:

@@ -46,6 +46,12 @@ def test_extreme_scales_neither_overflow_nor_lose_their_digits():
     assert standard_deviation(gaussian(2**39)) == 2**39
 
 
+def test_shares_of_all_parties_spread_further_than_those_of_the_honest_ones():
+    # Four shares, three of which make the noise of scale 1: 4/3 of its variance.
+    shares = events.NoiseShares("counts", 1.0, 1, Fraction(1), honest=3, parties=4)
+    assert standard_deviation(shares) == pytest.approx(math.sqrt(4 / 3 * 2 * math.e) / (math.e - 1))
+
+
 def test_no_noise_spreads_by_nothing():
     assert standard_deviation(events.NoNoise("counts")) == 0.0
 

@@ -6,7 +6,7 @@ up probabilities. Each ``..._attempt`` returns None where the sampler begins ane
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 
@@ -53,6 +53,13 @@ class Coins:
             n += 1
         return n % 2 == 1
 
+    def odds(self, a: int, b: int) -> bool:
+        """Return True with probability q / (1 + q), q = exp(-a/b)."""
+        while self.below(2) == 1:
+            if self.exp_minus(a, b):
+                return True
+        return False
+
     def _partly(self, k: int, rest: int, top: int) -> bool:
         part = self.below(2 * k + 2)
         return part < 2 * k or (part == 2 * k and self.happens(rest, top))
@@ -77,6 +84,63 @@ def laplace_attempt(scale: Fraction, coins: Coins) -> int | None:
         wholes += 1
     size = (part + scale.numerator * wholes) // scale.denominator
     return _signed(size, negative)
+
+
+def share_of_noise(scale: Fraction, honest: int, coins: Coins) -> int:
+    """Draw one of ``honest`` shares of discrete Laplace noise."""
+    return negative_binomial(scale, honest, coins) - negative_binomial(scale, honest, coins)
+
+
+def negative_binomial(scale: Fraction, honest: int, coins: Coins) -> int:
+    """Draw from the negative binomial law of shape 1 / honest and q = exp(-1 / scale)."""
+    a, b, total = scale.denominator, scale.numerator, 0
+    while 2 * a <= b:
+        n_jumps = _until_kept(level_attempt, a, b, honest, coins)
+        a *= 2
+        total += sum(1 + _until_kept(geometric_attempt, a, b, coins) for _ in range(n_jumps))
+    return total + _until_kept(last_attempt, a, b, honest, coins)
+
+
+def level_attempt(a: int, b: int, honest: int, coins: Coins) -> int | None:
+    """Try once to draw the jumps from a law of q = exp(-a/b) beyond one of q^2."""
+    if coins.below(honest + 1) != 0:
+        return 0
+    return _walk(lambda: coins.odds(a, b), honest, coins, k=1) if coins.exp_minus(a, b) else None
+
+
+def last_attempt(a: int, b: int, honest: int, coins: Coins) -> int | None:
+    """Try once to draw from the negative binomial law of q = exp(-a/b)."""
+    whole, rest = divmod(a, b)
+    return _walk(
+        lambda: all(coins.exp_minus_one() for _ in range(whole)) and (rest == 0 or coins.exp_minus(rest, b)),
+        honest,
+        coins,
+    )
+
+
+def geometric_attempt(a: int, b: int, coins: Coins) -> int | None:
+    """Try once to draw from the geometric law of q = exp(-a/b)."""
+    part = coins.below(b)
+    if not coins.exp_minus(part, b):
+        return None
+    wholes = 0
+    while coins.exp_minus_one():
+        wholes += 1
+    return (part + b * wholes) // a
+
+
+def _walk(step: Callable[[], bool], honest: int, coins: Coins, k: int = 0) -> int | None:
+    while step():
+        if not coins.happens(k * honest + 1, (k + 1) * honest):
+            return None
+        k += 1
+    return k
+
+
+def _until_kept(attempt: Callable[..., int | None], *arguments: object) -> int:
+    while (value := attempt(*arguments)) is None:
+        pass
+    return value
 
 
 def gaussian_attempt(sigma: Fraction, coins: Coins) -> int | None:

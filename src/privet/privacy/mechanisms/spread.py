@@ -18,6 +18,9 @@ def standard_deviation(event: events.Event) -> float:
             return standard_deviation(event.part)
         case events.DiscreteLaplace():
             return laplace_deviation(float(event.scale))
+        case events.NoiseShares():
+            # Where all parties keep to the protocol: shares are independent, so their variances add up.
+            return laplace_deviation(float(event.scale)) * math.sqrt(event.parties / event.honest)
         case events.DiscreteGaussian():
             return gaussian_deviation(float(event.sigma))
     raise ParameterError(

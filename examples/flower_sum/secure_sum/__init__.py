@@ -1,0 +1,1 @@
+"""A Flower app of four lines: what it does is in privet."""

@@ -1,0 +1,5 @@
+"""What carries the messages, and opens the sum."""
+
+from privet.partitioned.transports.flower import server_app
+
+app = server_app()

@@ -1,0 +1,1 @@
+"""Jagannathan, Pillaipakkamnatt, Wright, "A practical differentially private random decision tree classifier", 2012."""

@@ -1,0 +1,45 @@
+"""From what was passed to a fit to rows: read here, or counted in parts elsewhere."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+from privet.counting.dask import DaskFrame
+from privet.counting.delivery import Parts
+from privet.counting.executor import OnExecutor, check_each_row
+from privet.counting.partitioned_rows import PartitionedRows
+from privet.counting.rows import BatchRows, Rows
+from privet.counting.sources import is_cluster_frame, source_of
+from privet.counting.spark import SparkFrame
+from privet.errors import ParameterError
+from privet.privacy.unit import Unit
+from privet.schema.encoding import Encoder
+
+_FRAMES: dict[str, Callable[[Any], Parts]] = {"dask": DaskFrame, "pyspark": SparkFrame}
+
+
+def has_own_labels(table: Any) -> bool:
+    """Return whether the labels are one of the columns: everywhere but in a table in memory."""
+    return source_of(table) is not None or _engine_of(table) is not None
+
+
+def opened(table: Any, encoder: Encoder, unit: Unit, executor: Executor | None) -> Rows:
+    """Return the rows of what has its own labels; what can be seen to be wrong before a row is read is refused."""
+    engine = _engine_of(table)
+    if engine is not None:
+        check_each_row(unit)
+        if executor is not None:
+            raise ParameterError(f"a {engine} frame is counted by {engine} itself; leave the executor out")
+        return PartitionedRows(_FRAMES[engine](table), encoder)
+    source = source_of(table)
+    if source is None:
+        raise TypeError("a table in memory has its labels elsewhere")
+    schema, person = encoder.schema, [] if unit.column is None else [unit.column]
+    source.check(encoder, [*schema.names, schema.target, *person])
+    if executor is None:
+        return BatchRows(source, encoder, unit)
+    return PartitionedRows(OnExecutor(source.partitions(), executor, getattr(source, "watch", None)), encoder)
+
+
+def _engine_of(table: Any) -> str | None:
+    return next((engine for engine in _FRAMES if is_cluster_frame(table, engine)), None)

@@ -1,0 +1,99 @@
+"""Documents that several parties must agree on: one spelling of each, and its hash.
+
+A document is plain JSON. Its canonical bytes have sorted keys and no blanks, so whoever holds the same document signs
+and hashes the same bytes, however the file was laid out.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from privet.errors import PartyError
+from privet.whole_file import whole_bytes
+
+# A document longer than this is refused before it is parsed.
+MAX_BYTES = 2**29
+DIGEST_CHARACTERS = 64
+
+
+def canonical(document: Mapping[str, Any]) -> bytes:
+    """Return the one spelling of ``document``."""
+    try:
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8")
+    except (ValueError, TypeError, RecursionError):  # half a surrogate pair, an infinite number
+        raise PartyError("the document holds what JSON cannot spell in one way; fetch it again") from None
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the document's one spelling, in hexadecimal digits.
+
+    Examples
+    --------
+    >>> digest({"b": 1, "a": 2}) == digest({"a": 2, "b": 1})
+    True
+    """
+    return hashlib.sha256(canonical(document)).hexdigest()
+
+
+def write_canonical(path: str | Path, document: Mapping[str, Any]) -> None:
+    """Write the document's one spelling and a line end; the file is there whole or not at all."""
+    with whole_bytes(path) as file:
+        file.write(canonical(document) + b"\n")
+
+
+def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
+    """Read a document that ``what`` names in errors; no key may stand in it twice."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise PartyError(f"cannot read the {what} {str(path)!r}: {error.strerror}; check the path") from error
+    return parse(data, f"the {what} {str(path)!r}")
+
+
+def parse(data: bytes, what: str) -> dict[str, Any]:
+    """Return the document that ``data`` spells, in any layout; ``what`` names it in errors."""
+    if len(data) > MAX_BYTES:
+        raise PartyError(f"{what} is larger than any that privet writes; it is not opened")
+    try:
+        document = json.loads(data, object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError):  # their text may quote the file
+        raise PartyError(f"{what} is no JSON document, or it is damaged; fetch it again") from None
+    if not isinstance(document, dict):
+        raise PartyError(f"{what} is not one that privet wrote; check which file it is")
+    return document
+
+
+def check_document(document: Mapping[str, Any], what: str, *, format_: str, version: int, keys: set[str]) -> None:
+    """Refuse a document of another format or version, or with other keys."""
+    if document.get("format") != format_:
+        raise PartyError(f"{what} is not what its name says; it should be a document of format {format_!r}")
+    if document.get("version") != version or type(document["version"]) is not int:
+        raise PartyError(f"{what} has a format version that this privet does not know; update privet")
+    if set(document) != {"format", "version", *keys}:
+        raise PartyError(f"{what} lacks a part or has one too many; fetch it again")
+
+
+def is_hex(value: object, n_bytes: int) -> bool:
+    """Return whether ``value`` spells so many bytes in lower-case hexadecimal digits."""
+    return isinstance(value, str) and len(value) == 2 * n_bytes and set(value) <= set("0123456789abcdef")
+
+
+def check_pin(document_digest: str, pin: str | None, what: str) -> None:
+    """Refuse a document whose hash is not the one that was agreed on; without one, anything goes."""
+    if pin is None:
+        return
+    if not is_hex(pin.lower(), DIGEST_CHARACTERS // 2):
+        raise PartyError(f"the hash to expect of {what} must have {DIGEST_CHARACTERS} hexadecimal digits; copy all")
+    if document_digest != pin.lower():
+        raise PartyError(f"{what} does not have the hash that was agreed on; ask its sender for the agreed file")
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError
+    return document

@@ -1,0 +1,181 @@
+"""A forest of parties who hold different rows: the sum of what they released. The argument is in horizontal.md."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from privet.central.count_forest import CountForestClassifier
+from privet.central.receipts import is_count
+from privet.errors import ParameterError, PartyError
+from privet.model_file import MAX_COUNT
+from privet.partitioned.combine import checked_releases
+from privet.partitioned.names import checked_name
+from privet.partitioned.release import Release
+from privet.partitioned.roster import MAX_PARTIES, Roster
+from privet.partitioned.structure import Structure
+from privet.privacy.events import Event, Parallel
+from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.rational import check_epsilon
+from privet.privacy.mechanisms.spread import standard_deviation
+from privet.privacy.unit import Unit
+from privet.schema import Schema
+from privet.schema.encoding import Encoder
+from privet.tree.counted import CountedForest
+from privet.tree.forest import Forest
+from privet.tree.threads import n_threads
+from privet.tree.vote import SummedCounts, Vote
+
+
+class PartyForest(CountForestClassifier):
+    """What forests of parties share: they are combined from what was released, never fitted to rows.
+
+    The constructor takes what a model file keeps; `combine` of a subclass makes a model.
+    """
+
+    file_parameters: ClassVar[tuple[str, ...]] = ("parties",)
+
+    def __init__(
+        self,
+        schema: Schema | str | Path | None = None,
+        *,
+        parties: Any = (),
+        epsilon: float = 1.0,
+        unit: str = "row",
+        max_rows: int = 1,
+        ledger: Ledger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        unsafe_seeded_noise: bool = False,
+    ) -> None:
+        self.schema = schema
+        self.parties = parties
+        self.epsilon = epsilon
+        self.unit = unit
+        self.max_rows = max_rows
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.unsafe_seeded_noise = unsafe_seeded_noise
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's face
+        """Refuse: no one holds all rows."""
+        raise ParameterError(
+            "a forest of parties is not fitted to rows: each party releases counts of its own, and combine adds them up"
+        )
+
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, and return epsilon."""
+        n_threads(self.n_jobs)
+        self._unit()
+        _check_names(self.party_names)
+        return check_epsilon(self.epsilon)
+
+    @property
+    def party_names(self) -> list[Any]:
+        """The parties whose counts are in the model."""
+        if not isinstance(self.parties, (Sequence, dict)) or isinstance(self.parties, str):
+            raise ParameterError("parties must list the parties by name; combine their releases anew")
+        return list(self.parties)
+
+    def _vote_of(self, nodes: CountedForest) -> Vote:
+        return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
+
+    @classmethod
+    def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:  # noqa: ARG003 - the trees tell no parameter
+        return {}
+
+    def _set_combined(self, forest: Forest, counts: NDArray[np.int64], event: Event) -> Self:
+        assert isinstance(self.schema, Schema)  # noqa: S101 - of a structure
+        encoder = Encoder(self.schema, self._unit().column)
+        self._set_fitted(encoder, forest, counts, self._guarantee(self.schema, event))
+        return self
+
+
+class HorizontalForest(PartyForest):
+    """Random trees counted by parties who hold different rows: their noisy counts, added up.
+
+    Make one with `combine`, or `load` its file. Each party's promise to its own rows is that of its release, whoever
+    else takes part; the noise of the sum is the sum of the noises, and `noise_growth_` shows it.
+
+    Attributes
+    ----------
+    parties : list of str
+        Whose counts are in it.
+    guarantee_, forest_, noisy_counts_, classes_, schema_
+        As in `PrivateRDTClassifier`.
+    """
+
+    method = "horizontal-forest"
+    trust: ClassVar[str] = "each party with its own rows, nobody with those of another"
+
+    @classmethod
+    def combine(cls, structure: Structure, roster: Roster, releases: Iterable[Release]) -> Self:
+        """Return the forest of the parties that have released ``structure``, any number of those in ``roster``.
+
+        Every release is checked: who signed it, for which round, schema and structure, its noise and its counts.
+        """
+        counts_of = checked_releases([structure], roster, releases)
+        model = cls(
+            structure.schema, parties=list(counts_of), epsilon=structure.epsilon, unit=structure.unit.name,
+            max_rows=structure.unit.max_rows,
+        )  # fmt: skip
+        event = _composed(structure, len(counts_of))
+        return model._set_combined(structure.forest, sum_of(list(counts_of.values())), event)
+
+    @property
+    def noise_growth_(self) -> NDArray[np.float64]:
+        """The standard deviation of the noise in a released count after each party."""
+        check_is_fitted(self)
+        return _growth(self.guarantee_.event)
+
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
+        return CountedForest.of_leaves(forest, noisy_counts, float(_growth(event)[-1]) ** 2)
+
+    def _assumptions(self, event: Event) -> list[str]:
+        return [one_party_each(self._unit())] if isinstance(event, Parallel) else []
+
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - some methods look
+        parts, n_parties = _parts(event), len(self.party_names)
+        moves = forest.n_trees * self._unit().max_rows
+        return (
+            len(parts) == n_parties
+            and isinstance(event, Parallel) == (n_parties > 1)
+            and (not isinstance(event, Parallel) or event.because == one_party_each(self._unit()))
+            and all(is_count(part, sensitivity=moves) for part in parts)
+        )
+
+
+def one_party_each(unit: Unit) -> str:
+    """Return what parallel composition over parties assumes."""
+    return f"no {unit.name if unit.column is None else repr(unit.name)} is with more than one party"
+
+
+def sum_of(counts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the sum of the parties' counts, or refuse one that no model file takes."""
+    total: NDArray[np.int64] = np.sum(counts, axis=0, dtype=np.int64)
+    if np.abs(total).max(initial=0) > MAX_COUNT:
+        raise PartyError("the parties' counts add up to more than any table has; find out who sent such numbers")
+    return total
+
+
+def _composed(structure: Structure, n_parties: int) -> Event:
+    receipt = structure.receipt
+    return receipt if n_parties == 1 else Parallel((receipt,) * n_parties, one_party_each(structure.unit))
+
+
+def _parts(event: Event) -> tuple[Event, ...]:
+    return event.parts if isinstance(event, Parallel) else (event,)
+
+
+def _growth(event: Event) -> NDArray[np.float64]:
+    growth: NDArray[np.float64] = np.sqrt(np.cumsum(np.square([standard_deviation(part) for part in _parts(event)])))
+    return growth
+
+
+def _check_names(names: Sequence[Any]) -> None:
+    if not 1 <= len(names) <= MAX_PARTIES or len(set(map(checked_name, names))) != len(names):
+        raise ParameterError("parties must list each party once, by name; combine their releases anew")

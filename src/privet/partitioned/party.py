@@ -1,0 +1,190 @@
+"""A party: it counts on its own rows, adds noise, signs, remembers what it has sent. The argument is in party.md."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.leaf_counts import LEAF_COUNTS
+from privet.counting.opening import has_own_labels, opened
+from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
+from privet.errors import DataError, LedgerError, ParameterError, PartyError
+from privet.partitioned.keys import PrivateKey, write_secret
+from privet.partitioned.release import Release
+from privet.partitioned.roster import Roster
+from privet.partitioned.structure import Structure
+from privet.privacy.events import Event
+from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.privacy.mechanisms.rational import check_epsilon
+from privet.rng import SystemNoise
+from privet.schema.encoding import Encoder
+
+
+class Party:
+    """One holder of rows, which never leave it.
+
+    Parameters
+    ----------
+    key : PrivateKey or path
+        Its name, and what it signs with.
+    store : path
+        The folder of what it has released; made where it is not there.
+    ledger : Ledger, optional
+        Where the cost of a release is reserved before a row is read, and settled after it.
+    epsilon : float, optional
+        The most that a release may cost; a structure that asks for more is refused. One without noise is, unless inf
+        is given here.
+    n_jobs : int, optional
+        Threads; -1 uses all cores.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from privet import HorizontalForest, Party
+    >>> from privet.datasets import agrawal
+    >>> from privet.partitioned import PrivateKey, Roster, Structure
+    >>> here, data = agrawal(2_000, function=1, random_state=7), agrawal(2_000, function=1, random_state=8)
+    >>> structure = Structure.draw(here.schema, epsilon=1.0, n_rows=4_000, random_state=7)
+    >>> bank, clinic = (Party(PrivateKey.generate(n), store=tempfile.mkdtemp()) for n in ("bank", "clinic"))
+    >>> releases = [bank.release(structure, here.X, here.y), clinic.release(structure, data.X, data.y)]
+    >>> model = HorizontalForest.combine(structure, Roster([bank.public, clinic.public]), releases)
+    >>> model.guarantee_.epsilon
+    1.0
+    """
+
+    def __init__(
+        self,
+        key: PrivateKey | str | Path,
+        *,
+        store: str | Path,
+        ledger: Ledger | None = None,
+        epsilon: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.key = key if isinstance(key, PrivateKey) else PrivateKey.load(key)
+        self.public = self.key.public
+        self.store = Path(store)
+        self.ledger = ledger
+        self.epsilon = sys.float_info.max if epsilon is None else check_epsilon(epsilon)
+        self.n_jobs = n_jobs
+
+    def release(self, structure: Structure, X: Any, y: Any = None, *, again: bool = False) -> Release:
+        """Return this party's release of ``structure``: the one it has made already, or else a new one.
+
+        Parameters
+        ----------
+        structure : Structure
+        X, y
+            The party's rows and labels, or a file that has both; not looked at where the release is there already.
+        again : bool
+            Spend a second time where the ledger knows of a release that the store has lost.
+
+        Privacy
+        -------
+        Fresh noise on the same counts would be a second release, and the average of two hides less. So a release is
+        stored before it is returned, and the stored bytes are returned ever after.
+        """
+        self.check_asked(structure)
+        stored = self.stored(structure)
+        if stored is not None:
+            return stored
+        self._check_not_spent(structure, again=again)
+        self._make_store()
+        with self._reserve(structure) as reservation:  # refuses here, before any data are read
+            noisy_counts, event = self._noisy_counts(structure, X, y, reservation)
+            release = Release.signed(self.key, structure, noisy_counts, event)
+            self._remember(structure, release)
+            reservation.settle(event, lambda: {"model": release.hash, "leaks": list(structure.schema.leaks)})
+        return release
+
+    def stored(self, structure: Structure) -> Release | None:
+        """Return the release of ``structure`` that this party has made, if it has."""
+        path = self._path(structure)
+        if not path.exists():
+            return None
+        release = Release.load(path)
+        release.check(structure, Roster([self.public]))
+        return release
+
+    def _noisy_counts(
+        self, structure: Structure, X: Any, y: Any, reservation: Reservation | NoReservation
+    ) -> tuple[NDArray[np.int64], Event]:
+        exact = exact_counts(structure, X, y, n_jobs=self.n_jobs)
+        return discrete_laplace(
+            exact, epsilon=structure.epsilon, sensitivity=structure.sensitivity, what=LEAF_COUNTS,
+            noise=reservation.watch(SystemNoise()),
+        )  # fmt: skip
+
+    def check_asked(self, structure: Structure) -> None:
+        """Refuse a structure that is dearer than this party pays, or made for another one."""
+        if structure.epsilon > self.epsilon:
+            raise PartyError(
+                f"the structure asks for epsilon={structure.epsilon!r}, more than this party pays; agree on another"
+            )
+        if structure.party not in (None, self.key.name):
+            raise PartyError(
+                f"this part of the structure is for {structure.party!r}, and the key is that of {self.key.name!r}; "
+                "take the part of the same name"
+            )
+
+    def _check_not_spent(self, structure: Structure, *, again: bool) -> None:
+        if self.ledger is None or again:
+            return
+        for spending in self.ledger.account().spendings:
+            if spending.begun.body.get("structure") == structure.hash and spending.expense is not None:
+                raise LedgerError(
+                    "the ledger knows of a release of this structure that the store lacks: put the stored file "
+                    "back, or spend a second time with again=True (--again)"
+                )
+
+    def _reserve(self, structure: Structure) -> Reservation | NoReservation:
+        if self.ledger is None:
+            return NoReservation()
+        note = {"method": "party", "what": "release", "structure": structure.hash, "round": structure.round}
+        return self.ledger.reserve(Cost(structure.epsilon), unit=structure.unit.name, **note)
+
+    def _remember(self, structure: Structure, release: Release) -> None:
+        path = self._path(structure)
+        try:
+            write_secret(path, release.bytes, what="release")
+        except PartyError:
+            if not path.exists():
+                raise
+            raise PartyError(
+                "another process of this party has released the same structure meanwhile; this one's counts are "
+                "dropped, and count as spent: run it again to send what is stored"
+            ) from None
+
+    def _make_store(self) -> None:
+        try:
+            self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise ParameterError(
+                f"cannot keep releases in {str(self.store)!r}: {error.strerror}; choose another folder"
+            ) from error
+        if not os.access(self.store, os.W_OK):
+            raise ParameterError(f"cannot keep releases in {str(self.store)!r}: it is read-only; choose another folder")
+
+    def _path(self, structure: Structure) -> Path:
+        return self.store / f"{structure.hash}.json"
+
+
+def exact_counts(structure: Structure, X: Any, y: Any = None, *, n_jobs: int | None = None) -> NDArray[np.int64]:
+    """Return how many of a party's rows of each class reach each leaf. Exact: noise comes before it leaves the room."""
+    encoder = Encoder(structure.schema, structure.unit.column)
+    rows = _rows(encoder, structure, X, y)
+    return exact_leaf_counts(structure.forest, rows, n_classes=structure.n_classes, n_jobs=n_jobs)
+
+
+def _rows(encoder: Encoder, structure: Structure, X: Any, y: Any) -> Rows:
+    if has_own_labels(X):
+        if y is not None:
+            raise ParameterError("leave y out for a file: the label is the schema's target column there")
+        return opened(X, encoder, structure.unit, None)
+    if y is None:
+        raise DataError("a table in memory needs its labels; pass y, one label per row")
+    return MemoryRows(encoder.encode(X), encoder.encode_labels(y)).bounded(structure.unit, X)

@@ -1,0 +1,141 @@
+"""A release: one party's noisy counts of a structure, signed. It may be published.
+
+Everybody who has the structure and the roster can check it, and nobody else than the party can have made it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import ModelFileError, PartyError
+from privet.model_file import MAX_COUNT, counts_from_json, counts_to_json
+from privet.partitioned.canonical import canonical, check_document, digest, read_canonical
+from privet.partitioned.keys import PrivateKey
+from privet.partitioned.names import MAX_NAME
+from privet.partitioned.roster import Roster
+from privet.partitioned.structure import Structure
+from privet.privacy import events
+from privet.whole_file import whole_bytes
+
+FORMAT, VERSION = "privet-release", 1
+_TEXTS = ("party", "round", "structure", "schema", "signature")
+_KEYS = {*_TEXTS, "counts", "event"}
+
+
+@dataclass(frozen=True)
+class Release:
+    """A signed document; only `check` says whether it may be used.
+
+    Attributes
+    ----------
+    document : dict
+        The party, the round, the hashes of the structure and of its schema, the noisy counts leaf by leaf and class by
+        class, the receipt, the signature of all that.
+    """
+
+    document: Mapping[str, Any]
+
+    @classmethod
+    def signed(
+        cls, key: PrivateKey, structure: Structure, noisy_counts: NDArray[np.int64], event: events.Event
+    ) -> Self:
+        """Return the release of the party that holds ``key``."""
+        body = {
+            "format": FORMAT,
+            "version": VERSION,
+            "party": key.name,
+            "round": structure.round,
+            "structure": structure.hash,
+            "schema": digest(structure.schema.to_json()),
+            "counts": counts_to_json(noisy_counts),
+            "event": events.to_json(event),
+        }
+        return cls({**body, "signature": key.sign(body)})
+
+    @property
+    def party(self) -> str:
+        """The party that says it is its own."""
+        return str(self.document["party"])
+
+    @cached_property
+    def bytes(self) -> bytes:
+        """What is stored, sent, and sent again."""
+        return canonical(self.document) + b"\n"
+
+    @cached_property
+    def hash(self) -> str:
+        """What tells this release from any other."""
+        return digest(self.document)
+
+    def check(self, structure: Structure, roster: Roster) -> NDArray[np.int64]:
+        """Return the noisy counts, or refuse a release that is not what ``structure`` asks of a party of ``roster``."""
+        self._check_signature(roster)
+        self._check_round(structure)
+        self._check_receipt(structure)
+        return self._counts(structure)
+
+    def _check_signature(self, roster: Roster) -> None:
+        key = roster.key_of(self.party)
+        body = {name: value for name, value in self.document.items() if name != "signature"}
+        if not key.verifies(body, self.document["signature"]):
+            raise PartyError(
+                f"the signature of the release of {self.party!r} is not that of its key in the roster: it was changed, "
+                "or somebody else made it; ask the party itself for the file"
+            )
+
+    def _check_round(self, structure: Structure) -> None:
+        who = f"the release of {self.party!r}"
+        if self.document["round"] != structure.round:
+            raise PartyError(f"{who} is from another round; ask the party for its release of round {structure.round}")
+        if self.document["schema"] != digest(structure.schema.to_json()):
+            raise PartyError(f"{who} was counted with another schema; send the party the structure and ask again")
+        if self.document["structure"] != structure.hash:
+            raise PartyError(
+                f"{who} was counted on a structure with another hash; send the party the structure and ask again"
+            )
+        if structure.party not in (None, self.party):
+            raise PartyError(f"{who} counts what {structure.party!r} alone should count; leave it out")
+
+    def _check_receipt(self, structure: Structure) -> None:
+        who = f"the release of {self.party!r}"
+        try:
+            event = events.from_json(self.document["event"])
+        except ModelFileError:
+            event = None
+        if event != structure.receipt:
+            raise PartyError(
+                f"{who} does not carry the noise that the structure asks for; ask the party to release anew"
+            )
+
+    def _counts(self, structure: Structure) -> NDArray[np.int64]:
+        n_leaves, n_classes = structure.shape
+        try:
+            return counts_from_json(self.document["counts"], n_leaves=n_leaves, n_classes=n_classes)
+        except ModelFileError:
+            raise PartyError(
+                f"the counts in the release of {self.party!r} are damaged: one whole number of magnitude up to "
+                f"{MAX_COUNT:,} a leaf and class is needed; ask the party for the file again"
+            ) from None
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], what: str = "the release") -> Self:
+        """Read a release; `check` looks at what it says."""
+        check_document(document, what, format_=FORMAT, version=VERSION, keys=_KEYS)
+        if not all(isinstance(document[name], str) for name in _TEXTS) or len(document["party"]) > MAX_NAME:
+            raise PartyError(f"{what} is damaged: a name, a hash or the signature is none; fetch it again")
+        return cls(document)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a release."""
+        return cls.from_json(read_canonical(path, "release"), f"the release {str(path)!r}")
+
+    def save(self, path: str | Path) -> None:
+        """Write the release to a file to send."""
+        with whole_bytes(path) as file:
+            file.write(self.bytes)

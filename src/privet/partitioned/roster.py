@@ -1,0 +1,92 @@
+"""The roster: which parties take part, and by which keys their signatures are known."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from privet.errors import PartyError
+from privet.partitioned.canonical import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.partitioned.keys import PublicKey
+
+FORMAT, VERSION = "privet-roster", 1
+MAX_PARTIES = 10_000
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Parties in the order of their names; no two share a name or a key.
+
+    Examples
+    --------
+    >>> bank, clinic = PublicKey("bank", "a1" * 32), PublicKey("clinic", "b2" * 32)
+    >>> Roster([clinic, bank]).names
+    ('bank', 'clinic')
+    """
+
+    members: tuple[PublicKey, ...]
+
+    def __init__(self, members: Iterable[PublicKey]) -> None:
+        object.__setattr__(self, "members", tuple(sorted(members, key=lambda member: member.name)))
+        if not 1 <= len(self.members) <= MAX_PARTIES:
+            raise PartyError(f"a roster has from 1 to {MAX_PARTIES:,} parties; name their public keys")
+        _check_distinct(self.members)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parties' names, in order."""
+        return tuple(member.name for member in self.members)
+
+    @cached_property
+    def hash(self) -> str:
+        """What all parties compare before they trust it."""
+        return digest(self.to_json())
+
+    def key_of(self, name: object) -> PublicKey:
+        """Return the public key of the party called ``name``."""
+        for member in self.members:
+            if member.name == name:
+                return member
+        raise PartyError(f"the party {name!r} is not in the roster; make a roster with its public key, if it belongs")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the roster as plain JSON values."""
+        return {"format": FORMAT, "version": VERSION, "parties": {member.name: member.hex for member in self.members}}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], what: str = "the roster") -> Self:
+        """Read a roster back."""
+        check_document(document, what, format_=FORMAT, version=VERSION, keys={"parties"})
+        if not isinstance(document["parties"], Mapping):
+            raise PartyError(f"{what} lists no parties; fetch it again")
+        roster = cls(PublicKey(name, key) for name, key in document["parties"].items())
+        if roster.to_json() != document:  # a name in another spelling
+            raise PartyError(f"{what} is not as privet writes it; make it anew with `privet party roster`")
+        return roster
+
+    def save(self, path: str | Path) -> None:
+        """Write the roster to a file that every party gets."""
+        write_canonical(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | Path, *, pin: str | None = None) -> Self:
+        """Read a roster; with ``pin``, only the one that has this hash."""
+        roster = cls.from_json(read_canonical(path, "roster"), f"the roster {str(path)!r}")
+        check_pin(roster.hash, pin, f"the roster {str(path)!r}")
+        return roster
+
+
+def _check_distinct(members: tuple[PublicKey, ...]) -> None:
+    names: set[str] = set()
+    holder_of: dict[str, str] = {}
+    for member in members:
+        if member.name.casefold() in names:
+            raise PartyError(f"the name {member.name!r} is in the roster twice, perhaps in another case; rename one")
+        if member.hex in holder_of:
+            raise PartyError(
+                f"{holder_of[member.hex]!r} and {member.name!r} have the same key, so they are one party under two "
+                "names; leave one out"
+            )
+        names.add(member.name.casefold())
+        holder_of[member.hex] = member.name

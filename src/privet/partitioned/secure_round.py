@@ -1,0 +1,171 @@
+"""One party's side of a secure sum: counts with a share of noise, drawn once, and two messages an attempt.
+
+The argument is in secure_sum.md.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.leaf_counts import LEAF_COUNTS
+from privet.errors import LedgerError, PartyError
+from privet.partitioned.canonical import digest, parse
+from privet.partitioned.masks import WORD, AgreementKey
+from privet.partitioned.party import Party, exact_counts
+from privet.partitioned.secure_sum import SecureSumForest
+from privet.partitioned.sum_messages import (
+    KEY,
+    MASKED,
+    check_attempt,
+    key_message,
+    mask,
+    masked_message,
+    read_keys,
+)
+from privet.partitioned.sum_store import SumStore
+from privet.partitioned.sum_terms import Terms
+from privet.privacy.events import Event
+from privet.privacy.ledger import Cost, NoReservation, Reservation
+from privet.privacy.mechanisms.noise_shares import noise_share
+from privet.rng import NoiseSource, SystemNoise
+
+
+class Exchange(Protocol):
+    """A way to carry the messages of one attempt; it needs no trust but for delivery."""
+
+    def send(self, kind: str, party: str, message: bytes) -> None:
+        """Give a message to all others."""
+        ...
+
+    def collect(self, kind: str) -> dict[str, bytes]:
+        """Return the messages of this kind of all parties, or give up."""
+        ...
+
+
+class SumParty:
+    """A party of a secure sum.
+
+    Parameters
+    ----------
+    party : Party
+        Its key, its store and its ledger.
+    terms : Terms
+        What all parties have agreed on.
+    """
+
+    def __init__(self, party: Party, terms: Terms) -> None:
+        self.party, self.terms = party, terms
+        self.name = party.key.name
+        if terms.roster.key_of(self.name) != party.public:
+            raise PartyError(f"the roster has another key for {self.name!r}; use that one, or make a new roster")
+        self._store = SumStore(party.store / f"sum-{terms.hash[:32]}")
+
+    def prepare(self, X: Any, y: Any = None, *, again: bool = False, noise: NoiseSource | None = None) -> None:
+        """Count the party's rows and add its share of noise, where that has not been done for these terms.
+
+        Parameters
+        ----------
+        X, y
+            The party's rows and labels, or a file that has both; not looked at where the noised counts are there.
+        again : bool
+            Spend a second time where the ledger knows of noised counts that the store has lost.
+        noise : NoiseSource, optional
+            For tests; the system's secure generator unless given.
+
+        Privacy
+        -------
+        The noised counts are not private by themselves. They stay in the store, and leave it under masks only.
+        """
+        self.party.check_asked(self.terms.structure)
+        if self._noised() is not None:
+            return
+        self._check_not_spent(again=again)
+        with self._reserve() as reservation:  # refuses here, before any data are read
+            noised, event = self._with_share(X, y, reservation.watch(noise or SystemNoise()))
+            self._store.keep_noised(noised.ravel())
+            leaks = list(self.terms.structure.schema.leaks)
+            reservation.settle(event, lambda: {"model": self.terms.hash, "leaks": leaks})
+
+    def key_message(self, attempt: int) -> bytes:
+        """Return the first message of ``attempt``; asked again, the same one."""
+        attempt = check_attempt(attempt)
+        sent = self._store.message(KEY, attempt)
+        if sent is not None:
+            return sent
+        if self._noised() is None:
+            raise PartyError("this party has not counted its rows for these terms; prepare it first")
+        if attempt < self._store.newest():
+            raise PartyError(
+                f"attempt {attempt} is over: this party has begun attempt {self._store.newest()}; all parties go on "
+                "with that one or a later one"
+            )
+        agreement = self._store.agreement(attempt)
+        if agreement is None:
+            agreement = AgreementKey.generate()
+            self._store.keep_agreement(attempt, agreement)
+        message = key_message(self.party.key, self.terms, attempt, agreement)
+        self._store.keep_message(KEY, attempt, message)
+        return message
+
+    def masked_message(self, attempt: int, key_messages: Mapping[str, bytes]) -> bytes:
+        """Return the second message of ``attempt``, masked with the keys of all; asked again, the same one."""
+        attempt = check_attempt(attempt)
+        keys = read_keys(key_messages, self.terms, attempt)
+        sent = self._store.message(MASKED, attempt)
+        if sent is None:
+            sent = self._masked(attempt, keys)
+            self._store.keep_message(MASKED, attempt, sent)
+        elif parse(sent, "the masked counts in the store")["keys"] != digest(keys):
+            raise PartyError(
+                f"this party has sent its masked counts of attempt {attempt} with other keys; somebody changed a key: "
+                f"begin attempt {attempt + 1}"
+            )
+        self._store.forget_agreement(attempt)
+        return sent
+
+    def run(self, attempt: int, exchange: Exchange) -> SecureSumForest:
+        """Send both messages, wait for those of the others, and open the sum."""
+        exchange.send(KEY, self.name, self.key_message(attempt))
+        keys = exchange.collect(KEY)
+        exchange.send(MASKED, self.name, self.masked_message(attempt, keys))
+        return SecureSumForest.open(self.terms, attempt, keys, exchange.collect(MASKED))
+
+    def _masked(self, attempt: int, keys: Mapping[str, str]) -> bytes:
+        agreement, noised = self._store.agreement(attempt), self._noised()
+        if agreement is None or noised is None or agreement.public != keys[self.name]:
+            raise PartyError(
+                f"attempt {attempt} goes by a key of this party that it does not have; begin attempt {attempt + 1}"
+            )
+        masked = mask(noised.view(np.uint64).astype(WORD), agreement, self.name, self.terms, attempt, keys)
+        return masked_message(self.party.key, self.terms, attempt, keys, masked)
+
+    def _noised(self) -> NDArray[np.int64] | None:
+        n_leaves, n_classes = self.terms.structure.shape
+        return self._store.noised(n_leaves * n_classes)
+
+    def _with_share(self, X: Any, y: Any, noise: NoiseSource) -> tuple[NDArray[np.int64], Event]:
+        structure = self.terms.structure
+        return noise_share(
+            exact_counts(structure, X, y, n_jobs=self.party.n_jobs), epsilon=structure.epsilon,
+            sensitivity=structure.sensitivity, honest=self.terms.honest, parties=self.terms.n_parties,
+            what=LEAF_COUNTS, noise=noise,
+        )  # fmt: skip
+
+    def _check_not_spent(self, *, again: bool) -> None:
+        if self.party.ledger is None or again:
+            return
+        for spending in self.party.ledger.account().spendings:
+            if spending.begun.body.get("terms") == self.terms.hash and spending.expense is not None:
+                raise LedgerError(
+                    "the ledger knows of noised counts for this sum that the store lacks: put the stored file back, or "
+                    "spend a second time with again=True (--again)"
+                )
+
+    def _reserve(self) -> Reservation | NoReservation:
+        if self.party.ledger is None:
+            return NoReservation()
+        structure = self.terms.structure
+        note = {"method": "party", "what": "secure sum", "terms": self.terms.hash, "round": structure.round}
+        return self.party.ledger.reserve(Cost(structure.epsilon), unit=structure.unit.name, **note)

@@ -1,0 +1,155 @@
+"""The structures of a round whose parties hold different attributes of the same rows: one part a party, in one file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from privet.errors import ParameterError, PartyError
+from privet.partitioned.canonical import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.partitioned.names import checked_name
+from privet.partitioned.structure import FORMAT as ONE_STRUCTURE
+from privet.partitioned.structure import Structure
+from privet.privacy.mechanisms.rational import check_epsilon, equal_share
+from privet.privacy.unit import EACH_ROW, Unit
+from privet.rng import public_generator
+from privet.schema import Schema
+
+FORMAT, VERSION = "privet-split-structure", 1
+VARIANTS = ("sound", "paper")
+
+
+@dataclass(frozen=True, eq=False)
+class SplitStructure:
+    """One `Structure` for each party, over its own attributes, in the order of the parties' names."""
+
+    parts: tuple[Structure, ...]
+
+    def __post_init__(self) -> None:
+        names = [part.party or "" for part in self.parts]
+        if not all(names) or not names or names != sorted(set(names)):
+            raise PartyError("a split structure needs one part for each party, in the order of their names")
+        if len({_common(part) for part in self.parts}) > 1:
+            raise PartyError("the parts of a split structure must agree on round, price, unit, classes and trees")
+        columns = [name for part in self.parts for name in part.schema.names]
+        if len(set(columns)) != len(columns):
+            raise PartyError("an attribute is with two parties of the split structure; give it to one of them")
+
+    @classmethod
+    def draw(
+        cls,
+        schema: Schema,
+        split: Mapping[str, Sequence[str]],
+        *,
+        epsilon: float = 1.0,
+        variant: str = "sound",
+        n_trees: int = 10,
+        height: int | None = None,
+        n_rows: int | None = None,
+        unit: Unit = EACH_ROW,
+        round_: str | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> Self:
+        """Draw the trees of a new round, ``n_trees`` for each party.
+
+        Parameters
+        ----------
+        schema : Schema
+            All attributes, and the classes, which every party knows.
+        split : mapping of party to attributes
+            Each attribute with one party.
+        epsilon : float
+            What the whole round costs, shared out equally. With ``variant="paper"`` each party pays as much, as in
+            Jagannathan et al. (2012), and the round costs the sum.
+        """
+        if variant not in VARIANTS:
+            raise ParameterError(f"variant={variant!r} is not known; choose from {', '.join(VARIANTS)}")
+        _check_split(schema, split)
+        own = check_epsilon(epsilon) if variant == "paper" else equal_share(check_epsilon(epsilon), len(split))
+        coins, parts = public_generator(random_state), list[Structure]()
+        for party in sorted(split, key=checked_name):
+            attributes = tuple(attribute for attribute in schema.attributes if attribute.name in split[party])
+            parts.append(
+                Structure.draw(
+                    replace(schema, attributes=attributes), epsilon=own, n_trees=n_trees, height=height, n_rows=n_rows,
+                    unit=unit, round_=parts[0].round if parts else round_, party=party, random_state=coins,
+                )
+            )  # fmt: skip
+        return cls(tuple(parts))
+
+    @property
+    def round(self) -> str:
+        """The round's name."""
+        return self.parts[0].round
+
+    @cached_property
+    def hash(self) -> str:
+        """What every party compares before it counts."""
+        return digest(self.to_json())
+
+    def part_of(self, party: str) -> Structure:
+        """Return what ``party`` is to count."""
+        for part in self.parts:
+            if part.party == party:
+                return part
+        known = ", ".join(str(part.party) for part in self.parts)
+        raise PartyError(f"the structure has no part for {party!r}; it names {known}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the parts as plain JSON values."""
+        return {"format": FORMAT, "version": VERSION, "parts": [part.to_json() for part in self.parts]}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], what: str = "the structure") -> Self:
+        """Read a split structure back, checked in every part."""
+        check_document(document, what, format_=FORMAT, version=VERSION, keys={"parts"})
+        parts = document["parts"]
+        if not isinstance(parts, list) or not all(isinstance(part, Mapping) for part in parts):
+            raise PartyError(f"{what} lists no parts; fetch it again")
+        return cls(tuple(Structure.from_json(part, f"a part of {what}") for part in parts))
+
+    def save(self, path: str | Path) -> None:
+        """Write all parts to a file that every party gets."""
+        write_canonical(path, self.to_json())
+
+
+def load_structure(path: str | Path, *, pin: str | None = None) -> Structure | SplitStructure:
+    """Read a structure of either kind; with ``pin``, only the one that has this hash."""
+    document, what = read_canonical(path, "structure"), f"the structure {str(path)!r}"
+    kind = SplitStructure if document.get("format") == FORMAT else Structure
+    if document.get("format") not in (FORMAT, ONE_STRUCTURE):
+        raise PartyError(f"{what} is no structure; pass the file that `privet party structure` wrote")
+    structure = kind.from_json(document, what)
+    check_pin(structure.hash, pin, what)
+    return structure
+
+
+def _common(part: Structure) -> tuple[Any, ...]:
+    schema = part.schema
+    return (
+        part.round, part.epsilon, part.unit, part.forest.n_trees, schema.target, schema.classes,
+        tuple(map(type, schema.classes)), schema.rows, schema.classes_inferred,
+    )  # fmt: skip
+
+
+def _check_split(schema: Schema, split: Mapping[str, Sequence[str]]) -> None:
+    if not isinstance(split, Mapping) or not split:
+        raise ParameterError('split must say which attributes each party has, such as {"bank": ["income"], ...}')
+    if any(isinstance(names, str) or not names for names in split.values()):
+        raise ParameterError("every party of a split needs a list of at least one attribute")
+    owner: dict[str, str] = {}
+    for party, names in split.items():
+        for name in names:
+            if name not in schema.names:
+                raise ParameterError(f"the split gives {party!r} the attribute {name!r}, which the schema lacks")
+            if name in owner:
+                raise ParameterError(f"the attribute {name!r} is listed twice in the split; give it to one party, once")
+            owner[name] = party
+    left = [name for name in schema.names if name not in owner]
+    if left:
+        raise ParameterError(
+            f"no party of the split has the attribute {left[0]!r}; give it to one, or drop it from the schema"
+        )

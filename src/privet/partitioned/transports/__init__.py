@@ -1,0 +1,1 @@
+"""Ways to carry the messages of a secure sum; none of them is trusted with anything but delivery."""

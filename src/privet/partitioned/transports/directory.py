@@ -1,0 +1,105 @@
+"""Messages as files in a folder that all parties can write to. It is the default, and needs no server.
+
+A file is there whole or not at all. Who can write to the folder can stop a round, and no more: every message is signed.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from privet.errors import ParameterError, PartyError
+from privet.partitioned.canonical import MAX_BYTES
+from privet.partitioned.sum_messages import KEY, check_attempt
+from privet.partitioned.sum_terms import Terms
+from privet.whole_file import whole_bytes
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
+
+
+class Directory:
+    """The messages of one attempt, in a folder of their own below ``folder``.
+
+    Parameters
+    ----------
+    folder : path
+        Where all parties can write.
+    terms : Terms
+    attempt : int
+        All parties take the same number; after an abort, the next one.
+    timeout : float
+        Seconds to wait for the others, for each of the two messages.
+    say : function, optional
+        Is told which parties are waited for.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        terms: Terms,
+        attempt: int = 1,
+        *,
+        timeout: float = 600.0,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._names, self._attempt = terms.roster.names, check_attempt(attempt)
+        if not 0 < timeout < float("inf"):
+            raise ParameterError(f"timeout={timeout!r} is no number of seconds; pass one above 0, such as 600")
+        self._timeout, self._say = timeout, say
+        self._shared = Path(folder)
+        if not self._shared.is_dir():
+            raise ParameterError(f"there is no folder {str(folder)!r}; make it where all parties can write")
+        self.folder = self._shared / f"sum-{terms.hash[:32]}" / f"attempt-{attempt}"
+
+    def send(self, kind: str, party: str, message: bytes) -> None:
+        """Write a message; the same one may be there already."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ParameterError(f"cannot write to {str(self._shared)!r}: {error.strerror}; choose another") from error
+        path = self._path(kind, party)
+        if path.exists() and path.read_bytes() != message:
+            raise PartyError(
+                f"the folder has another {kind} message under the name of {party!r}, which this party did not send; "
+                f"find out who did, and begin attempt {self._attempt + 1} in a clean folder"
+            )
+        with whole_bytes(path) as file:
+            file.write(message)
+
+    def collect(self, kind: str) -> dict[str, bytes]:
+        """Return the messages of all parties, once they are there; give up after the timeout."""
+        end, pause, told = time.monotonic() + self._timeout, _FIRST_PAUSE, ""
+        while missing := [name for name in self._names if not self._path(kind, name).is_file()]:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise self._gave_up(kind, missing)
+            waiting = f"waiting for the {kind} message of {', '.join(missing)}"
+            if waiting != told:
+                self._say(told := waiting)
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        return {name: self._read(kind, name) for name in self._names}
+
+    def present(self, kind: str) -> dict[str, bytes]:
+        """Return the messages that are there now."""
+        return {name: self._read(kind, name) for name in self._names if self._path(kind, name).is_file()}
+
+    def _gave_up(self, kind: str, missing: list[str]) -> PartyError:
+        late = ", ".join(map(repr, missing))
+        way_out = f"when all are ready, all parties run attempt {self._attempt + 1}"
+        if kind != KEY:
+            way_out += ", with the same noised counts"
+        return PartyError(
+            f"no {kind} message came from {late} within {self._timeout:g} s; nothing was opened; {way_out}"
+        )
+
+    def _path(self, kind: str, party: str) -> Path:
+        return self.folder / f"{party}.{kind}.json"
+
+    def _read(self, kind: str, party: str) -> bytes:
+        try:
+            with self._path(kind, party).open("rb") as file:
+                return file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise PartyError(
+                f"cannot read the {kind} message of {party!r}: {error.strerror}; check the folder"
+            ) from error

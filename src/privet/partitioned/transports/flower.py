@@ -1,0 +1,184 @@
+"""Messages over Flower: SuperNodes are the parties, and the ServerApp carries bytes that it cannot change unnoticed.
+
+Flower's own secure aggregation is not used. Its ServerApp, its SuperLink and whoever runs them are trusted with
+delivery only: every party checks every message against its own copy of the structure and the roster. TLS keeps
+outsiders from stopping a round. flwr is imported when an app is made; it is no dependency of privet.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from privet.errors import ParameterError, PartyError, PrivetError
+from privet.partitioned.party import Party
+from privet.partitioned.roster import Roster
+from privet.partitioned.secure_round import SumParty
+from privet.partitioned.secure_sum import SecureSumForest
+from privet.partitioned.structure import Structure
+from privet.partitioned.sum_messages import KEY, MASKED
+from privet.partitioned.sum_terms import Terms
+from privet.privacy.ledger import Ledger
+
+RECORD = "privet"
+Settings: TypeAlias = Mapping[str, Any]
+Ask: TypeAlias = Callable[[dict[str, Any]], Iterable[Mapping[str, Any]]]
+_PAUSE = 0.5
+_LONGEST_SENTENCE = 500
+
+
+def client_app() -> Any:
+    """Return the ClientApp of a party; its SuperNode's ``--node-config`` names the party's files.
+
+    ``structure``, ``roster``, ``key`` and ``rows`` are needed; ``structure-hash``, ``roster-hash``, ``honest``,
+    ``store``, ``ledger`` and ``dataset`` are as on the command line.
+    """
+    from flwr.app import ConfigRecord, Message, RecordDict
+    from flwr.clientapp import ClientApp
+
+    def query(message: Any, context: Any) -> Any:
+        reply = answer(dict(message.content[RECORD]), dict(context.node_config))
+        return Message(RecordDict({RECORD: ConfigRecord(reply)}), reply_to=message)
+
+    app = ClientApp()
+    app.query()(query)
+    return app
+
+
+def server_app() -> Any:
+    """Return the ServerApp of a round; the run's configuration names its files.
+
+    ``structure``, ``roster`` and ``output`` are needed; ``honest`` (0 stands for all but one), ``attempt`` and
+    ``timeout`` are as on the command line.
+    """
+    from flwr.serverapp import ServerApp
+
+    def main(grid: Any, context: Any) -> None:
+        settings = dict(context.run_config)
+        terms = terms_of(settings)
+        ask = asker(grid, terms, timeout=float(settings.get("timeout", 600)))
+        model = open_round(ask, terms, int(settings.get("attempt", 1)))
+        model.save(str(settings["output"]))
+        print("privet: the sum is open, and the model is saved", file=sys.stderr)
+
+    app = ServerApp()
+    app.main()(main)
+    return app
+
+
+def answer(asked: Settings, settings: Settings) -> dict[str, Any]:
+    """Return a party's reply: its message, or why it sends none.
+
+    Sentences about messages go back. What is wrong with the party's own files is for its own log only.
+    """
+    try:
+        party = _prepared(settings)
+    except PrivetError as error:
+        print(f"privet: {error}", file=sys.stderr)
+        return {"party": "", "refused": "a party could not take part; its own log says why"}
+    try:
+        return {"party": party.name, "message": _message(party, asked)}
+    except PrivetError as error:
+        print(f"privet: {error}", file=sys.stderr)
+        return {"party": party.name, "refused": str(error)}
+
+
+def open_round(ask: Ask, terms: Terms, attempt: int) -> SecureSumForest:
+    """Ask all parties for both messages, hand the first ones round, and open the sum."""
+    keys = _by_party(ask({"phase": KEY, "attempt": attempt}), terms, KEY)
+    names = list(terms.roster.names)
+    asked = {"phase": MASKED, "attempt": attempt, "names": names, "messages": [keys[name] for name in names]}
+    return SecureSumForest.open(terms, attempt, keys, _by_party(ask(asked), terms, MASKED))
+
+
+def terms_of(settings: Settings) -> Terms:
+    """Return the terms that ``settings`` name by file."""
+    _check_named(settings, "structure", "roster")
+    structure = Structure.load(str(settings["structure"]), pin=settings.get("structure-hash"))
+    roster = Roster.load(str(settings["roster"]), pin=settings.get("roster-hash"))
+    return Terms(structure, roster, settings.get("honest") or None)
+
+
+def asker(grid: Any, terms: Terms, *, timeout: float) -> Ask:
+    """Return the function that asks all SuperNodes, and waits until every party has replied or the time is over.
+
+    A SuperNode that was killed and started again is known to Flower twice for a while, so more may be asked than reply.
+    """
+
+    def ask(asked: dict[str, Any]) -> list[Mapping[str, Any]]:
+        end = time.monotonic() + timeout
+        nodes = _connected(grid, terms.n_parties, end)
+        waited_for = {str(message_id) for message_id in grid.push_messages([_question(asked, node) for node in nodes])}
+        replies: list[Mapping[str, Any]] = []
+        while len(replies) < terms.n_parties and waited_for and time.monotonic() < end:
+            for reply in grid.pull_messages(sorted(waited_for)):
+                waited_for.discard(reply.metadata.reply_to_message_id)
+                if reply.has_content():
+                    replies.append(dict(reply.content[RECORD]))
+            time.sleep(_PAUSE)
+        return replies
+
+    return ask
+
+
+def _question(asked: dict[str, Any], node: int) -> Any:
+    from flwr.app import ConfigRecord, Message, MessageType, RecordDict
+
+    return Message(RecordDict({RECORD: ConfigRecord(asked)}), dst_node_id=node, message_type=MessageType.QUERY)
+
+
+def _connected(grid: Any, n_parties: int, end: float) -> list[int]:
+    nodes = list(grid.get_node_ids())
+    while len(nodes) < n_parties and time.monotonic() < end:
+        time.sleep(_PAUSE)
+        nodes = list(grid.get_node_ids())
+    return nodes
+
+
+def _prepared(settings: Settings) -> SumParty:
+    """Return the party that ``settings`` describe, its noised counts drawn and kept."""
+    _check_named(settings, "key", "rows")
+    key, ledger = Path(str(settings["key"])), settings.get("ledger")
+    account = Ledger(str(ledger), dataset=str(settings.get("dataset"))) if ledger else None
+    party = Party(key, store=str(settings.get("store") or key.with_suffix(".releases")), ledger=account)
+    prepared = SumParty(party, terms_of(settings))
+    prepared.prepare(str(settings["rows"]))
+    return prepared
+
+
+def _message(party: SumParty, asked: Settings) -> bytes:
+    if asked.get("phase") == KEY:
+        return party.key_message(asked["attempt"])
+    if asked.get("phase") == MASKED:
+        return party.masked_message(asked["attempt"], dict(zip(asked["names"], asked["messages"], strict=True)))
+    raise PartyError("the server asks for a message that no secure sum has; update privet there or here")
+
+
+def _by_party(replies: Iterable[Mapping[str, Any]], terms: Terms, kind: str) -> dict[str, bytes]:
+    messages: dict[str, bytes] = {}
+    for reply in replies:
+        name = _in_plain_text(reply.get("party"))
+        if "refused" in reply:
+            raise PartyError(f"{name or 'a SuperNode'} stopped the round: {_in_plain_text(reply['refused'])}")
+        if name in messages:
+            raise PartyError(f"two SuperNodes speak for {name!r}; nothing was opened: stop one of them")
+        messages[name] = bytes(reply["message"])
+    missing = [name for name in terms.roster.names if name not in messages]
+    if missing:
+        raise PartyError(
+            f"no {kind} message came from {', '.join(map(repr, missing))} in time; nothing was opened; when all are "
+            "ready, run the next attempt"
+        )
+    return {name: messages[name] for name in terms.roster.names}
+
+
+def _in_plain_text(text: object) -> str:
+    """Return what another machine said, with nothing in it that could steer a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in str(text)[:_LONGEST_SENTENCE]).rstrip(".;")
+
+
+def _check_named(settings: Settings, *names: str) -> None:
+    missing = [name for name in names if not settings.get(name)]
+    if missing:
+        raise ParameterError(f"the configuration does not name {', '.join(missing)}; add the path of each file")

@@ -1,0 +1,160 @@
+"""A forest of several parties who hold different attributes of the same rows: the union of their trees votes.
+
+The argument is in vertical.md.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.receipts import drawn, in_sequence, is_count
+from privet.errors import DataError, ParameterError
+from privet.partitioned.combine import checked_releases
+from privet.partitioned.horizontal import PartyForest
+from privet.partitioned.release import Release
+from privet.partitioned.roster import Roster
+from privet.partitioned.split_structure import SplitStructure
+from privet.partitioned.structure import Structure
+from privet.partitioned.union_vote import UnionVote
+from privet.privacy.events import Event, Sequential
+from privet.privacy.mechanisms.spread import standard_deviation
+from privet.schema import Schema
+from privet.schema.table import as_arrow, check_present, column_names, columns_of
+from privet.tree.counted import CountedForest
+from privet.tree.forest import LEAF, Forest
+from privet.tree.vote import Vote
+
+
+class VerticalForest(PartyForest):
+    """Random trees of parties who hold different attributes of the same rows, and the class.
+
+    Make one with `combine`, or `load` its file. Every party's counts are about the same people, so their prices add up.
+    All trees vote together. A row of which nothing is known that a party holds is decided by the trees of the others,
+    and a table may lack all columns of a party.
+
+    Attributes
+    ----------
+    parties : dict
+        The attributes of each party.
+    guarantee_, forest_, noisy_counts_, classes_, schema_
+        As in `PrivateRDTClassifier`; the trees of the first party come first.
+    """
+
+    method = "vertical-forest"
+    trust: ClassVar[str] = "each party with its own columns and the class, nobody with the columns of another"
+
+    @classmethod
+    def combine(cls, structure: SplitStructure, roster: Roster, releases: Iterable[Release]) -> Self:
+        """Return the forest of the parties that have released their part of ``structure``, any number of them."""
+        counts_of = checked_releases(structure.parts, roster, releases)
+        parts = [part for part in structure.parts if part.party in counts_of]
+        schema = _joined_schema(parts)
+        model = cls(
+            schema, parties={str(part.party): list(part.schema.names) for part in parts},
+            epsilon=len(parts) * parts[0].epsilon, unit=parts[0].unit.name, max_rows=parts[0].unit.max_rows,
+        )  # fmt: skip
+        forest, counts = _union(parts, [counts_of[str(part.party)] for part in parts], schema)
+        event = Sequential(tuple(part.receipt for part in parts)) if len(parts) > 1 else parts[0].receipt
+        return model._set_combined(forest, counts, event)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return every row's class probabilities; all columns of a party may be missing."""
+        return super().predict_proba(self._completed(X) if hasattr(self, "guarantee_") else X)
+
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, and return epsilon."""
+        if isinstance(self.schema, Schema) and (
+            not isinstance(self.parties, Mapping)
+            or not all(self.parties.values())
+            or [name for names in self.parties.values() for name in _listed(names)] != list(self.schema.names)
+        ):
+            raise ParameterError("parties must say which of the schema's attributes each holds, in the schema's order")
+        return super().check_parameters()
+
+    def columns_in(self, found: Iterable[str]) -> list[str]:
+        """Return the attributes that a prediction takes from a table with the columns ``found``.
+
+        All of a party's columns may be absent; of one that has some there, all must be.
+        """
+        names = set(found)
+        wanted = [name for own in self.parties.values() if names & set(own) for name in own]
+        check_present(list(names), wanted or list(self.schema_.names))
+        return wanted
+
+    def _completed(self, table: Any) -> Any:
+        """Return the table with nothing in the columns of the parties that it lacks."""
+        found = column_names(table)
+        if found is None:
+            return table
+        present = self.columns_in(str(name) for name in found)
+        if len(present) == self.n_features_in_:
+            return table
+        import pyarrow as pa
+
+        columns = columns_of(table, present, label=self.schema_.target, unit=self._unit().column)
+        known = {name: as_arrow(column, name) for name, column in zip(present, columns, strict=True)}
+        sizes = {len(column) for column in known.values()}
+        if len(sizes) != 1:
+            raise DataError("the table's columns have different lengths; pass one value per row in every column")
+        return pa.table({name: known.get(name, pa.nulls(max(sizes))) for name in self.schema_.names})
+
+    def _vote_of(self, nodes: CountedForest) -> Vote:
+        assert isinstance(self.schema, Schema)  # noqa: S101 - of a structure, or of a file
+        first_column = np.cumsum([0, *(len(names) for names in self.parties.values())])[:-1]
+        return UnionVote.of_parties(nodes, self.schema.attributes, first_column)
+
+    def _owner(self, forest: Forest) -> NDArray[np.int64]:
+        """Return the number of the party that each node is of."""
+        return forest.tree_of_node // (forest.n_trees // len(self.parties))
+
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
+        return CountedForest.of_leaves(forest, noisy_counts, standard_deviation(in_sequence(event)[0]) ** 2)
+
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:
+        receipts, n_parties = in_sequence(event), len(self.parties)
+        moves = forest.n_trees // n_parties * self._unit().max_rows
+        return (
+            len(receipts) == n_parties
+            and isinstance(event, Sequential) == (n_parties > 1)
+            and forest.n_trees % n_parties == 0
+            and all(is_count(receipt, sensitivity=moves) for receipt in receipts)
+            and len(set(map(drawn, receipts))) == 1
+            and self._asks_its_own(forest, schema)
+        )
+
+    def _asks_its_own(self, forest: Forest, schema: Schema) -> bool:
+        """Return whether every tree asks for attributes of its own party alone."""
+        holder = {name: i for i, names in enumerate(self.parties.values()) for name in names}
+        holders = np.array([*(holder[name] for name in schema.names), -1])[forest.attribute]
+        return bool(np.all((forest.attribute == LEAF) | (holders == self._owner(forest))))
+
+
+def _joined_schema(parts: list[Structure]) -> Schema:
+    attributes = tuple(attribute for part in parts for attribute in part.schema.attributes)
+    return replace(parts[0].schema, attributes=attributes)
+
+
+def _union(parts: list[Structure], counts: list[NDArray[np.int64]], schema: Schema) -> tuple[Forest, NDArray[np.int64]]:
+    """Return all trees as one forest, and the counts of its leaves: level by level, a party after the other."""
+    offsets = np.cumsum([0, *(len(part.schema.attributes) for part in parts)])
+    attribute, cut, released = list[Any](), list[Any](), list[Any]()
+    for level in range(1 + max(part.forest.depth for part in parts)):
+        for part, own_counts, offset in zip(parts, counts, offsets[:-1], strict=True):
+            forest = part.forest
+            if level > forest.depth:
+                continue
+            nodes = slice(forest.level_start[level], forest.level_start[level + 1])
+            own, leaves = forest.attribute[nodes], forest.leaves
+            attribute.append(np.where(own == LEAF, LEAF, own + offset))
+            cut.append(forest.cut[nodes])
+            released.append(own_counts[(leaves >= nodes.start) & (leaves < nodes.stop)])
+    n_trees = sum(part.forest.n_trees for part in parts)
+    tested, cuts = (np.concatenate(each).astype(np.int32) for each in (attribute, cut))
+    return Forest.from_nodes(tested, cuts, n_trees, schema.attributes), np.concatenate(released)
+
+
+def _listed(names: object) -> list[Any]:
+    return names if isinstance(names, list) else []

@@ -1,0 +1,112 @@
+"""`privet party sum` and `privet party open`, with three other parties at work."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import people
+
+from privet import load
+from privet.partitioned import Party, PrivateKey, Roster, Structure, SumParty, Terms
+from privet.partitioned.transports.directory import Directory
+from privet.schema import Schema
+
+NAMES = ("bank", "clinic", "mill")
+LINE = "party sum rows.csv --structure s.json --roster r.json --key bank.key --folder shared --jobs 1"
+
+
+@pytest.fixture
+def agreed(folder):
+    """A structure, a roster, everybody's key and a folder to share."""
+    keys = [PrivateKey.generate(name) for name in NAMES]
+    for key in keys:
+        key.save(f"{key.name}.key")
+    roster = Roster([key.public for key in keys])
+    structure = Structure.draw(Schema.load("schema.json"), epsilon=1.0, n_trees=3, height=2, random_state=3)
+    structure.save("s.json")
+    roster.save("r.json")
+    Path("shared").mkdir()
+    return Terms(structure, roster)
+
+
+@pytest.fixture
+def others(agreed):
+    """Let the other parties run an attempt, each in a thread of its own."""
+    threads = []
+
+    def run(attempt=1):
+        for name in NAMES[1:]:
+            party = SumParty(Party(f"{name}.key", store=f"{name}.store", n_jobs=1), agreed)
+            rows = people()
+            party.prepare(rows.drop(columns="class"), rows["class"])
+            exchange = Directory("shared", agreed, attempt, timeout=120)
+            threads.append(threading.Thread(target=party.run, args=(attempt, exchange)))
+            threads[-1].start()
+
+    yield run
+    for thread in threads:
+        thread.join()
+
+
+def test_a_party_takes_part_and_gets_the_model(privet, others, agreed):
+    privet("ledger init bank.db --dataset accounts --epsilon 1")
+    others()
+    done = privet(f"{LINE} --ledger bank.db")
+    assert done.exit_code == 0, done.stderr
+    assert "at least 2 of the 3 parties followed the protocol and did not collude" in done.stdout
+    assert "budget of 'accounts': epsilon=1 of 1 spent per row, 0 left" in done.stdout
+    assert "parties: bank, clinic, mill" in done.stdout
+    model = load("model.privet")
+    assert model.noisy_counts_.shape == agreed.structure.shape
+    # Somebody who is no party opens the same sum, and the party itself again without a further cost.
+    opened = privet("party open --structure s.json --roster r.json --folder shared -o opened.privet --json")
+    assert json.loads(opened.stdout)["honest"] == 2
+    assert (load("opened.privet").noisy_counts_ == model.noisy_counts_).all()
+    repeated = privet(f"{LINE} --ledger bank.db --force --json")
+    assert json.loads(repeated.stdout)["ledger"]["spent"] == 1.0
+    assert (load("model.privet").noisy_counts_ == model.noisy_counts_).all()
+
+
+@pytest.mark.parametrize("verb", ["report", "rules", "predict"])
+def test_other_verbs_know_the_model(privet, others, verb):
+    others()
+    assert privet(LINE).exit_code == 0
+    line = {"predict": "predict model.privet rows.csv", "rules": "rules model.privet", "report": "report model.privet"}
+    done = privet(line[verb])
+    assert done.exit_code == 0, done.stderr
+
+
+def test_a_party_that_is_alone_gives_up_with_the_names_of_the_others(privet, agreed):
+    done = privet(f"{LINE} --timeout 0.2")
+    assert done.exit_code == 3
+    assert done.stderr.splitlines()[0] == "privet: waiting for the key message of clinic, mill"
+    assert done.stderr.splitlines()[-1] == (
+        "privet: no key message came from 'clinic', 'mill' within 0.2 s; nothing was opened; when all are ready, all "
+        "parties run attempt 2"
+    )
+    assert not Path("model.privet").exists()
+
+
+def test_nothing_is_opened_without_messages(refused, agreed):
+    sentence = refused("party open --structure s.json --roster r.json --folder shared", 3)
+    assert sentence == "no key message has come from 'bank', 'clinic', 'mill'; a sum opens only with all parties"
+
+
+def test_a_folder_that_is_not_there_costs_nothing(refused, agreed):
+    assert "there is no folder 'nowhere'" in refused(LINE.replace("shared", "nowhere"), 2)
+    assert not Path("bank.releases").exists()
+
+
+def test_a_number_of_honest_parties_beyond_the_roster_is_refused(refused, agreed):
+    assert refused(f"{LINE} --honest 4", 2) == "honest=4 must be a whole number from 1 to 3, the parties of the roster"
+
+
+def test_an_agreed_hash_is_compared(refused, agreed):
+    assert "does not have the hash that was agreed on" in refused(f"{LINE} --roster-hash {'0' * 64}", 3)
+
+
+def test_a_split_structure_is_not_summed(privet, refused, agreed):
+    Path("split.json").write_text('{"bank": ["age"], "mill": ["sex", "children"]}')
+    assert privet("party structure --schema schema.json --split split.json --height 1 -o s.json --force").exit_code == 0
+    assert "parties with different attributes count different trees, so there is no sum" in refused(LINE, 3)

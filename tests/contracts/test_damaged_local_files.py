@@ -1,0 +1,81 @@
+"""Digits and bytes changed in local models and in channels: an error, or something that works."""
+
+import json
+
+import numpy as np
+import pytest
+
+import privet
+from privet import (
+    Channel,
+    GaussianNoise,
+    RandomizedResponse,
+    RandomResponseForestClassifier,
+    ReconstructionTreeClassifier,
+    RecordComplement,
+    Secret,
+    perturb,
+)
+from privet.datasets import agrawal
+from privet.errors import ChannelError, PrivetError
+from privet.model_file import VERSION, checksum
+from tests.contracts.test_damaged_files import damaged, with_other_digits
+
+CASES = 400
+DATA = agrawal(600, function=1, random_state=1)
+CHANNELS = {
+    "noise": GaussianNoise(DATA.schema, privacy=0.5).channel,
+    "records": RecordComplement(DATA.schema, theta=0.9).channel,
+    "answers": RandomizedResponse(DATA.schema, keep=0.95).channel,
+}
+MODELS = {
+    "noise": ReconstructionTreeClassifier(channel=CHANNELS["noise"], random_state=0, height=2),
+    "records": RandomResponseForestClassifier(channel=CHANNELS["records"], n_trees=2, max_depth=2, random_state=0),
+    "answers": RandomResponseForestClassifier(channel=CHANNELS["answers"], n_trees=2, max_depth=2, random_state=0),
+}
+
+
+def predicts(model) -> bool:
+    return bool(np.isfinite(model.predict_proba(DATA.X[:5])).all())
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request):
+    answers = perturb(DATA.X, CHANNELS[request.param], Secret())
+    return MODELS[request.param].fit(answers, DATA.y)
+
+
+def test_a_damaged_document_whose_checksum_fits_is_refused_or_predicts(model, tmp_path):
+    body = {"format": "privet-model", "version": VERSION, **model.to_document()}
+    content, rng = json.dumps(body).encode(), np.random.default_rng(2)
+    outcomes = {"refused": 0, "predicts": 0, "no JSON": 0}
+    for _ in range(CASES):
+        try:
+            changed = json.loads((damaged if rng.random() < 0.3 else with_other_digits)(content, rng))
+            document = {**changed, "checksum": checksum(changed)}
+        except (ValueError, TypeError, RecursionError):
+            outcomes["no JSON"] += 1
+            continue
+        (tmp_path / "m.privet").write_text(json.dumps(document))
+        try:
+            assert predicts(privet.load(tmp_path / "m.privet"))
+            outcomes["predicts"] += 1
+        except PrivetError:
+            outcomes["refused"] += 1
+    assert outcomes["refused"] > CASES / 10, outcomes
+    assert outcomes["no JSON"], outcomes
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_a_damaged_channel_is_refused_or_is_a_channel(name, tmp_path):
+    content, rng = json.dumps(CHANNELS[name].to_json()).encode(), np.random.default_rng(3)
+    outcomes = {"refused": 0, "read": 0}
+    for _ in range(CASES):
+        (tmp_path / "c.json").write_bytes((damaged if rng.random() < 0.3 else with_other_digits)(content, rng))
+        try:
+            channel = Channel.load(tmp_path / "c.json")
+            assert Channel.from_json(channel.to_json()) == channel
+            outcomes["read"] += 1
+        except ChannelError:
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > CASES / 100, outcomes

@@ -1,0 +1,102 @@
+"""Dask's frames and executors; a cluster of processes that die is in test_on_dask_cluster.py."""
+
+import dask
+import dask.dataframe as dd
+import pytest
+
+from privet import DPDFClassifier, PrivateForestClassifier, PrivateRDTClassifier
+from privet.counting.dask import cluster_executor
+from privet.errors import DataError, ExecutorError, ParameterError
+from tests.counting.people import SCHEMA, in_memory, model, people, released
+
+
+@pytest.fixture
+def frame():
+    return dd.from_pandas(people(), npartitions=4)
+
+
+@pytest.fixture
+def synchronous():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.mark.parametrize("method", [PrivateRDTClassifier, DPDFClassifier, PrivateForestClassifier])
+def test_a_frame_without_a_cluster_releases_what_one_process_does(frame, method):
+    assert released(model(method).fit(frame)) == in_memory(method)
+
+
+def test_a_frame_is_counted_by_the_current_client_and_files_by_its_executor(frame, tmp_path, monkeypatch):
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr("privet.counting.file_source._PARTITION_ROWS", 60)
+    people().to_parquet(tmp_path / "rows.parquet", row_group_size=60)
+    inside = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(**inside) as cluster, Client(cluster) as client:
+        assert released(model().fit(frame)) == in_memory()
+        assert released(model().fit(frame.persist())) == in_memory()
+        assert released(model().fit(tmp_path / "rows.parquet", executor=client.get_executor())) == in_memory()
+        with cluster_executor(cluster.scheduler_address) as executor:
+            assert released(model(DPDFClassifier).fit(tmp_path / "rows.parquet", executor=executor)) == in_memory(
+                DPDFClassifier
+            )
+
+
+def test_what_is_wrong_with_a_partition_is_said(synchronous):
+    spoiled = people()
+    spoiled.loc[499, "ill"] = "marked-4711"
+    with pytest.raises(DataError, match="^column 'ill' has labels that are not in the schema's classes; add them"):
+        model().fit(dd.from_pandas(spoiled, npartitions=3))
+    with pytest.raises(DataError, match="the table lacks the column 'hours'"):
+        model().fit(dd.from_pandas(people().drop(columns="hours"), npartitions=3))
+
+
+def test_a_partition_that_cannot_be_made_stops_the_fit(frame, synchronous):
+    def broken(part):
+        raise ZeroDivisionError("marked-4711")
+
+    with pytest.raises(ExecutorError, match=r"^dask failed \(ZeroDivisionError\) before all rows were counted") as said:
+        model().fit(frame.map_partitions(broken, meta=people()[:0]))
+    assert "4711" not in str(said.value)
+
+
+def test_a_frame_takes_no_executor_no_labels_and_no_persons(frame):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(ParameterError, match="is counted by dask itself; leave the exec"),
+    ):
+        model().fit(frame, executor=pool)
+    with pytest.raises(ParameterError, match="leave y out"):
+        model().fit(frame, frame["ill"])
+    with pytest.raises(ParameterError, match="rows are counted in parts, and those of one 'id' may be in several"):
+        model(unit="id").fit(frame)
+
+
+def test_a_cluster_that_is_not_there_is_said(tmp_path):
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "200ms"}),
+        pytest.raises(
+            ParameterError, match="cannot reach a Dask scheduler at 'tcp://127.0.0.1:9'.*; check the address"
+        ),
+        cluster_executor("tcp://127.0.0.1:9"),
+    ):
+        pass
+    with (
+        pytest.raises(ParameterError, match="cannot read '.*ca.pem', which is named for TLS; check the path"),
+        cluster_executor("tls://127.0.0.1:9", ca=tmp_path / "ca.pem"),
+    ):
+        pass
+
+
+def test_only_the_columns_of_the_schema_are_computed(frame, synchronous):
+    seen = []
+
+    def look(part):
+        seen.append(sorted(part.columns))
+        return part
+
+    spied = frame.map_partitions(look, meta=people()[:0])
+    assert released(model().fit(spied[[*SCHEMA.names, "ill"]])) == in_memory()
+    assert seen

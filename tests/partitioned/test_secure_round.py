@@ -1,0 +1,243 @@
+"""One party's side: noised counts drawn once, keys and masks anew in every attempt."""
+
+import json
+import math
+import stat
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from privet import Ledger
+from privet.errors import BudgetExceeded, LedgerError, PartyError
+from privet.partitioned import Party, PrivateKey, SecureSumForest, SumParty
+from privet.partitioned.party import exact_counts
+from tests.partitioned.sums import NAMES, messages, parties_of, prepare, structure_of, table_of, terms_of
+
+
+def secret_files(folder):
+    return [path for path in folder.rglob("*") if path.name == "noised" or path.suffix == ".secret"]
+
+
+def stored_sum(folder):
+    return sum(np.frombuffer(path.read_bytes(), dtype="<i8") for path in folder.rglob("noised"))
+
+
+def test_a_rerun_has_the_same_noise_under_other_masks(tmp_path):
+    terms = terms_of()
+    parties = parties_of(terms, tmp_path)
+    prepare(parties)
+    (keys, masked), (keys_again, masked_again) = messages(parties, 1), messages(parties, 2)
+    first, second = (
+        SecureSumForest.open(terms, 1, keys, masked),
+        SecureSumForest.open(terms, 2, keys_again, masked_again),
+    )
+    assert_array_equal(first.noisy_counts_, second.noisy_counts_)
+    assert_array_equal(first.noisy_counts_.ravel(), stored_sum(tmp_path))
+    exact = sum(exact_counts(terms.structure, table_of(name).X, table_of(name).y) for name in NAMES)
+    assert (first.noisy_counts_ != exact).any()
+    for name in NAMES:
+        assert json.loads(keys[name])["public"] != json.loads(keys_again[name])["public"]
+        assert json.loads(masked[name])["vector"] != json.loads(masked_again[name])["vector"]
+
+
+def test_rows_are_not_read_again_once_the_noised_counts_are_there(tmp_path):
+    party = parties_of(terms_of(), tmp_path)["bank"]
+    data = table_of("bank")
+    party.prepare(data.X, data.y)
+    before = next(tmp_path.rglob("noised")).read_bytes()
+    party.prepare("no such file.csv")
+    assert next(tmp_path.rglob("noised")).read_bytes() == before
+
+
+def test_secrets_are_for_their_owner_and_keys_are_forgotten_when_they_have_served(tmp_path):
+    parties = parties_of(terms_of(), tmp_path)
+    prepare(parties)
+    keys = {name: party.key_message(1) for name, party in parties.items()}
+    assert len(secret_files(tmp_path)) == 8
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in secret_files(tmp_path))
+    for party in parties.values():
+        party.masked_message(1, keys)
+    assert {path.name for path in secret_files(tmp_path)} == {"noised"}
+
+
+def test_the_keys_of_an_attempt_that_was_given_up_are_forgotten_in_the_next(tmp_path):
+    party = parties_of(terms_of(), tmp_path)["bank"]
+    prepare({"bank": party})
+    party.key_message(1)
+    party.key_message(3)
+    assert {path.name for path in secret_files(tmp_path)} == {"noised", "attempt-3.secret"}
+
+
+def test_a_party_that_was_killed_goes_on_with_the_same_messages(tmp_path):
+    terms = terms_of()
+    parties = parties_of(terms, tmp_path)
+    prepare(parties)
+    keys, masked = messages(parties)
+    reborn = parties_of(terms, tmp_path)
+    assert messages(reborn) == (keys, masked)
+
+
+@pytest.mark.parametrize("lost", ["attempt-1.key", "attempt-1.masked"])
+def test_a_kill_between_two_writes_changes_nothing(tmp_path, lost, monkeypatch):
+    # Both messages are kept after the key for the masks, which is forgotten last: each gap is closed by the next run.
+    terms = terms_of()
+    parties = parties_of(terms, tmp_path)
+    prepare(parties)
+    forget = "privet.partitioned.sum_store.SumStore.forget_agreement"
+    with monkeypatch.context() as patch:
+        patch.setattr(forget, lambda *_: None)
+        keys, masked = messages(parties)
+    next((tmp_path / "bank").rglob(lost)).unlink()
+    assert messages(parties_of(terms, tmp_path)) == (keys, masked)
+    assert {path.name for path in secret_files(tmp_path)} == {"noised"}
+
+
+def test_an_attempt_is_not_continued_with_other_keys(tmp_path):
+    terms = terms_of()
+    parties = parties_of(terms, tmp_path / "one")
+    twins = parties_of(terms, tmp_path / "two")
+    prepare(parties)
+    prepare(twins)
+    keys, _ = messages(parties)
+    other = keys | {"mill": twins["mill"].key_message(1)}
+    with pytest.raises(
+        PartyError, match="has sent its masked counts of attempt 1 with other keys; somebody changed a key"
+    ):
+        parties["bank"].masked_message(1, other)
+    replaced = keys | {"bank": twins["bank"].key_message(1)}
+    with pytest.raises(PartyError, match="with other keys"):
+        parties["bank"].masked_message(1, replaced)
+
+
+def test_counts_are_not_masked_with_a_key_that_is_not_ones_own(tmp_path):
+    terms = terms_of()
+    parties, twins = parties_of(terms, tmp_path / "one"), parties_of(terms, tmp_path / "two")
+    prepare(parties)
+    prepare(twins)
+    keys = {name: party.key_message(1) for name, party in parties.items()}
+    with pytest.raises(PartyError, match="goes by a key of this party that it does not have; begin attempt 2"):
+        parties["bank"].masked_message(1, keys | {"bank": twins["bank"].key_message(1)})
+    assert not list(tmp_path.rglob("*.masked"))
+
+
+def test_an_old_attempt_is_over(tmp_path):
+    party = parties_of(terms_of(), tmp_path)["bank"]
+    prepare({"bank": party})
+    party.key_message(5)
+    with pytest.raises(
+        PartyError, match="attempt 4 is over: this party has begun attempt 5; all parties go on with that"
+    ):
+        party.key_message(4)
+
+
+def test_a_key_replayed_from_another_attempt_masks_nothing(tmp_path):
+    parties = parties_of(terms_of(), tmp_path)
+    prepare(parties)
+    old = {name: party.key_message(1) for name, party in parties.items()}
+    new = {name: party.key_message(2) for name, party in parties.items()}
+    with pytest.raises(PartyError, match="the key message of 'mill' is from another attempt than attempt 2"):
+        parties["bank"].masked_message(2, new | {"mill": old["mill"]})
+
+
+def test_a_party_without_counts_sends_nothing(tmp_path):
+    with pytest.raises(PartyError, match="this party has not counted its rows for these terms; prepare it first"):
+        parties_of(terms_of(), tmp_path)["bank"].key_message(1)
+
+
+def test_a_stranger_and_a_party_with_another_key_are_refused(tmp_path):
+    for name, sentence in [("tavern", "the party 'tavern' is not in the roster"),
+                           ("bank", "the roster has another key for 'bank'")]:  # fmt: skip
+        with pytest.raises(PartyError, match=sentence):
+            SumParty(Party(PrivateKey.generate(name), store=tmp_path), terms_of())
+
+
+def ledger_of(tmp_path, epsilon=2.5):
+    return Ledger(tmp_path / "bank.db", dataset="accounts", epsilon=epsilon)
+
+
+def test_the_price_is_paid_once_however_many_attempts_there_are(tmp_path):
+    ledger = ledger_of(tmp_path)
+    party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
+    for attempt in (1, 2, 3):
+        prepare({"bank": party})
+        party.key_message(attempt)
+    assert ledger.spent == 1.0
+    (spending,) = ledger.account().spendings
+    assert spending.begun.body["what"] == "secure sum"
+
+
+def test_a_changed_roster_structure_or_number_of_honest_parties_is_a_new_spend(tmp_path):
+    ledger = ledger_of(tmp_path, epsilon=4.0)
+    for terms in (terms_of(), terms_of(names=NAMES[:3]), terms_of(honest=2), terms_of(structure_of(round_="autumn"))):
+        prepare({"bank": parties_of(terms, tmp_path, ledgers={"bank": ledger})["bank"]})
+    assert ledger.spent == 4.0
+    noised = [path.read_bytes() for path in tmp_path.rglob("noised")]
+    assert len(set(noised)) == 4
+
+
+def test_a_budget_that_is_used_up_refuses_before_a_row_is_read(tmp_path):
+    ledger = ledger_of(tmp_path, epsilon=0.5)
+    party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
+    with pytest.raises(BudgetExceeded, match="this release costs epsilon=1.0, but 0.5 is left"):
+        party.prepare("no such file.csv")
+    assert ledger.spent == 0.0
+
+
+def test_noised_counts_that_are_lost_are_not_drawn_again_unasked(tmp_path):
+    ledger = ledger_of(tmp_path)
+    party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
+    prepare({"bank": party})
+    next(tmp_path.rglob("noised")).unlink()
+    data = table_of("bank")
+    with pytest.raises(
+        LedgerError, match="knows of noised counts for this sum that the store lacks: put the stored file"
+    ):
+        party.prepare(data.X, data.y)
+    party.prepare(data.X, data.y, again=True)
+    assert ledger.spent == 2.0
+
+
+def test_an_unreadable_file_costs_nothing(tmp_path):
+    ledger = ledger_of(tmp_path)
+    party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
+    with pytest.raises(Exception, match="no such file"):
+        party.prepare(tmp_path / "no such file.csv")
+    assert ledger.spent == 0.0
+
+
+def test_damaged_noised_counts_are_refused(tmp_path):
+    party = parties_of(terms_of(), tmp_path)["bank"]
+    prepare({"bank": party})
+    path = next(tmp_path.rglob("noised"))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(PartyError, match="the noised counts in the store are damaged; put a copy back"):
+        party.key_message(1)
+
+
+def test_noised_counts_that_others_can_read_are_refused(tmp_path):
+    party = parties_of(terms_of(), tmp_path)["bank"]
+    prepare({"bank": party})
+    next(tmp_path.rglob("noised")).chmod(0o644)
+    with pytest.raises(PartyError, match="'noised' in the store can be read by others on this machine"):
+        party.key_message(1)
+
+
+def test_a_second_process_does_not_replace_noised_counts(tmp_path):
+    terms = terms_of()
+    first, second = (parties_of(terms, tmp_path)["bank"] for _ in range(2))
+    second._noised = lambda: None  # it looked before the first one had finished
+    prepare({"bank": first})
+    before = next(tmp_path.rglob("noised")).read_bytes()
+    with pytest.raises(PartyError, match="are being made by another process; run one at a time"):
+        prepare({"bank": second})
+    assert next(tmp_path.rglob("noised")).read_bytes() == before
+    assert not list(tmp_path.rglob("*.unfinished"))
+
+
+def test_without_noise_nothing_is_claimed(tmp_path):
+    terms = terms_of(structure_of(epsilon=math.inf), names=("bank", "mill"))
+    parties = parties_of(terms, tmp_path)
+    prepare(parties)
+    model = SecureSumForest.open(terms, 1, *messages(parties))
+    assert model.guarantee_.mode == "not private"
