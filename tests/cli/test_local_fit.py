@@ -7,8 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet import load
+from privet import Numeric, load
+from privet.cli.answer_check import looks_answered
 from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.local.columns import AddedNoise
+from privet.local.noise_law import Gaussian, Uniform
+from privet.registry import LOCAL_METHODS, METHODS
 
 TREE = "fit rows.disturbed.csv --channel rows.channel.json --method reconstruction-tree"
 FOREST = "fit bits.csv --channel bits.channel.json --method random-response-forest --trees 3 --random-state 1"
@@ -97,7 +101,52 @@ def test_a_channel_is_asked_for_and_one_of_another_method_refused(refused, distu
 
 def test_answers_of_another_channel_are_refused(refused, disturbed, bits):
     line = TREE.replace("rows.disturbed.csv", "bits.csv")
-    assert "the table lacks the column 'age'" in refused(line, EXIT_DATA)
+    assert "these answers came through another channel" in refused(line, EXIT_DATA)
+    line = FOREST.replace("bits.csv", "rows.disturbed.csv")
+    assert "holds no records in bits, as this channel answers them" in refused(line, EXIT_DATA)
+
+
+def test_answers_in_bits_are_no_rows_to_predict(privet, refused, disturbed, bits):
+    privet(TREE)
+    sentence = refused("predict model.privet bits.csv", EXIT_DATA)
+    assert sentence.endswith("predict needs clear rows, with the columns age, sex, children")
+
+
+def test_clear_rows_in_place_of_answers_are_remarked_on_and_answers_are_not(privet, disturbed):
+    assert "does not look like" not in privet(TREE).stderr
+    result = privet(f"{TREE} --force".replace("rows.disturbed.csv", "rows.csv"))
+    assert result.exit_code == 0
+    assert "what is in age, children does not look like answers through this channel" in result.stderr
+
+
+@pytest.mark.parametrize("noise", ["intervals --bins 4", "randomized-response --epsilon 9"])
+def test_numbers_that_are_no_middles_of_intervals_are_remarked_on(privet, disturbed, noise):
+    line = f"perturb rows.csv --schema schema.json --noise {noise} --secret cut.json -o cut.csv"
+    assert privet(line).exit_code == 0
+    line = "fit cut.csv --channel cut.channel.json --method reconstruction-tree --force"
+    assert "does not look like" not in privet(line).stderr
+    assert "what is in age, children does not" in privet(line.replace("fit cut.csv", "fit rows.csv")).stderr
+
+
+def test_wide_noise_that_takes_no_number_beyond_the_range_is_remarked_on():
+    column = AddedNoise(Numeric("x", 0, 64), Gaussian(32.0))  # on whose grid all whole numbers lie
+    numbers = np.arange(1_000) % 64.0
+    assert not looks_answered(numbers, column, column.attribute)
+    assert looks_answered(np.append(numbers, 65.0), column, column.attribute)
+    assert looks_answered(numbers[:10], column, column.attribute)  # which chance may well have done
+    assert looks_answered(np.array([np.nan]), column, column.attribute)
+    narrow = AddedNoise(column.attribute, Uniform(8.0))  # which leaves a value in the middle within the range
+    assert looks_answered(numbers, narrow, column.attribute)
+
+
+def test_a_schema_that_was_inferred_is_said_before_the_fit(privet, folder):
+    schema = json.loads(Path("schema.json").read_text())
+    schema["attributes"][0]["inferred"] = True
+    Path("schema.json").write_text(json.dumps(schema))
+    privet("perturb rows.csv --schema schema.json --noise uniform --privacy 25 --secret key.json")
+    result = privet(TREE)
+    assert result.exit_code == 0, result.output
+    assert "the channel's schema is marked as inferred in places" in result.stderr
 
 
 def test_verbs_that_have_nothing_to_do_say_so(refused, disturbed):
@@ -107,9 +156,16 @@ def test_verbs_that_have_nothing_to_do_say_so(refused, disturbed):
 
 
 def test_an_unknown_method_is_told_those_of_both_sides(refused):
-    sentence = refused("fit rows.csv --schema schema.json --method magic", EXIT_USAGE)
-    assert "private-forest" in sentence
-    assert "reconstruction-tree" in sentence
+    for option in ("--schema schema.json", "--channel rows.channel.json"):
+        sentence = refused(f"fit rows.csv {option} --method magic", EXIT_USAGE)
+        assert sentence.startswith("--method 'magic' is not known; choose from")
+        assert "private-forest" in sentence
+        assert "reconstruction-tree" in sentence
+
+
+def test_the_help_names_every_method(privet):
+    words = privet("fit --help").stdout.replace("│", " ").split()
+    assert {*METHODS, *LOCAL_METHODS} <= {word.strip(",.") for word in words}
 
 
 def test_rules_of_a_tree_are_estimates_without_intervals_of_noise(privet, disturbed):

@@ -1,7 +1,9 @@
 """privet perturb."""
 
+import io
 import json
 import stat
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,8 @@ from numpy.testing import assert_array_equal
 
 from privet import Channel, Secret, perturb
 from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.errors import DataError, ParameterError
+from privet.local.perturb import Respondents
 from privet.schema import Schema
 
 GAUSSIAN = "perturb rows.csv --schema schema.json --noise gaussian --privacy 100 --secret key.json"
@@ -367,6 +371,129 @@ def test_the_same_person_twice_is_refused_even_far_apart(refused, folder, monkey
     assert "column 'person' holds the same person twice" in sentence
     assert "p0" not in sentence
     assert left(folder) == before
+
+
+def test_a_column_that_is_not_there_is_not_remembered_as_the_one_that_tells_people_apart(privet, refused):
+    with_ids()
+    Secret("key.json")
+    before = Path("key.json").read_text()
+    assert "did you mean 'person'?" in refused(f"{GAUSSIAN} --id persn", EXIT_DATA)
+    assert Path("key.json").read_text() == before
+    assert privet(f"{GAUSSIAN} --id person").exit_code == 0
+
+
+def in_two_batches(monkeypatch):
+    monkeypatch.setattr("privet.counting.files._BLOCK_BYTES", 2_048)
+
+
+def test_stdout_holds_the_answers_and_nothing_else(privet, folder):
+    with_ids()
+    result = privet(f"{GAUSSIAN} --id person -o -")
+    assert result.exit_code == 0, result.output
+    answers = pd.read_csv(io.StringIO(result.stdout))
+    assert len(answers) == N_ROWS
+    assert_array_equal(answers["class"], clear()["class"])
+    assert "None proven" in result.stderr
+    assert {"key.json", "rows.channel.json"} <= left(folder)
+
+
+def test_stdout_takes_answers_or_json(privet, folder):
+    before = left(folder)
+    result = privet(f"{GAUSSIAN} -o - --json")
+    assert result.exit_code == EXIT_USAGE
+    assert "would both go to stdout" in json.loads(result.stdout)["error"]
+    assert left(folder) == before
+
+
+def test_the_same_person_twice_is_refused_before_anything_goes_to_stdout(privet, folder, monkeypatch):
+    in_two_batches(monkeypatch)
+    with_ids([*(f"p{i}" for i in range(N_ROWS - 1)), "p0"])
+    before = left(folder)
+    result = privet(f"{GAUSSIAN} --id person -o -")
+    assert (result.exit_code, result.stdout) == (EXIT_DATA, "")
+    assert "holds the same person twice" in result.stderr
+    assert left(folder) == before
+
+
+@pytest.mark.parametrize("error", [DataError("the last batch is bad"), KeyboardInterrupt(), BrokenPipeError()])
+def test_a_secret_that_answered_on_stdout_is_kept_whatever_happens_then(privet, folder, monkeypatch, error):
+    in_two_batches(monkeypatch)
+    answers = Respondents.answers
+
+    def second_fails(self, table):
+        if self._n_answered:
+            raise error
+        return answers(self, table)
+
+    monkeypatch.setattr(Respondents, "answers", second_fails)
+    result = privet(f"{GAUSSIAN} -o -")
+    assert result.exit_code != 0
+    assert result.stdout.count("\n") > 1
+    assert "a new secret was written to 'key.json'" in result.stderr
+    assert {"key.json", "rows.channel.json"} <= left(folder)
+    monkeypatch.setattr(Respondents, "answers", answers)
+    again = privet(f"{GAUSSIAN} -o - --force").stdout
+    assert again.startswith(result.stdout)  # the same answers, as far as they went
+
+
+def test_a_new_secret_stays_where_the_answers_are_written_but_not_the_channel(privet, folder, monkeypatch):
+    @contextmanager
+    def full(path):
+        yield io.StringIO()
+        raise ParameterError("the disk is full")
+
+    monkeypatch.setattr("privet.cli.perturb.whole_file", full)
+    assert privet(GAUSSIAN).exit_code == EXIT_USAGE
+    assert {"key.json", "rows.disturbed.csv"} <= left(folder)
+
+
+def inferred():
+    schema = json.loads(Path("schema.json").read_text())
+    schema["attributes"][0]["inferred"] = True
+    Path("schema.json").write_text(json.dumps(schema))
+
+
+def test_a_schema_that_was_inferred_is_said(privet):
+    assert "inferred" not in privet(GAUSSIAN).stderr
+    inferred()
+    words = "the schema is marked as inferred in places, so the channel gives away what was read from the rows"
+    assert words in privet(f"{GAUSSIAN} --force".replace("key.json", "new.json")).stderr
+    result = privet("perturb --channel rows.channel.json --explain")
+    assert words in result.stderr
+    assert "Read from clear rows, and covered by no promise: bounds of 'age'" in result.stdout
+    assert json.loads(privet("perturb --channel rows.channel.json --explain --json").stdout)["leaks"]
+
+
+def test_attributes_that_nobody_asked_to_give_clear_are_named(privet):
+    line = "perturb rows.csv --schema schema.json --noise gaussian --privacy 50 --force"
+    words = "1 attribute is given as it is: sex; hide it with --keep or --categories-epsilon"
+    assert words in privet(f"{line} --secret a.json").stderr
+    words = "2 attributes are given as they are: sex, children; hide them by naming them with --column"
+    assert words in privet(f"{line} --column age --secret b.json").stderr
+    for option in ("--clear sex", "--keep 0.8"):
+        assert "as it is" not in privet(f"{line} {option} --secret c{option[2]}.json").stderr
+    words = "2 attributes are given as they are: sex, children; the channel has it so"
+    privet(f"{line} --column age --secret d.json")
+    assert words in privet("perturb rows.csv --channel rows.channel.json --secret d.json -o d.csv").stderr
+
+
+def test_a_label_that_is_flipped_with_the_record_stands_in_the_table(privet):
+    line = "perturb rows.csv --schema schema.json --noise record-complement --theta 0.8 --label --secret key.json"
+    lines = [" ".join(line.split()) for line in privet(line).stdout.splitlines()]
+    assert "class flipped with the record kept, chance 0.8 none" in lines
+
+
+def test_random_answers_to_numbers_are_told_as_intervals(privet):
+    line = "perturb --schema schema.json --noise randomized-response --keep 0.5 --explain"
+    assert "1 of 4 intervals, kept with chance 0.5" in privet(f"{line} --clear sex").stdout
+    shown = privet(f"{line} --clear sex --covers-missing").stdout
+    assert "1 of 10 intervals or missing, kept with chance 0.5" in shown
+
+
+def test_an_attribute_that_is_misspelled_is_told_the_one_that_was_meant(refused):
+    line = "perturb rows.csv --schema schema.json --noise uniform --scale 1 --secret key.json"
+    assert refused(f"{line} --column agee", EXIT_USAGE).endswith("did you mean 'age'?")
+    assert refused(f"{line} --clear shoe", EXIT_USAGE).endswith("choose from age, sex, children")
 
 
 def test_explain_writes_nothing_and_gives_each_measure_its_own_scale(privet, folder):

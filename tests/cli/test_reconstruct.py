@@ -103,12 +103,36 @@ def test_what_cannot_be_drawn_or_reconstructed_is_refused(privet, refused, distu
     assert "the channel has no field 'shoe'; choose from age, sex" in refused(
         f"{RECONSTRUCT} --column shoe", EXIT_USAGE
     )
+    assert "did you mean 'children'?" in refused(f"{RECONSTRUCT} --column child", EXIT_USAGE)
     assert "none of the schema's classes" in refused(f"{RECONSTRUCT} --column age --class maybe", EXIT_USAGE)
     line = "reconstruct rows.disturbed.csv --channel rows.csv --column age"
     assert "is no JSON document" in refused(line, EXIT_DATA)
     Path("empty.csv").write_text("age,sex,children,class\n")
     line = RECONSTRUCT.replace("rows.disturbed.csv", "empty.csv")
     assert "has no rows" in refused(f"{line} --column age", EXIT_DATA)
+
+
+def test_a_class_is_named_in_the_picture(privet, disturbed):
+    privet(f"{RECONSTRUCT} --column age --class yes --plot age.svg")
+    privet(f"{RECONSTRUCT} --column age --plot all.svg")
+    assert "<!-- class = yes -->" in Path("age.svg").read_text()
+    assert "class = " not in Path("all.svg").read_text()
+
+
+def test_clear_values_in_place_of_answers_are_remarked_on(privet, disturbed):
+    assert "does not look like" not in privet(f"{RECONSTRUCT} --column age").stderr
+    line = f"{RECONSTRUCT} --column age".replace("rows.disturbed.csv", "rows.csv")
+    assert "what is in age does not look like answers through this channel" in privet(line).stderr
+
+
+def test_large_numbers_are_spelled_without_powers_of_ten(privet, folder):
+    schema = json.loads(Path("schema.json").read_text())
+    schema["attributes"][0]["bounds"] = [0, 4_000_000]
+    Path("schema.json").write_text(json.dumps(schema))
+    privet(PERTURB)
+    lines = privet(f"{RECONSTRUCT} --column age --bins 4").stdout
+    assert "1,000,000 to 2,000,000" in lines
+    assert "e+" not in lines
 
 
 def test_flipped_records_have_no_column_to_reconstruct(privet, refused, disturbed):

@@ -42,7 +42,7 @@ def test_labels_count_by_the_inverse_of_their_channel():
     right, wrong = label_weights((0.9, 0.1))
     inverse = np.linalg.inv([[0.9, 0.1], [0.1, 0.9]])
     assert_allclose([[right, wrong], [wrong, right]], inverse)
-    counts = InverseCounts(1, 1.0, np.array([[60.0, 40.0]]), np.array([[60.0, 40.0]]), 100.0, (0.9, 0.1))
+    counts = InverseCounts(1, False, np.array([[60.0, 40.0]]), np.array([[60.0, 40.0]]), 100.0, (0.9, 0.1))
     assert_allclose(counts.unclipped, [inverse @ [60, 40]])
 
 
@@ -62,7 +62,7 @@ def estimates(seed, n_rows=3_000):
     # One bit is tried at a time, so the first that is possible is taken: a choice by Gini would favour lucky estimates.
     tree = rows.grow(Growth(1, 1, 2.0, 1.0, 2, False), bag)
     inside = coding.bits(true)
-    return tree, InverseCounts(1, 1.0, *tree.numbers, float(n_rows), chances_of(LABEL)), inside, labels
+    return tree, InverseCounts(1, False, *tree.numbers, float(n_rows), chances_of(LABEL)), inside, labels
 
 
 def true_counts(tree, inside, labels):
@@ -100,7 +100,7 @@ def test_a_clear_channel_counts_rows():
     rows = AnsweredRows(codes, np.array([0, 1, 1, 0]), Answers.of(coding, channel), (1.0, 0.0), 2)
     bag = Bag(np.arange(4), np.array([3, 1, 1, 2]), np.uint64(1))
     tree = rows.grow(Growth(1, 5, 2.0, 1.0, 5, False), bag)
-    counts = InverseCounts(1, 1.0, *tree.numbers, 7.0)
+    counts = InverseCounts(1, False, *tree.numbers, 7.0)
     assert_allclose(counts.unclipped, [[5, 2], [5, 0], [0, 2]])
     assert not counts.sd.any()
     assert counts.noise_only.tolist() == [False, False, False]
@@ -108,6 +108,7 @@ def test_a_clear_channel_counts_rows():
 
 @pytest.mark.parametrize("keep", [0.5, 0.95])
 def test_the_total_of_a_root_is_known(keep):
-    counts = InverseCounts(1, 2.0, np.array([[6.0, 4.0]]), np.array([[6.0, 4.0]]), 10.0, (keep + 0.02, 1 - keep - 0.02))
+    rows, label = np.array([[6.0, 4.0]]), (keep + 0.02, 1 - keep - 0.02)
+    counts = InverseCounts(1, True, rows, rows, 10.0, label)
     assert counts.sd[0] == 0
     assert counts.unclipped.sum() == pytest.approx(10)

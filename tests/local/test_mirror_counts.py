@@ -11,7 +11,7 @@ from privet.local.mirror_counts import MirrorCounts, packed, weights_of
 def counts_of(kept, mirrored, keep, **options):
     # A root that no test looks at stands first.
     kept, mirrored = (np.array([[50, 50], *lines]) for lines in (kept, mirrored))
-    return MirrorCounts(1, options.pop("spread", 1.0), kept, mirrored, keep, **options)
+    return MirrorCounts(1, options.pop("bootstrap", False), kept, mirrored, keep, **options)
 
 
 def test_the_equation_by_hand():
@@ -24,7 +24,9 @@ def test_the_equation_by_hand():
     # sqrt((S + M) theta (1 - theta)) / (2 theta - 1) = sqrt(64 * 3/16) / (1/2)
     assert_allclose(counts.sd[1:], [np.sqrt(64 * 3 / 16) * 2, np.sqrt(51 * 3 / 16) * 2])
     assert counts.sd[0] == 0
-    assert_allclose(counts_of([[30, 4]], [[10, 20]], 0.75, spread=2.0).sd[1], np.sqrt(2 * 64 * 3 / 16) * 2)
+    # A bag of 100 adds 100 / 99 (1.5^2 34 + .5^2 30 - 36^2 / 100).
+    drawn = counts_of([[30, 4]], [[10, 20]], 0.75, bootstrap=True)
+    assert_allclose(drawn.sd[1] ** 2, 48 + 100 / 99 * (76.5 + 7.5 - 12.96))
 
 
 def test_without_disguise_counts_are_as_they_are():
@@ -57,7 +59,7 @@ def repeated(true_rows, mirror_rows, keep, *, flips_label, n_repeats=40_000):
     # A flipped row of the mirror image arrives on the path, its label flipped with it; a mirror image takes it back.
     kept = np.stack([stays[c] + flips[2 + (c ^ swap)] for c in (0, 1)], axis=1)
     mirrored = np.stack([stays[2 + (c ^ swap)] + flips[c] for c in (0, 1)], axis=1)
-    return MirrorCounts(0, 1.0, kept, mirrored, keep, flips_label)
+    return MirrorCounts(0, False, kept, mirrored, keep, flips_label)
 
 
 @pytest.mark.parametrize("flips_label", [False, True])

@@ -147,9 +147,7 @@ def test_people_are_not_named_by_lists():
 
 def test_a_value_that_is_no_answer_is_refused_where_it_would_show():
     table = TABLE.assign(job="pirate")
-    with pytest.raises(
-        DataError, match="'job' has values that are not among its categories, and would show"
-    ):
+    with pytest.raises(DataError, match="'job' has values that are not among its categories, and would show"):
         answers(table, CHANNELS["randomized"])
     given = answers(table, CHANNELS["randomized, missing covered"])["job"]
     assert 0.4 < given.isna().mean() < 0.8  # a missing value like any other, kept with chance 0.6

@@ -146,6 +146,31 @@ def test_a_local_epsilon_is_told_with_what_it_means():
     assert told(noisy_tree())["right_guesses"] is None
 
 
+def test_an_epsilon_is_told_to_as_many_digits_as_the_promise_tells_it():
+    # A channel stays a little below what was asked for.
+    assert told(sound_forest())["guarantee"]["local_epsilon"] < 4
+    source = page_of(sound_forest())
+    assert "4, of all answers of a person together" in Elements(source).text
+    assert "3.99999" not in source
+
+
+def test_random_answers_to_numbers_are_told_as_intervals():
+    channel = RandomizedResponse(SCHEMA, keep=0.5, bins=4, columns=["age"], covers_missing=True).channel
+    model = ReconstructionTreeClassifier(channel=channel, random_state=1).fit(*answered(channel))
+    assert "agerandom answer1 of 4 intervals or missing, kept with chance 0.5" in Elements(page_of(model)).text
+
+
+def test_a_label_that_is_flipped_with_its_record_stands_among_the_fields():
+    channel = RecordComplement(SCHEMA, theta=0.8, label=True).channel
+    model = RandomResponseForestClassifier(channel=channel, n_trees=2, random_state=1).fit(*answered(channel))
+    assert "classflipped with the recordkept, chance 0.8" in Elements(page_of(model)).text
+    assert "classgiven as it is" in Elements(page_of(flipped_forest())).text
+
+
+def test_rules_of_estimates_are_told_as_such():
+    assert "this method cannot tell how far chance has moved them" in Elements(page_of(noisy_tree())).text
+
+
 def test_fields_that_are_given_clear_are_named():
     assert told(sound_tree())["guarantee"]["given_clear"] == ["country", "class"]
     assert "Fields that were given as they are: country, class." in Elements(page_of(sound_tree())).text

@@ -73,6 +73,23 @@ def test_a_collector_who_knows_no_original_sees_two(numbers):
     assert labels(ax) == ["disturbed", "reconstructed"]
 
 
+def test_the_legend_stands_above_what_is_drawn(numbers, colours):
+    for made in (numbers[0], colours):
+        ax = plot_reconstruction(made)
+        ax.figure.canvas.draw()
+        assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
+
+def test_large_numbers_are_spelled_without_powers_of_ten_and_far_answers_left_out():
+    column = AddedNoise(Numeric("x", 0, 10_000_000, bins=10), Gaussian(5e7))
+    words = np.random.default_rng(0).integers(0, 2**64, 500, dtype=np.uint64)
+    ax = plot_reconstruction(reconstruct(column.answers(column.codes(np.full(500, 4e6)), words), column))
+    ax.figure.canvas.draw()
+    assert ax.get_ylabel() == "% of values, per 1,000,000"
+    assert "10,000,000" in [text.get_text() for text in ax.get_xticklabels()]
+    assert ax.get_xlim() == (-10_000_000, 20_000_000)
+
+
 def test_it_draws_where_it_is_told(numbers):
     from matplotlib import pyplot as plt
 

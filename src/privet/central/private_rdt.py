@@ -131,9 +131,7 @@ class PrivateRDTClassifier(LeafCountClassifier):
             raise ParameterError("n_trees or height changed since the first batch; set them back, or fit anew")
 
 
-def draw_trees(
-    schema: Schema, *, n_trees: int, height: int | None, n_rows: int, coins: np.random.Generator
-) -> Forest:
+def draw_trees(schema: Schema, *, n_trees: int, height: int | None, n_rows: int, coins: np.random.Generator) -> Forest:
     """Draw the trees; where the rule's height is too much for memory, the next lower one that is not."""
     lowered = height or height_rule(schema, n_rows)
     while True:

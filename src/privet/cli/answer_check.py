@@ -112,4 +112,4 @@ def _numbers(values: Any, name: str) -> NDArray[np.float64]:
 
 def _holds_bits(found: Sequence[str], schema: Schema) -> bool:
     """Return whether a file has bits of coded values, ``age:0``, in place of the values."""
-    return not set(schema.names) & set(found) and all(f"{name}:0" in found for name in schema.names)
+    return not set(schema.names) & set(found) and any(f"{name}:0" in found for name in schema.names)

@@ -17,6 +17,7 @@ from privet.local.columns import Clear
 from privet.local.perturb import Respondents
 from privet.schema import Numeric, Schema
 from privet.schema.encoding import arrow_type_of, without_dictionary
+from privet.schema.table import check_present
 
 
 @dataclass
@@ -59,6 +60,7 @@ class DisturbedRows:
     def batches(self, watch: Callable[[float], None] | None = None) -> Iterator[Any]:
         """Yield the answers to one batch of rows after the other."""
         names = [*self._read, *([self.person] if self.person is not None else [])]  # a file that is not there ends here
+        check_present(self._found, names)  # before the secret remembers who is told apart by a column that is not there
         respondents = Respondents(self.channel, self.secret, self.person, table=self._digest())
         self._seen.clear()
         for batch in read_batches(self.rows, self.channel.schema, names, watch=watch):

@@ -1,6 +1,6 @@
 """``privet perturb``: the respondent's side. Clear rows in, and out only what may leave."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from privet.cli import disturbance_options as own
 from privet.cli import options, output
-from privet.cli.answers import STDOUT, check_destination, write_answers
+from privet.cli.answers import write_answers
 from privet.cli.disturbance import Disturbance
-from privet.cli.files import check_output
+from privet.cli.disturbed_files import DisturbedFiles
 from privet.errors import ParameterError
 from privet.whole_file import whole_file
 
@@ -25,10 +25,6 @@ _BY_PLACE = (
 _INFERRED = (
     "the schema is marked as inferred in places, so the channel gives away what was read from the rows; declare what "
     "is public and delete the marks"
-)
-_WITHOUT_ONE = (
-    "a secret is needed: it fixes each person's answers, so that asking twice tells no more; name a file with "
-    "--secret, which is made if it is not there"
 )
 _NO_CHANNEL = (
     "say what happens to the rows: --schema and --noise with its strength, such as --noise gaussian --privacy 100, or "
@@ -83,7 +79,7 @@ def perturb(
         _say_what_is_inferred(described)
         print_measures(described, rows, person, as_json=as_json)
         return
-    files = _Files.chosen(rows, secret, answers, channel_output, channel)
+    files = DisturbedFiles.chosen(rows, secret, answers, channel_output, channel)
     files.check(force=force, inputs=[path for path in (rows, schema, channel, frequencies) if path is not None])
     if files.to_stdout and as_json:
         raise ParameterError("--json and the answers would both go to stdout; name a file for the answers with -o")
@@ -139,58 +135,6 @@ class _Source:
         return f"hide {them} with --keep or --categories-epsilon"
 
 
-@dataclass(frozen=True)
-class _Files:
-    """What is read and written; the channel is not written where it was given."""
-
-    rows: Path
-    secret: Path
-    answers: Path
-    channel: Path | None
-
-    @classmethod
-    def chosen(
-        cls,
-        rows: Path | None,
-        secret: Path | None,
-        answers: Path | None,
-        described: Path | None,
-        published: Path | None,
-    ) -> "_Files":
-        if rows is None:
-            raise ParameterError("name the table of clear rows: .csv, .csv.gz or .parquet; --explain alone needs none")
-        if secret is None:
-            raise ParameterError(_WITHOUT_ONE)
-        if published is not None and described is not None:
-            raise ParameterError("--channel-output does not go with --channel, which is there already; leave it out")
-        stem = _stem(rows)
-        ending = rows.name.removeprefix(stem).replace(".pq", ".parquet") or ".csv"
-        answers = answers or rows.with_name(f"{stem}.disturbed{ending}")
-        beside = rows if answers == STDOUT else answers
-        described = described or beside.with_name(f"{_stem(beside).removesuffix('.disturbed')}.channel.json")
-        return cls(rows, secret, answers, None if published is not None else described)
-
-    @property
-    def to_stdout(self) -> bool:
-        """Whether the answers go to stdout, from where nothing can be taken back."""
-        return self.answers == STDOUT
-
-    def check(self, *, force: bool, inputs: Sequence[Path]) -> None:
-        """Refuse files that cannot or should not be written, before any row is read."""
-        read = (*inputs, self.secret)
-        check_destination(self.answers, what="answers", force=force, inputs=read)
-        if self.channel is not None:
-            check_output(self.channel, force=force, inputs=read)
-        written = [path.resolve() for path in (self.answers, self.secret, self.channel) if path is not None]
-        if len(set(written)) < len(written):
-            raise ParameterError("answers, channel and secret are three files; give each its own name")
-
-
-def _stem(table: Path) -> str:
-    name = table.name.removesuffix(".gz")
-    return next((name.removesuffix(end) for end in (".csv", ".parquet", ".pq") if name.endswith(end)), name)
-
-
 @contextmanager
 def _secret_file(path: Path, has_answered: Callable[[], bool]) -> Iterator[None]:
     """Say where a new secret is; where nothing was answered with it, it is removed."""
@@ -215,7 +159,9 @@ def _say_new_secret(path: Path, *, existed: bool) -> None:
         )
 
 
-def _write(channel: "Channel", files: _Files, person: str | None, *, keep_id: bool, lines: bool) -> "DisturbedRows":
+def _write(
+    channel: "Channel", files: DisturbedFiles, person: str | None, *, keep_id: bool, lines: bool
+) -> "DisturbedRows":
     """Write the answers and the channel, both or none, and return the answers."""
     from privet.cli.disturbed_rows import DisturbedRows
     from privet.local import Secret
@@ -239,7 +185,7 @@ def _write(channel: "Channel", files: _Files, person: str | None, *, keep_id: bo
     return table
 
 
-def _write_stdout(table: "DisturbedRows", files: _Files, *, lines: bool) -> None:
+def _write_stdout(table: "DisturbedRows", files: DisturbedFiles, *, lines: bool) -> None:
     """Write the answers to stdout, and the channel if any of them went out, even where a reader went away."""
     table.check_persons()
     try:
@@ -265,7 +211,7 @@ def _say_what_is_missing(table: "DisturbedRows") -> None:
         output.say(f"left out, since the channel does not know them: {names}{more}")
 
 
-def _say_what_was_done(channel: "Channel", files: _Files, *, as_json: bool) -> None:
+def _say_what_was_done(channel: "Channel", files: DisturbedFiles, *, as_json: bool) -> None:
     from privet.cli.channel_table import print_channel
     from privet.local.promise import LocalGuarantee
 

@@ -47,7 +47,7 @@ class BitForestClassifier(LocalClassifier):
 
     @property
     def node_sd_(self) -> NDArray[np.float64]:
-        """Per node, by how much its estimated number of rows misses that of those who answered: one deviation."""
+        """Per node, the standard deviation of its estimated number of rows about the true one of those who answered."""
         check_is_fitted(self)
         return self.estimates_.sd
 

@@ -97,7 +97,7 @@ class NodeEstimates:
         return _at_least_0(self._covariance(squares, one + other, (one - other) ** 2))
 
     def _covariance(self, products: Floats, truth: Floats, product_of_sums: Floats) -> Floats:
-        """Return the covariance of two sums over rows; ``truth`` is what their products are on average without noise."""
+        """Return the covariance of two sums over rows, with ``truth`` the sum of products of their true numbers."""
         covariance = products - truth
         if self.bootstrap:
             n = self.n_drawn

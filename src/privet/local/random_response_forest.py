@@ -75,9 +75,10 @@ class RandomResponseForestClassifier(BitForestClassifier):
     estimates_ : NodeEstimates
         Estimated rows of each class in every node, clipped and not.
     node_sd_ : float array
-        Per node, the standard deviation of its estimated number of rows.
+        Per node, the standard deviation of its estimated number of rows about the true one of those who answered: by
+        the disguise, and with bootstraps by the drawing of the bag.
     noise_only_ : bool array
-        Per node, whether its leading class is ahead by no more than two standard deviations.
+        Per node, whether its leading class is ahead by no more than two such deviations of the lead.
     oob_error_, oob_auc_ : float
         The out-of-bag estimates of the share of wrong predictions and, for two classes, of the area under the ROC
         curve. NaN without bootstraps, after loading, and for randomized responses, of which no whole record is ever

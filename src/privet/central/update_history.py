@@ -1,0 +1,113 @@
+"""Which batches went into a model, as the owner's ledger remembers them. The argument is in update.md."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from secrets import token_hex
+from typing import Any
+
+from privet.errors import DataError, ParameterError
+from privet.model_file import checksum, checksum_of
+from privet.privacy.ledger import Ledger
+from privet.privacy.ledger.book import Book, Entry
+
+# Kinds of the ledger's entries. They spend nothing, so accounts pass over them.
+BATCH_KEY, BATCH = "batch key", "batch"
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that made one model of another: both by checksum, the batch by its fingerprint.
+
+    ``before`` is None where the batch was the first, and ``dated`` where nobody gave a date.
+    """
+
+    before: str | None
+    after: str
+    structure: str
+    fingerprint: str
+    dated: str | None = None
+
+
+@dataclass(frozen=True)
+class Version:
+    """A model as history knows it; everything in it is public."""
+
+    checksum: str
+    structure: str
+    n_batches: int
+
+    @classmethod
+    def of(cls, model: Any) -> "Version":
+        """Return the version that a fitted model of leaf counts is."""
+        document = model.to_document()
+        return cls(checksum_of(document), checksum(document["structure"]), len(model.noise_growth_))
+
+
+class BatchHistory:
+    """The batches that a data set's ledger knows, and the key of their fingerprints."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._dataset = ledger.dataset
+        self._book = Book(ledger.path)
+
+    def key(self) -> bytes:
+        """Return the key, made when it is first asked for."""
+        found = self._key_in(self._book.entries())
+        if found is None:
+            with self._book.writing() as page:
+                # In one turn: of two processes, the second finds what the first has made.
+                found = self._key_in(page.entries)
+                if found is None:
+                    found = token_hex(_KEY_BYTES)
+                    page.append(BATCH_KEY, {"dataset": self._dataset, "key": found})
+        return bytes.fromhex(found)
+
+    def batches(self) -> list[Batch]:
+        """Return all batches of this data set, the earliest first."""
+        entries = self._own(self._book.entries(), BATCH)
+        return [Batch(**{name: entry.body[name] for name in Batch.__dataclass_fields__}) for entry in entries]
+
+    def path_to(self, version: Version) -> list[Batch]:
+        """Return the batches that led to a model, the earliest first, as far back as the ledger knows."""
+        made_by = {batch.after: batch for batch in self.batches()}
+        path: list[Batch] = []
+        batch = made_by.pop(version.checksum, None)
+        while batch is not None:
+            path.append(batch)
+            batch = made_by.pop(batch.before or "", None)
+        return path[::-1]
+
+    def check_new(self, version: Version, fingerprint: str) -> None:
+        """Refuse a batch that is in the model already."""
+        path = self.path_to(version)
+        if len(path) < version.n_batches - 1:
+            # An update was made without this ledger. So whatever went into any model of these trees may be in this one.
+            path = [batch for batch in self.batches() if batch.structure == version.structure]
+        found = next((batch for batch in path if batch.fingerprint == fingerprint), None)
+        if found is not None:
+            when = "" if found.dated is None else f", dated {found.dated}"
+            raise DataError(
+                f"this batch is in the model already{when}: its rows would count twice, and the promise is for once; "
+                "add rows that are new, or, if these are others that only look alike, add them with the next batch"
+            )
+
+    def check_date(self, version: Version, dated: str) -> None:
+        """Refuse a date that is not after those of the batches in the model."""
+        newest = max((batch.dated for batch in self.path_to(version) if batch.dated is not None), default="")
+        if dated <= newest:
+            raise ParameterError(
+                f"--dated {dated} is not after {newest}, the newest batch in the model; give the date of this batch"
+            )
+
+    def record(self, before: Version | None, after: Version, fingerprint: str, dated: str | None = None) -> None:
+        """Write down which batch made ``after`` of ``before``, or of nothing."""
+        batch = Batch(None if before is None else before.checksum, after.checksum, after.structure, fingerprint, dated)
+        with self._book.writing() as page:
+            page.append(BATCH, {"dataset": self._dataset, **asdict(batch)})
+
+    def _key_in(self, entries: Sequence[Entry]) -> str | None:
+        return next((entry.body["key"] for entry in self._own(entries, BATCH_KEY)), None)
+
+    def _own(self, entries: Iterable[Entry], kind: str) -> list[Entry]:
+        return [entry for entry in entries if entry.kind == kind and entry.body["dataset"] == self._dataset]
