@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv demo test browser-tools browser check format slow bench bench-full accuracy flower cluster java spark lock clean
+.PHONY: venv demo test browser-tools browser check format slow bench bench-full accuracy figures flower cluster java spark lock clean
 
 venv: $(READY)
 
@@ -96,6 +96,15 @@ accuracy: venv
 
 flower: .venv-flower/.ready
 	.venv-flower/bin/python examples/flower_rounds.py
+
+# The papers' figures on disturbed records, tables and pictures in papers/*/results; an hour or so.
+figures: venv
+	$(BIN)/python -m papers.agrawal2000.figure2
+	$(BIN)/python -m papers.agrawal2000.figures5_6 --again
+	$(BIN)/python -m papers.agrawal2000.verdict
+	$(BIN)/python -m papers.szucs2013.figure1
+	$(BIN)/python -m papers.szucs2013.figure2
+	$(BIN)/python -m papers.szucs2013.figure2 --table census-income-kdd --trees 30
 
 lock: venv
 	$(BIN)/python -m pip install --quiet uv
