@@ -56,6 +56,27 @@ def predicts(model) -> bool:
     return bool(np.isfinite(model.predict_proba(rows)).all())
 
 
+def outcomes_of_damage(model, path, predicts, *, n_cases):
+    """Damage the model's document, give it a checksum that fits, and say how often it is refused or predicts."""
+    body = {"format": "privet-model", "version": VERSION, **model.to_document()}
+    content, rng = json.dumps(body).encode(), np.random.default_rng(2)
+    outcomes = {"refused": 0, "predicts": 0, "no JSON": 0}
+    for _ in range(n_cases):
+        try:
+            changed = json.loads((damaged if rng.random() < 0.3 else with_other_digits)(content, rng))
+            document = {**changed, "checksum": checksum(changed)}
+        except (ValueError, TypeError, RecursionError):
+            outcomes["no JSON"] += 1
+            continue
+        path.write_text(json.dumps(document))
+        try:
+            assert predicts(privet.load(path))
+            outcomes["predicts"] += 1
+        except PrivetError:
+            outcomes["refused"] += 1
+    return outcomes
+
+
 @pytest.mark.parametrize("name", ["model.privet", "model.privet.gz"])
 def test_a_damaged_model_file_is_refused_or_predicts(model, tmp_path, name):
     model.save(tmp_path / name)
@@ -72,22 +93,7 @@ def test_a_damaged_model_file_is_refused_or_predicts(model, tmp_path, name):
 
 def test_a_damaged_document_whose_checksum_fits_is_refused_or_predicts(model, tmp_path):
     """The checksum stops accidents; this is what stops a stranger."""
-    body = {"format": "privet-model", "version": VERSION, **model.to_document()}
-    content, rng = json.dumps(body).encode(), np.random.default_rng(2)
-    outcomes = {"refused": 0, "predicts": 0, "no JSON": 0}
-    for _ in range(CASES // len(METHODS)):
-        try:
-            changed = json.loads((damaged if rng.random() < 0.3 else with_other_digits)(content, rng))
-            document = {**changed, "checksum": checksum(changed)}
-        except (ValueError, TypeError, RecursionError):
-            outcomes["no JSON"] += 1
-            continue
-        (tmp_path / "m.privet").write_text(json.dumps(document))
-        try:
-            assert predicts(privet.load(tmp_path / "m.privet"))
-            outcomes["predicts"] += 1
-        except PrivetError:
-            outcomes["refused"] += 1
+    outcomes = outcomes_of_damage(model, tmp_path / "m.privet", predicts, n_cases=CASES // len(METHODS))
     assert min(outcomes.values()) > CASES / len(METHODS) / 100, outcomes
 
 

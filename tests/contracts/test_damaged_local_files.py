@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-import privet
 from privet import (
     Channel,
     GaussianNoise,
@@ -17,9 +16,8 @@ from privet import (
     perturb,
 )
 from privet.datasets import agrawal
-from privet.errors import ChannelError, PrivetError
-from privet.model_file import VERSION, checksum
-from tests.contracts.test_damaged_files import damaged, with_other_digits
+from privet.errors import ChannelError
+from tests.contracts.test_damaged_files import damaged, outcomes_of_damage, with_other_digits
 
 CASES = 400
 DATA = agrawal(600, function=1, random_state=1)
@@ -46,22 +44,7 @@ def model(request):
 
 
 def test_a_damaged_document_whose_checksum_fits_is_refused_or_predicts(model, tmp_path):
-    body = {"format": "privet-model", "version": VERSION, **model.to_document()}
-    content, rng = json.dumps(body).encode(), np.random.default_rng(2)
-    outcomes = {"refused": 0, "predicts": 0, "no JSON": 0}
-    for _ in range(CASES):
-        try:
-            changed = json.loads((damaged if rng.random() < 0.3 else with_other_digits)(content, rng))
-            document = {**changed, "checksum": checksum(changed)}
-        except (ValueError, TypeError, RecursionError):
-            outcomes["no JSON"] += 1
-            continue
-        (tmp_path / "m.privet").write_text(json.dumps(document))
-        try:
-            assert predicts(privet.load(tmp_path / "m.privet"))
-            outcomes["predicts"] += 1
-        except PrivetError:
-            outcomes["refused"] += 1
+    outcomes = outcomes_of_damage(model, tmp_path / "m.privet", predicts, n_cases=CASES)
     assert outcomes["refused"] > CASES / 10, outcomes
     assert outcomes["no JSON"], outcomes
 

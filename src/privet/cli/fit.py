@@ -59,10 +59,7 @@ def fit(
     ] = None,
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,
-    ledger: Annotated[
-        Path | None,
-        typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.", show_default=False),
-    ] = None,
+    ledger: options.LedgerFile = None,
     dataset: Dataset = None,
     part: options.Part = None,
     random_state: options.RandomState = None,

@@ -60,6 +60,10 @@ Unit: TypeAlias = Annotated[
 MaxRows: TypeAlias = Annotated[
     int, typer.Option("--max-rows", min=1, help="With --unit: how many rows of each are used, the first ones.")
 ]
+LedgerFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.", show_default=False),
+]
 Part: TypeAlias = Annotated[
     str | None,
     typer.Option("--part", metavar="NAME", help="These rows are a part, disjoint from all others.", show_default=False),

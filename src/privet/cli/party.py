@@ -30,6 +30,10 @@ RosterHash: TypeAlias = Annotated[
 ReleaseFiles: TypeAlias = Annotated[
     list[Path], typer.Argument(metavar="RELEASES", help="Files that parties have sent.", show_default=False)
 ]
+MostEpsilon: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--epsilon", help="The most that you pay; a dearer structure is refused.", show_default=False),
+]
 KeyFile: TypeAlias = Annotated[
     Path, typer.Option("--key", metavar="FILE", help="The party's private key.", show_default=False)
 ]

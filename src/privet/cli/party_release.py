@@ -8,7 +8,7 @@ import typer
 from privet.cli import options, output
 from privet.cli.files import check_output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.party import KeyFile, StructureFile, StructureHash, tell
+from privet.cli.party import KeyFile, MostEpsilon, StructureFile, StructureHash, tell
 
 if TYPE_CHECKING:
     from privet.partitioned import Party, Release, Structure
@@ -19,14 +19,8 @@ def release(
     structure_file: StructureFile,
     key: KeyFile,
     structure_hash: StructureHash = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", help="The most that you pay; a dearer structure is refused.", show_default=False),
-    ] = None,
-    ledger: Annotated[
-        Path | None,
-        typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.", show_default=False),
-    ] = None,
+    epsilon: MostEpsilon = None,
+    ledger: options.LedgerFile = None,
     dataset: Dataset = None,
     part: options.Part = None,
     store: Annotated[

@@ -8,7 +8,7 @@ import typer
 from privet.cli import options, output
 from privet.cli.files import check_output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.party import KeyFile, RosterFile, RosterHash, StructureFile, StructureHash
+from privet.cli.party import KeyFile, MostEpsilon, RosterFile, RosterHash, StructureFile, StructureHash
 from privet.errors import PartyError
 
 if TYPE_CHECKING:
@@ -44,14 +44,8 @@ def sum_(
     timeout: Annotated[
         float, typer.Option("--timeout", help="Seconds to wait for the others, for each message.")
     ] = 600,
-    epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", help="The most that you pay; a dearer structure is refused.", show_default=False),
-    ] = None,
-    ledger: Annotated[
-        Path | None,
-        typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.", show_default=False),
-    ] = None,
+    epsilon: MostEpsilon = None,
+    ledger: options.LedgerFile = None,
     dataset: Dataset = None,
     part: options.Part = None,
     store: Annotated[
