@@ -207,3 +207,11 @@ def test_adult_and_census_code_to_40_and_133_bits_with_the_anonymity_known_of_th
     found = [round(coding.anonymity(theta), 2) for theta in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)]
     assert found == [0.87, 0.85, 0.81, 0.73, 0.60, 0.51, 0.37]
     assert Coding.from_rows(census.X.iloc[:20_000], census.schema).n_bits == 133
+
+
+def test_facts_that_are_no_numbers_are_refused_in_words():
+    schema = Schema([Numeric("age", 0, 100), Categorical("job", ["cook", "clerk"])], classes=["no", "yes"])
+    with pytest.raises(ParameterError, match="'age' has three quartiles, in increasing order; correct them"):
+        Coding.of(schema, quartiles={"age": ["a", 1, 2]})
+    with pytest.raises(ParameterError, match="the frequencies of 'job' must be numbers; write them without quotes"):
+        Coding.of(schema, frequencies={"job": {"cook": "often"}})

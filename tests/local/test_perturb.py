@@ -278,3 +278,19 @@ def test_arguments_that_make_no_sense_are_refused():
 def test_a_clear_channel_gives_everything_as_it_is():
     given = answers(TABLE, Channel.clear(SCHEMA))
     assert_frame_equal(given, TABLE.drop(columns="name"), check_dtype=False)
+
+
+def test_what_is_no_channel_secret_or_column_is_refused_in_words():
+    channel = CHANNELS["mixed"]
+    for arguments, sentence in (
+        ((3, Secret()), "channel must be a Channel; load a published one"),
+        ((channel, "my.key"), "secret must be a Secret; make one with"),
+    ):
+        with pytest.raises(ParameterError, match=sentence):
+            perturb(TABLE, *arguments, person="name")
+    with pytest.raises(ParameterError, match="person=3 must be the name of a column; write it as text"):
+        perturb(TABLE, channel, Secret(), person=3)
+    with pytest.raises(ParameterError, match="a channel is loaded from the path of a file; pass that"):
+        Channel.load(3)
+    with pytest.raises(ParameterError, match=r"columns must be a list of names; write \['age'\]"):
+        _ = GaussianNoise(SCHEMA, privacy=1.0, columns="age").channel

@@ -6,13 +6,14 @@ field, and for the label or the whole record where those are disturbed.
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from privet.errors import ChannelError, SchemaError
+from privet.errors import ChannelError, ParameterError, SchemaError
 from privet.local.columns import Clear, ColumnChannel, column_from_json
 from privet.local.complement import Complement
 from privet.local.random_answer import RandomAnswer, answer_from_json
@@ -209,6 +210,8 @@ class Channel:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a channel from a JSON file."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise ParameterError("a channel is loaded from the path of a file; pass that")
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privet.errors import ChannelError, ParameterError, SchemaError
 from privet.local.anonymity import coding_anonymity
 from privet.local.attribute_code import AttributeCode
+from privet.local.number_checks import is_number
 from privet.local.value_shares import Facts, facts_from_answers, facts_from_rows, quartered
 from privet.schema import Attribute, Categorical, Label, Numeric, Schema
 
@@ -185,7 +186,8 @@ def _cells(attribute: Attribute, quartiles: Sequence[float] | None) -> Attribute
         return attribute
     if quartiles is None:
         return replace(attribute, bins=_EQUAL_CELLS) if attribute.is_open else attribute
-    cuts = np.asarray(quartiles, dtype=np.float64)
+    numbers = all(is_number(quartile) for quartile in quartiles)
+    cuts = np.asarray(quartiles if numbers else [], dtype=np.float64)
     if cuts.shape != (3,) or not np.all(np.isfinite(cuts)) or np.any(np.diff(cuts) < 0):
         raise ParameterError(f"{attribute.name!r} has three quartiles, in increasing order; correct them")
     return quartered(attribute, cuts.tolist())
@@ -199,6 +201,8 @@ def _shares(attribute: Attribute, frequencies: Mapping[Label | None, float] | No
     unknown = [value for value in frequencies if value is not None and value not in values]
     if unknown:
         raise ParameterError(f"the frequencies of {attribute.name!r} name a value that it does not have; correct them")
+    if not all(is_number(share) for share in frequencies.values()):
+        raise ParameterError(f"the frequencies of {attribute.name!r} must be numbers; write them without quotes")
     missing = frequencies.get(None, 0.0)
     shares = [*(frequencies.get(value, 0.0) for value in values), *([missing] if missing > 0 else [])]
     if not all(0 <= share < np.inf for share in shares) or not sum(shares) > 0:

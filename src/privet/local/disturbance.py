@@ -52,6 +52,8 @@ class Disturbance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise SchemaError("a disturbance needs a Schema; load one with Schema.load(path)")
         attributes = {a.name: a for a in self.schema.attributes}
         names = list(attributes) if self.columns is None else list(self.columns)
+        if isinstance(self.columns, str):
+            raise ParameterError(f"columns must be a list of names; write [{self.columns!r}]")
         unknown = [name for name in names if name not in attributes]
         if unknown:
             raise ParameterError(f"the schema has no attribute {unknown[0]!r}; columns must be some of its names")

@@ -49,8 +49,12 @@ class Respondents:
     def __init__(
         self, channel: Channel, secret: Secret, person: str | None = None, *, table: str | None = None
     ) -> None:
+        if not isinstance(channel, Channel):
+            raise ParameterError("channel must be a Channel; load a published one with Channel.load(path)")
         if not isinstance(secret, Secret):
             raise ParameterError("secret must be a Secret; make one with Secret() or, to ask again, Secret(path)")
+        if person is not None and not isinstance(person, str):
+            raise ParameterError(f"person={person!r} must be the name of a column; write it as text")
         if person is not None and person in channel.schema.names:
             raise ParameterError(
                 f"person={person!r} is a field of the schema; name a column that only tells people apart"

@@ -15,7 +15,7 @@ from privet.checks import check_whole
 from privet.errors import DataError, ParameterError
 from privet.local.answer_matrix import Mass, noise_matrix, random_answer_matrix
 from privet.local.bayes_iteration import MAX_STEPS, TOLERANCE, iterate
-from privet.local.columns import AddedNoise, ColumnChannel, IntervalMembership, edges_of, labels_of
+from privet.local.columns import AddedNoise, Clear, ColumnChannel, IntervalMembership, edges_of, labels_of
 from privet.local.number_checks import is_number
 from privet.local.random_answer import RandomAnswer
 from privet.schema import Attribute, Categorical, Numeric, Schema
@@ -125,6 +125,8 @@ def reconstruct(
     Reconstruction
     """
     _check(method, max_steps, tolerance)
+    if not isinstance(channel, (AddedNoise, RandomAnswer, IntervalMembership, Clear)):
+        raise ParameterError("channel must be that of one column, such as one of a Channel's columns")
     if isinstance(channel, RandomAnswer):
         return _of_random_answers(values, channel, attribute, method, int(max_steps), tolerance)
     if method == "invert":
