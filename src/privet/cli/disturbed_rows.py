@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from privet.counting.files import file_columns, read_batches
+from privet.counting.files import file_columns, read_batches, table_of
 from privet.errors import DataError, ParameterError
 from privet.local import Channel, Secret
 from privet.local.columns import Clear
@@ -158,8 +158,4 @@ def whole_table(path: Path, schema: Schema, beside: Sequence[str] = ()) -> Any:
     batches = list(read_batches(path, schema, [*schema.names, *beside]))
     if not batches:
         raise DataError(f"{str(path)!r} has no rows; nothing can be read from it")
-    plain = [
-        pa.RecordBatch.from_arrays([without_dictionary(column) for column in batch.columns], names=batch.schema.names)
-        for batch in batches
-    ]
-    return pa.Table.from_batches(plain)
+    return table_of(batches)

@@ -15,7 +15,7 @@ from typing import Any
 from privet.counting.arrow_files import arrow_batches, arrow_schema
 from privet.errors import DataError
 from privet.schema import Attribute, Numeric, Schema
-from privet.schema.encoding import arrow_type_of
+from privet.schema.encoding import arrow_type_of, without_dictionary
 from privet.schema.table import check_present
 
 # On 15 columns, batches of 65,536 rows and buffers of 1 MB took 35 MB more.
@@ -82,6 +82,17 @@ def read_batches(
             if watch is not None:
                 watch(share)
             yield batch
+
+
+def table_of(batches: Sequence[Any]) -> Any:
+    """Return batches as one table, without dictionaries, which may differ from batch to batch."""
+    import pyarrow as pa
+
+    plain = [
+        pa.RecordBatch.from_arrays([without_dictionary(column) for column in batch.columns], names=batch.schema.names)
+        for batch in batches
+    ]
+    return pa.Table.from_batches(plain)
 
 
 def read_whole(path: str | Path) -> Any:

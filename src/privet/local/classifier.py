@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.counting.files import read_batches
+from privet.counting.files import read_batches, table_of
 from privet.errors import DataError, ModelFileError, ParameterError, PrivetError
 from privet.estimator import PrivateClassifier
 from privet.local.channel import Channel
@@ -84,13 +84,11 @@ class LocalClassifier(PrivateClassifier):
         """Return the answers as a table of the fields of ``seen``, and the labels' codes; files are read whole."""
         encoder = Encoder(seen)
         if labels is None:
-            import pyarrow as pa
-
             names = [*seen.names, seen.target]
             batches = list(read_batches(X, seen, names))
             if not batches:
                 raise DataError(f"{str(X)!r} has no rows; nothing can be learnt from it")
-            table = pa.Table.from_batches([_plain_batch(batch) for batch in batches])
+            table = table_of(batches)
             return table.select(list(seen.names)), encoder.encode_labels(table.column(seen.target)).astype(np.int64)
         codes = encoder.encode_labels(labels).astype(np.int64)
         return X, codes
@@ -132,17 +130,6 @@ class LocalClassifier(PrivateClassifier):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = False
         return tags
-
-
-def _plain_batch(batch: Any) -> Any:
-    """Return a batch without dictionaries, which may differ from batch to batch."""
-    import pyarrow as pa
-
-    from privet.schema.encoding import without_dictionary
-
-    return pa.RecordBatch.from_arrays(
-        [without_dictionary(column) for column in batch.columns], names=batch.schema.names
-    )
 
 
 def _plain(value: Any) -> Any:

@@ -36,6 +36,7 @@ class PartyForest(CountForestClassifier):
     The constructor takes what a model file keeps; `combine` of a subclass makes a model.
     """
 
+    trust: ClassVar[str] = "each party with its own rows, nobody with those of another"
     file_parameters: ClassVar[tuple[str, ...]] = ("parties",)
 
     def __init__(
@@ -110,7 +111,6 @@ class HorizontalForest(PartyForest):
     """
 
     method = "horizontal-forest"
-    trust: ClassVar[str] = "each party with its own rows, nobody with those of another"
 
     @classmethod
     def combine(cls, structure: Structure, roster: Roster, releases: Iterable[Release]) -> Self:

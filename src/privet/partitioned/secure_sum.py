@@ -4,7 +4,7 @@ The sum carries about the noise of one curator, since each party adds a share of
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ class SecureSumForest(PartyForest):
     """
 
     method = "secure-sum-forest"
-    trust: ClassVar[str] = "each party with its own rows, nobody with those of another"
 
     @classmethod
     def open(
