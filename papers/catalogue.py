@@ -1,0 +1,14 @@
+"""The papers that privet reproduces, in the order of their numbers in the documentation."""
+
+from importlib import import_module
+
+from papers.paper import Paper
+
+NAMES = ("jagannathan2012", "fletcher2015-dp-rf", "fletcher2015-dpdf", "agrawal2000", "szucs2013")
+
+
+def paper(name: str) -> Paper:
+    """Return the paper called ``name``; its experiments are imported only now."""
+    found = import_module(f"papers.{name.replace('-', '_')}.run").PAPER
+    assert isinstance(found, Paper)
+    return found
