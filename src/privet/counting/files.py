@@ -204,6 +204,8 @@ def _parquet_batches(
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, row_groups=list(chosen), columns=list(names)):
             done += batch.num_rows
             yield batch, done / total
+    # What the reader held goes back before noise is drawn, which needs room of its own.
+    pa.default_memory_pool().release_unused()
 
 
 @contextmanager
