@@ -12,6 +12,7 @@ from benchmarks import (
     bench_greedy,
     bench_import,
     bench_local,
+    bench_masks,
     bench_memory,
     bench_noise,
     bench_peers,
@@ -22,7 +23,7 @@ from benchmarks import (
 
 _SCRIPTS = (
     bench_import, bench_predict, bench_fit, bench_greedy, bench_forest, bench_local, bench_response_forest,
-    bench_peers, bench_noise, bench_memory,
+    bench_masks, bench_peers, bench_noise, bench_memory,
 )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """A batch of files that is added to a model: what it counts, what it refuses, and when."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +17,7 @@ from privet import (
     Schema,
     load,
 )
-from privet.central.update import Update
+from privet.central.update import Update, fit_first
 from privet.errors import DataError, ParameterError
 
 SCHEMA = Schema(
@@ -179,3 +181,22 @@ def test_what_is_raised_before_noise_costs_nothing_and_changes_nothing(files, le
 def test_a_model_that_released_no_leaf_counts_is_refused(files):
     with pytest.raises(ParameterError, match="a model of the method 'private-forest' takes no further rows.*fit anew"):
         Update(PrivateForestClassifier(SCHEMA).fit(files[0]))
+
+
+@BOTH
+def test_a_first_fit_of_files_is_remembered(files, ledger, kind):
+    model = kind(SCHEMA, epsilon=1.0, ledger=ledger)
+    fit_first(model, files[1])
+    assert Update(model).unknown_batches == 0
+    with pytest.raises(DataError, match="this batch is in the model already"):
+        Update(model).add(files[3])
+    Update(model).add(files[2])
+    assert ledger.spent == 2.0
+
+
+def test_a_first_fit_by_workers_is_not_remembered(files, ledger):
+    model = PrivateRDTClassifier(SCHEMA, epsilon=1.0, ledger=ledger)
+    with ThreadPoolExecutor(2) as pool:
+        fit_first(model, files[0], executor=pool)
+    assert Update(model).unknown_batches == 1
+    assert ledger.spent == 1.0

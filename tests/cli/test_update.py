@@ -137,6 +137,19 @@ def test_the_same_batch_in_another_order_is_refused_and_costs_nothing(privet, re
     assert account.spent == 2.0
 
 
+def test_the_rows_of_the_first_fit_are_refused_too(privet, refused, account):
+    sentence = refused("update model.privet rows.csv --ledger ledger.db", EXIT_DATA)
+    assert sentence.startswith("this batch is in the model already: its rows would count twice")
+    assert account.spent == 1.0
+
+
+def test_of_a_first_fit_without_the_ledger_it_is_said_that_its_rows_cannot_be_noticed(privet, account):
+    assert privet(f"{FIT} --epsilon 1 -o other.privet").exit_code == 0
+    result = privet("update other.privet rows.csv --ledger ledger.db")
+    words = "the ledger has no fingerprint of the model's first fit: whether these are the same rows cannot be noticed"
+    assert said(result) == [words, SINGLE_ROWS]
+
+
 def test_the_budget_is_refused_before_a_row_is_read(privet, refused, account):
     account.add(2.5, what="something else")
     before = Path("model.privet").read_bytes()

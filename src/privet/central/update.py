@@ -1,6 +1,7 @@
 """An update: a batch of new rows from files, added to a model of leaf counts once. The argument is in update.md."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +64,18 @@ class Update:
         if self._history is not None and fingerprint is not None:
             self._history.check_new(self._before, fingerprint)
         self._fingerprint = fingerprint
+
+
+def fit_first(
+    model: Any, *named: PathLike, executor: Executor | None = None, watch: Callable[[float], None] | None = None
+) -> None:
+    """Fit a model that takes batches to files and write these down as its first; workers take no fingerprint."""
+    history = None if model.ledger is None else BatchHistory(model.ledger)
+    taken: list[str | None] = []
+    key = None if history is None else history.key
+    model.fit(BatchFiles(*named, key=key, at_end=taken.append, watch=watch), executor=executor)
+    if history is not None and taken and taken[-1] is not None:
+        history.record(None, Version.of(model), taken[-1])
 
 
 def takes_batches(model: object) -> bool:

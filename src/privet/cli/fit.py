@@ -99,13 +99,17 @@ def fit(
 
 
 def _fit(model: Any, rows: list[Path], spread: cluster.Cluster, model_file: Path, *, lines: bool) -> None:
+    from privet.central.update import fit_first, takes_batches
     from privet.counting.file_source import Files
 
     with spread.executor() as executor, ReadProgress("reading the rows", lines=lines) as progress:
         files = Files(*rows, watch=progress.watch)
         # A pattern or folder may hold what is about to be replaced.
         check_output(model_file, force=True, inputs=files.paths)
-        model.fit(files, executor=executor)
+        if takes_batches(model):
+            fit_first(model, *rows, executor=executor, watch=progress.watch)
+        else:
+            model.fit(files, executor=executor)
 
 
 def _only_file(rows: list[Path], spread: cluster.Cluster) -> Path:
