@@ -8,8 +8,8 @@ import pandas as pd
 from privet import Channel, GaussianNoise, Numeric, Schema, Secret, UniformNoise, perturb
 from privet.datasets import agrawal
 
-TRAINING_ROWS, TEST_ROWS = 100_000, 5_000
 NOISES = {"gaussian": GaussianNoise, "uniform": UniformNoise}
+SPELLED = {"gaussian": "Gaussian", "uniform": "uniform"}
 # Attributes of whole numbers, one cell a value.
 _WHOLE = {
     "elevel": Numeric("elevel", -0.5, 4.5, bins=5),
@@ -28,12 +28,8 @@ class People(NamedTuple):
 def schema() -> Schema:
     """Return what is public about the people."""
     drawn = agrawal(1, random_state=0).schema
-    return Schema(
-        [_WHOLE.get(a.name, a) for a in drawn.attributes],
-        classes=drawn.classes,
-        target=drawn.target,
-        rows=TRAINING_ROWS,
-    )
+    attributes = [_WHOLE.get(a.name, a) for a in drawn.attributes]
+    return Schema(attributes, classes=drawn.classes, target=drawn.target)
 
 
 def people(n_rows: int, function: int, seed: int) -> People:

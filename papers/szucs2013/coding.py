@@ -1,0 +1,51 @@
+"""Section 3.2: what every attribute is in bits, and what its coding keeps of it."""
+
+from collections.abc import Iterator
+
+from papers.experiment import Experiment, Scale
+from papers.szucs2013.split import TRAINING_ROWS, split
+from papers.workers import Cell
+from privet.local.anonymity import binary_anonymity
+from privet.local.attribute_code import AttributeCode
+from privet.schema import Numeric
+
+NUMBER, CATEGORY = "number", "category"
+FINDINGS = (
+    "attribute",
+    "kind",
+    "values",
+    "bits",
+    "largest_share",
+    "anonymity_at_half",
+    "anonymity_at_1",
+    "by_eq_7",
+    "by_eq_8",
+)
+_HALF = 0.5
+
+
+def cells(scale: Scale) -> Iterator[Cell]:
+    """Yield the tables."""
+    yield from ((table,) for table in TRAINING_ROWS if scale == "full" or table == "adult")
+
+
+def measure(table: str) -> list[tuple[str | float, ...]]:
+    """Return a line for every attribute; both equations' anonymity at theta 1/2 where values are odd in number."""
+    return [_line(code) for code in split(table).coding.codes]
+
+
+def _line(code: AttributeCode) -> tuple[str | float, ...]:
+    kind = NUMBER if isinstance(code.attribute, Numeric) else CATEGORY
+    held = sorted((share for share in code.shares if share > 0), reverse=True)
+    both = [_anonymity(held, alone=place) for place in (len(held) - 1, 0)] if len(held) % 2 else ["", ""]
+    at = (code.anonymity(theta) for theta in (_HALF, 1.0))
+    return code.attribute.name, kind, len(held), code.n_bits, round(held[0], 4), *(round(a, 4) for a in at), *both
+
+
+def _anonymity(shares: list[float], *, alone: int) -> float:
+    """Return the anonymity at theta 1/2 where the value at ``alone`` is, and the others are paired in order."""
+    partners = [*shares[: alone + 1], 0.0, *shares[alone + 1 :]]
+    return round(binary_anonymity(list(zip(partners[::2], partners[1::2], strict=True)), _HALF), 4)
+
+
+CODING = Experiment("coding", ("table",), FINDINGS, cells, measure)
