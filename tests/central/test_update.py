@@ -1,6 +1,7 @@
 """A batch of files that is added to a model: what it counts, what it refuses, and when."""
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -125,6 +126,28 @@ def test_after_an_update_without_the_ledger_batches_are_still_compared(files, le
     assert (update.known_batches, update.unknown_batches) == (0, 3)
     with pytest.raises(DataError, match="in the model already"):
         update.add(files[1])
+
+
+def test_the_same_rows_are_not_spent_side_by_side_as_two_parts(files, ledger):
+    # Of parts the dearest counts: under two names, rows that were released twice would look as if released once.
+    model = fitted(files[0], ledger=ledger.for_part("october"))
+    branch = deepcopy(model)
+    Update(model.set_params(ledger=ledger.for_part("march"))).add(files[1])
+    sentence = "the ledger has this batch in the part 'march', and no row is in two parts; name that part, or, if these"
+    with pytest.raises(DataError, match=sentence):
+        Update(branch.set_params(ledger=ledger.for_part("spring"))).add(files[3])
+    with pytest.raises(DataError, match=sentence):
+        fit_first(PrivateRDTClassifier(SCHEMA, ledger=ledger.for_part("spring")), files[1])
+    assert ledger.for_part("spring").spent == 0.0
+    Update(branch.set_params(ledger=ledger.for_part("march"))).add(files[3])
+    assert ledger.for_part("march").spent == 2.0
+
+
+def test_what_all_parts_have_paid_for_may_be_in_any_of_them(files, ledger):
+    fit_first(PrivateRDTClassifier(SCHEMA, ledger=ledger), files[1])
+    fit_first(PrivateRDTClassifier(SCHEMA, ledger=ledger.for_part("march")), files[1])
+    fit_first(PrivateRDTClassifier(SCHEMA, ledger=ledger), files[1])
+    assert ledger.for_part("march").spent == 3.0
 
 
 def test_one_row_more_is_another_batch(files, ledger, tmp_path):

@@ -81,7 +81,9 @@ def test_a_release_asked_for_again_is_the_same_file_and_costs_nothing(privet, ag
     content = Path("bank.release.json").read_bytes()
     again = privet(f"{line} --json")
     assert Path("bank.release.json").read_bytes() == content
-    assert "the same bytes again, and nothing more was spent" in again.stderr
+    assert (
+        "the same bytes again, and nothing more was spent; the rows were not read, and other rows need" in again.stderr
+    )
     told = json.loads(again.stdout)
     assert (told["replayed"], told["ledger"]["spent"]) == (True, 0.5)
     Path("bank.release.json").unlink()
@@ -90,12 +92,31 @@ def test_a_release_asked_for_again_is_the_same_file_and_costs_nothing(privet, ag
     assert Path("other.json").read_bytes() == content
 
 
+def test_a_release_that_was_made_without_the_ledger_is_not_taken_for_paid(privet, agreed):
+    privet("ledger init bank.db --dataset customers --epsilon 1")
+    privet(release("bank", ""))
+    again = privet(release("bank", "--ledger bank.db"))
+    assert "this ledger has no entry of it, so it was made without; record it with `privet ledger add`" in again.stderr
+    assert Ledger("bank.db", dataset="customers").spent == 0.0
+
+
+def test_rows_may_be_in_several_files_and_none_of_them_is_written_over(privet, refused, agreed):
+    rows = pd.read_csv("bank.csv")
+    for i, half in enumerate((rows[:100], rows[100:])):
+        half.to_parquet(f"half-{i}.parquet")
+    line = "party release half-0.parquet half-1.parquet --structure structure.json --key bank.key --jobs 1"
+    sentence = refused("party release half-*.parquet --structure structure.json --key bank.key -o half-0.parquet", 2)
+    assert sentence == "'half-0.parquet' is read by this command; choose another output with -o"
+    assert privet(line).exit_code == 0
+    assert privet(f"party verify bank.release.json {BETWEEN}").exit_code == 0
+
+
 def test_a_lost_store_is_not_spent_twice_unasked(privet, refused, agreed):
     privet("ledger init bank.db --dataset customers --epsilon 1")
     line = release("bank", "--ledger bank.db --force")
     privet(line)
     next(Path("bank.releases").iterdir()).unlink()
-    assert "a release of this structure that the store lacks" in refused(line, EXIT_DATA)
+    assert "a release of this structure that the store 'bank.releases' lacks: name the" in refused(line, EXIT_DATA)
     assert privet(f"{line} --again").exit_code == 0
     assert Ledger("bank.db", dataset="customers").spent == 1.0
 

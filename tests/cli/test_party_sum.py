@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import people
 
-from privet import load
+from privet import Ledger, load
 from privet.partitioned import Party, PrivateKey, Roster, Structure, SumParty, Terms
 from privet.partitioned.transports.directory import Directory
 from privet.schema import Schema
@@ -65,6 +65,7 @@ def test_a_party_takes_part_and_gets_the_model(privet, others, agreed):
     assert (load("opened.privet").noisy_counts_ == model.noisy_counts_).all()
     repeated = privet(f"{LINE} --ledger bank.db --force --json")
     assert json.loads(repeated.stdout)["ledger"]["spent"] == 1.0
+    assert "drawn for this sum before: nothing more is spent, and the rows are not read" in repeated.stderr
     assert (load("model.privet").noisy_counts_ == model.noisy_counts_).all()
 
 
@@ -83,9 +84,26 @@ def test_a_party_that_is_alone_gives_up_with_the_names_of_the_others(privet, agr
     assert done.stderr.splitlines()[0] == "privet: waiting for the key message of clinic, mill"
     assert done.stderr.splitlines()[-1] == (
         "privet: no key message came from 'clinic', 'mill' within 0.2 s; nothing was opened; when all are ready, all "
-        "parties run attempt 2"
+        "parties run attempt 2 (--attempt 2), with the same noised counts"
     )
     assert not Path("model.privet").exists()
+
+
+def test_noised_counts_that_were_lost_need_a_new_round_whatever_is_paid(privet, refused, agreed):
+    privet("ledger init bank.db --dataset accounts --epsilon 5")
+    line = f"{LINE} --timeout 0.2 --ledger bank.db"
+    privet(line)
+    Path("bank.releases").rename("lost")
+    for again in ("", " --again"):
+        assert "or let all parties begin a new round, with a new structure" in refused(line + again, 3)
+    assert Ledger("bank.db", dataset="accounts").spent == 1.0
+
+
+def test_noised_counts_that_were_drawn_without_the_ledger_are_not_taken_for_paid(privet, agreed):
+    privet("ledger init bank.db --dataset accounts --epsilon 5")
+    privet(f"{LINE} --timeout 0.2")
+    done = privet(f"{LINE} --timeout 0.2 --ledger bank.db")
+    assert "this ledger has no entry of it, so it was made without; record it with `privet ledger add`" in done.stderr
 
 
 def test_nothing_is_opened_without_messages(refused, agreed):

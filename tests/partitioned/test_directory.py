@@ -94,7 +94,7 @@ def test_four_processes_lose_one_midway_and_then_open_the_same_noised_counts(pro
     for path in outcome.iterdir():
         assert re.fullmatch(
             "no masked message came from .*'school' within 1 s; nothing was opened; when all are ready, all parties "
-            "run attempt 2, with the same noised counts",
+            r"run attempt 2 \(--attempt 2\), with the same noised counts",
             path.read_text(),
         )
     noised = noised_of(stores)
@@ -136,6 +136,37 @@ def test_a_message_that_somebody_else_put_there_is_not_replaced(folders):
     exchange.send(KEY, "bank", b"a message")
     with pytest.raises(PartyError, match="another key message under the name of 'bank', which this party did not send"):
         exchange.send(KEY, "bank", b"another")
+
+
+def test_a_link_that_somebody_put_there_is_not_followed(folders):
+    exchange, victim = directory(folders), folders[0] / "ledger.db"
+    exchange.send(KEY, "clinic", b"a message")
+    (exchange.folder / "bank.key.json").symlink_to(victim)  # leads nowhere yet
+    with pytest.raises(PartyError, match="another key message under the name of 'bank', which this party did not send"):
+        exchange.send(KEY, "bank", b"a message")
+    assert not victim.exists()
+
+
+def test_a_link_put_there_at_the_last_moment_is_replaced_and_not_followed(folders, monkeypatch):
+    exchange, victim = directory(folders), folders[0] / "ledger.db"
+    victim.write_bytes(b"all that was spent")
+    exchange.send(KEY, "clinic", b"a message")
+    (exchange.folder / "bank.key.json").symlink_to(victim)
+    with monkeypatch.context() as patch:  # it looked before the link was there
+        patch.setattr("pathlib.Path.is_symlink", lambda _: False)
+        patch.setattr("pathlib.Path.exists", lambda _: False)
+        exchange.send(KEY, "bank", b"a message")
+    assert victim.read_bytes() == b"all that was spent"
+    assert exchange.present(KEY)["bank"] == b"a message"
+
+
+def test_a_message_that_is_too_long_for_the_sum_is_not_taken_into_memory(folders):
+    exchange = directory(folders)
+    exchange.send(KEY, "bank", b"a message")
+    with (exchange.folder / "mill.masked.json").open("wb") as file:
+        file.truncate(2**40)  # a hole, which takes no room on the disk
+    with pytest.raises(PartyError, match="the masked message of 'mill' is longer than any of this sum; ask the party"):
+        exchange.present(MASKED)
 
 
 def test_attempts_and_terms_do_not_mix(folders):

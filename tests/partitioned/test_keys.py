@@ -73,7 +73,7 @@ def test_a_damaged_public_key_is_refused(hex_):
         PublicKey("bank", hex_)
 
 
-@pytest.mark.parametrize("name", ["", "../bank", "a b", ".hidden", "a" * 65, None, "-x", "a\x1b"])
+@pytest.mark.parametrize("name", ["", "../bank", "a b", ".hidden", "a" * 65, None, "-x", "a\x1b", "\U00020000" * 60])
 def test_a_name_that_could_not_stand_in_a_files_name_is_refused(name):
     with pytest.raises(ParameterError, match="a party's name has at most 64 letters, digits, - and _"):
         PrivateKey.generate(name)
@@ -96,8 +96,10 @@ def test_a_roster_has_each_name_and_each_key_once():
     bank = PublicKey("bank", "a1" * 32)
     with pytest.raises(PartyError, match="'bank' and 'twin' have the same key, so they are one party under two names"):
         Roster([bank, PublicKey("twin", "a1" * 32)])
-    with pytest.raises(PartyError, match="'bank' is in the roster twice, perhaps in another case; rename one"):
+    with pytest.raises(PartyError, match="'bank' is in the roster twice, perhaps in another case or width; rename one"):
         Roster([PublicKey("Bank", "b2" * 32), bank])
+    with pytest.raises(PartyError, match="is in the roster twice, perhaps in another case or width; rename one"):
+        Roster([PublicKey("\uff22ank", "b2" * 32), bank])  # a wide B
     with pytest.raises(PartyError, match="a roster has from 1 to 10,000 parties"):
         Roster([])
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet import Ledger
-from privet.errors import BudgetExceeded, LedgerError, PartyError
+from privet.errors import BudgetExceeded, LedgerError, ParameterError, PartyError
 from privet.partitioned import Party, PrivateKey, SecureSumForest, SumParty
 from privet.partitioned.party import exact_counts
 from tests.partitioned.sums import NAMES, messages, parties_of, prepare, structure_of, table_of, terms_of
@@ -184,18 +184,107 @@ def test_a_budget_that_is_used_up_refuses_before_a_row_is_read(tmp_path):
     assert ledger.spent == 0.0
 
 
-def test_noised_counts_that_are_lost_are_not_drawn_again_unasked(tmp_path):
+def power_cut(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_crash_before_the_noised_counts_are_kept_is_spent_and_not_repeated_unasked(tmp_path, monkeypatch):
     ledger = ledger_of(tmp_path)
     party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
-    prepare({"bank": party})
-    next(tmp_path.rglob("noised")).unlink()
     data = table_of("bank")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("privet.partitioned.sum_store.SumStore.keep_noised", power_cut)
+        party.prepare(data.X, data.y)
+    assert ledger.spent == 1.0
     with pytest.raises(
-        LedgerError, match="knows of noised counts for this sum that the store lacks: put the stored file"
+        LedgerError, match="stopped after it had drawn noise and before anything was sent, which counts"
     ):
         party.prepare(data.X, data.y)
     party.prepare(data.X, data.y, again=True)
     assert ledger.spent == 2.0
+    assert party.key_message(1)
+
+
+LOST = "noised counts were drawn for this sum, and the store .* lacks them: name the store that has them, or let all"
+
+
+def share_law(scale, honest, size=400):
+    """How likely each share from -size to size is: the difference of two negative binomial variables."""
+    k = np.arange(1, size + 1)
+    q = math.exp(-1 / scale)
+    steps = np.concatenate([[1.0], np.cumprod(q * (k - 1 + 1 / honest) / k)])
+    law = np.correlate(steps, steps, "full")
+    return law / law.sum()
+
+
+def most_told(law, at=400, around=100):
+    """The largest log-ratio between neighbouring values that are not far from 0."""
+    near = np.log(law[at - around : at + around])
+    return np.abs(np.diff(near)).max()
+
+
+def test_other_noise_of_one_party_in_the_same_sum_would_take_from_the_promise_to_another():
+    # Two honest parties, scale 10: epsilon is 0.1. One of them drew twice, and both sums show the same share.
+    share = share_law(10, 2)
+    assert most_told(np.convolve(share, share, "same")) == pytest.approx(0.1, abs=1e-6)
+    seen_twice = share**2 / np.sum(share**2)
+    assert most_told(np.convolve(share, seen_twice, "same")) == pytest.approx(0.247, abs=1e-3)
+
+
+@pytest.mark.parametrize("lost", ["noised", "sum-*"])
+def test_noised_counts_that_may_have_left_are_never_drawn_again(tmp_path, lost):
+    # The others have masked their own counts for this sum already, or will: two sums would differ in one share.
+    ledger = ledger_of(tmp_path)
+    party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
+    prepare({"bank": party})
+    party.key_message(1)
+    next((tmp_path / "bank").rglob(lost)).rename(tmp_path / "elsewhere")
+    for again in (False, True):
+        with pytest.raises(PartyError, match=LOST):
+            party.prepare("no such file.csv", again=again)
+    assert ledger.spent == 1.0
+
+
+def test_a_kept_sum_that_lost_its_folder_is_not_drawn_again_even_if_nothing_was_sent(tmp_path):
+    # From an empty place nobody can tell what was sent.
+    ledger = ledger_of(tmp_path)
+    party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
+    prepare({"bank": party})
+    elsewhere = SumParty(Party(party.party.key, store=tmp_path / "new", ledger=ledger), terms_of())
+    with pytest.raises(PartyError, match=LOST):
+        elsewhere.prepare("no such file.csv", again=True)
+
+
+def test_without_a_ledger_messages_that_were_sent_tell_of_lost_noised_counts(tmp_path):
+    party = parties_of(terms_of(), tmp_path)["bank"]
+    prepare({"bank": party})
+    party.key_message(1)
+    next(tmp_path.rglob("noised")).unlink()
+    with pytest.raises(PartyError, match=LOST):
+        party.prepare("no such file.csv")
+
+
+def test_a_store_that_keeps_nothing_is_refused_before_anything_is_spent(tmp_path, monkeypatch):
+    ledger = ledger_of(tmp_path)
+    party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
+
+    def without_links(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", without_links)
+    with pytest.raises(ParameterError, match="cannot keep noised counts in .*: Operation not permitted; choose"):
+        prepare({"bank": party})
+    assert ledger.account().spendings == ()
+    assert not [path for path in (tmp_path / "bank").rglob("*") if path.is_file()]
+
+
+def test_sums_whose_hashes_begin_alike_share_no_noised_counts(tmp_path, monkeypatch):
+    first, second = terms_of(), terms_of(honest=2)
+    start = first.hash[:32]
+    for terms, end in ((first, "1"), (second, "2")):
+        monkeypatch.setitem(vars(terms), "hash", start + end * 32)
+        prepare({"bank": parties_of(terms, tmp_path)["bank"]})
+    assert len({path.read_bytes() for path in tmp_path.rglob("noised")}) == 2
 
 
 def test_an_unreadable_file_costs_nothing(tmp_path):

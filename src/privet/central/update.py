@@ -63,6 +63,7 @@ class Update:
         self.before_noise()
         if self._history is not None and fingerprint is not None:
             self._history.check_new(self._before, fingerprint)
+            self._history.check_part(fingerprint)
         self._fingerprint = fingerprint
 
 
@@ -71,10 +72,16 @@ def fit_first(
 ) -> None:
     """Fit a model that takes batches to files and write these down as its first; workers take no fingerprint."""
     history = None if model.ledger is None else BatchHistory(model.ledger)
-    taken: list[str | None] = []
+    taken: list[str] = []
+
+    def take(fingerprint: str | None) -> None:
+        if history is not None and fingerprint is not None:
+            history.check_part(fingerprint)
+            taken.append(fingerprint)
+
     key = None if history is None else history.key
-    model.fit(BatchFiles(*named, key=key, at_end=taken.append, watch=watch), executor=executor)
-    if history is not None and taken and taken[-1] is not None:
+    model.fit(BatchFiles(*named, key=key, at_end=take, watch=watch), executor=executor)
+    if history is not None and taken:
         history.record(None, Version.of(model), taken[-1])
 
 

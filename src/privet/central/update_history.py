@@ -19,7 +19,8 @@ _KEY_BYTES = 32
 class Batch:
     """A batch that made one model of another: both by checksum, the batch by its fingerprint.
 
-    ``before`` is None where the batch was the first, and ``dated`` where nobody gave a date.
+    ``before`` is None where the batch was the first, ``dated`` where nobody gave a date, and ``part`` where its cost is
+    borne by all parts of the data set.
     """
 
     before: str | None
@@ -27,6 +28,7 @@ class Batch:
     structure: str
     fingerprint: str
     dated: str | None = None
+    part: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class BatchHistory:
     """The batches that a data set's ledger knows, and the key of their fingerprints."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self._dataset = ledger.dataset
+        self._dataset, self._part = ledger.dataset, ledger.part
         self._book = Book(ledger.path)
 
     def key(self) -> bytes:
@@ -66,7 +68,8 @@ class BatchHistory:
     def batches(self) -> list[Batch]:
         """Return all batches of this data set, the earliest first."""
         entries = self._own(self._book.entries(), BATCH)
-        return [Batch(**{name: entry.body[name] for name in Batch.__dataclass_fields__}) for entry in entries]
+        known = Batch.__dataclass_fields__
+        return [Batch(**{name: value for name, value in entry.body.items() if name in known}) for entry in entries]
 
     def path_to(self, version: Version) -> list[Batch]:
         """Return the batches that led to a model, the earliest first, as far back as the ledger knows."""
@@ -92,6 +95,16 @@ class BatchHistory:
                 "add rows that are new, or, if these are others that only look alike, add them with the next batch"
             )
 
+    def check_part(self, fingerprint: str) -> None:
+        """Refuse a batch that the ledger has in another part: of several parts, the dearest alone counts as spent."""
+        parts = {batch.part for batch in self.batches() if batch.fingerprint == fingerprint}
+        others = sorted(part for part in parts - {self._part} if part is not None)
+        if self._part is not None and others:
+            raise DataError(
+                f"the ledger has this batch in the part {others[0]!r}, and no row is in two parts; name that part, or, "
+                "if these are other rows that only look alike, add them with the next batch"
+            )
+
     def check_date(self, version: Version, dated: str) -> None:
         """Refuse a date that is not after those of the batches in the model."""
         newest = max((batch.dated for batch in self.path_to(version) if batch.dated is not None), default="")
@@ -102,7 +115,8 @@ class BatchHistory:
 
     def record(self, before: Version | None, after: Version, fingerprint: str, dated: str | None = None) -> None:
         """Write down which batch made ``after`` of ``before``, or of nothing."""
-        batch = Batch(None if before is None else before.checksum, after.checksum, after.structure, fingerprint, dated)
+        origin = None if before is None else before.checksum
+        batch = Batch(origin, after.checksum, after.structure, fingerprint, dated, self._part)
         with self._book.writing() as page:
             page.append(BATCH, {"dataset": self._dataset, **asdict(batch)})
 

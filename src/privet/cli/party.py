@@ -34,9 +34,15 @@ MostEpsilon: TypeAlias = Annotated[
     float | None,
     typer.Option("--epsilon", help="The most that you pay; a dearer structure is refused.", show_default=False),
 ]
+OwnRows: TypeAlias = Annotated[
+    list[Path],
+    typer.Argument(metavar="ROWS...", help="Your own rows: files as for `privet fit`.", show_default=False),
+]
 KeyFile: TypeAlias = Annotated[
     Path, typer.Option("--key", metavar="FILE", help="The party's private key.", show_default=False)
 ]
+
+NOT_IN_LEDGER = "this ledger has no entry of it, so it was made without; record it with `privet ledger add`"
 
 
 def structure(

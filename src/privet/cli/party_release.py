@@ -8,14 +8,15 @@ import typer
 from privet.cli import options, output
 from privet.cli.files import check_output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.party import KeyFile, MostEpsilon, StructureFile, StructureHash, tell
+from privet.cli.party import NOT_IN_LEDGER, KeyFile, MostEpsilon, OwnRows, StructureFile, StructureHash, tell
+from privet.cli.read_progress import ReadProgress
 
 if TYPE_CHECKING:
     from privet.partitioned import Party, Release, Structure
 
 
 def release(
-    rows: options.RowsFile,
+    rows: OwnRows,
     structure_file: StructureFile,
     key: KeyFile,
     structure_hash: StructureHash = None,
@@ -38,6 +39,7 @@ def release(
         typer.Option("--output", "-o", help="The file to send; by default NAME.release.json.", show_default=False),
     ] = None,
     force: options.Force = False,
+    progress: options.Progress = False,
     as_json: options.Json = False,
 ) -> None:
     """Count your own rows, add noise, sign: one file to send, which may be published.
@@ -45,6 +47,7 @@ def release(
     It is stored first. Doing the same again gives the same file byte for byte and costs nothing: fresh noise would be a
     second release.
     """
+    from privet.counting.file_source import Files
     from privet.partitioned import Party
 
     part_of = _own_part(structure_file, key, structure_hash)
@@ -52,11 +55,12 @@ def release(
     holder = Party(key, store=store, ledger=chosen_ledger(ledger, dataset, part), epsilon=epsilon, n_jobs=jobs)
     destination = destination or Path(f"{holder.key.name}.release.json")
     stored = holder.stored(part_of)
-    if stored is None or not _holds(destination, stored):
-        inputs = tuple(path for path in (rows, structure_file, key, ledger) if path is not None)
-        check_output(destination, force=force, inputs=inputs)
-    with output.working("reading the rows and adding noise"):
-        made = holder.release(part_of, rows, again=again)
+    with ReadProgress("reading the rows", lines=progress) as shown:
+        files = Files(*rows, watch=shown.watch)
+        if stored is None or not _holds(destination, stored):
+            inputs = tuple(path for path in (*files.paths, structure_file, key, ledger) if path is not None)
+            check_output(destination, force=force, inputs=inputs)
+        made = holder.release(part_of, files, again=again)
     made.save(destination)
     _tell_release(made, part_of, holder, destination, replayed=stored is not None, as_json=as_json)
 
@@ -85,7 +89,12 @@ def _tell_release(
         facts["ledger"] = ledger_summary(holder.ledger)
     tell(facts, as_json=as_json)
     if replayed:
-        output.say("this release was made before: the same bytes again, and nothing more was spent")
+        output.say(
+            "this release was made before: the same bytes again, and nothing more was spent; the rows were not read, "
+            "and other rows need a new round, with a new structure"
+        )
+        if not (holder.ledger is None or holder.has_paid(counted)):
+            output.say(NOT_IN_LEDGER)
     if not as_json:
         kept = "no ledger was kept: further releases of these rows add to what they cost"
         output.print_text(kept if holder.ledger is None else ledger_sentence(holder.ledger))

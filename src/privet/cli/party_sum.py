@@ -8,7 +8,17 @@ import typer
 from privet.cli import options, output
 from privet.cli.files import check_output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.party import KeyFile, MostEpsilon, RosterFile, RosterHash, StructureFile, StructureHash
+from privet.cli.party import (
+    NOT_IN_LEDGER,
+    KeyFile,
+    MostEpsilon,
+    OwnRows,
+    RosterFile,
+    RosterHash,
+    StructureFile,
+    StructureHash,
+)
+from privet.cli.read_progress import ReadProgress
 from privet.errors import PartyError
 
 if TYPE_CHECKING:
@@ -32,7 +42,7 @@ ModelOutput: TypeAlias = Annotated[Path, typer.Option("--output", "-o", help="Th
 
 
 def sum_(
-    rows: options.RowsFile,
+    rows: OwnRows,
     structure_file: StructureFile,
     roster_file: RosterFile,
     key: KeyFile,
@@ -55,11 +65,12 @@ def sum_(
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Spend a second time where the stored noised counts are lost.")
+        bool, typer.Option("--again", help="Spend a second time after a crash, where nothing was sent yet.")
     ] = False,
     jobs: options.Jobs = -1,
     model_file: ModelOutput = Path("model.privet"),
     force: options.Force = False,
+    progress: options.Progress = False,
     as_json: options.Json = False,
 ) -> None:
     """Count your own rows, and open the sum with all other parties; nobody sees the counts of one.
@@ -68,18 +79,24 @@ def sum_(
 
     Another structure, roster or --honest is a new sum, and has its price.
     """
+    from privet.counting.file_source import Files
     from privet.partitioned import Party, SumParty
     from privet.partitioned.transports.directory import Directory
 
-    inputs = tuple(path for path in (rows, structure_file, roster_file, key, ledger) if path is not None)
+    named = (*Files(*rows).paths, structure_file, roster_file, key, ledger)
+    inputs = tuple(path for path in named if path is not None)
     check_output(model_file, force=force, inputs=inputs)
     terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest)
     account = chosen_ledger(ledger, dataset, part)
     exchange = Directory(folder, terms, attempt, timeout=timeout, say=output.say)
     kept = store or key.with_suffix(".releases")
     party = SumParty(Party(key, store=kept, ledger=account, epsilon=epsilon, n_jobs=jobs), terms)
-    with output.working("reading the rows and adding a share of the noise"):
-        party.prepare(rows, again=again)
+    if party.prepared:
+        output.say("noised counts were drawn for this sum before: nothing more is spent, and the rows are not read")
+        if not (account is None or party.has_paid):
+            output.say(NOT_IN_LEDGER)
+    with ReadProgress("reading the rows", lines=progress) as shown:
+        party.prepare(Files(*rows, watch=shown.watch), again=again)
     model = party.run(attempt, exchange)
     model.save(model_file)
     _tell(model, model_file, terms, account, as_json=as_json)

@@ -15,6 +15,8 @@ from privet.whole_file import whole_bytes
 
 # A document longer than this is refused before it is parsed.
 MAX_BYTES = 2**29
+# Parsed, a list or an object takes fifty times its bytes; a document has few of them.
+_MAX_NESTS, _MAX_VALUES = 10**6, 2**26
 DIGEST_CHARACTERS = 64
 
 
@@ -56,7 +58,8 @@ def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
 
 def parse(data: bytes, what: str) -> dict[str, Any]:
     """Return the document that ``data`` spells, in any layout; ``what`` names it in errors."""
-    if len(data) > MAX_BYTES:
+    nests, values = data.count(b"[") + data.count(b"{"), data.count(b",")
+    if len(data) > MAX_BYTES or nests > _MAX_NESTS or values > _MAX_VALUES:
         raise PartyError(f"{what} is larger than any that privet writes; it is not opened")
     try:
         document = json.loads(data, object_pairs_hook=_without_repeats)

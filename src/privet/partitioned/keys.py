@@ -3,9 +3,6 @@
 The private key is a file that its owner alone can read. It is never written over.
 """
 
-import os
-import secrets
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +12,10 @@ from typing import Any, Self
 from privet.errors import PartyError, PrivetError
 from privet.partitioned.canonical import canonical, check_document, is_hex, read_canonical, write_canonical
 from privet.partitioned.names import checked_name
+from privet.partitioned.secret_file import check_owner_only, write_secret
 
 PRIVATE_FORMAT, PUBLIC_FORMAT, VERSION = "privet-private-key", "privet-public-key", 1
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
-_OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True)
@@ -101,45 +98,6 @@ class PrivateKey:
     @property
     def _key(self) -> Any:
         return _ed25519().Ed25519PrivateKey.from_private_bytes(self.secret)
-
-
-def write_secret(path: str | Path, data: bytes, *, what: str) -> None:
-    """Write a new file that its owner alone can read, safely on the disk; one that is there is never replaced."""
-    path = Path(path)
-    unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
-    try:
-        # Made with these permissions: at no moment can others read it.
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        # Unlike renaming, linking fails where the name is taken, by another process at this moment too.
-        os.link(unfinished, path)
-        _keep_name(path.parent)
-    except FileExistsError:
-        raise PartyError(f"the {what} {str(path)!r} exists and is not replaced; choose another name") from None
-    except OSError as error:
-        raise PartyError(f"cannot write the {what} {str(path)!r}: {error.strerror}; choose another path") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _keep_name(folder: Path) -> None:
-    """Put a folder's new name on the disk, where a system lets one ask for it."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def check_owner_only(path: str | Path, what: str) -> None:
-    """Refuse a secret file that others on this machine can read."""
-    if os.name == "posix" and Path(path).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise PartyError(f"{what} can be read by others on this machine; run `chmod 600` on it, or make a new one")
 
 
 def _ed25519() -> ModuleType:

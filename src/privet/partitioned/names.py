@@ -5,6 +5,8 @@ import unicodedata
 from privet.errors import ParameterError
 
 MAX_NAME = 64
+# File systems take names of 255 bytes, ending and all; a letter may have four.
+_MAX_BYTES = 200
 
 
 def checked_name(name: object) -> str:
@@ -12,9 +14,10 @@ def checked_name(name: object) -> str:
     if isinstance(name, str):
         # Spellings that look alike are one name.
         name = unicodedata.normalize("NFC", name)
-        if 0 < len(name) <= MAX_NAME and name[0].isalnum() and all(c.isalnum() or c in "-_" for c in name):
+        plain = 0 < len(name) <= MAX_NAME and name[0].isalnum() and all(c.isalnum() or c in "-_" for c in name)
+        if plain and len(name.encode()) <= _MAX_BYTES:
             return name
     raise ParameterError(
-        f"a party's name has at most {MAX_NAME} letters, digits, - and _, beginning with a letter or digit; choose "
-        "another"
+        f"a party's name has at most {MAX_NAME} letters, digits, - and _ ({_MAX_BYTES} bytes), beginning with a letter "
+        "or digit; choose another"
     )

@@ -1,6 +1,5 @@
 """A party: it counts on its own rows, adds noise, signs, remembers what it has sent. The argument is in party.md."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,10 @@ from privet.central.leaf_counts import LEAF_COUNTS
 from privet.counting.opening import has_own_labels, opened
 from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
 from privet.errors import DataError, LedgerError, ParameterError, PartyError
-from privet.partitioned.keys import PrivateKey, write_secret
+from privet.partitioned.keys import PrivateKey
 from privet.partitioned.release import Release
 from privet.partitioned.roster import Roster
+from privet.partitioned.secret_file import make_store, write_secret
 from privet.partitioned.structure import Structure
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
@@ -93,7 +93,7 @@ class Party:
         if stored is not None:
             return stored
         self._check_not_spent(structure, again=again)
-        self._make_store()
+        make_store(self.store, what="releases")
         with self._reserve(structure) as reservation:  # refuses here, before any data are read
             noisy_counts, event = self._noisy_counts(structure, X, y, reservation)
             release = Release.signed(self.key, structure, noisy_counts, event)
@@ -131,15 +131,20 @@ class Party:
                 "take the part of the same name"
             )
 
+    def has_paid(self, structure: Structure) -> bool:
+        """Return whether the ledger knows of a release of ``structure`` that counts as spent."""
+        spendings = () if self.ledger is None else self.ledger.account().spendings
+        return any(
+            spending.begun.body.get("structure") == structure.hash and spending.expense is not None
+            for spending in spendings
+        )
+
     def _check_not_spent(self, structure: Structure, *, again: bool) -> None:
-        if self.ledger is None or again:
-            return
-        for spending in self.ledger.account().spendings:
-            if spending.begun.body.get("structure") == structure.hash and spending.expense is not None:
-                raise LedgerError(
-                    "the ledger knows of a release of this structure that the store lacks: put the stored file "
-                    "back, or spend a second time with again=True (--again)"
-                )
+        if self.has_paid(structure) and not again:
+            raise LedgerError(
+                f"the ledger knows of a release of this structure that the store {str(self.store)!r} lacks: name the "
+                "store that has it, or spend a second time with again=True (--again)"
+            )
 
     def _reserve(self, structure: Structure) -> Reservation | NoReservation:
         if self.ledger is None:
@@ -158,16 +163,6 @@ class Party:
                 "another process of this party has released the same structure meanwhile; this one's counts are "
                 "dropped, and count as spent: run it again to send what is stored"
             ) from None
-
-    def _make_store(self) -> None:
-        try:
-            self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise ParameterError(
-                f"cannot keep releases in {str(self.store)!r}: {error.strerror}; choose another folder"
-            ) from error
-        if not os.access(self.store, os.W_OK):
-            raise ParameterError(f"cannot keep releases in {str(self.store)!r}: it is read-only; choose another folder")
 
     def _path(self, structure: Structure) -> Path:
         return self.store / f"{structure.hash}.json"

@@ -1,5 +1,6 @@
 """The roster: which parties take part, and by which keys their signatures are known."""
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,12 +82,15 @@ def _check_distinct(members: tuple[PublicKey, ...]) -> None:
     names: set[str] = set()
     holder_of: dict[str, str] = {}
     for member in members:
-        if member.name.casefold() in names:
-            raise PartyError(f"the name {member.name!r} is in the roster twice, perhaps in another case; rename one")
+        look = unicodedata.normalize("NFKC", member.name.casefold()).casefold()
+        if look in names:
+            raise PartyError(
+                f"the name {member.name!r} is in the roster twice, perhaps in another case or width; rename one"
+            )
         if member.hex in holder_of:
             raise PartyError(
                 f"{holder_of[member.hex]!r} and {member.name!r} have the same key, so they are one party under two "
                 "names; leave one out"
             )
-        names.add(member.name.casefold())
+        names.add(look)
         holder_of[member.hex] = member.name

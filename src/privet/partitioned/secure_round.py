@@ -24,10 +24,11 @@ from privet.partitioned.sum_messages import (
     masked_message,
     read_keys,
 )
-from privet.partitioned.sum_store import SumStore
+from privet.partitioned.sum_store import NEW_ROUND, SumStore
 from privet.partitioned.sum_terms import Terms
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, NoReservation, Reservation
+from privet.privacy.ledger.account import RESERVED
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.rng import NoiseSource, SystemNoise
 
@@ -60,7 +61,17 @@ class SumParty:
         self.name = party.key.name
         if terms.roster.key_of(self.name) != party.public:
             raise PartyError(f"the roster has another key for {self.name!r}; use that one, or make a new roster")
-        self._store = SumStore(party.store / f"sum-{terms.hash[:32]}")
+        self._store = SumStore(party.store / f"sum-{terms.hash}")
+
+    @property
+    def prepared(self) -> bool:
+        """Whether the noised counts are there, so that rows are not looked at any more."""
+        return self._noised() is not None
+
+    @property
+    def has_paid(self) -> bool:
+        """Whether the ledger knows of noised counts for these terms that count as spent."""
+        return bool(self._states())
 
     def prepare(self, X: Any, y: Any = None, *, again: bool = False, noise: NoiseSource | None = None) -> None:
         """Count the party's rows and add its share of noise, where that has not been done for these terms.
@@ -70,7 +81,7 @@ class SumParty:
         X, y
             The party's rows and labels, or a file that has both; not looked at where the noised counts are there.
         again : bool
-            Spend a second time where the ledger knows of noised counts that the store has lost.
+            Spend a second time where a crash has cost noised counts of which nothing was sent.
         noise : NoiseSource, optional
             For tests; the system's secure generator unless given.
 
@@ -79,9 +90,10 @@ class SumParty:
         The noised counts are not private by themselves. They stay in the store, and leave it under masks only.
         """
         self.party.check_asked(self.terms.structure)
-        if self._noised() is not None:
+        if self.prepared:
             return
-        self._check_not_spent(again=again)
+        self._check_not_drawn(again=again)
+        self._store.make()
         with self._reserve() as reservation:  # refuses here, before any data are read
             noised, event = self._with_share(X, y, reservation.watch(noise or SystemNoise()))
             self._store.keep_noised(noised.ravel())
@@ -94,7 +106,7 @@ class SumParty:
         sent = self._store.message(KEY, attempt)
         if sent is not None:
             return sent
-        if self._noised() is None:
+        if not self.prepared:
             raise PartyError("this party has not counted its rows for these terms; prepare it first")
         if attempt < self._store.newest():
             raise PartyError(
@@ -153,15 +165,31 @@ class SumParty:
             what=LEAF_COUNTS, noise=noise,
         )  # fmt: skip
 
-    def _check_not_spent(self, *, again: bool) -> None:
-        if self.party.ledger is None or again:
+    def _check_not_drawn(self, *, again: bool) -> None:
+        """Refuse to draw noised counts a second time, unless the first ones cannot have left this party.
+
+        Of two sums that differ in this party's noise alone, the difference tells that noise: the rows of all others
+        would lose its share of their protection.
+        """
+        states = self._states()
+        if not states and self._store.newest() == 0:
             return
-        for spending in self.party.ledger.account().spendings:
-            if spending.begun.body.get("terms") == self.terms.hash and spending.expense is not None:
-                raise LedgerError(
-                    "the ledger knows of noised counts for this sum that the store lacks: put the stored file back, or "
-                    "spend a second time with again=True (--again)"
-                )
+        if not (self._store.nothing_sent and states == {RESERVED}):
+            raise PartyError(
+                f"noised counts were drawn for this sum, and the store {str(self.party.store)!r} lacks them: name the "
+                f"store that has them, or {NEW_ROUND}; other noise in the same sum would weaken the promise to all rows"
+            )
+        if not again:
+            raise LedgerError(
+                "an earlier run stopped after it had drawn noise and before anything was sent, which counts as spent: "
+                "spend a second time with again=True (--again)"
+            )
+
+    def _states(self) -> set[str]:
+        """Return what the ledger says has become of noised counts for these terms, but for withdrawn ones."""
+        spendings = () if self.party.ledger is None else self.party.ledger.account().spendings
+        own = [spending for spending in spendings if spending.begun.body.get("terms") == self.terms.hash]
+        return {spending.state for spending in own if spending.expense is not None}
 
     def _reserve(self) -> Reservation | NoReservation:
         if self.party.ledger is None:

@@ -24,6 +24,7 @@ _VERSION, _STREAM_FORMAT = 1, "privet-sum-stream"
 _COMMON = {"terms", "attempt", "party", "signature"}
 _OWN = {KEY: {"public"}, MASKED: {"keys", "vector"}}
 MAX_ATTEMPTS = 10**6
+_TEXT_BYTES = 2**12
 
 
 def key_message(key: PrivateKey, terms: Terms, attempt: int, agreement: AgreementKey) -> bytes:
@@ -35,6 +36,12 @@ def masked_message(key: PrivateKey, terms: Terms, attempt: int, keys: Mapping[st
     """Return the second message of a party: its masked counts, and which keys they were masked with."""
     vector = base64.b64encode(masked.astype(WORD).tobytes()).decode("ascii")
     return _signed(key, MASKED, terms, attempt, {"keys": digest(dict(keys)), "vector": vector})
+
+
+def longest_message(terms: Terms) -> int:
+    """Return how many bytes no message is longer than: masked counts in base64, and a little text."""
+    n_leaves, n_classes = terms.structure.shape
+    return 2 * WORD.itemsize * n_leaves * n_classes + _TEXT_BYTES
 
 
 def check_attempt(attempt: object) -> int:

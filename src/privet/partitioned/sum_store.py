@@ -3,37 +3,41 @@
 Noised counts and the keys of masks are secret: whoever has them and the messages can take the sum apart.
 """
 
-import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError, PartyError
-from privet.partitioned.keys import check_owner_only, write_secret
 from privet.partitioned.masks import KEY_BYTES, AgreementKey
+from privet.partitioned.secret_file import check_owner_only, make_store, write_new
 from privet.whole_file import whole_bytes
 
 _SECRET = "secret"  # noqa: S105 - how a file's name ends
 _NUMBER = np.dtype("<i8")
+NEW_ROUND = "let all parties begin a new round, with a new structure"
 
 
 class SumStore:
-    """The folder of one party and one set of terms; it is made when something is kept."""
+    """The folder of one party and one set of terms."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    def make(self) -> None:
+        """Make the folder, and see that it keeps files, before anything is spent."""
+        make_store(self._folder, what="noised counts")
+
+    @property
+    def nothing_sent(self) -> bool:
+        """Whether the folder is there to say that no message has left; one that is lost says nothing."""
+        return self._folder.is_dir() and self.newest() == 0
 
     def noised(self, size: int) -> NDArray[np.int64] | None:
         """Return the noised counts, if they have been drawn."""
         data = self._read_secret(self._folder / "noised")
         if data is not None and len(data) != size * _NUMBER.itemsize:
-            raise PartyError(
-                "the noised counts in the store are damaged; put a copy back, or remove the file and spend a second "
-                "time with again=True (--again)"
-            )
+            raise PartyError(f"the noised counts in the store are damaged; put a copy back, or {NEW_ROUND}")
         return None if data is None else np.frombuffer(data, dtype=_NUMBER).astype(np.int64)
 
     def keep_noised(self, noised: NDArray[np.int64]) -> None:
@@ -84,14 +88,7 @@ class SumStore:
     def _write_secret(self, path: Path, data: bytes, what: str) -> None:
         """Write a secret whole or not at all, and never over another one."""
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
-            try:
-                write_secret(unfinished, data, what=what)
-                os.link(unfinished, path)  # fails where the name is taken, which renaming does not
-            finally:
-                with suppress(FileNotFoundError):
-                    unfinished.unlink()
+            write_new(path, data)
         except FileExistsError:
             raise PartyError(f"the {what} of this party are being made by another process; run one at a time") from None
         except OSError as error:

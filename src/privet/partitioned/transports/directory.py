@@ -3,15 +3,14 @@
 A file is there whole or not at all. Who can write to the folder can stop a round, and no more: every message is signed.
 """
 
+import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from privet.errors import ParameterError, PartyError
-from privet.partitioned.canonical import MAX_BYTES
-from privet.partitioned.sum_messages import KEY, check_attempt
+from privet.partitioned.sum_messages import check_attempt, longest_message
 from privet.partitioned.sum_terms import Terms
-from privet.whole_file import whole_bytes
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 
@@ -44,7 +43,7 @@ class Directory:
         self._names, self._attempt = terms.roster.names, check_attempt(attempt)
         if not 0 < timeout < float("inf"):
             raise ParameterError(f"timeout={timeout!r} is no number of seconds; pass one above 0, such as 600")
-        self._timeout, self._say = timeout, say
+        self._timeout, self._say, self._longest = timeout, say, longest_message(terms)
         self._shared = Path(folder)
         if not self._shared.is_dir():
             raise ParameterError(f"there is no folder {str(folder)!r}; make it where all parties can write")
@@ -57,13 +56,12 @@ class Directory:
         except OSError as error:
             raise ParameterError(f"cannot write to {str(self._shared)!r}: {error.strerror}; choose another") from error
         path = self._path(kind, party)
-        if path.exists() and path.read_bytes() != message:
+        if path.is_symlink() or (path.exists() and self._read(kind, party) != message):
             raise PartyError(
                 f"the folder has another {kind} message under the name of {party!r}, which this party did not send; "
                 f"find out who did, and begin attempt {self._attempt + 1} in a clean folder"
             )
-        with whole_bytes(path) as file:
-            file.write(message)
+        self._put(path, message)
 
     def collect(self, kind: str) -> dict[str, bytes]:
         """Return the messages of all parties, once they are there; give up after the timeout."""
@@ -84,13 +82,23 @@ class Directory:
         return {name: self._read(kind, name) for name in self._names if self._path(kind, name).is_file()}
 
     def _gave_up(self, kind: str, missing: list[str]) -> PartyError:
-        late = ", ".join(map(repr, missing))
-        way_out = f"when all are ready, all parties run attempt {self._attempt + 1}"
-        if kind != KEY:
-            way_out += ", with the same noised counts"
+        late, following = ", ".join(map(repr, missing)), self._attempt + 1
         return PartyError(
-            f"no {kind} message came from {late} within {self._timeout:g} s; nothing was opened; {way_out}"
+            f"no {kind} message came from {late} within {self._timeout:g} s; nothing was opened; when all are ready, "
+            f"all parties run attempt {following} (--attempt {following}), with the same noised counts"
         )
+
+    def _put(self, path: Path, message: bytes) -> None:
+        """Write a message whole or not at all. A link that others may have put there is not followed but replaced."""
+        unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
+        try:
+            with unfinished.open("xb") as file:
+                file.write(message)
+            unfinished.replace(path)
+        except OSError as error:
+            raise ParameterError(f"cannot write to {str(self._shared)!r}: {error.strerror}; choose another") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     def _path(self, kind: str, party: str) -> Path:
         return self.folder / f"{party}.{kind}.json"
@@ -98,8 +106,13 @@ class Directory:
     def _read(self, kind: str, party: str) -> bytes:
         try:
             with self._path(kind, party).open("rb") as file:
-                return file.read(MAX_BYTES + 1)
+                message = file.read(self._longest + 1)
         except OSError as error:
             raise PartyError(
                 f"cannot read the {kind} message of {party!r}: {error.strerror}; check the folder"
             ) from error
+        if len(message) > self._longest:
+            raise PartyError(
+                f"the {kind} message of {party!r} is longer than any of this sum; ask the party for its own"
+            )
+        return message
