@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv demo test browser-tools browser check format slow bench bench-full accuracy figures flower cluster java spark lock clean
+.PHONY: venv docs docs-check demo test browser-tools browser check format slow bench bench-full utility papers papers-quick flower cluster java spark lock clean
 
 venv: $(READY)
 
@@ -19,7 +19,7 @@ demo: venv
 	$(BIN)/privet demo
 
 test: venv
-	$(BIN)/python -m pytest -m "not slow and not browser and not cluster and not spark" -n 2
+	$(BIN)/python -m pytest -m "not slow and not browser and not site and not cluster and not spark" -n 2
 
 # A browser for `make browser`, and node, in which `make test` runs exported code and which it otherwise skips. Where
 # one is missing, Debian's packages are installed.
@@ -73,19 +73,18 @@ format: venv
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Each speed bar as a ratio measured in one run; bench-full adds the slow ones.
+# Each speed bar as a ratio measured in one run, and how time and memory grow. bench-full adds the slow ones, takes some
+# 20 minutes, and writes benchmarks/speed/results and the README's picture.
 bench: venv
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.speed.run
 
 bench-full: venv
-	$(BIN)/python -m benchmarks.run --full
+	$(BIN)/python -m benchmarks.speed.run --full --page
 
-# Accuracy on UCI tables: Private-RDT as in its paper, all methods side by side, which takes some 20 minutes, and the
-# recommended forest beside others.
-accuracy: venv
-	$(BIN)/python -m benchmarks.accuracy_private_rdt
-	$(BIN)/python -m benchmarks.accuracy_methods --again
-	$(BIN)/python -m benchmarks.accuracy_forest --again
+# How good the models are: every method and its peers on UCI tables, some 40 minutes; goes on where it stopped.
+utility: venv
+	$(BIN)/python -m benchmarks.utility.run
+	$(BIN)/python -m benchmarks.utility.page
 
 # A secure sum over a real SuperLink and four SuperNodes with TLS on this machine. flwr does not fit beside what is locked.
 .venv-flower/.ready: examples/flower_requirements.txt
@@ -97,14 +96,29 @@ accuracy: venv
 flower: .venv-flower/.ready
 	.venv-flower/bin/python examples/flower_rounds.py
 
-# The papers' figures on disturbed records, tables and pictures in papers/*/results; an hour or so.
-figures: venv
-	$(BIN)/python -m papers.agrawal2000.figure2
-	$(BIN)/python -m papers.agrawal2000.figures5_6 --again
-	$(BIN)/python -m papers.agrawal2000.verdict
-	$(BIN)/python -m papers.szucs2013.figure1
-	$(BIN)/python -m papers.szucs2013.figure2
-	$(BIN)/python -m papers.szucs2013.figure2 --table census-income-kdd --trees 30
+# The five papers: claims, figures and measurements in papers/*/results; hours, and it goes on where it stopped. The quick
+# form takes minutes, and leaves its results in papers-quick.
+papers: venv
+	$(BIN)/privet papers run all --full --output papers
+
+papers-quick: venv
+	$(BIN)/privet papers run all --quick
+
+# The documentation, in build/site: open its index.html, no server is needed. Its tools have an environment of their own.
+.venv-docs/.ready: docs/requirements.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	@touch .venv-docs/.ready
+
+docs: venv .venv-docs/.ready
+	$(BIN)/python -m docs.tools.gallery build/docs
+	$(BIN)/python -m docs.tools.commands build/docs
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --quiet
+
+# Every link, anchor and picture of it, and a walk through in Chromium, as wide as a desk and as a phone.
+docs-check: docs browser-tools
+	$(BIN)/python -m docs.tools.check_links build/site
+	$(BIN)/python -m pytest -m site tests/browser/test_site_in_browser.py
 
 lock: venv
 	$(BIN)/python -m pip install --quiet uv
@@ -112,5 +126,5 @@ lock: venv
 		--no-emit-index-url --no-header --quiet --python-version 3.11 --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-flower .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-docs .venv-flower .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

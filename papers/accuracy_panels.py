@@ -50,7 +50,17 @@ def draw_panels(
     figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
     figure.savefig(path, dpi=DPI)
     plt.close(figure)
+    _in_few_colours(path)
     return path
+
+
+def _in_few_colours(path: Path) -> None:
+    """Make the picture smaller: bands over bands have many tints that nobody tells apart."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(128)
+    few.save(path, optimize=True)
 
 
 def _draw_panel(

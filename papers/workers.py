@@ -41,9 +41,11 @@ class Workers:
     def __exit__(self, *failure: object) -> None:
         if self._pool is None:
             return
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(active_children()) - self._others:
-            child.terminate()
+        interrupted = failure != (None, None, None)
+        self._pool.shutdown(wait=not interrupted, cancel_futures=True)
+        if interrupted:
+            for child in set(active_children()) - self._others:
+                child.terminate()
 
     def measure(self, function: Callable[..., Lines], cells: Sequence[Cell]) -> Iterator[tuple[Cell, Lines]]:
         """Yield each cell with its lines, as soon as it has been measured."""

@@ -1,39 +1,52 @@
 """Section 5.3: rows spread over 2 to 10 parties, at epsilon 0.5: release files, a secure sum, one curator.
 
 Every party is a `Party` with a key and a store of its own; what it releases goes through a file, or through the two
-messages of a secure sum. Run ``python -m papers.jagannathan2012.horizontal``; the picture and the table go to
-``results/``.
+messages of a secure sum.
 """
 
-import argparse
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from papers.jagannathan2012 import folds
+from papers.experiment import Cell, Experiment, Scale
+from papers.jagannathan2012.folds import accuracy, over_runs
 from papers.jagannathan2012.tables import TREES, Table
 from privet import HorizontalForest, Party, PrivateRDTClassifier
 from privet.partitioned import PrivateKey, Release, Roster, SecureSumForest, Structure, SumParty, Terms
 
 EPSILON = 0.5
-PARTIES = (2, 3, 4, 5, 6, 7, 8, 9, 10)
-TITLES = {"nursery": "Nursery", "mushroom": "Mushroom", "congressional-voting": "Congressional Voting"}
-COLUMNS = ("table", "way", "parties", "accuracy", "sd", "majority")
+PARTIES = {"quick": (2, 10), "full": (2, 3, 4, 5, 6, 7, 8, 9, 10)}
+CURATOR = "one curator"
+FILES = "release files"
+SUM = "secure sum, all but one honest"
+SUM_OF_HONEST = "secure sum, all honest"
+WAYS = (CURATOR, FILES, SUM, SUM_OF_HONEST)
 Rows: TypeAlias = list[tuple[Any, Any]]
 
 
-def by_curator(table: Table, X: Any, y: Any, *, n_trees: int) -> Any:
+def by_curator(table: Table, X: Any, y: Any, *, n_trees: int, epsilon: float, seed: int) -> Any:
     """Return the forest of one curator who holds all rows."""
-    return PrivateRDTClassifier(table.schema, epsilon=EPSILON, n_trees=n_trees).fit(X, y)
+    model = PrivateRDTClassifier(table.schema, epsilon=epsilon, n_trees=n_trees, random_state=seed, n_jobs=1)
+    return model.fit(X, y)
 
 
-def by_parties(table: Table, X: Any, y: Any, *, n_parties: int, n_trees: int, combine: Callable[..., Any]) -> Any:
+def by_parties(
+    table: Table,
+    X: Any,
+    y: Any,
+    *,
+    n_trees: int,
+    epsilon: float,
+    seed: int,
+    n_parties: int,
+    combine: Callable[..., Any],
+) -> Any:
     """Return the forest of parties among whom the rows are dealt out."""
-    structure = Structure.draw(table.schema, epsilon=EPSILON, n_trees=n_trees)
+    structure = Structure.draw(table.schema, epsilon=epsilon, n_trees=n_trees, random_state=seed)
     shares = np.array_split(np.random.default_rng().permutation(len(X)), n_parties)
     rows = [(X.iloc[share], y[share]) for share in shares]
     with tempfile.TemporaryDirectory() as folder:
@@ -63,28 +76,27 @@ def secure_sum(
     return SecureSumForest.open(terms, 1, keys, masked)
 
 
-WAYS: dict[str, Callable[..., Any]] = {
-    "release files": release_files,
-    "secure sum, all but one honest": secure_sum,
-    "secure sum, all honest": partial(secure_sum, all_honest=True),
+COMBINE: dict[str, Callable[..., Any]] = {
+    FILES: release_files,
+    SUM: secure_sum,
+    SUM_OF_HONEST: partial(secure_sum, all_honest=True),
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--output", type=Path, default=folds.RESULTS)
-    chosen = parser.parse_args()
-    cells = [folds.Cell(table, "one curator", 1, partial(by_curator, n_trees=TREES[table])) for table in TITLES] + [
-        folds.Cell(table, way, m, partial(by_parties, n_parties=m, n_trees=TREES[table], combine=combine))
-        for table in TITLES
-        for way, combine in WAYS.items()
-        for m in PARTIES
-    ]
-    lines = folds.figure_lines(cells, folds.measure(cells, chosen.runs))
-    folds.write_lines(chosen.output / "horizontal.csv", COLUMNS, lines)
-    folds.draw(chosen.output / "horizontal.png", lines, x="parties, epsilon 0.5", titles=TITLES)
+def measure(name: str, n_trees: int, way: str, n_parties: int, epsilon: float, run: int) -> list[tuple[float]]:
+    common: dict[str, Any] = {"n_trees": n_trees, "epsilon": epsilon, "seed": run}
+    if way == CURATOR:
+        return [(accuracy(name, run, partial(by_curator, **common)),)]
+    train = partial(by_parties, **common, n_parties=n_parties, combine=COMBINE[way])
+    return [(accuracy(name, run, train),)]
 
 
-if __name__ == "__main__":
-    main()
+def cells(scale: Scale) -> Iterator[Cell]:
+    points = [(name, TREES[name], CURATOR, 1, EPSILON) for name in TREES]
+    points += [(name, TREES[name], way, m, EPSILON) for name in TREES for way in COMBINE for m in PARTIES[scale]]
+    return over_runs(scale, points)
+
+
+EXPERIMENT = Experiment(
+    "horizontal", ("table", "trees", "way", "parties", "epsilon", "run"), ("accuracy",), cells, measure
+)

@@ -1,8 +1,8 @@
 """The paper's tables, prepared as it has them: Nursery, Mushroom, Congressional Voting.
 
 Nursery has three classes (recommend and very_recom are merged into priority), Mushroom does without stalk-root, which
-has missing values, and a missing vote is replaced by the bill's majority. Each schema declares the table's number of
-rows.
+has missing values, and a missing vote is replaced by the bill's majority. Table 1 counts 253 questions on Mushroom,
+those of all its 22 attributes, so there stalk-root stays. Each schema declares the table's number of rows.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,12 @@ from numpy.typing import NDArray
 from privet import Schema
 from privet.datasets import uci
 
+NURSERY, MUSHROOM, VOTES = "nursery", "mushroom", "congressional-voting"
+WHOLE_MUSHROOM = "mushroom with stalk-root"
+TITLES = {NURSERY: "Nursery", MUSHROOM: "Mushroom", VOTES: "Congressional Voting"}
+SHORT = {NURSERY: "Nursery", MUSHROOM: "Mushroom", VOTES: "Votes", WHOLE_MUSHROOM: "Mushroom"}
 # As in the paper, fewer for the small table.
-TREES = {"nursery": 10, "mushroom": 10, "congressional-voting": 5}
+TREES = {NURSERY: 10, MUSHROOM: 10, VOTES: 5}
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,15 @@ class Table:
 @cache
 def prepared(name: str) -> Table:
     """Return the table called ``name`` as the paper has it."""
-    data = uci(name)
+    data = uci(MUSHROOM if name == WHOLE_MUSHROOM else name)
     X, y = data.X, data.y
     attributes, classes = list(data.schema.attributes), list(data.schema.classes)
-    if name == "nursery":
+    if name == NURSERY:
         y = np.where(np.isin(y, ["recommend", "very_recom"]), "priority", y)
         classes = [c for c in classes if c not in {"recommend", "very_recom"}]
-    if name == "mushroom":
+    if name == MUSHROOM:
         X, attributes = X.drop(columns="stalk-root"), [a for a in attributes if a.name != "stalk-root"]
-    if name == "congressional-voting":
+    if name == VOTES:
         X = X.fillna(X.mode().iloc[0])
-    return Table(X, y, Schema(attributes, classes=classes, rows=len(X)))
+    # Categories are coded faster, fold by fold.
+    return Table(X.astype("category"), y, Schema(attributes, classes=classes, rows=len(X)))

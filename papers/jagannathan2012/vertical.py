@@ -1,39 +1,38 @@
 """Fig. 5: Congressional Voting with its bills dealt out at random to two parties, who both know the class.
 
-Shown is the epsilon that is truly spent. As the paper has it each party spends the whole of its epsilon, so the two
-spend twice as much; by default they share it. Run ``python -m papers.jagannathan2012.vertical``; the picture and the
-table go to ``results/``.
+As the paper has it each party spends the whole of its epsilon, so the two spend twice as much; by default they share
+it. What is truly spent is read off the model's guarantee.
 """
 
-import argparse
 import tempfile
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from papers.jagannathan2012 import folds
-from papers.jagannathan2012.tables import TREES, Table
-from privet import Party, PrivateRDTClassifier, VerticalForest
+from papers.experiment import Cell, Experiment, Scale
+from papers.jagannathan2012.folds import accuracy, over_runs
+from papers.jagannathan2012.horizontal import by_curator
+from papers.jagannathan2012.tables import TREES, VOTES, Table
+from privet import Party, VerticalForest
 from privet.partitioned import PrivateKey, Roster, SplitStructure
 
-VOTES = "congressional-voting"
-EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
-TITLES = {VOTES: "Congressional Voting"}
-COLUMNS = ("table", "way", "epsilon asked for", "epsilon spent", "accuracy", "sd", "majority")
+EPSILONS = {"quick": (0.1, 0.25, 0.5), "full": (0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)}
+WHOLE = "whole table"
+SHARED = "two halves, epsilon shared"
+PAPER = "two halves as in the paper"
+VARIANTS = {SHARED: "sound", PAPER: "paper"}
 
 
-def whole(table: Table, X: Any, y: Any, *, epsilon: float) -> Any:
-    """Return the forest of one curator who holds all columns."""
-    return PrivateRDTClassifier(table.schema, epsilon=epsilon, n_trees=TREES[VOTES]).fit(X, y)
-
-
-def halves(table: Table, X: Any, y: Any, *, epsilon: float, variant: str) -> VerticalForest:
+def by_halves(table: Table, X: Any, y: Any, *, n_trees: int, epsilon: float, seed: int, variant: str) -> VerticalForest:
     """Return the forest of two parties with half of the columns each."""
-    names = np.random.default_rng().permutation(table.schema.names).tolist()
+    names = np.random.default_rng(seed).permutation(table.schema.names).tolist()
     split = {"alice": names[: len(names) // 2], "bob": names[len(names) // 2 :]}
-    structure = SplitStructure.draw(table.schema, split, epsilon=epsilon, variant=variant, n_trees=TREES[VOTES])
+    structure = SplitStructure.draw(
+        table.schema, split, epsilon=epsilon, variant=variant, n_trees=n_trees, random_state=seed
+    )
     with tempfile.TemporaryDirectory() as folder:
         parties = [Party(PrivateKey.generate(name), store=Path(folder) / name) for name in split]
         releases = []
@@ -43,31 +42,25 @@ def halves(table: Table, X: Any, y: Any, *, epsilon: float, variant: str) -> Ver
         return VerticalForest.combine(structure, Roster(party.public for party in parties), releases)
 
 
-def cells() -> list[tuple[folds.Cell, float]]:
-    """Return the points of the figure, at the epsilon that is spent, and what was asked for."""
-    made = []
-    for epsilon in EPSILONS:
-        shared, paper = (partial(halves, epsilon=epsilon, variant=variant) for variant in ("sound", "paper"))
-        made += [
-            (folds.Cell(VOTES, "whole table", epsilon, partial(whole, epsilon=epsilon)), epsilon),
-            (folds.Cell(VOTES, "two halves, epsilon shared", epsilon, shared), epsilon),
-            (folds.Cell(VOTES, "two halves as in the paper", 2 * epsilon, paper), epsilon),
-        ]
-    return made
+def measure(name: str, n_trees: int, way: str, epsilon: float, run: int) -> list[tuple[float, float]]:
+    common: dict[str, Any] = {"n_trees": n_trees, "epsilon": epsilon, "seed": run}
+    train: Callable[..., Any] = (
+        partial(by_curator, **common) if way == WHOLE else partial(by_halves, **common, variant=VARIANTS[way])
+    )
+    spent: list[float] = []
+
+    def noting_the_price(table: Table, X: Any, y: Any) -> Any:
+        model = train(table, X, y)
+        spent.append(model.guarantee_.epsilon)
+        return model
+
+    score = accuracy(name, run, noting_the_price)
+    return [(max(spent), score)]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--output", type=Path, default=folds.RESULTS)
-    chosen = parser.parse_args()
-    points, asked = zip(*cells(), strict=True)
-    lines = folds.figure_lines(points, folds.measure(points, chosen.runs))
-    told = [(*line[:2], f"{epsilon:g}", *line[2:]) for line, epsilon in zip(lines, asked, strict=True)]
-    folds.write_lines(chosen.output / "vertical.csv", COLUMNS, told)
-    spent = "epsilon that is truly spent"
-    folds.draw(chosen.output / "vertical.png", lines, x=spent, titles=TITLES, scale="log")
+def cells(scale: Scale) -> Iterator[Cell]:
+    points = [(VOTES, TREES[VOTES], way, epsilon) for way in (WHOLE, *VARIANTS) for epsilon in EPSILONS[scale]]
+    return over_runs(scale, points)
 
 
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment("vertical", ("table", "trees", "way", "epsilon", "run"), ("spent", "accuracy"), cells, measure)

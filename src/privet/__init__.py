@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from privet.attack import audit, audit_in_one_run, membership_inference
     from privet.central import (
         DiffPID3Classifier,
         DPDFClassifier,
@@ -60,7 +61,10 @@ _HOMES = {
     "Secret": "privet.local",
     "UniformNoise": "privet.local",
     "VerticalForest": "privet.partitioned",
+    "audit": "privet.attack",
+    "audit_in_one_run": "privet.attack",
     "load": "privet.registry",
+    "membership_inference": "privet.attack",
     "perturb": "privet.local",
     "reconstruct": "privet.local",
 }
@@ -91,7 +95,10 @@ __all__ = [
     "UniformNoise",
     "VerticalForest",
     "__version__",
+    "audit",
+    "audit_in_one_run",
     "load",
+    "membership_inference",
     "perturb",
     "reconstruct",
 ]

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from privet import __version__
+from privet.cli.audit import audit
 from privet.cli.combine import combine
 from privet.cli.demo import demo
 from privet.cli.evaluate import evaluate
@@ -14,6 +15,8 @@ from privet.cli.fit import fit
 from privet.cli.ledger import add, verify
 from privet.cli.ledger import init as init_ledger
 from privet.cli.ledger_show import show
+from privet.cli.papers import list_ as list_papers
+from privet.cli.papers import run as run_paper
 from privet.cli.party import keygen, roster, structure
 from privet.cli.party import verify as verify_releases
 from privet.cli.party_release import release
@@ -49,16 +52,23 @@ _RELEASE_EXAMPLES = "Example:  privet party release rows.csv --structure s.json 
 _SUM_EXAMPLES = "Example:  privet party sum rows.csv --structure s.json --roster r.json --key bank.key --folder shared"
 _OPEN_EXAMPLES = """Example:  privet party open --structure s.json --roster r.json --folder shared -o model.privet"""
 _COMBINE_EXAMPLES = "Example:  privet combine a.json b.json --structure structure.json --roster roster.json"
+_PAPERS_EXAMPLES = """Example:  privet papers run jagannathan2012 --quick
+
+Example:  privet papers run all --full --jobs 2 --output papers"""
 _RECONSTRUCT_EXAMPLE = "Example:  privet reconstruct answers.csv --channel channel.json --column age --class yes"
 _RULES_EXAMPLES = """Example:  privet rules model.privet --merge --leaves --class yes
 
 Example:  privet rules model.privet --min-confidence 0.8 -o rules.csv"""
+_AUDIT_EXAMPLES = """Example:  privet audit --method private-rdt --trees 1 --epsilon 1 --picture audit.png
+
+Example:  privet audit --method private-rdt --trees 1 --one-run 20000"""
 _UPDATE_EXAMPLES = """Example:  privet update model.privet november.parquet --ledger ledger.db
 
 Example:  privet update models november.parquet --dated 2026-11-01 --ledger ledger.db"""
 
 app = typer.Typer(cls=Program, pretty_exceptions_enable=False, rich_markup_mode="rich")
 ledger_app = typer.Typer(rich_markup_mode="rich")
+papers_app = typer.Typer(rich_markup_mode="rich")
 party_app = typer.Typer(rich_markup_mode="rich")
 schema_app = typer.Typer(rich_markup_mode="rich")
 
@@ -100,6 +110,13 @@ def party(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
+@papers_app.callback(invoke_without_command=True, epilog="Example:  privet papers list")
+def papers(context: typer.Context) -> None:
+    """Reproduce the papers that the methods come from, and see which of their claims hold."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
 app.command(epilog="Example:  privet demo --epsilon 0.5")(demo)
 app.add_typer(schema_app, name="schema")
 schema_app.command(epilog="Example:  privet schema init rows.csv --target class -o schema.json")(init)
@@ -114,6 +131,7 @@ app.command(epilog="Example:  privet evaluate rows.csv --schema schema.json --ep
 app.command(epilog=_PERTURB_EXAMPLES)(perturb)
 app.command(epilog=_RECONSTRUCT_EXAMPLE)(reconstruct)
 app.command(epilog="Example:  privet report model.privet -o report.html")(report)
+app.command(epilog=_AUDIT_EXAMPLES)(audit)
 app.command(epilog="Example:  privet export model.privet --format js -o model.js")(export)
 app.add_typer(ledger_app, name="ledger")
 ledger_app.command("init", epilog="Example:  privet ledger init ledger.db --dataset patients --epsilon 3")(init_ledger)
@@ -132,6 +150,10 @@ party_app.command(
 party_app.command("sum", epilog=_SUM_EXAMPLES)(sum_)
 party_app.command("open", epilog=_OPEN_EXAMPLES)(open_)
 app.command(epilog=_COMBINE_EXAMPLES)(combine)
+
+app.add_typer(papers_app, name="papers")
+papers_app.command("list", epilog="Example:  privet papers list")(list_papers)
+papers_app.command("run", epilog=_PAPERS_EXAMPLES)(run_paper)
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ VERBS = {
     "Train": ("plan", "ledger", "fit", "update", "evaluate"),
     "Several parties": ("party", "combine"),
     "Use a model": ("predict", "explain", "rules", "report", "export"),
+    "What stands behind it": ("audit", "papers"),
 }
 OPTIONS = {
     "What it costs, and whom it protects": (

@@ -1,0 +1,67 @@
+"""Lower bounds on epsilon from what an attacker got right, at a stated confidence. The argument is in audit.md."""
+
+import math
+
+from privet.errors import ParameterError
+
+
+def check_confidence(confidence: float) -> float:
+    """Refuse what is no confidence."""
+    if not 0.5 <= confidence < 1:
+        raise ParameterError(f"confidence={confidence!r} must be at least 0.5 and below 1; 0.95 is usual")
+    return float(confidence)
+
+
+def least_rate(hits: int, runs: int, doubt: float) -> float:
+    """Return the rate that hits of this many runs would fall short of, but for a chance of ``doubt``."""
+    from scipy.stats import beta
+
+    return 0.0 if hits == 0 else float(beta.ppf(doubt, hits, runs - hits + 1))
+
+
+def greatest_rate(hits: int, runs: int, doubt: float) -> float:
+    """Return the rate that hits of this many runs would exceed, but for a chance of ``doubt``."""
+    return 1.0 - least_rate(runs - hits, runs, doubt)
+
+
+def epsilon_of_rates(rate_with: float, rate_without: float, delta: float) -> float:
+    """Return the least epsilon that allows an event these chances in two neighbouring tables; 0 where any does.
+
+    Looks both ways: at the event, which is likelier with the row, and at its absence, which is likelier without.
+    """
+    ways = [(rate_with, rate_without), (1.0 - rate_without, 1.0 - rate_with)]
+    shown = [math.inf if other <= 0 else math.log((one - delta) / other) for one, other in ways if one > delta]
+    return max(0.0, *shown) if shown else 0.0
+
+
+def epsilon_shown(
+    hits_with: int, hits_without: int, runs: int, *, delta: float = 0.0, confidence: float = 0.95
+) -> float:
+    """Return a lower bound on epsilon by Clopper and Pearson's bounds on both rates.
+
+    Each of the two may be wrong with half the doubt, so both hold together with the stated confidence. ``runs`` are
+    those of each side.
+    """
+    doubt = (1.0 - check_confidence(confidence)) / 2
+    return epsilon_of_rates(
+        least_rate(hits_with, runs, doubt), greatest_rate(hits_without, runs, doubt), check_delta_of_bound(delta)
+    )
+
+
+def epsilon_of_guesses(right: int, guesses: int, *, confidence: float = 0.95) -> float:
+    """Return a lower bound on epsilon from guesses about rows that were in one table with a chance of one half each.
+
+    Under epsilon, each guess is right with a chance of at most e^epsilon / (1 + e^epsilon), whatever the others were
+    (Steinke, Nasr, Jagielski 2023, for delta = 0).
+    """
+    if guesses == 0:
+        return 0.0
+    chance = least_rate(right, guesses, 1.0 - check_confidence(confidence))
+    return max(0.0, math.log(chance / (1.0 - chance))) if 0.0 < chance < 1.0 else 0.0
+
+
+def check_delta_of_bound(delta: float) -> float:
+    """Refuse what is no delta."""
+    if not 0.0 <= delta < 1.0:
+        raise ParameterError(f"delta={delta!r} must be at least 0 and below 1")
+    return float(delta)

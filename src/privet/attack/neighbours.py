@@ -1,0 +1,76 @@
+"""Pairs of tables that differ in one row, made to be told apart."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.schema import Attribute, Numeric, Schema
+
+# Of each kind, where a case needs other rows: enough for a choice, few enough that one row tips it.
+_CROWD = 20
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, a column an attribute of the schema, and their labels."""
+
+    X: NDArray[np.object_]
+    y: NDArray[Any]
+
+    def plus(self, row: "Table") -> "Table":
+        """Return these rows and ``row``."""
+        return Table(np.vstack([self.X, row.X]), np.concatenate([self.y, row.y]))
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Two tables; ``row`` is in the second and not in the first."""
+
+    name: str
+    without: Table
+    row: Table
+
+    @property
+    def with_row(self) -> Table:
+        """The table with the row."""
+        return self.without.plus(self.row)
+
+
+def worst_cases(schema: Schema) -> list[Neighbours]:
+    """Return neighbours in which one row shows as much as it can, each by another part of a release."""
+    first, last = schema.classes[0], schema.classes[-1]
+    low, high = [_value(a, last=False) for a in schema.attributes], [_value(a, last=True) for a in schema.attributes]
+    row = table_of([high], [last])
+    crowd = table_of([low] * _CROWD, [first] * _CROWD)
+    cases = [
+        Neighbours("a row, or an empty table", crowd_of_none(schema), row),
+        Neighbours("a row alone in its leaf, beside a crowd", crowd, row),
+    ]
+    if len(schema.attributes) > 1:
+        both = crowd.plus(table_of([high] * _CROWD, [last] * _CROWD))
+        # All attributes tell the classes apart; the row agrees with all but the first.
+        cases.append(Neighbours("a row that tips a choice", both, table_of([[low[0], *high[1:]]], [last])))
+        # In a node so small, scores that are scaled by its size may jump.
+        alone, second = table_of([low], [first]), table_of([[high[0], *low[1:]]], [last])
+        cases.append(Neighbours("a second row, which one attribute tells from the first", alone, second))
+    return cases
+
+
+def table_of(rows: list[list[Any]], labels: list[Any]) -> Table:
+    """Return rows of mixed types, each value as it is."""
+    X = np.empty((len(rows), len(rows[0])), dtype=object)
+    X[:] = rows
+    return Table(X, np.array(labels))
+
+
+def crowd_of_none(schema: Schema) -> Table:
+    """Return a table without rows."""
+    return Table(np.empty((0, len(schema.attributes)), dtype=object), np.array(schema.classes)[:0])
+
+
+def _value(attribute: Attribute, *, last: bool) -> Any:
+    if isinstance(attribute, Numeric):
+        return attribute.high if last else attribute.low
+    return attribute.categories[-1 if last else 0]

@@ -1,0 +1,117 @@
+"""An audit in one fit: many rows, each in the table by a coin of its own, and a guess for each. Argued in audit.md."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.attack.bound import check_confidence, epsilon_of_guesses
+from privet.checks import check_whole
+from privet.errors import ParameterError
+from privet.model_file import counts_from_json, structure_from_json
+from privet.schema import Categorical, Schema
+from privet.schema.encoding import Encoder
+
+_CLASSES = ("no", "yes")
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """What guesses about the rows of one fit have shown.
+
+    Attributes
+    ----------
+    epsilon : float
+        The claim.
+    epsilon_shown : float
+        With the stated confidence, the fit's true epsilon is no smaller.
+    right, guesses : int
+        How many guesses, one a canary, were right.
+    """
+
+    epsilon: float
+    epsilon_shown: float
+    right: int
+    guesses: int
+    confidence: float
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether more was shown than is claimed."""
+        return self.epsilon_shown > self.epsilon
+
+    @property
+    def sentence(self) -> str:
+        """The audit in words."""
+        verdict = "more than is claimed: the claim is wrong" if self.contradicts else "which is within the claim"
+        return (
+            f"An attacker who saw one fit guessed of {self.guesses:,} planted rows whether they were in it, "
+            f"{self.right / self.guesses:.1%} rightly: at least epsilon = {self.epsilon_shown:.3g}, {verdict} "
+            f"(epsilon = {self.epsilon:g}; {self.confidence:.0%} confidence)."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit as plain values."""
+        return {
+            "claimed": {"epsilon": self.epsilon, "delta": 0.0},
+            "epsilon_shown": self.epsilon_shown,
+            "confidence": self.confidence,
+            "guesses": self.guesses,
+            "right": self.right,
+            "contradicts": self.contradicts,
+            "sentence": self.sentence,
+        }
+
+
+def audit_in_one_run(estimator: Any, *, n_canaries: int = 2_000, confidence: float = 0.95) -> OneRun:
+    """Return a lower bound on epsilon from a single fit.
+
+    The estimator is fitted to a table of its own making: one attribute with a category for each canary, in which
+    canaries share no leaf. Its schema is not used, its other parameters are.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted, of a trusted curator, with delta 0.
+    n_canaries : int
+        Each is in the table with a chance of one half.
+    confidence : float
+        That the bound is none by bad luck.
+    """
+    n_canaries = check_whole("n_canaries", n_canaries, least=10, most=60_000)
+    confidence = check_confidence(confidence)
+    if not math.isfinite(estimator.epsilon) or estimator.get_params().get("delta", 0.0) > 0:
+        raise ParameterError("one run can be held against a finite epsilon with delta 0 only; audit by many runs")
+    there = np.random.default_rng().random(n_canaries) < 0.5
+    scores = _scores(_fitted(estimator, there), n_canaries)
+    right = int(((scores > scores.mean()) == there).sum())
+    shown = epsilon_of_guesses(right, n_canaries, confidence=confidence)
+    return OneRun(float(estimator.epsilon), shown, right, n_canaries, confidence)
+
+
+def _fitted(estimator: Any, there: NDArray[np.bool_]) -> Any:
+    from sklearn.base import clone
+
+    schema = Schema([Categorical("canary", range(len(there)))], classes=list(_CLASSES), rows=len(there))
+    rows = np.flatnonzero(there)[:, None]
+    return clone(estimator).set_params(schema=schema).fit(rows, np.full(len(rows), _CLASSES[1]))
+
+
+def _scores(model: Any, n_canaries: int) -> NDArray[np.float64]:
+    """Return how much the model speaks for each canary."""
+    canaries = np.arange(n_canaries)[:, None]
+    document = model.to_document()
+    if "counts" not in document["released"]:
+        chances = np.clip(model.predict_proba(canaries)[:, 1], 1e-12, 1 - 1e-12)
+        return np.asarray(np.log(chances / (1 - chances)))
+    forest = structure_from_json(document["structure"], model.schema_.attributes)
+    counted = np.arange(forest.n_nodes) if model.counts_every_node else forest.leaves
+    noisy = counts_from_json(document["released"]["counts"], n_leaves=len(counted), n_classes=2)[:, 1]
+    every = np.zeros(forest.n_nodes)
+    # Under Laplace noise, over the scale, the logarithm of how much likelier one row makes this count than none.
+    every[counted] = np.abs(noisy) - np.abs(noisy - 1)
+    roots = np.flatnonzero(forest.n_children[: forest.n_trees])
+    codes = Encoder(model.schema_).encode(canaries)[:, 0].astype(np.int64)
+    return np.asarray(sum((every[forest.first_child[root] + codes] for root in roots), np.zeros(n_canaries)))

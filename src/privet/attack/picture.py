@@ -1,0 +1,50 @@
+"""A picture of an audit: what the attacker's test gave with the row, and without."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privet.attack.distinguishing import Attack
+
+if TYPE_CHECKING:
+    from privet.attack.audit import Audit
+
+_WITHOUT, _WITH = "#0072b2", "#d55e00"
+_BINS = 40
+
+
+def draw_audit(audit: "Audit", path: Path) -> None:
+    """Write a picture with a panel a case to ``path``."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    n = len(audit.attacks)
+    figure, axes = plt.subplots(1, n, figsize=(4.4 * n, 3.4), layout="constrained", squeeze=False, sharey=True)
+    for ax, (name, attack) in zip(axes[0], audit.attacks.items(), strict=True):
+        _draw_case(ax, name, attack)
+    axes[0][0].set_ylabel("share of releases")
+    axes[0][0].legend(frameon=False, fontsize=8)
+    figure.suptitle(
+        f"at least epsilon = {audit.epsilon_shown:.3g} was shown; {audit.epsilon:g} is claimed", fontsize=11
+    )
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def _draw_case(ax: Any, name: str, attack: Attack) -> None:
+    both = np.concatenate([attack.scores_without, attack.scores_with])
+    # The outermost scores would flatten everything else.
+    low, high = np.quantile(both, [0.005, 0.995])
+    edges = np.linspace(low, high if high > low else low + 1, _BINS)
+    for scores, colour, label in (
+        (attack.scores_without, _WITHOUT, "without the row"),
+        (attack.scores_with, _WITH, "with the row"),
+    ):
+        weights = np.full(len(scores), 1 / len(scores))
+        ax.hist(np.clip(scores, edges[0], edges[-1]), edges, weights=weights, color=colour, alpha=0.55, label=label)
+    ax.axvline(attack.threshold, color="black", linewidth=1, linestyle="--")
+    ax.set_title(f"{name}\nat least {attack.epsilon_shown:.3g}", fontsize=9)
+    ax.set_xlabel("the attacker's score")

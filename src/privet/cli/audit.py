@@ -1,0 +1,129 @@
+"""``privet audit``: attack a method, or a fitted model's rows, and say what was got."""
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli import options, output
+from privet.cli.files import check_output
+from privet.cli.local_fit import refuse_local
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from privet.attack import Audit
+    from privet.attack.audit import Watch
+    from privet.schema import Schema
+
+_LOCAL = "its answers are disturbed by a channel that states its own local epsilon; see `privet perturb --explain`"
+
+
+def audit(
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema", metavar="FILE", help="By default a small one, in which a row shows most.", show_default=False
+        ),
+    ] = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What is claimed.")] = 1.0,
+    delta: options.Delta = None,
+    method: options.Method = options.DEFAULT_METHOD,
+    trees: options.Trees = None,
+    height: options.Height = None,
+    variant: options.Variant = None,
+    runs: Annotated[int, typer.Option("--runs", min=20, help="Fits of each table.")] = 2_000,
+    canaries: Annotated[
+        int | None,
+        typer.Option("--one-run", metavar="CANARIES", min=10, help="One fit with so many planted rows instead."),
+    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the bound.")] = 0.95,
+    jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 uses all cores.")] = -1,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Draw the scores.", show_default=False)
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Attack a method on tables made for it, and say how much of its epsilon an attacker can show.
+
+    No data of yours are read. A bound within the claim proves nothing; one above it disproves the claim.
+    """
+    refuse_local(method, _LOCAL)
+    if picture is not None:
+        check_output(picture, force=force)
+    declared = options.load_schema(schema) if schema is not None else _small_schema()
+    chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
+    estimator = chosen.estimator(declared, epsilon=epsilon, random_state=None)
+    if canaries is not None:
+        _one_run(estimator, canaries, confidence, as_json=as_json)
+        return
+    found = _audited(estimator, runs, confidence, jobs)
+    if picture is not None:
+        from privet.attack.picture import draw_audit
+
+        draw_audit(found, picture)
+    _tell(found, picture, as_json=as_json)
+
+
+def _small_schema() -> "Schema":
+    from privet.schema import Categorical, Schema
+
+    two = ["low", "high"]
+    return Schema([Categorical("a", two), Categorical("b", two)], classes=["no", "yes"], rows=40)
+
+
+def _one_run(estimator: Any, canaries: int, confidence: float, *, as_json: bool) -> None:
+    from privet.attack import audit_in_one_run
+
+    with output.working("fitting to the canaries"):
+        found = audit_in_one_run(estimator, n_canaries=canaries, confidence=confidence)
+    if as_json:
+        output.print_json(found.to_json())
+    else:
+        output.print_text(found.sentence)
+
+
+def _audited(estimator: Any, runs: int, confidence: float, jobs: int) -> "Audit":
+    from privet.attack import audit
+
+    with _progress() as watch:
+        return audit(estimator, runs=runs, confidence=confidence, n_jobs=jobs, watch=watch)
+
+
+@contextmanager
+def _progress() -> "Iterator[Watch | None]":
+    """Show a bar a case on stderr, where a terminal is there to show it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=output.console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def watch(case: str, done: int, total: int) -> None:
+            if case not in tasks:
+                tasks[case] = bar.add_task(case, total=total)
+            bar.update(tasks[case], completed=done)
+
+        yield watch
+
+
+def _tell(found: "Audit", picture: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(found.to_json())
+        return
+    cells = [
+        (name, f"{attack.epsilon_shown:.3g}", *(output.percent(rate) for rate in attack.rates), f"{attack.runs:,}")
+        for name, attack in found.attacks.items()
+    ]
+    headings = ["case", "at least epsilon", 'says "there"', "with the row", "fits"]
+    output.print_table(headings, cells, right=[1, 2, 3, 4])
+    output.print_text()
+    output.print_text(found.sentence)
+    if picture is not None:
+        output.print_text(f"picture: {picture}")

@@ -1,0 +1,42 @@
+"""privet audit: what it prints, draws and refuses."""
+
+import json
+from pathlib import Path
+
+from privet.cli.output import EXIT_USAGE
+
+SMALL = "audit --method private-rdt --trees 1 --height 1 --runs 40 --jobs 1"
+
+
+def test_each_case_is_a_line_and_a_sentence_sums_up(privet, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = privet(SMALL)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0].split("  ")[0] == "case"
+    assert lines[1].startswith("a row, or an empty table")
+    assert lines[-1].startswith("An attacker who knows every row but one and sees the whole model got at least epsilon")
+
+
+def test_json_has_the_same_and_a_picture_is_drawn(privet, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = json.loads(privet(f"{SMALL} --json --picture audit.png").stdout)
+    assert shown["claimed"] == {"epsilon": 1.0, "delta": 0.0}
+    assert [case["releases"] for case in shown["cases"]] == [80] * 4
+    assert Path("audit.png").read_bytes().startswith(b"\x89PNG")
+    refused = privet(f"{SMALL} --picture audit.png")
+    assert refused.exit_code == EXIT_USAGE
+    assert "exists; choose another output" in refused.stderr
+
+
+def test_one_run_tells_how_many_guesses_were_right(privet):
+    result = privet("audit --method private-rdt --trees 1 --one-run 500 --json")
+    shown = json.loads(result.stdout)
+    assert shown["guesses"] == 500
+    assert 250 < shown["right"] <= 500
+
+
+def test_methods_of_disturbed_answers_and_claims_of_nothing_are_refused(privet, refused):
+    sentence = refused("audit --method reconstruction-tree", EXIT_USAGE)
+    assert "states its own local epsilon" in sentence
+    assert "epsilon=inf claims nothing" in refused("audit --epsilon inf", EXIT_USAGE)

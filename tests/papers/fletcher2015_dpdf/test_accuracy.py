@@ -1,0 +1,46 @@
+import math
+
+import pytest
+from papers.fletcher2015_dpdf.accuracy import (
+    BUDGETS,
+    FOREST,
+    GINI,
+    N_GINI,
+    PAPER_4,
+    PRIVATE,
+    SOUND_1,
+    TABLES,
+    cells,
+    classifier,
+    measure,
+)
+from tests.papers.accuracy_lines import told_by_colour
+
+from papers.fletcher2015_dpdf import accuracy
+
+
+def test_a_quick_run_is_the_first_run_of_the_full_one():
+    quick, full = list(cells("quick")), list(cells("full"))
+    assert len(quick) == len(TABLES) * (len(PRIVATE) * len(BUDGETS) + 1)
+    assert full[: len(quick)] == quick
+    assert len(full) == len(set(full))
+
+
+def test_the_full_run_has_the_papers_ten_runs_but_for_the_largest_tables():
+    full = list(cells("full"))
+    assert sum(cell[:3] == ("nursery", SOUND_1, 0.5) for cell in full) == 10
+    assert sum(cell[:3] == ("connect-4", SOUND_1, 0.5) for cell in full) == 5
+
+
+def test_methods_are_what_their_names_say():
+    schema = told_by_colour().schema
+    paper, sound = classifier(PAPER_4, schema, 0.5), classifier(SOUND_1, schema, 0.5)
+    assert (paper.n_trees, paper.variant, paper.height, paper.epsilon) == (4, "paper", 4, 0.5)
+    assert (sound.n_trees, sound.variant) == (1, "sound")
+    assert (classifier(GINI, schema, 1.0).criterion, classifier(N_GINI, schema, 1.0).criterion) == ("gini", "n_gini")
+
+
+@pytest.mark.parametrize("method", [*PRIVATE, FOREST])
+def test_without_noise_every_method_learns_what_an_attribute_tells(method, monkeypatch):
+    monkeypatch.setattr(accuracy, "table", lambda _name: told_by_colour())
+    assert measure("colours", method, math.inf, 0) == [(100.0,)]
