@@ -1,4 +1,4 @@
-"""Benchmarks: scripts that use privet as a user would. Run all with ``python -m benchmarks.run``.
+"""Benchmarks: scripts that use privet as a user would. Speed and memory: `speed`; how good models are: `utility`.
 
 Everything is compared on one thread. Libraries read these variables when they are first imported, hence here.
 """

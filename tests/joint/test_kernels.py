@@ -76,6 +76,17 @@ def test_kernels_of_more_classes_agree_with_their_twins(seed, dtype, n_classes):
     assert_alike(softmax_results(kernels, seed, dtype, n_classes), softmax_results(reference, seed, dtype, n_classes))
 
 
+def test_the_hessian_of_many_classes_is_added_up_in_stretches_of_lines():
+    rng, n_classes, n_lines = np.random.default_rng(7), 300, 50
+    assert n_lines > kernels._MOST_BENDS // n_classes**2
+    leaves, counts = rng.integers(0, 2, 2 * n_lines).astype(np.uint8), rng.integers(1, 9, n_lines)
+    chances = rng.dirichlet(np.ones(n_classes), n_lines).astype(np.float32)
+    fast, plain = np.zeros((2, 4 * n_classes, 4 * n_classes))
+    kernels.softmax_hessian(leaves, np.array([0, 2]), counts, chances, fast)
+    reference.softmax_hessian(leaves, np.array([0, 2]), counts, chances, plain)
+    assert_alike([np.tril(fast)], [plain])
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n_columns", [1, 4])
 @pytest.mark.parametrize("seed", range(5))

@@ -58,6 +58,26 @@ def test_weights_are_rounded_to_whole_steps_with_what_floats_left_over():
     assert own.rounded(weights, rest).tolist() == [[1], [-1], [2], [1]]
 
 
+@pytest.mark.parametrize("exponent", [-40, -39, -7, 0, 3, 12, 13])
+def test_floats_are_rounded_as_fractions_would_be(exponent):
+    # Ties between two steps, their neighbours among floats, and numbers of every size and beyond the end.
+    rng, step = np.random.default_rng(exponent + 40), 2.0**exponent
+    ties = step * (rng.integers(-99, 99, 50) + 0.5)
+    sizes = rng.normal(size=60) * 2.0 ** rng.integers(-60, 14, 60)
+    ends = [0.0, -0.0, 5e-324, 1e300, -1e300, MOST_WEIGHT, -MOST_WEIGHT, MOST_WEIGHT - step / 2]
+    weights = np.concatenate([ties, np.nextafter(ties, -np.inf), np.nextafter(ties, np.inf), sizes, ends])
+    most = int(Fraction(MOST_WEIGHT) / Fraction(step))
+    expected = [min(max(round(Fraction(weight) / Fraction(step)), -most), most) for weight in weights.tolist()]
+    found = Grid(1e-8, exponent, 1).rounded(weights[:, None], np.zeros((len(weights), 1)))
+    assert found.dtype == np.int64
+    assert found[:, 0].tolist() == expected
+
+
+def test_a_weight_that_is_no_number_is_never_released():
+    with pytest.raises(ValueError, match="NaN"):
+        Grid(1e-8, -20, 1).rounded(np.array([[0.5, np.nan]]), np.zeros((1, 2)))
+
+
 def test_weights_beyond_the_end_are_cut_off():
     own = Grid(1e-8, -40, 1)
     found = own.rounded(np.array([[5000.0, -5000.0, 4096.0, 4095.5]]), np.zeros((1, 4)))

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 from privet.errors import DataError
 from privet.schema import Categorical, Numeric, Schema
-from privet.schema.encoding import Encoder
+from privet.schema.encoding import Encoder, _cells_per_unit
 
 SCHEMA = Schema(
     [
@@ -189,3 +189,25 @@ def test_minus_zero_is_zero():
     schema = Schema([Categorical("x", [-0.0, 1.0])], classes=[0.0, 9.0])
     assert_array_equal(Encoder(schema).encode(pd.DataFrame({"x": [0.0, -0.0, 1.0]})), [[0], [0], [1]])
     assert_array_equal(Encoder(schema).encode_labels([-0.0, 0.0, 9.0]), [0, 0, 1])
+
+
+@pytest.mark.parametrize("bins", [1, 2, 3, 7, 255, 65_534])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0, 1), (-0.1, 0.3), (1e9, 1e9 + 1), (2.0**52, 2.0**52 + 150_000), (-(2.0**1022), 2.0**1022), (0, 1e-310)],
+)
+def test_numbers_on_a_cut_and_next_to_it_have_the_codes_that_the_cuts_give(low, high, bins):
+    # Rounding is at its worst where bounds are large and cells narrow, and where a ratio leaves the range of floats.
+    attribute = Numeric("x", low, high, bins=bins)
+    around = np.concatenate([np.nextafter(attribute.cuts, where) for where in (-np.inf, np.inf)])
+    values = np.concatenate([attribute.cuts, around, [low, high, 2 * low - high, 2 * high - low]])
+    codes = Encoder(Schema([attribute], classes=["no", "yes"])).encode(values[:, None])
+    assert_array_equal(codes[:, 0], np.searchsorted(attribute.cuts, np.clip(values, low, high), side="right"))
+
+
+def test_cells_that_rounding_has_moved_are_looked_up():
+    assert _cells_per_unit(Numeric("x", 0, 1, bins=5)) == 5.0
+    assert _cells_per_unit(Numeric("x", 0, 1, edges=[0.5])) == 0.0
+    # Only whole numbers are floats here, so the cuts of cells that are 1.5 wide are up to half a unit off.
+    assert _cells_per_unit(Numeric("x", 2.0**53, 2.0**53 + 12, bins=4)) == 0.0
+    assert _cells_per_unit(Numeric("x", 0, 1e-310, bins=2)) == 0.0

@@ -33,3 +33,17 @@ def encoded(module, seed: int, dtype: type) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_kernel_agrees_with_its_twin(seed, dtype):
     assert_array_equal(encoded(kernels, seed, dtype), encoded(reference, seed, dtype))
+
+
+def found(module, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    known = rng.permutation(np.array([-3.5, -1.0, 0.0, 1.0, 2.0, 5.0, 9.0, 2.0**53]))[: seed % 9]
+    values = rng.choice(np.array([-1.0, -0.0, 0.0, 0.5, 5.0, 9.0, 2.0**53, np.nan, np.inf]), size=30 * (seed % 3))
+    positions = np.full(len(values), 7)
+    module.find_numbers(values, known, positions)
+    return positions
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_numbers_are_found_where_the_twin_finds_them(seed):
+    assert_array_equal(found(kernels, seed), found(reference, seed))

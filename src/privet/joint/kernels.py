@@ -13,6 +13,9 @@ from privet.privacy.mechanisms.bits import compiled, inlined
 
 Floats = NDArray[np.float64]
 
+# Second derivatives that are held at a time: a few dozen megabytes, whatever the number of classes.
+_MOST_BENDS = 2**22
+
 
 @compiled
 def binary_gradient(
@@ -173,28 +176,60 @@ def softmax_hessian(
     leaves: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
     hessian: Floats,
 ) -> None:  # fmt: skip
-    """Add the loss's Hessian to the lower half of ``hessian``, (leaf, class) x (leaf, class)."""
+    """Add the loss's Hessian to the lower half of ``hessian``, (leaf, class) x (leaf, class).
+
+    It takes two trees at a time: what lines add for a pair of their leaves then stands together, in the cache.
+    """
     n_trees, n_classes = starts.size, chances.shape[1]
-    weighted = counts.size > 0
-    found = np.empty(n_trees, dtype=np.int64)
-    bend = np.empty((n_classes, n_classes))
+    ends = np.append(starts[1:], hessian.shape[0] // n_classes)
+    n_lines = max(1, min(chances.shape[0], _MOST_BENDS // n_classes**2))
+    bends = np.empty((n_lines, n_classes * (n_classes + 1) // 2))
+    for first in range(0, chances.shape[0], n_lines):
+        lines = slice(first, min(first + n_lines, chances.shape[0]))
+        own = bends[: lines.stop - first]
+        _write_bends(counts[lines] if counts.size > 0 else counts, chances[lines], own)
+        for t in range(n_trees):
+            for u in range(t + 1):
+                pair = np.zeros((ends[t] - starts[t], ends[u] - starts[u], own.shape[1]))
+                _add_pair(leaves[first * n_trees :], n_trees, t, u, own, pair)
+                _spread_pair(pair, starts[t] * n_classes, starts[u] * n_classes, n_classes, hessian)
+
+
+@compiled
+def _write_bends(counts: NDArray[np.int64], chances: NDArray[np.float32], bends: Floats) -> None:
+    """Write each line's second derivatives by every two classes, the lower half row after row."""
     for i in range(chances.shape[0]):
-        count = np.float64(counts[i]) if weighted else 1.0
-        for t in range(n_trees):
-            found[t] = (starts[t] + leaves[i * n_trees + t]) * n_classes
+        count = np.float64(counts[i]) if counts.size > 0 else 1.0
         total = 0.0
-        for c in range(n_classes):
+        for c in range(chances.shape[1]):
             total += chances[i, c]
+        b = 0
+        for c in range(chances.shape[1]):
+            for e in range(c + 1):
+                bends[i, b] = -count * np.float64(chances[i, c]) * np.float64(chances[i, e])
+                b += 1
+            bends[i, b - 1] += count * total * np.float64(chances[i, c])
+
+
+@compiled
+def _add_pair(leaves: NDArray[Any], n_trees: int, t: int, u: int, bends: Floats, pair: Floats) -> None:
+    """Add each line's ``bends`` to its leaves in the trees ``t`` and ``u``."""
+    for i in range(bends.shape[0]):
+        cell = pair[leaves[i * n_trees + t], leaves[i * n_trees + u]]
+        for b in range(bends.shape[1]):
+            cell[b] += bends[i, b]
+
+
+@compiled
+def _spread_pair(pair: Floats, first: int, second: int, n_classes: int, hessian: Floats) -> None:
+    """Add ``pair`` where the two trees' leaves meet in ``hessian``."""
+    for a in range(pair.shape[0]):
         for c in range(n_classes):
-            for e in range(n_classes):
-                bend[c, e] = -count * np.float64(chances[i, c]) * np.float64(chances[i, e])
-            bend[c, c] += count * total * np.float64(chances[i, c])
-        for t in range(n_trees):
-            for c in range(n_classes):
-                line = hessian[found[t] + c]
-                for u in range(t + 1):
-                    for e in range(n_classes):
-                        line[found[u] + e] += bend[c, e]
+            line = hessian[first + a * n_classes + c]
+            for d in range(pair.shape[1]):
+                for e in range(n_classes):
+                    low, high = min(c, e), max(c, e)
+                    line[second + d * n_classes + e] += pair[a, d, high * (high + 1) // 2 + low]
 
 
 @compiled

@@ -56,6 +56,10 @@ class Grid:
     def rounded(self, weights: Floats, rest: Floats) -> NDArray[np.int64]:
         """Return weights as whole steps, cut off at `MOST_WEIGHT`."""
         step, most = self.step, int(MOST_WEIGHT / self.step)
+        if not rest.any() and np.isfinite(weights).all():
+            # The step is a power of two, so floats are divided exactly, and rounded once, as fractions would be.
+            steps = np.rint(np.ldexp(np.clip(weights, -MOST_WEIGHT, MOST_WEIGHT), -self.exponent))
+            return np.clip(steps, -most, most).astype(np.int64)
         whole = [round((Fraction(high) + Fraction(low)) / step) for high, low in _pairs(weights, rest)]
         return np.array([min(max(steps, -most), most) for steps in whole], dtype=np.int64).reshape(weights.shape)
 

@@ -6,6 +6,7 @@ their bounds. A label must be one of the schema's classes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from privet.errors import DataError, SchemaError
 from privet.schema.attribute import Label, Numeric, label_kind
-from privet.schema.kernels import encode_numbers
+from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
@@ -38,7 +39,7 @@ class _Cells:
         return cls(
             low=np.array([a.low for a in own], dtype=np.float64),
             high=np.array([a.high for a in own], dtype=np.float64),
-            per_unit=np.array([a.n_values / (a.high - a.low) if a.uniform else 0.0 for a in own]),
+            per_unit=np.array([_cells_per_unit(a) for a in own]),
             edge_start=np.cumsum([0, *(a.n_values + 1 for a in own)], dtype=np.int64),
             edges=np.concatenate([np.empty(0), *([-np.inf, *a.cuts, np.inf] for a in own)]),
             position=np.array(list(numeric), dtype=np.int64),
@@ -54,6 +55,17 @@ class _Cells:
         )  # fmt: skip
 
 
+def _cells_per_unit(attribute: Numeric) -> float:
+    """Return cells per unit where arithmetic tells a number's cell but for the nearest cut, else 0."""
+    if not attribute.uniform:
+        return 0.0
+    with np.errstate(all="ignore"):  # bounds may be so close together, or so far apart, that no float is the ratio
+        per_unit = float(np.float64(attribute.n_values) / (attribute.high - attribute.low))
+        places = (np.append(attribute.cuts, attribute.high) - attribute.low) * per_unit
+    found = bool((np.abs(places - np.arange(1, attribute.n_values + 1)) <= 0.25).all())
+    return per_unit if found else 0.0
+
+
 class Encoder:
     """Turns tables and labels into codes as `schema` says; a column ``unit`` beside the schema's is not looked at."""
 
@@ -64,9 +76,15 @@ class Encoder:
         self.unit = unit
         widest = max(attribute.n_values + 1 for attribute in schema.attributes)
         self.dtype = np.dtype(np.uint8 if widest <= 256 else np.uint16)
-        numeric = {j: a for j, a in enumerate(schema.attributes) if isinstance(a, Numeric)}
-        self._cells_of = {j: _Cells.of({j: a}) for j, a in numeric.items()}
-        self._all_cells = _Cells.of(numeric) if len(numeric) == len(schema.attributes) else None
+        self._numeric = {j: a for j, a in enumerate(schema.attributes) if isinstance(a, Numeric)}
+
+    @cached_property
+    def _cells_of(self) -> dict[int, _Cells]:
+        return {j: _Cells.of({j: a}) for j, a in self._numeric.items()}
+
+    @cached_property
+    def _all_cells(self) -> _Cells:
+        return _Cells.of(self._numeric)
 
     def encode(self, table: Any) -> NDArray[Any]:
         """Return the codes of ``table``: one row a record, one column an attribute."""
@@ -99,7 +117,7 @@ class Encoder:
 
     def _is_numeric_matrix(self, table: Any) -> bool:
         return (
-            self._all_cells is not None
+            len(self._numeric) == len(self.schema.attributes)
             and type(table) is np.ndarray
             and table.ndim == 2
             and table.dtype.kind in "fiu"
@@ -109,7 +127,7 @@ class Encoder:
     def _encode_matrix(self, table: NDArray[Any]) -> NDArray[Any]:
         codes = np.empty(table.shape, dtype=self.dtype)
         for start in range(0, len(table), _BLOCK):
-            self._all_cells.write(table[start : start + _BLOCK], codes[start : start + _BLOCK])  # type: ignore[union-attr]
+            self._all_cells.write(table[start : start + _BLOCK], codes[start : start + _BLOCK])
         return codes
 
     @staticmethod
@@ -152,6 +170,10 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
     _check_kind(column.type, labels, name, noun)
     common = arrow_type_of(labels)
     values, known = _as_type(column, common), pa.array(labels, type=common)
+    if pa.types.is_floating(common) and len(labels) <= FEW_NUMBERS:
+        positions = np.empty(len(values), dtype=np.int64)
+        find_numbers(values.to_numpy(zero_copy_only=False), known.to_numpy(), positions)
+        return positions
     if pa.types.is_floating(common):  # Arrow tells -0.0 from 0.0
         values, known = pc.add(values, 0.0), pc.add(known, 0.0)
     found = pc.index_in(values, value_set=known, skip_nulls=True)

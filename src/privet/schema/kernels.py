@@ -1,11 +1,13 @@
-"""Numbers to cell codes, compiled. The plain twin is in `reference`."""
+"""Numbers to codes, compiled. The plain twins are in `reference`."""
 
 import numba
 import numpy as np
-from numba import float64, uint64
+from numba import float64, int64, uint64
 
 # Stretches of equal width in which the code of a number is looked up first where its cells are not equally wide.
 _N_GUESSES = 256
+# So many numbers are compared one by one sooner than one is found by its hash.
+FEW_NUMBERS = 16
 
 
 @numba.njit(cache=True, nogil=True)
@@ -14,32 +16,56 @@ def encode_numbers(values, low, high, per_unit, edge_start, edges, position, str
 
     ``values`` is a row-major table with one column per entry of ``low``. A column's own edges are its cuts between -inf
     and inf; the code is the number of cuts that are <= the clipped value, and the number of cells for a missing one.
-    ``per_unit`` is cells per unit where all cells are equally wide, else 0.
+    ``per_unit`` is cells per unit where the cells are equally wide and ``(cut - low) * per_unit`` is within a quarter
+    of each cut's number, else 0.
     """
-    n_columns, n_rows = low.shape[0], values.shape[0] // low.shape[0]
-    guesses = np.zeros(_N_GUESSES, dtype=np.uint64)
+    n_columns = low.shape[0]
     for column in range(n_columns):
         own_edges = edges[edge_start[column] : edge_start[column + 1]]
-        last = uint64(own_edges.shape[0] - 2)
-        least, most, rate = low[column], high[column], per_unit[column]
-        if rate == 0:
-            _guess(own_edges, least, most, guesses)
-        per_guess = _N_GUESSES / (most - least)
-        for row in range(n_rows):
-            x = float64(values[uint64(row) * uint64(n_columns) + uint64(column)])
-            code = last + uint64(1)
-            if x == x:
-                x = min(max(x, least), most)
-                if rate == 0:
-                    code = guesses[min(uint64((x - least) * per_guess), uint64(_N_GUESSES - 1))]
-                else:
-                    code = min(uint64((x - least) * rate), last)
-                # Arithmetic is a guess, and rounding may put it beside the cell: the edges decide.
-                while x >= own_edges[code + uint64(1)]:
-                    code += uint64(1)
-                while x < own_edges[code]:
-                    code -= uint64(1)
-            out[uint64(row) * uint64(stride) + uint64(position[column])] = code
+        own, codes = values[column::n_columns], out[position[column] :: stride]
+        if per_unit[column] > 0:
+            _calculate(own, low[column], high[column], per_unit[column], own_edges, codes)
+        else:
+            _look_up(own, low[column], high[column], own_edges, codes)
+
+
+@numba.njit(cache=True, nogil=True)
+def _calculate(values, least, most, per_unit, own_edges, codes):  # type: ignore[no-untyped-def]
+    """Write the codes of a column by arithmetic, without a branch.
+
+    Rounded arithmetic never puts a larger number before a smaller one. So only the cut next to a number's place can be
+    on the wrong side of it, and that cut is asked.
+    """
+    missing = uint64(own_edges.shape[0] - 1)
+    for row in range(uint64(values.shape[0])):
+        value = float64(values[row])
+        # NaN becomes `least`, which `max` would not promise: its place has to be in the array.
+        x = value if value > least else least  # noqa: FURB136
+        x = min(x, most)
+        nearest = uint64(int64((x - least) * per_unit + 0.5))
+        code = nearest - uint64(x < own_edges[nearest])
+        codes[row] = code if value == value else missing
+
+
+@numba.njit(cache=True, nogil=True)
+def _look_up(values, least, most, own_edges, codes):  # type: ignore[no-untyped-def]
+    """Write the codes of a column by a guess and a walk along its cuts."""
+    missing = uint64(own_edges.shape[0] - 1)
+    guesses = np.zeros(_N_GUESSES, dtype=np.uint64)
+    _guess(own_edges, least, most, guesses)
+    per_guess = _N_GUESSES / (most - least)
+    for row in range(uint64(values.shape[0])):
+        x = float64(values[row])
+        code = missing
+        if x == x:
+            x = min(max(x, least), most)
+            code = guesses[min(uint64((x - least) * per_guess), uint64(_N_GUESSES - 1))]
+            # Rounding may put the guess beside the cell: the edges decide.
+            while x >= own_edges[code + uint64(1)]:
+                code += uint64(1)
+            while x < own_edges[code]:
+                code -= uint64(1)
+        codes[row] = code
 
 
 @numba.njit(cache=True, nogil=True)
@@ -51,3 +77,13 @@ def _guess(own_edges, least, most, guesses):  # type: ignore[no-untyped-def]
         while x >= own_edges[code + uint64(1)]:
             code += uint64(1)
         guesses[i] = code
+
+
+@numba.njit(cache=True, nogil=True)
+def find_numbers(values, known, positions):  # type: ignore[no-untyped-def]
+    """Write where each value stands among ``known``, which are all different; -1 for another value and for NaN."""
+    for row in range(uint64(values.shape[0])):
+        found = int64(-1)
+        for k in range(known.shape[0]):
+            found = int64(k) if values[row] == known[k] else found
+        positions[row] = found

@@ -1,4 +1,4 @@
-"""The plain twin of `kernels`: the same arguments and results by another algorithm, for tests."""
+"""The plain twins of `kernels`: the same arguments and results by another algorithm, for tests."""
 
 from typing import Any
 
@@ -25,3 +25,9 @@ def encode_numbers(
         codes = np.count_nonzero(cuts[None, :] <= clipped[:, None], axis=1)
         codes[np.isnan(clipped)] = len(cuts) + 1
         out[position[column] :: stride][: len(table)] = codes
+
+
+def find_numbers(values: NDArray[np.float64], known: NDArray[np.float64], positions: NDArray[np.int64]) -> None:
+    """Write where each value stands among ``known``, -1 for another value and for NaN."""
+    places = {float(number): place for place, number in enumerate(known)}
+    positions[:] = [places.get(float(value), -1) for value in values]

@@ -1,0 +1,30 @@
+from benchmarks.utility.methods import METHODS
+from benchmarks.utility.plan import cells, is_measured, repeats_of
+
+
+def test_the_first_repeat_of_everything_comes_first_and_the_slowest_last():
+    asked = cells()
+    first = [cell for cell in asked if cell.repeat == 0 and cell.table != "census-income-kdd"]
+    assert asked[: len(first)] == first
+    assert {cell.table for cell in asked if cell.repeat == 0} == {cell.table for cell in asked}
+    assert {cell.table for cell in asked[-50:]} == {"census-income-kdd"}
+    assert len(set(asked)) == len(asked)
+
+
+def test_large_tables_are_cut_less_often():
+    assert repeats_of("tic-tac-toe", "DP-EBM") == 10
+    assert repeats_of("adult", "DP-EBM") == 5
+    assert repeats_of("census-income-kdd", "DPDF, 1 tree") == 2
+    assert repeats_of("census-income-kdd", "DP-EBM") == 1
+
+
+def test_a_peer_for_two_classes_is_not_asked_for_more():
+    assert is_measured("adult", METHODS["DP-EBM"])
+    assert not is_measured("nursery", METHODS["DP-EBM"])
+
+
+def test_methods_without_a_price_are_fitted_once_a_split_and_others_at_every_price():
+    asked = cells(["adult"], ["random forest", "DP-RF", "reconstruction tree"], range(2))
+    assert [cell.epsilon for cell in asked if cell.method == "random forest"] == [None, None]
+    assert [cell.epsilon for cell in asked if cell.method == "DP-RF"] == [0.1, 0.5, 1.0, 2.0] * 2
+    assert [cell.epsilon for cell in asked if cell.method == "reconstruction tree"] == [1.0, 2.0, 4.0, 8.0] * 2
