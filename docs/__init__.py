@@ -1,0 +1,1 @@
+"""The documentation: pages, pictures, and the tools that put them together."""

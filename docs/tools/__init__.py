@@ -1,0 +1,1 @@
+"""How the documentation is put together from what the repository holds, and how it is checked."""
