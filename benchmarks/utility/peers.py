@@ -1,0 +1,152 @@
+"""Peers that a user can install beside privet, fitted in an environment of their own by `peer_fit.py`.
+
+They pin other versions than privet. ``.venv-peers`` is made on the first run, with the requirements below. What they
+ask to be told as public is declared to them: bounds, classes, which columns are categories.
+"""
+
+import atexit
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peer_environment import DIFFPRIVLIB, INTERPRET, python_with
+from benchmarks.utility.scores import Predictions, by_schema
+from benchmarks.utility.splits import Split, bounds_of, category_sizes, positions
+
+# By the module to import.
+REQUIREMENTS = {"diffprivlib": DIFFPRIVLIB, "interpret.privacy": [INTERPRET]}
+_SCRIPT = Path(__file__).with_name("peer_fit.py")
+# DP-EBM's default; the forest beside it gets the same.
+DELTA = 1e-5
+
+
+class PeerFailed(Exception):
+    """A peer could not be fitted; the text is its own."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One peer.
+
+    Parameters
+    ----------
+    name
+        As it stands in the results.
+    model
+        What `peer_fit.py` calls it.
+    setting
+        How it is called, for the page.
+    needs_delta, binary_only
+        Whether it promises (epsilon, delta), and knows two classes only.
+    """
+
+    name: str
+    model: str
+    setting: str
+    needs_delta: bool = False
+    binary_only: bool = False
+
+
+PEERS = (
+    Peer("diffprivlib forest", "forest", "RandomForestClassifier(bounds=..., classes=...)"),
+    Peer(
+        "diffprivlib forest, one-hot", "forest, one-hot",
+        "RandomForestClassifier(bounds=..., classes=...) on indicators of categories and numbers scaled to 0..1",
+    ),
+    Peer("diffprivlib naive Bayes", "naive Bayes", "GaussianNB(bounds=...)"),
+    Peer(
+        "diffprivlib logistic", "logistic",
+        "LogisticRegression(data_norm=square root of the number of attributes) on indicators and scaled numbers",
+    ),
+    Peer(
+        "DP-EBM", "ebm",
+        f"DPExplainableBoostingClassifier(delta={DELTA:g}, feature_types=..., privacy_bounds=...)",
+        needs_delta=True, binary_only=True,
+    ),
+)  # fmt: skip
+
+
+def fit(peer: Peer, split: Split, epsilon: float | None) -> Predictions:
+    """Fit a peer in its own environment and say what it predicts."""
+    return _worker().fit(peer, split, epsilon)
+
+
+def command(python: Path) -> list[str]:
+    """Return how the peers' process is started."""
+    return [str(python), "-P", str(_SCRIPT)]  # -P: what lies beside the script is not importable there
+
+
+def request(peer: Peer, epsilon: float | None, rows: Path, answer: Path) -> dict[str, Any]:
+    """Return what the peers' process is asked."""
+    return {"model": peer.model, "epsilon": epsilon, "delta": DELTA, "rows": str(rows), "answer": str(answer)}
+
+
+class Worker:
+    """A process in the peers' environment that fits one model after the other: importing takes seconds."""
+
+    def __init__(self, python: Path) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._process = subprocess.Popen(
+            command(python), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        self._written: Split | None = None
+        atexit.register(self.close)
+
+    def fit(self, peer: Peer, split: Split, epsilon: float | None) -> Predictions:
+        """Send rows where they are new, then the request, and read the answer."""
+        rows, answer = Path(self._folder.name, "rows.npz"), Path(self._folder.name, "answer.npz")
+        if split != self._written:
+            np.savez(rows, **rows_of(split))
+            self._written = split
+        said = self._ask({**request(peer, epsilon, rows, answer), "split": [split.table, split.repeat]})
+        if "failed" in said:
+            raise PeerFailed(said["failed"])
+        with np.load(answer) as found:
+            classes = range(len(split.schema.classes))
+            chances = by_schema(found["chances"], found["own"].tolist(), classes)
+            return Predictions(positions(found["classes"], classes), chances, said["seconds"])
+
+    def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            _worker.cache_clear()  # the next fit gets a new process
+            raise PeerFailed("the peers' process ended; it may have run out of memory")
+        said: dict[str, Any] = json.loads(line)
+        return said
+
+    def close(self) -> None:
+        """End the process and take its files away."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._folder.cleanup()
+
+
+def rows_of(split: Split) -> dict[str, Any]:
+    """Return the rows and what is public about them, as numbers: the child knows nothing of privet."""
+    schema, (train, test) = split.schema, split.numbers()
+    return {
+        "train": train,
+        "labels": positions(split.labels, schema.classes),
+        "test": test,
+        "sizes": np.array(category_sizes(schema)),
+        "bounds": bounds_of(schema),
+        "n_classes": np.array(len(schema.classes)),
+    }
+
+
+@cache
+def _worker() -> Worker:
+    pythons = [python_with(module, requirements) for module, requirements in REQUIREMENTS.items()]
+    return Worker(pythons[0])

@@ -1,0 +1,54 @@
+"""Which fits are asked for, and how often: the more rows a table has, the less one split differs from the next."""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+from benchmarks.utility.methods import METHODS, Method
+from benchmarks.utility.splits import TABLES
+from benchmarks.utility.store import Cell
+
+# What trusts nobody needs more rows than most tables have; a few tables show it.
+LOCAL_TABLES = ("car-evaluation", "compas", "mushroom", "nursery", "adult")
+# Repeats of tables with fewer rows than this.
+_REPEATS = ((2_000, 10), (100_000, 5), (1_000_000, 2))
+_LARGEST = "census-income-kdd"
+# These take minutes a fit on the largest table, and gigabytes.
+_ONCE_THERE = ("diffprivlib forest, one-hot", "diffprivlib logistic", "DP-EBM")
+
+
+def repeats_of(table: str, method: str) -> int:
+    """Return how many splits of a table a method is fitted to."""
+    if _is_slow(table, method):
+        return 1
+    return next(repeats for rows, repeats in _REPEATS if TABLES[table].rows < rows)
+
+
+def is_measured(table: str, method: Method) -> bool:
+    """Return whether a method is fitted to a table at all."""
+    if method.kind == "local":
+        return table in LOCAL_TABLES
+    return not method.binary_only or TABLES[table].classes == 2
+
+
+def cells(
+    tables: Iterable[str] = tuple(TABLES),
+    methods: Iterable[str] = tuple(METHODS),
+    repeats: Sequence[int] | None = None,
+) -> list[Cell]:
+    """Return every fit, the first repeat of all tables first and the slowest last; ``repeats`` overrules how often."""
+    every = range(max(most for _, most in _REPEATS)) if repeats is None else repeats
+    asked = [
+        Cell(name, table, epsilon, repeat)
+        for repeat, table, name in product(every, tables, methods)
+        if is_measured(table, METHODS[name]) and (repeats is not None or repeat < repeats_of(table, name))
+        for epsilon in METHODS[name].epsilons
+    ]
+    return sorted(asked, key=_comes_late)
+
+
+def _comes_late(cell: Cell) -> bool:
+    return _is_slow(cell.table, cell.method) or (cell.table == _LARGEST and cell.repeat > 0)
+
+
+def _is_slow(table: str, method: str) -> bool:
+    return table == _LARGEST and method in _ONCE_THERE
