@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test browser-tools browser check format slow bench bench-full utility papers papers-quick flower cluster java spark lock clean
+.PHONY: venv docs docs-check demo test browser-tools browser check format slow audit bench bench-full utility papers papers-quick flower cluster java spark lock clean
 
 venv: $(READY)
 
@@ -39,6 +39,10 @@ browser: venv browser-tools
 # Statistical tests with many draws.
 slow: venv
 	$(BIN)/python -m pytest -m slow
+
+# Every method attacked on tables made for it, and planted faults, which must be caught: a line each.
+audit: venv
+	$(BIN)/python -m pytest -m slow -s -q tests/statistical/test_audits.py
 
 # A Dask cluster of two worker processes, of which six are killed during one job, and one with TLS.
 cluster: venv

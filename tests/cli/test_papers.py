@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+
+from papers import catalogue
 from papers.claim import Claim
 from papers.experiment import Experiment
 from papers.paper import Paper
-
-from papers import catalogue
 from privet.cli import papers as verb
 from privet.cli.cell_progress import _clock
 from privet.errors import DataError, DatasetUnavailable

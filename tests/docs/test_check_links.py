@@ -1,6 +1,7 @@
 """The check of the built site finds what is broken."""
 
 import pytest
+
 from docs.tools.check_links import faults
 
 

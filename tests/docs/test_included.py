@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from docs.tools import api, argument_index, commands, gallery, included, paper_index
-from papers.catalogue import NAMES
 
 import privet
+from docs.tools import api, argument_index, commands, gallery, included, paper_index
+from papers.catalogue import NAMES
 
 SOURCE = Path(privet.__file__).parent
 

@@ -1,6 +1,7 @@
 """Links between files become links between pages."""
 
 import pytest
+
 from docs.tools.links import BrokenLink, Links
 
 

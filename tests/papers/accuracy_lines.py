@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pandas as pd
-from papers.accuracies import Accuracies
 
+from papers.accuracies import Accuracies
 from privet import Categorical, Schema
 from privet.datasets import Dataset
 

@@ -1,6 +1,7 @@
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+
 from papers.accuracies import Accuracies, cells, complete, place
 
 TITLES = {"oak": "Oak", "elm": "Elm"}

@@ -1,6 +1,7 @@
 import csv
 
 import pytest
+
 from papers.claim import HEADER, Claim, write_claims
 
 

@@ -1,9 +1,10 @@
 import numpy as np
 import pandas as pd
 from numpy.testing import assert_array_equal
-from papers.cross_validation import FOLDS, accuracy, codes
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
+
+from papers.cross_validation import FOLDS, accuracy, codes
 
 X = pd.DataFrame({"colour": pd.Categorical(["red", "blue"] * 50), "age": np.arange(100.0)})
 y = np.array(["no"] * 70 + ["yes"] * 30)

@@ -2,9 +2,9 @@ import os
 
 import pandas as pd
 import pytest
+
 from papers.experiment import Experiment, ExperimentFailed
 from papers.workers import Workers
-
 from privet.errors import DataError, ExecutorError
 
 N_RUNS = {"quick": 1, "full": 3}

@@ -128,7 +128,6 @@ def _make(folder: Path) -> None:
 
 def _reproduce(paper: "Paper", folder: Path, scale: Any, jobs: int, *, kept: str) -> "Sequence[Claim]":
     from papers.experiment import ExperimentFailed
-
     from privet.cli.cell_progress import CellProgress
 
     try:

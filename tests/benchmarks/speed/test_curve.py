@@ -1,9 +1,9 @@
 import math
 
 import pytest
-from benchmarks.speed.curve import Curve, fitted_exponent
 
 from benchmarks.speed import harness
+from benchmarks.speed.curve import Curve, fitted_exponent
 
 
 def curve(points, expected=1.0, **options):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from benchmarks.speed.growth import GROWTHS, Growth, curve_of
 
 from benchmarks.speed import harness, tables
+from benchmarks.speed.growth import GROWTHS, Growth, curve_of
 
 
 def test_every_size_is_warmed_up_and_then_timed_by_turns(monkeypatch):

@@ -1,4 +1,5 @@
 import pytest
+
 from benchmarks.speed.harness import FAILS, HOLDS, NO_BAR, Bar, faster, not_run, seconds, side_by_side, tally
 
 

@@ -2,11 +2,11 @@ import csv
 from dataclasses import replace
 
 import pytest
+
+from benchmarks.speed import machine, page
 from benchmarks.speed.curve import Curve
 from benchmarks.speed.harness import Bar, not_run
 from benchmarks.speed.results import Group, Results
-
-from benchmarks.speed import machine, page
 
 POINTS = ((1e3, 0.001), (2e3, 0.002), (4e3, 0.004))
 RESULTS = Results(

@@ -1,7 +1,6 @@
+from benchmarks.speed import growth, run
 from benchmarks.speed.curve import Curve
 from benchmarks.speed.harness import Bar, Options
-
-from benchmarks.speed import growth, run
 
 
 def test_a_run_puts_groups_and_curves_together(monkeypatch, capsys):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+
 from benchmarks.utility.methods import BOOSTING, FOREST, METHODS, NAIVE_BAYES, forest_with
 from benchmarks.utility.splits import Split
-
 from privet import registry
 
 

@@ -2,12 +2,12 @@ import csv
 import math
 
 import pytest
+
+from benchmarks.utility import page, tables
 from benchmarks.utility.methods import BOOSTING, EPSILONS, FOREST, MAJORITY, METHODS, RANDOM_FOREST
 from benchmarks.utility.scores import Scores
 from benchmarks.utility.store import Cell, Store
 from benchmarks.utility.summary import Place, Summary, critical_difference
-
-from benchmarks.utility import page, tables
 
 VOTING, TIC = "congressional-voting", "tic-tac-toe"
 RIVAL = "diffprivlib forest"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.utility.splits import Split
 
 from benchmarks.utility import peer_fit, peers
+from benchmarks.utility.splits import Split
 
 # Answers as the real child does: says "yes" to everyone with chance .8, and dies or fails where it is told to.
 CHILD = """

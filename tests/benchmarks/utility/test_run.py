@@ -1,8 +1,8 @@
 import pytest
-from benchmarks.utility.scores import Scores
-from benchmarks.utility.store import Cell, Store
 
 from benchmarks.utility import run
+from benchmarks.utility.scores import Scores
+from benchmarks.utility.store import Cell, Store
 
 CELLS = [Cell("DP-RF", "adult", 1.0, repeat) for repeat in range(3)]
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from benchmarks.utility.scores import Predictions, area_under_curve, balanced_accuracy, by_schema, log_loss, scores_of
 
 TRUTH = np.array([0, 0, 0, 1])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from benchmarks.utility.splits import TABLES, Split, bounds_of, category_sizes
 
+from benchmarks.utility.splits import TABLES, Split, bounds_of, category_sizes
 from privet import Schema
 from privet.datasets import uci_folder
 

@@ -3,6 +3,7 @@
 from itertools import product
 
 import pandas as pd
+
 from papers.agrawal2000.accuracy import ACCURACY, FUNCTIONS, NO_NOISE, ORIGINAL, STRATEGIES, STUMBLING
 from papers.agrawal2000.means import Means
 

@@ -2,9 +2,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from papers.agrawal2000.accuracy import ACCURACY, cells, measure
 
 from papers.agrawal2000 import accuracy
+from papers.agrawal2000.accuracy import ACCURACY, cells, measure
 
 
 def test_quick_cells_are_the_first_run_of_full_ones():

@@ -1,4 +1,6 @@
 import pytest
+from tests.papers.agrawal2000.tables_of_accuracy import means_of
+
 from papers.agrawal2000.accuracy import NO_NOISE, STUMBLING
 from papers.agrawal2000.accuracy_claims import (
     accuracy_claims,
@@ -12,7 +14,6 @@ from papers.agrawal2000.accuracy_claims import (
     randomized_close,
     uniform_against_gaussian,
 )
-from tests.papers.agrawal2000.tables_of_accuracy import means_of
 
 
 def test_near_is_within_the_points_that_the_paper_allows():

@@ -1,4 +1,5 @@
 import pytest
+
 from papers.agrawal2000.hiding import FINDINGS, SMOOTH, cells, measure
 
 

@@ -2,8 +2,9 @@ import math
 
 import pandas as pd
 import pytest
-from papers.agrawal2000.means import Means
 from tests.papers.agrawal2000.tables_of_accuracy import lines_of
+
+from papers.agrawal2000.means import Means
 
 
 def test_runs_are_averaged():

@@ -1,4 +1,5 @@
 import pandas as pd
+
 from papers.agrawal2000.hiding import FINDINGS
 from papers.agrawal2000.privacy_claims import (
     gaussian_widths,

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from papers.agrawal2000.means import Means
-from papers.agrawal2000.run import PAPER
-from papers.agrawal2000.tables import write_tables
 from tests.papers.agrawal2000.tables_of_accuracy import lines_of
 
 from papers.agrawal2000 import run
+from papers.agrawal2000.means import Means
+from papers.agrawal2000.run import PAPER
+from papers.agrawal2000.tables import write_tables
 
 RESULTS = Path(run.__file__).with_name("results")
 

@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+
 from papers.agrawal2000.shape_claims import comes_back, dip, distances, shape_claims, two_peaks
 
 COLUMNS = ["values", "shape", "noise", "draw", "low", "original", "disturbed", "reconstructed"]

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from papers.agrawal2000.shapes import RECONSTRUCTION, SCALES, SHAPES, WIDTH, cells, measure, sample
 
 

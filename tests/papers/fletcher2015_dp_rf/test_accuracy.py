@@ -1,7 +1,10 @@
 import math
 
 import pytest
+from tests.papers.accuracy_lines import told_by_colour
+
 from papers.cross_validation import table
+from papers.fletcher2015_dp_rf import accuracy
 from papers.fletcher2015_dp_rf.accuracy import (
     BUDGETS,
     DP_RF,
@@ -15,9 +18,6 @@ from papers.fletcher2015_dp_rf.accuracy import (
     classifier,
     measure,
 )
-from tests.papers.accuracy_lines import told_by_colour
-
-from papers.fletcher2015_dp_rf import accuracy
 
 
 def test_a_quick_run_is_the_first_run_of_the_full_one():

@@ -1,5 +1,7 @@
 import pandas as pd
 import pytest
+from tests.papers.accuracy_lines import accuracies_of, lines_of
+
 from papers.fletcher2015_dp_rf.accuracy import BUDGETS, DP_RF, MOST_FREQUENT, PRIVATE_RDT, ROOT_C, TABLES
 from papers.fletcher2015_dp_rf.claims import (
     above_the_most_frequent_class,
@@ -10,7 +12,6 @@ from papers.fletcher2015_dp_rf.claims import (
     largest_gain,
     largest_loss,
 )
-from tests.papers.accuracy_lines import accuracies_of, lines_of
 
 METHODS = {DP_RF: 80.0, PRIVATE_RDT: 70.0, ROOT_C: 75.0}
 LEVELS = {MOST_FREQUENT: 60.0}

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from papers.fletcher2015_dp_rf.accuracy import BUDGETS, MOST_FREQUENT, PRIVATE, TABLES
-from papers.fletcher2015_dp_rf.run import PAPER
 from tests.papers.accuracy_lines import lines_of
 
 from papers.fletcher2015_dp_rf import run
+from papers.fletcher2015_dp_rf.accuracy import BUDGETS, MOST_FREQUENT, PRIVATE, TABLES
+from papers.fletcher2015_dp_rf.run import PAPER
 
 RESULTS = Path(run.__file__).with_name("results")
 

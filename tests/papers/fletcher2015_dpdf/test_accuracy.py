@@ -1,6 +1,9 @@
 import math
 
 import pytest
+from tests.papers.accuracy_lines import told_by_colour
+
+from papers.fletcher2015_dpdf import accuracy
 from papers.fletcher2015_dpdf.accuracy import (
     BUDGETS,
     FOREST,
@@ -14,9 +17,6 @@ from papers.fletcher2015_dpdf.accuracy import (
     classifier,
     measure,
 )
-from tests.papers.accuracy_lines import told_by_colour
-
-from papers.fletcher2015_dpdf import accuracy
 
 
 def test_a_quick_run_is_the_first_run_of_the_full_one():

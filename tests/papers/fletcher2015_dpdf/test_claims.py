@@ -1,4 +1,6 @@
 import pytest
+from tests.papers.accuracy_lines import accuracies_of, lines_of
+
 from papers.accuracies import Accuracies
 from papers.fletcher2015_dpdf.accuracy import (
     BUDGETS,
@@ -32,7 +34,6 @@ from papers.fletcher2015_dpdf.own_claims import (
     price_of_a_question,
     price_of_a_sound_choice,
 )
-from tests.papers.accuracy_lines import accuracies_of, lines_of
 
 METHODS = {PAPER_1: 80.0, PAPER_4: 75.0, SOUND_1: 81.0, SOUND_4: 76.0, GINI: 70.0, N_GINI: 82.0}
 LEVELS = {FOREST: 90.0}

@@ -2,6 +2,7 @@ import math
 
 import pytest
 from numpy.testing import assert_allclose
+
 from papers.fletcher2015_dpdf.leak import (
     ONE_ROW,
     TWO_ROWS,

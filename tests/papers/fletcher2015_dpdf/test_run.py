@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from papers.fletcher2015_dpdf.accuracy import BUDGETS, FOREST, PRIVATE, TABLES
-from papers.fletcher2015_dpdf.run import PAPER
 from tests.papers.accuracy_lines import lines_of
 
 from papers.fletcher2015_dpdf import run
+from papers.fletcher2015_dpdf.accuracy import BUDGETS, FOREST, PRIVATE, TABLES
+from papers.fletcher2015_dpdf.run import PAPER
 
 RESULTS = Path(run.__file__).with_name("results")
 

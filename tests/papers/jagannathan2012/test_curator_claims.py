@@ -2,11 +2,11 @@ import math
 
 import pandas as pd
 import pytest
+
+from papers.jagannathan2012 import table1
 from papers.jagannathan2012.curator_claims import over_epsilon, table_1
 from papers.jagannathan2012.epsilons import ID3, RDT
 from papers.jagannathan2012.tables import MUSHROOM, NURSERY, VOTES, WHOLE_MUSHROOM
-
-from papers.jagannathan2012 import table1
 
 # As the paper has it: nursery, votes, mushroom.
 QUESTIONS = {NURSERY: 36, VOTES: 136, WHOLE_MUSHROOM: 253}

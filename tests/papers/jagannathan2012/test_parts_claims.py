@@ -1,9 +1,9 @@
 import pandas as pd
 import pytest
-from papers.jagannathan2012.parts_claims import among_parties, in_batches, in_halves
-from papers.jagannathan2012.tables import NURSERY
 
 from papers.jagannathan2012 import horizontal, vertical
+from papers.jagannathan2012.parts_claims import among_parties, in_batches, in_halves
+from papers.jagannathan2012.tables import NURSERY
 
 FALLING = {1: 89.0, 2: 86.0, 4: 80.0, 10: 70.0}
 

@@ -4,10 +4,10 @@ import math
 
 import pandas as pd
 import pytest
-from papers.jagannathan2012.run import PAPER
-from papers.jagannathan2012.tables import MUSHROOM, NURSERY, VOTES, WHOLE_MUSHROOM, prepared
 
 from papers.jagannathan2012 import batches, epsilons, folds, horizontal, table1, vertical
+from papers.jagannathan2012.run import PAPER
+from papers.jagannathan2012.tables import MUSHROOM, NURSERY, VOTES, WHOLE_MUSHROOM, prepared
 
 pytestmark = pytest.mark.real_data
 

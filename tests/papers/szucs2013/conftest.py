@@ -3,8 +3,8 @@ import importlib
 import numpy as np
 import pandas as pd
 import pytest
-from papers.szucs2013.split import Split
 
+from papers.szucs2013.split import Split
 from privet import Categorical, Coding, Numeric, Schema
 
 MODULES = ("coding", "forest", "mirrors", "plain_forest", "sibling")

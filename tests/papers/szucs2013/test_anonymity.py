@@ -1,6 +1,7 @@
 import math
 
 import pytest
+
 from papers.szucs2013.anonymity import cells, measure
 
 

@@ -1,4 +1,5 @@
 import pandas as pd
+
 from papers.szucs2013.anonymity import measure
 from papers.szucs2013.anonymity_claims import (
     anonymity_claims,

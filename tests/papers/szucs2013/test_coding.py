@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+
 from papers.szucs2013.coding import CODING, FINDINGS, cells, measure
 from papers.szucs2013.coding_claims import better_of_two, coding_claims, numbers_are_kept
 

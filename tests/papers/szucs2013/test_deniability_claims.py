@@ -1,4 +1,5 @@
 import pandas as pd
+
 from papers.szucs2013.deniability_claims import deniability_claims, mirrors_occur, sibling_learns, truth_is_hidden
 from papers.szucs2013.forest import FOREST
 

@@ -1,7 +1,7 @@
 import pytest
-from papers.szucs2013.forest import FINDINGS, cells
 
 from papers.szucs2013 import forest, mirrors, plain_forest, sibling
+from papers.szucs2013.forest import FINDINGS, cells
 
 
 def test_disguised_records_still_tell_the_class(small_split):

@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+
 from papers.szucs2013.curves import Curves
 from papers.szucs2013.forest import FOREST
 from papers.szucs2013.forest_claims import (

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from papers.szucs2013.run import PAPER
 
 from papers.szucs2013 import run
+from papers.szucs2013.run import PAPER
 
 RESULTS = Path(run.__file__).with_name("results")
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from papers.szucs2013.split import TITLES, TRAINING_ROWS, split
 
 
