@@ -1,7 +1,8 @@
 """A claim of a paper beside what was measured, and whether it holds."""
 
 import csv
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,19 @@ class Claim:
         """Return the line's columns."""
         verdict = "not measured" if self.holds is None else "yes" if self.holds else "no"
         return self.text, self.paper, self.measured, verdict, self.why
+
+
+def judged(text: str, paper: str, measured: str, numbers: Iterable[float], holds: bool, why: str = "") -> Claim:
+    """Return the claim, or one that is not judged where a number that it rests on is missing, or all are."""
+    given = list(numbers)
+    if not given or any(map(math.isnan, given)):
+        return Claim(text, paper, "", None)
+    return Claim(text, paper, measured, holds, why)
+
+
+def too_little(text: str, paper: str) -> Claim:
+    """Return the claim where cells are missing."""
+    return Claim(text, paper, "not all cells measured", None)
 
 
 def write_claims(folder: Path, claims: Sequence[Claim], *, command: str) -> None:

@@ -44,6 +44,7 @@ def words_and_numbers(X: Any, sizes: Any) -> Any:
 
 
 def prepared(model: str, X: Any, rows: dict[str, Any]) -> Any:
+    """Return rows in the form that a model takes."""
     if model == "ebm":
         return words_and_numbers(filled(X, rows["bounds"]), rows["sizes"])
     if model in ("forest, one-hot", "logistic"):

@@ -7,8 +7,9 @@ from docs.tools.included import ROOT, MissingPages, heading_of, paper_names
 
 _INTRODUCTION = """# Papers
 
-privet's methods come from five papers. Each of them was measured again with privet, as a user would: every claim has
-its line, beside the paper's own figure, and one that does not come back stays in the table with the reason.
+Most of privet's methods come from five papers. Each of them was measured again with privet, as a user would: every
+claim has its line, beside the paper's own figure, and one that does not come back stays in the table with the reason.
+Lines of our own are counted with them; instead of a figure they say "ours", "not considered" or "not in the paper".
 
 | paper | claims that hold | do not | not measured | |
 |---|---:|---:|---:|---|

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from papers.accuracies import Accuracies, cells, complete, place
-from papers.claim import Claim
+from papers.claim import Claim, too_little
 from papers.fletcher2015_dp_rf.accuracy import BUDGETS, DP_RF, MOST_FREQUENT, PRIVATE_RDT, ROOT_C, TABLES
 from papers.paper import Results
 
@@ -32,7 +32,7 @@ def ahead_on_average(lead: pd.DataFrame) -> Claim:
     """Judge the mean over budgets of every table."""
     text, paper = "Fig. 1: on average ahead of Private-RDT on every table", "9 of 9"
     if not complete(lead):
-        return _too_little(text, paper)
+        return too_little(text, paper)
     means = lead.mean(axis=1).sort_values()
     won = int((means > 0).sum())
     told = ", ".join(f"{TABLES[str(name)]} {points:+.1f}" for name, points in means.items())
@@ -49,7 +49,7 @@ def cells_won(lead: pd.DataFrame) -> Claim:
     """Judge the number of cells in which it is ahead."""
     text, paper = "Fig. 1: ahead in most cells", "55 of 63"
     if not complete(lead):
-        return _too_little(text, paper)
+        return too_little(text, paper)
     won, tied = int((lead > EQUAL).sum().sum()), int((lead.abs() <= EQUAL).sum().sum())
     holds = won >= 55
     why = f"behind in {cells(lead < -EQUAL, TABLES)}; the paper does not name its nine tables"
@@ -62,7 +62,7 @@ def largest_gain(lead: pd.DataFrame) -> Claim:
     """Judge the best cell."""
     text, paper = "Fig. 1: at its best so many points ahead", "45"
     if not complete(lead):
-        return _too_little(text, paper)
+        return too_little(text, paper)
     best, where = place(lead, largest=True, titles=TABLES)
     holds = best >= 45 - ROUNDING
     why = "" if holds else "the paper does not name its nine tables, so that one with a larger gain may be missing here"
@@ -73,7 +73,7 @@ def largest_loss(lead: pd.DataFrame) -> Claim:
     """Judge the worst cell."""
     text, paper = "Fig. 1: at its worst so many points behind", "7"
     if not complete(lead):
-        return _too_little(text, paper)
+        return too_little(text, paper)
     worst, where = place(lead, largest=False, titles=TABLES)
     holds = worst >= -7 - ROUNDING
     beyond = cells(lead < -7 - ROUNDING, TABLES)
@@ -86,7 +86,7 @@ def above_the_most_frequent_class(accuracies: Accuracies) -> Claim:
     text = "Abstract: high accuracy; here, more than a point above the most frequent class"
     own, guess = accuracies.of(DP_RF), accuracies.without_budget(MOST_FREQUENT)
     if not complete(own, guess):
-        return _too_little(text, "no figure")
+        return too_little(text, "no figure")
     above = own.sub(guess, axis=0) > 1
     holds = int(above.sum().sum()) > above.size / 2
     why = f"only {cells(above, TABLES)}"
@@ -98,7 +98,7 @@ def by_root_of_classes(accuracies: Accuracies) -> Claim:
     text = "Eq. 7: C times the noise, where the noise of C counts grows with sqrt(C); C is the better choice"
     own, other = accuracies.lead(ROOT_C, PRIVATE_RDT), accuracies.lead(DP_RF, PRIVATE_RDT)
     if not complete(own, other):
-        return _too_little(text, OURS)
+        return too_little(text, OURS)
     measured = (
         f"mean accuracy {accuracies.of(DP_RF).mean().mean():.1f} with C, {accuracies.of(ROOT_C).mean().mean():.1f} "
         f"with sqrt(C); ahead of Private-RDT in {(other > EQUAL).sum().sum()} and {(own > EQUAL).sum().sum()} cells, "
@@ -111,10 +111,6 @@ def by_root_of_classes(accuracies: Accuracies) -> Claim:
         else ""
     )
     return Claim(text, OURS, measured, holds, why)
-
-
-def _too_little(text: str, paper: str) -> Claim:
-    return Claim(text, paper, "not all cells measured", None)
 
 
 def _about(names: list[str], words: str) -> str:

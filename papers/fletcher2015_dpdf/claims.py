@@ -6,7 +6,7 @@ Claims are judged by DPDF in the paper's own form; what the sound form does is t
 import pandas as pd
 
 from papers.accuracies import Accuracies, cells, complete
-from papers.claim import Claim
+from papers.claim import Claim, too_little
 from papers.fletcher2015_dpdf.accuracy import (
     FOREST,
     FOREST_TREES,
@@ -174,11 +174,6 @@ def connect_4_above_the_forest(accuracies: Accuracies) -> Claim:
     )
     holds = bool((own > 0).to_numpy().all())
     return Claim(text, paper, measured, holds, "" if holds else why)
-
-
-def too_little(text: str, paper: str) -> Claim:
-    """Return the claim where cells are missing."""
-    return Claim(text, paper, "not all cells measured", None)
 
 
 def _share_of_the_way(accuracies: Accuracies, method: str) -> "pd.Series[float]":

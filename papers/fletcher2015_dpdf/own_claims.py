@@ -1,9 +1,8 @@
 """What was not in the paper: what its choices give away, and what it costs to be sound."""
 
 from papers.accuracies import Accuracies, cells, complete
-from papers.claim import Claim
+from papers.claim import Claim, too_little
 from papers.fletcher2015_dpdf.accuracy import GINI, N_GINI, PAPER_1, PAPER_4, SOUND_1, SOUND_4, TABLES
-from papers.fletcher2015_dpdf.claims import too_little
 from papers.fletcher2015_dpdf.leak import (
     PRICE,
     SEEMING_SIZE,

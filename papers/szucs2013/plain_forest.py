@@ -6,6 +6,7 @@ from itertools import product
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
+from papers.cross_validation import codes
 from papers.experiment import Experiment, Scale
 from papers.szucs2013.forest import SIZES
 from papers.szucs2013.split import Split, split
@@ -35,7 +36,7 @@ def measure(table: str, trees: int, given: str, least_node: int) -> list[tuple[f
 def _inputs(rows: Split, part: pd.DataFrame, given: str) -> object:
     if given == BITS:
         return rows.bits(part)
-    return part.apply(lambda column: column.cat.codes if column.dtype == "category" else column).to_numpy()
+    return codes(part).to_numpy()
 
 
 PLAIN_FOREST = Experiment("plain_forest", ("table", "trees", "given", "least_node"), ("auc",), cells, measure)

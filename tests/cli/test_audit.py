@@ -5,7 +5,7 @@ from pathlib import Path
 
 from privet.cli.output import EXIT_USAGE
 
-SMALL = "audit --method private-rdt --trees 1 --height 1 --runs 40 --jobs 1"
+SMALL = "audit --method private-rdt --trees 1 --height 1 --runs 20 --jobs 1"
 
 
 def test_each_case_is_a_line_and_a_sentence_sums_up(privet, tmp_path, monkeypatch):
@@ -22,11 +22,16 @@ def test_json_has_the_same_and_a_picture_is_drawn(privet, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     shown = json.loads(privet(f"{SMALL} --json --picture audit.png").stdout)
     assert shown["claimed"] == {"epsilon": 1.0, "delta": 0.0}
-    assert [case["releases"] for case in shown["cases"]] == [80] * 4
+    assert [case["releases"] for case in shown["cases"]] == [40] * 4
     assert Path("audit.png").read_bytes().startswith(b"\x89PNG")
     refused = privet(f"{SMALL} --picture audit.png")
     assert refused.exit_code == EXIT_USAGE
     assert "exists; choose another output" in refused.stderr
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_before_any_fit(refused):
+    assert "a picture is written as .png, .svg, .pdf" in refused(f"{SMALL} --picture audit.bmp", EXIT_USAGE)
+    assert "--picture is of many fits" in refused(f"{SMALL} --one-run 500 --picture audit.png", EXIT_USAGE)
 
 
 def test_one_run_tells_how_many_guesses_were_right(privet):

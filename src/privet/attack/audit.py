@@ -64,8 +64,8 @@ class Audit:
         verdict = "more than is claimed: the claim is wrong" if self.contradicts else "which is within the claim"
         return (
             f"An attacker who knows every row but one and sees the whole model got at least epsilon = "
-            f"{self.epsilon_shown:.3g}, {verdict} ({claim}); {self.confidence:.0%} confidence, {self.runs:,} releases. "
-            "A lower bound proves no privacy: another attacker may get more."
+            f"{self.epsilon_shown:.3g}, {verdict} ({claim}); {100 * self.confidence:.6g}% confidence, "
+            f"{self.runs:,} releases. A lower bound proves no privacy: another attacker may get more."
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.tree.forest import Forest
 
-# Attributes of roots and of their first children are taken for evidence up to this many numbers.
+# Which attribute each root tests is taken for evidence up to this many numbers.
 _MAX_CHOICES = 64
 
 

@@ -49,7 +49,7 @@ class OneRun:
         return (
             f"An attacker who saw one fit guessed of {self.guesses:,} planted rows whether they were in it, "
             f"{self.right / self.guesses:.1%} rightly: at least epsilon = {self.epsilon_shown:.3g}, {verdict} "
-            f"(epsilon = {self.epsilon:g}; {self.confidence:.0%} confidence)."
+            f"(epsilon = {self.epsilon:g}; {100 * self.confidence:.6g}% confidence)."
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.attack.distinguishing import Attack
+from privet.whole_file import whole_bytes
 
 if TYPE_CHECKING:
     from privet.attack.audit import Audit
@@ -16,13 +17,11 @@ _BINS = 40
 
 def draw_audit(audit: "Audit", path: Path) -> None:
     """Write a picture with a panel a case to ``path``."""
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     n = len(audit.attacks)
-    figure, axes = plt.subplots(1, n, figsize=(4.4 * n, 3.4), layout="constrained", squeeze=False, sharey=True)
+    figure = Figure(figsize=(4.4 * n, 3.4), layout="constrained")  # of its own: pyplot would look for a screen
+    axes = figure.subplots(1, n, squeeze=False, sharey=True)
     for ax, (name, attack) in zip(axes[0], audit.attacks.items(), strict=True):
         _draw_case(ax, name, attack)
     axes[0][0].set_ylabel("share of releases")
@@ -30,8 +29,8 @@ def draw_audit(audit: "Audit", path: Path) -> None:
     figure.suptitle(
         f"at least epsilon = {audit.epsilon_shown:.3g} was shown; {audit.epsilon:g} is claimed", fontsize=11
     )
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    with whole_bytes(path) as file:
+        figure.savefig(file, format=path.suffix.lower().removeprefix("."), dpi=120)
 
 
 def _draw_case(ax: Any, name: str, attack: Attack) -> None:

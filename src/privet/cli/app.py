@@ -112,7 +112,7 @@ def party(context: typer.Context) -> None:
 
 @papers_app.callback(invoke_without_command=True, epilog="Example:  privet papers list")
 def papers(context: typer.Context) -> None:
-    """Reproduce the papers that the methods come from, and see which of their claims hold."""
+    """Reproduce the five papers, and see which of their claims hold."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -1,4 +1,4 @@
-"""``privet audit``: attack a method, or a fitted model's rows, and say what was got."""
+"""``privet audit``: attack a method, and say how much of its epsilon was shown."""
 
 import sys
 from contextlib import contextmanager
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli import options, output
-from privet.cli.files import check_output
+from privet.cli.files import check_picture
 from privet.cli.local_fit import refuse_local
+from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,8 @@ def audit(
     confidence: Annotated[float, typer.Option("--confidence", help="Of the bound.")] = 0.95,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 uses all cores.")] = -1,
     picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE", help="Draw the scores.", show_default=False)
+        Path | None,
+        typer.Option("--picture", metavar="FILE", help="Draw the scores: .png, .svg or .pdf.", show_default=False),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -52,8 +54,7 @@ def audit(
     No data of yours are read. A bound within the claim proves nothing; one above it disproves the claim.
     """
     refuse_local(method, _LOCAL)
-    if picture is not None:
-        check_output(picture, force=force)
+    _check_picture(picture, canaries, force=force)
     declared = options.load_schema(schema) if schema is not None else _small_schema()
     chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
     estimator = chosen.estimator(declared, epsilon=epsilon, random_state=None)
@@ -66,6 +67,14 @@ def audit(
 
         draw_audit(found, picture)
     _tell(found, picture, as_json=as_json)
+
+
+def _check_picture(picture: Path | None, canaries: int | None, *, force: bool) -> None:
+    if picture is None:
+        return
+    if canaries is not None:
+        raise ParameterError("--picture is of many fits, and --one-run makes one; leave out either")
+    check_picture(picture, force=force)
 
 
 def _small_schema() -> "Schema":
@@ -121,7 +130,7 @@ def _tell(found: "Audit", picture: Path | None, *, as_json: bool) -> None:
         (name, f"{attack.epsilon_shown:.3g}", *(output.percent(rate) for rate in attack.rates), f"{attack.runs:,}")
         for name, attack in found.attacks.items()
     ]
-    headings = ["case", "at least epsilon", 'says "there"', "with the row", "fits"]
+    headings = ["case", "at least epsilon", 'says "there" without the row', "with it", "fits"]
     output.print_table(headings, cells, right=[1, 2, 3, 4])
     output.print_text()
     output.print_text(found.sentence)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from privet.errors import ParameterError
 
+_PICTURES = (".png", ".svg", ".pdf")
+
 
 def beside(model_file: Path, suffix: str) -> Path:
     """Return the file of the model's name, but for its ending, in the model's folder."""
@@ -25,3 +27,10 @@ def check_output(path: Path, *, force: bool, inputs: tuple[Path, ...] = ()) -> N
         raise ParameterError(f"{str(path)!r} exists; choose another output with -o, or replace it with --force")
     if not os.access(path.parent, os.W_OK):
         raise ParameterError(f"cannot write to {str(path)!r}: its folder is read-only; choose another with -o")
+
+
+def check_picture(path: Path, *, force: bool, inputs: tuple[Path, ...] = ()) -> None:
+    """Refuse a picture of a kind that cannot be drawn, or that `check_output` refuses."""
+    if path.suffix.lower() not in _PICTURES:
+        raise ParameterError(f"a picture is written as {', '.join(_PICTURES)}; name it so instead of {path.name!r}")
+    check_output(path, force=force, inputs=inputs)

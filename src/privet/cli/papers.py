@@ -1,4 +1,4 @@
-"""``privet papers``: reproduce the papers that privet's methods come from, and say which of their claims hold."""
+"""``privet papers``: reproduce five papers that privet has methods of, and say which of their claims hold."""
 
 import os
 import sys
@@ -23,7 +23,6 @@ _NO_CHECKOUT = (
     "papers/ is"
 )
 _KEPT = "what has been measured is kept in {!r}; run the same command to go on"
-_COLUMNS = ("claim", "paper", "measured", "holds?", "why")
 
 
 def list_(as_json: options.Json = False) -> None:
@@ -178,7 +177,9 @@ def _as_dict(paper: "Paper", folder: Path, claims: "Sequence[Claim]") -> dict[st
 
 
 def _print_claims(paper: "Paper", folder: Path, claims: "Sequence[Claim]") -> None:
+    from papers.claim import HEADER
+
     output.print_text(f"{paper.name}: {paper.title}", style="bold")
-    output.print_table(_COLUMNS, [claim.cells() for claim in claims])
+    output.print_table(HEADER, [claim.cells() for claim in claims])
     output.print_text(f"Figures, measurements and this table are in {folder}")
     output.print_text()

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privet.cli import options, output
-from privet.cli.files import check_output
+from privet.cli.files import check_picture
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from privet.cli.spread import Spread
 
-_PICTURES = (".png", ".svg", ".pdf")
 _ABOVE_LEGEND = 24  # points
 
 
@@ -78,11 +77,8 @@ def reconstruct(
 def _check_picture(plot: Path | None, original: Path | None, *, force: bool, inputs: tuple[Path, ...]) -> None:
     if original is not None and plot is None:
         raise ParameterError("--original is for the picture; name one with --plot, or leave it out")
-    if plot is None:
-        return
-    if plot.suffix.lower() not in _PICTURES:
-        raise ParameterError(f"a picture is written as {', '.join(_PICTURES)}; name it so instead of {plot.name!r}")
-    check_output(plot, force=force, inputs=inputs)
+    if plot is not None:
+        check_picture(plot, force=force, inputs=inputs)
 
 
 def _draw(spread: "Spread", plot: Path, original: Path | None) -> None:

@@ -1,27 +1,7 @@
-from pathlib import Path
-
-import pandas as pd
-import pytest
 from tests.papers.accuracy_lines import lines_of
 
-from papers.fletcher2015_dp_rf import run
 from papers.fletcher2015_dp_rf.accuracy import BUDGETS, MOST_FREQUENT, PRIVATE, TABLES
 from papers.fletcher2015_dp_rf.run import PAPER
-
-RESULTS = Path(run.__file__).with_name("results")
-
-
-@pytest.mark.parametrize("experiment", PAPER.experiments, ids=lambda experiment: experiment.name)
-def test_the_committed_results_are_those_of_the_full_scale(experiment):
-    assert experiment.missing(RESULTS, "full") == []
-    assert len(experiment.read(RESULTS, "full"))
-
-
-def test_the_committed_claims_follow_from_the_committed_lines():
-    results = {experiment.name: experiment.read(RESULTS, "full") for experiment in PAPER.experiments}
-    told = pd.read_csv(RESULTS / "claims.csv", dtype=str, keep_default_na=False).to_numpy().tolist()
-    assert [list(claim.cells()) for claim in PAPER.claims(results)] == told
-    assert "not measured" not in {line[3] for line in told}
 
 
 def test_the_figure_is_drawn_from_lines_of_one_run(tmp_path):

@@ -1,0 +1,30 @@
+"""What is committed of every paper: all of the full scale, and the claims that follow from it."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from papers import catalogue
+
+ROOT = Path(catalogue.__file__).parent
+
+
+def results_of(name):
+    return ROOT / catalogue.folder(name) / "results"
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_the_committed_results_are_those_of_the_full_scale(name):
+    for experiment in catalogue.paper(name).experiments:
+        assert experiment.missing(results_of(name), "full") == [], experiment.name
+        assert len(experiment.read(results_of(name), "full")), experiment.name
+
+
+@pytest.mark.parametrize("name", catalogue.NAMES)
+def test_the_committed_claims_follow_from_the_committed_lines(name):
+    paper, folder = catalogue.paper(name), results_of(name)
+    results = {experiment.name: experiment.read(folder, "full") for experiment in paper.experiments}
+    told = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False).to_numpy().tolist()
+    assert [list(claim.cells()) for claim in paper.claims(results)] == told
+    assert "not measured" not in {line[3] for line in told}
