@@ -106,6 +106,21 @@ def test_every_kind_of_release_gives_evidence_of_one_length(kind):
     assert len(lengths) == 1
 
 
+def test_too_few_runs_to_contradict_a_claim_are_said_to_be_too_few():
+    found = audit(lambda table: table.max(), TWO_TABLES, epsilon=10.0, runs=20, n_jobs=1)
+    assert not found.contradicts
+    assert f"where so few runs could have shown no more than {found.most:.3g}: too few" in str(found)
+    assert found.to_json()["could_show_at_most"] == found.most < 10.0
+
+
+def test_of_an_unproven_variant_it_is_said_once_that_nothing_is_proven(recwarn):
+    model = DPDFClassifier(SCHEMA, epsilon=0.5, variant="paper", height=1)
+    found = audit(model, worst_cases(SCHEMA)[:1], runs=100, n_jobs=1)
+    assert not found.proven
+    assert not recwarn.list
+    assert found.contradicts or "within what was asked for, of which nothing is proven" in found.sentence
+
+
 def test_what_claims_nothing_or_is_no_release_is_refused():
     with pytest.raises(ParameterError, match="epsilon=inf claims nothing that an audit could contradict"):
         audit(PrivateRDTClassifier(SCHEMA, epsilon=np.inf))
@@ -123,7 +138,9 @@ def test_one_fit_with_many_canaries_shows_most_of_epsilon():
     found = audit_in_one_run(PrivateRDTClassifier(epsilon=2.0, n_trees=1), n_canaries=3_000, confidence=0.9999)
     assert 1.2 < found.epsilon_shown < 2.2
     assert found.guesses == 3_000
-    assert found.sentence.endswith("(epsilon = 2; 99.99% confidence).")
+    assert found.sentence.endswith(
+        "(epsilon = 2; 99.99% confidence). A lower bound proves no privacy: another attacker may get more."
+    )
     assert found.sentence.startswith("An attacker who saw one fit guessed of 3,000 planted rows")
 
 

@@ -151,6 +151,7 @@ def test_a_missing_table_is_told_before_anything_is_measured(refused, bench, mon
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
+        ("lee2012-ham --quick --full", "say --quick, for minutes, or --full, for hours with the papers' own repeats"),
         ("lee2012-ham", "say --quick, for minutes, or --full, for hours with the papers' own repeats"),
         ("lee2013 --quick", "there is no paper 'lee2013'; choose from lee2012-ham, or all"),
         ("all --quick --jobs 0", "--jobs 0 is no number of processes; give 1 or more, or -1 for all cores"),

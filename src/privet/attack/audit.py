@@ -1,6 +1,7 @@
 """An audit: what attackers can show of an estimator's epsilon. The argument is in audit.md."""
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,8 +14,9 @@ from privet.attack.bound import check_confidence
 from privet.attack.distinguishing import Attack, distinguish
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, Table, worst_cases
+from privet.attack.verdict import CAVEAT, verdict
 from privet.checks import check_whole
-from privet.errors import ParameterError
+from privet.errors import NoGuaranteeWarning, ParameterError
 from privet.estimator import PrivateClassifier
 from privet.schema import Schema
 from privet.tree.threads import n_threads
@@ -35,12 +37,19 @@ class Audit:
         Of all lower bounds together.
     attacks : dict
         By the name of the case.
+    proven : bool
+        Whether what was audited promises anything.
     """
 
     epsilon: float
     delta: float
     confidence: float
     attacks: dict[str, Attack]
+    proven: bool = True
+
+    def __str__(self) -> str:
+        """Return the audit in words."""
+        return self.sentence
 
     @property
     def epsilon_shown(self) -> float:
@@ -53,6 +62,11 @@ class Audit:
         return self.epsilon_shown > self.epsilon
 
     @property
+    def most(self) -> float:
+        """What an attacker who is always right would have shown in as many runs."""
+        return max(attack.most for attack in self.attacks.values())
+
+    @property
     def runs(self) -> int:
         """How many releases were made."""
         return sum(attack.runs for attack in self.attacks.values())
@@ -61,11 +75,11 @@ class Audit:
     def sentence(self) -> str:
         """The audit in words."""
         claim = f"epsilon = {self.epsilon:g}" + (f", delta = {self.delta:g}" if self.delta else "")
-        verdict = "more than is claimed: the claim is wrong" if self.contradicts else "which is within the claim"
+        found = verdict(self.epsilon_shown, self.most, self.epsilon, proven=self.proven)
         return (
             f"An attacker who knows every row but one and sees the whole model got at least epsilon = "
-            f"{self.epsilon_shown:.3g}, {verdict} ({claim}); {100 * self.confidence:.6g}% confidence, "
-            f"{self.runs:,} releases. A lower bound proves no privacy: another attacker may get more."
+            f"{self.epsilon_shown:.3g}, {found} ({claim}); {100 * self.confidence:.6g}% confidence, "
+            f"{self.runs:,} releases. {CAVEAT}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -73,6 +87,8 @@ class Audit:
         return {
             "claimed": {"epsilon": self.epsilon, "delta": self.delta},
             "epsilon_shown": self.epsilon_shown,
+            "could_show_at_most": self.most,
+            "proven": self.proven,
             "confidence": self.confidence,
             "releases": self.runs,
             "contradicts": self.contradicts,
@@ -99,7 +115,10 @@ class _Fit:
     def __call__(self, table: Table) -> NDArray[np.float64]:
         from sklearn.base import clone
 
-        return self.evidence(clone(self.estimator).fit(table.X, table.y))
+        with warnings.catch_warnings():
+            # Said once, by the audit, and not in each of thousands of fits.
+            warnings.simplefilter("ignore", NoGuaranteeWarning)
+            return self.evidence(clone(self.estimator).fit(table.X, table.y))
 
 
 @dataclass(frozen=True)
@@ -164,7 +183,7 @@ def audit(
         attacks[name] = distinguish(
             observe, tables, runs=runs, delta=claimed[1], confidence=each, n_jobs=n_threads(n_jobs), watch=tell
         )
-    return Audit(*claimed, confidence, attacks)
+    return Audit(*claimed, confidence, attacks, proven=getattr(subject, "variant", "sound") == "sound")
 
 
 def _claim(subject: Any, epsilon: float | None, delta: float | None) -> tuple[float, float]:

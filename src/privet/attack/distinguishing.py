@@ -33,6 +33,8 @@ class Attack:
         He says "the row is there" above it.
     runs : int
         Releases of both tables, those that the test was learnt on included.
+    most : float
+        What an attacker who is always right would have shown in as many runs.
     """
 
     epsilon_shown: float
@@ -40,6 +42,7 @@ class Attack:
     scores_with: NDArray[np.float64]
     threshold: float
     runs: int
+    most: float
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -65,7 +68,8 @@ def distinguish(
     without, with_row = score(seen[0][half:]), score(seen[1][half:])
     hits = int((with_row > threshold).sum()), int((without > threshold).sum())
     shown = epsilon_shown(hits[0], hits[1], runs - half, delta=delta, confidence=confidence)
-    return Attack(shown, without, with_row, threshold, 2 * runs)
+    most = epsilon_shown(runs - half, 0, runs - half, delta=delta, confidence=confidence)
+    return Attack(shown, without, with_row, threshold, 2 * runs, most)
 
 
 def observations(
@@ -114,10 +118,11 @@ def _best_threshold(
 ) -> float:
     """Return the border at which the runs that the test was learnt on show most."""
     borders = np.unique(np.quantile(np.concatenate([without, with_row]), np.linspace(0, 1, _THRESHOLDS)))
+    # With hardly a doubt: else the best of many borders is one in a tail that a few lucky runs have made.
+    certain = 1.0 - (1.0 - confidence) / _THRESHOLDS**2
     shown = [
         epsilon_shown(
-            int((with_row > border).sum()), int((without > border).sum()), len(without),
-            delta=delta, confidence=confidence,
+            int((with_row > border).sum()), int((without > border).sum()), len(without), delta=delta, confidence=certain
         )
         for border in borders
     ]  # fmt: skip

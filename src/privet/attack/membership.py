@@ -31,6 +31,10 @@ class Membership:
     auc: float
     most: float
 
+    def __str__(self) -> str:
+        """Return the attack in words."""
+        return self.sentence
+
     @property
     def sentence(self) -> str:
         """The attack in words."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.attack.bound import check_confidence, epsilon_of_guesses
+from privet.attack.verdict import CAVEAT, verdict
 from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.model_file import counts_from_json, structure_from_json
@@ -37,6 +38,10 @@ class OneRun:
     guesses: int
     confidence: float
 
+    def __str__(self) -> str:
+        """Return the audit in words."""
+        return self.sentence
+
     @property
     def contradicts(self) -> bool:
         """Whether more was shown than is claimed."""
@@ -45,11 +50,12 @@ class OneRun:
     @property
     def sentence(self) -> str:
         """The audit in words."""
-        verdict = "more than is claimed: the claim is wrong" if self.contradicts else "which is within the claim"
+        most = epsilon_of_guesses(self.guesses, self.guesses, confidence=self.confidence)
+        found = verdict(self.epsilon_shown, most, self.epsilon)
         return (
             f"An attacker who saw one fit guessed of {self.guesses:,} planted rows whether they were in it, "
-            f"{self.right / self.guesses:.1%} rightly: at least epsilon = {self.epsilon_shown:.3g}, {verdict} "
-            f"(epsilon = {self.epsilon:g}; {100 * self.confidence:.6g}% confidence)."
+            f"{self.right / self.guesses:.1%} rightly: at least epsilon = {self.epsilon_shown:.3g}, {found} "
+            f"(epsilon = {self.epsilon:g}; {100 * self.confidence:.6g}% confidence). {CAVEAT}"
         )
 
     def to_json(self) -> dict[str, Any]:

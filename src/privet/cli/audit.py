@@ -35,7 +35,7 @@ def audit(
     trees: options.Trees = None,
     height: options.Height = None,
     variant: options.Variant = None,
-    runs: Annotated[int, typer.Option("--runs", min=20, help="Fits of each table.")] = 2_000,
+    runs: Annotated[int, typer.Option("--runs", min=20, help="Fits of each table; a case has two.")] = 2_000,
     canaries: Annotated[
         int | None,
         typer.Option("--one-run", metavar="CANARIES", min=10, help="One fit with so many planted rows instead."),
@@ -61,6 +61,8 @@ def audit(
     if canaries is not None:
         _one_run(estimator, canaries, confidence, as_json=as_json)
         return
+    if variant == "paper":
+        output.say("nothing is proven of this variant; the audit can show that it gives away more than was asked for")
     found = _audited(estimator, runs, confidence, jobs)
     if picture is not None:
         from privet.attack.picture import draw_audit

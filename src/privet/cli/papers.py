@@ -41,10 +41,8 @@ def list_(as_json: options.Json = False) -> None:
 
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A paper of `privet papers list`, or all.")],
-    quick: Annotated[
-        bool | None,
-        typer.Option("--quick/--full", help="Minutes, or hours with the papers' own repeats.", show_default=False),
-    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Minutes: fewer repeats and smaller tables.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Hours, with the papers' own repeats.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes side by side; -1 uses all cores.")] = -1,
     folder: Annotated[
         Path | None,
@@ -61,7 +59,7 @@ def run(
 
     What has been measured before is not measured again: an interrupted run goes on.
     """
-    if quick is None:
+    if quick == full:
         raise ParameterError("say --quick, for minutes, or --full, for hours with the papers' own repeats")
     n_workers = _n_workers(jobs)
     scale = "quick" if quick else "full"
