@@ -42,6 +42,15 @@ def rows_of(path) -> tuple[list, list]:
     return codes, labels
 
 
+@pytest.fixture(params=[1, 2], ids=["one core", "two cores"])
+def cores(request):
+    """How many cores Arrow reads with, which decides how it words an error."""
+    before = pa.cpu_count()
+    pa.set_cpu_count(request.param)
+    yield request.param
+    pa.set_cpu_count(before)
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "rows.csv").write_text(TEXT)
@@ -95,7 +104,7 @@ MARK = "marked-4711"
         ("rows.csv.gz", TEXT, "cannot be read to its end"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_without_showing_a_value(tmp_path, name, content, sentence):
+def test_a_file_that_cannot_be_read_is_refused_without_showing_a_value(tmp_path, cores, name, content, sentence):
     (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(DataError, match=sentence) as caught:
         rows_of(tmp_path / name)

@@ -220,7 +220,8 @@ def _owner_errors(path: str | Path) -> Iterator[None]:
             raise DataError(f"cannot read {str(path)!r}: it is a folder; name a file in it") from None
         if isinstance(error, OSError) and error.errno:
             raise DataError(f"cannot read {str(path)!r}: {os.strerror(error.errno)}; check the path") from None
-        column = re.search(r"[Cc]olumn '?#?([^':]+)'?: CSV conversion error to (\w+)", str(error))
+        # On one core Arrow names the row too.
+        column = re.search(r"[Cc]olumn '?#?([^':]+)'?: (?:Row #\d+: )?CSV conversion error to (\w+)", str(error))
         if column:
             raise DataError(
                 f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that are not "
