@@ -102,9 +102,7 @@ class Split:
 @cache
 def loaded(table: str) -> Dataset:
     """Return the table with its text as categories, which are coded faster, fit by fit."""
-    data = uci(table)
-    X = data.X.astype({a.name: "category" for a in data.schema.attributes if isinstance(a, Categorical)})
-    return Dataset(X, data.y, data.schema, data.name)
+    return uci(table).with_categories()
 
 
 @cache

@@ -74,5 +74,5 @@ def test_what_is_no_confidence_is_refused(confidence):
 
 
 def test_what_is_no_delta_is_refused():
-    with pytest.raises(ParameterError, match="delta=1.5 must be at least 0 and below 1"):
+    with pytest.raises(ParameterError, match="delta=1.5 is no probability below 1; pass 0 for pure DP"):
         epsilon_shown(5, 5, 10, delta=1.5)

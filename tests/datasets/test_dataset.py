@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from privet.datasets import Dataset
-from privet.schema import Categorical, Schema
+from privet.schema import Categorical, Numeric, Schema
 
 
 @pytest.fixture
@@ -26,3 +26,12 @@ def test_parts_cannot_be_swapped(two_people):
 def test_comparing_gives_a_truth_value(two_people):
     assert two_people == two_people
     assert two_people != dataclasses.replace(two_people)
+
+
+def test_text_becomes_categories_and_numbers_stay():
+    schema = Schema([Numeric("age", 0, 100), Categorical("city", ["a", "b"])], classes=["ill", "well"])
+    X = pd.DataFrame({"age": [30.0, 40.0], "city": ["a", None]})
+    found = Dataset(X, np.array(["ill", "well"]), schema, "two").with_categories()
+    assert [str(kind) for kind in found.X.dtypes] == ["float64", "category"]
+    assert found.X["city"].isna().tolist() == [False, True]
+    assert X["city"].dtype != "category"

@@ -3,6 +3,7 @@
 import math
 
 from privet.errors import ParameterError
+from privet.privacy.accounting import check_delta
 
 
 def check_confidence(confidence: float) -> float:
@@ -44,7 +45,7 @@ def epsilon_shown(
     """
     doubt = (1.0 - check_confidence(confidence)) / 2
     return epsilon_of_rates(
-        least_rate(hits_with, runs, doubt), greatest_rate(hits_without, runs, doubt), check_delta_of_bound(delta)
+        least_rate(hits_with, runs, doubt), greatest_rate(hits_without, runs, doubt), check_delta(delta)
     )
 
 
@@ -58,10 +59,3 @@ def epsilon_of_guesses(right: int, guesses: int, *, confidence: float = 0.95) ->
         return 0.0
     chance = least_rate(right, guesses, 1.0 - check_confidence(confidence))
     return max(0.0, math.log(chance / (1.0 - chance))) if 0.0 < chance < 1.0 else 0.0
-
-
-def check_delta_of_bound(delta: float) -> float:
-    """Refuse what is no delta."""
-    if not 0.0 <= delta < 1.0:
-        raise ParameterError(f"delta={delta!r} must be at least 0 and below 1")
-    return float(delta)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from privet.schema import Categorical
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +37,11 @@ class Dataset:
     y: NDArray[np.str_]
     schema: Schema
     name: str
+
+    def with_categories(self) -> Dataset:
+        """Return the table with categorical columns as pandas categories, which are coded faster, fit by fit."""
+        names = {a.name: "category" for a in self.schema.attributes if isinstance(a, Categorical)}
+        return replace(self, X=self.X.astype(names))
 
     def __repr__(self) -> str:
         n_rows, n_attributes = self.X.shape
