@@ -22,16 +22,27 @@ def test_json_has_the_same_and_a_picture_is_drawn(privet, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     shown = json.loads(privet(f"{SMALL} --json --picture audit.png").stdout)
     assert shown["claimed"] == {"epsilon": 1.0, "delta": 0.0}
-    assert [case["releases"] for case in shown["cases"]] == [40] * 4
+    assert [case["releases"] for case in shown["cases"]] == [40] * 5
     assert Path("audit.png").read_bytes().startswith(b"\x89PNG")
     refused = privet(f"{SMALL} --picture audit.png")
     assert refused.exit_code == EXIT_USAGE
-    assert "exists; choose another output" in refused.stderr
+    assert "exists; choose another output with --picture" in refused.stderr
 
 
 def test_a_picture_that_cannot_be_drawn_is_refused_before_any_fit(refused):
     assert "a picture is written as .png, .svg, .pdf" in refused(f"{SMALL} --picture audit.bmp", EXIT_USAGE)
-    assert "--picture is of many fits" in refused(f"{SMALL} --one-run 500 --picture audit.png", EXIT_USAGE)
+
+
+def test_what_is_of_many_fits_is_refused_for_one_run(refused):
+    for option in ("--picture audit.png", "--runs 50"):
+        sentence = refused(f"audit --method private-rdt --trees 1 --one-run 500 {option}", EXIT_USAGE)
+        assert f"{option.split()[0]} is of many fits" in sentence
+
+
+def test_a_method_that_is_not_known_is_refused_with_those_that_can_be_audited(refused):
+    sentence = refused("audit --method nosuch", EXIT_USAGE)
+    assert "cannot be audited; choose from diffpid3, dp-rf" in sentence
+    assert "reconstruction-tree" not in sentence
 
 
 def test_one_run_tells_how_many_guesses_were_right(privet):

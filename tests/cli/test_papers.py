@@ -10,7 +10,7 @@ from papers.claim import Claim
 from papers.experiment import Experiment
 from papers.paper import Paper
 from privet.cli import papers as verb
-from privet.cli.cell_progress import _clock
+from privet.cli.step_progress import _clock
 from privet.errors import DataError, DatasetUnavailable
 
 

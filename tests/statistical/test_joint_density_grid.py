@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from tests.joint.density import GROUPS, PAIR, TinyFit, built_worst_case, correlated, searched, setting_of
 
 NO_ROUNDING = 1 + 1e-9

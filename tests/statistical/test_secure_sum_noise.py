@@ -1,8 +1,8 @@
 import numpy as np
-from tests.partitioned.sums import messages, parties_of, prepare, structure_of, table_of, terms_of
 
 from privet.partitioned import SecureSumForest
 from privet.partitioned.party import exact_counts
+from tests.partitioned.sums import messages, parties_of, prepare, structure_of, table_of, terms_of
 
 NAMES = ("bank", "clinic", "mill", "school", "tavern")
 

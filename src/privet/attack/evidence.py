@@ -1,6 +1,7 @@
 """What an attacker reads in a released model for one row: he knows both tables, and sees the whole file."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,12 @@ class Evidence:
 
     def __call__(self, model: Any) -> NDArray[np.float64]:
         """Return the numbers, as many from every model of one estimator."""
-        released = model.to_document()["released"]
+        document = model.to_document()
         parts = [self._chances(model)]
-        if "counts" in released:
-            parts += self._of_counts(model)
+        if "counts" in document["released"]:
+            parts += self._of_counts(model, document)
         else:
-            parts.append(_numbers_in(released, "balance"))
+            parts.append(_numbers_in(document["released"], "balance"))
         return np.concatenate([part.ravel() for part in parts])
 
     def _chances(self, model: Any) -> NDArray[np.float64]:
@@ -39,8 +40,8 @@ class Evidence:
         odds: NDArray[np.float64] = np.log(chances / (1 - chances))
         return odds
 
-    def _of_counts(self, model: Any) -> list[NDArray[np.float64]]:
-        schema, document = model.schema_, model.to_document()
+    def _of_counts(self, model: Any, document: dict[str, Any]) -> list[NDArray[np.float64]]:
+        schema = model.schema_
         forest = structure_from_json(document["structure"], schema.attributes)
         counted = forest.n_nodes if model.counts_every_node else len(forest.leaves)
         noisy = counts_from_json(document["released"]["counts"], n_leaves=counted, n_classes=len(schema.classes))
@@ -58,9 +59,14 @@ class Evidence:
 
 
 def _leaf_counts(schema: Schema, table: Table, forest: Forest) -> NDArray[np.int64]:
+    return exact_leaf_counts(forest, _coded(schema, table), n_classes=len(schema.classes), n_jobs=1)
+
+
+@lru_cache(maxsize=8)
+def _coded(schema: Schema, table: Table) -> MemoryRows:
+    """Return a table's rows in codes; thousands of models of the same two are read."""
     encoder = Encoder(schema)
-    rows = MemoryRows(encoder.encode(table.X), encoder.encode_labels(table.y))
-    return exact_leaf_counts(forest, rows, n_classes=len(schema.classes), n_jobs=1)
+    return MemoryRows(encoder.encode(table.X), encoder.encode_labels(table.y))
 
 
 def _choices(forest: Forest, n_attributes: int) -> NDArray[np.float64]:

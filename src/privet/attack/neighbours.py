@@ -12,7 +12,7 @@ from privet.schema import Attribute, Numeric, Schema
 _CROWD = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Rows, a column an attribute of the schema, and their labels."""
 
@@ -48,8 +48,10 @@ def worst_cases(schema: Schema) -> list[Neighbours]:
         Neighbours("a row, or an empty table", crowd_of_none(schema), row),
         Neighbours("a row alone in its leaf, beside a crowd", crowd, row),
     ]
+    both = crowd.plus(table_of([high] * _CROWD, [last] * _CROWD))
+    # Weights that were fitted together move most by a row that the others make unlikely.
+    cases.append(Neighbours("a row that contradicts its leaf", both, table_of([low], [last])))
     if len(schema.attributes) > 1:
-        both = crowd.plus(table_of([high] * _CROWD, [last] * _CROWD))
         # All attributes tell the classes apart; the row agrees with all but the first.
         cases.append(Neighbours("a row that tips a choice", both, table_of([[low[0], *high[1:]]], [last])))
         # In a node so small, scores that are scaled by its size may jump.

@@ -13,18 +13,23 @@ if TYPE_CHECKING:
 
 _WITHOUT, _WITH = "#0072b2", "#d55e00"
 _BINS = 40
+_COLUMNS = 3
 
 
 def draw_audit(audit: "Audit", path: Path) -> None:
     """Write a picture with a panel a case to ``path``."""
     from matplotlib.figure import Figure
 
-    n = len(audit.attacks)
-    figure = Figure(figsize=(4.4 * n, 3.4), layout="constrained")  # of its own: pyplot would look for a screen
-    axes = figure.subplots(1, n, squeeze=False, sharey=True)
-    for ax, (name, attack) in zip(axes[0], audit.attacks.items(), strict=True):
+    columns = min(len(audit.attacks), _COLUMNS)
+    lines = -(-len(audit.attacks) // columns)
+    figure = Figure(figsize=(4.4 * columns, 0.6 + 3.0 * lines), layout="constrained")  # pyplot would look for a screen
+    axes = figure.subplots(lines, columns, squeeze=False, sharey=True)
+    for ax in axes.flat[len(audit.attacks) :]:
+        ax.set_axis_off()
+    for ax, (name, attack) in zip(axes.flat, audit.attacks.items(), strict=False):
         _draw_case(ax, name, attack)
-    axes[0][0].set_ylabel("share of releases")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("share of releases")
     axes[0][0].legend(frameon=False, fontsize=8)
     figure.suptitle(
         f"at least epsilon = {audit.epsilon_shown:.3g} was shown; {audit.epsilon:g} is claimed", fontsize=11

@@ -1,7 +1,5 @@
 """``privet audit``: attack a method, and say how much of its epsilon was shown."""
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +11,11 @@ from privet.cli.local_fit import refuse_local
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from privet.attack import Audit
-    from privet.attack.audit import Watch
     from privet.schema import Schema
 
 _LOCAL = "its answers are disturbed by a channel that states its own local epsilon; see `privet perturb --explain`"
+_RUNS = 2_000
 
 
 def audit(
@@ -35,7 +31,10 @@ def audit(
     trees: options.Trees = None,
     height: options.Height = None,
     variant: options.Variant = None,
-    runs: Annotated[int, typer.Option("--runs", min=20, help="Fits of each table; a case has two.")] = 2_000,
+    runs: Annotated[
+        int | None,
+        typer.Option("--runs", min=20, help=f"Fits of each table, by default {_RUNS:,}; a case has two tables."),
+    ] = None,
     canaries: Annotated[
         int | None,
         typer.Option("--one-run", metavar="CANARIES", min=10, help="One fit with so many planted rows instead."),
@@ -54,7 +53,10 @@ def audit(
     No data of yours are read. A bound within the claim proves nothing; one above it disproves the claim.
     """
     refuse_local(method, _LOCAL)
-    _check_picture(picture, canaries, force=force)
+    _check_known(method)
+    _check_one_run(canaries, runs, picture)
+    if picture is not None:
+        check_picture(picture, force=force, option="--picture")
     declared = options.load_schema(schema) if schema is not None else _small_schema()
     chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
     estimator = chosen.estimator(declared, epsilon=epsilon, random_state=None)
@@ -63,7 +65,7 @@ def audit(
         return
     if variant == "paper":
         output.say("nothing is proven of this variant; the audit can show that it gives away more than was asked for")
-    found = _audited(estimator, runs, confidence, jobs)
+    found = _audited(estimator, _RUNS if runs is None else runs, confidence, jobs)
     if picture is not None:
         from privet.attack.picture import draw_audit
 
@@ -71,12 +73,17 @@ def audit(
     _tell(found, picture, as_json=as_json)
 
 
-def _check_picture(picture: Path | None, canaries: int | None, *, force: bool) -> None:
-    if picture is None:
-        return
-    if canaries is not None:
-        raise ParameterError("--picture is of many fits, and --one-run makes one; leave out either")
-    check_picture(picture, force=force)
+def _check_known(method: str) -> None:
+    from privet.registry import METHODS
+
+    if method not in METHODS:
+        raise ParameterError(f"--method {method!r} cannot be audited; choose from {', '.join(sorted(METHODS))}")
+
+
+def _check_one_run(canaries: int | None, runs: int | None, picture: Path | None) -> None:
+    for option, given in {"--runs": runs, "--picture": picture}.items():
+        if canaries is not None and given is not None:
+            raise ParameterError(f"{option} is of many fits, and --one-run makes one; leave out either")
 
 
 def _small_schema() -> "Schema":
@@ -99,29 +106,10 @@ def _one_run(estimator: Any, canaries: int, confidence: float, *, as_json: bool)
 
 def _audited(estimator: Any, runs: int, confidence: float, jobs: int) -> "Audit":
     from privet.attack import audit
+    from privet.cli.step_progress import StepProgress
 
-    with _progress() as watch:
-        return audit(estimator, runs=runs, confidence=confidence, n_jobs=jobs, watch=watch)
-
-
-@contextmanager
-def _progress() -> "Iterator[Watch | None]":
-    """Show a bar a case on stderr, where a terminal is there to show it."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=output.console(stderr=True), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def watch(case: str, done: int, total: int) -> None:
-            if case not in tasks:
-                tasks[case] = bar.add_task(case, total=total)
-            bar.update(tasks[case], completed=done)
-
-        yield watch
+    with StepProgress(estimator.method, "fits") as progress:
+        return audit(estimator, runs=runs, confidence=confidence, n_jobs=jobs, watch=progress.watch)
 
 
 def _tell(found: "Audit", picture: Path | None, *, as_json: bool) -> None:

@@ -125,10 +125,10 @@ def _make(folder: Path) -> None:
 
 def _reproduce(paper: "Paper", folder: Path, scale: Any, jobs: int, *, kept: str) -> "Sequence[Claim]":
     from papers.experiment import ExperimentFailed
-    from privet.cli.cell_progress import CellProgress
+    from privet.cli.step_progress import StepProgress
 
     try:
-        with CellProgress(paper.name) as progress:
+        with StepProgress(paper.name, "cells") as progress:
             return paper.run(folder, scale, jobs=jobs, watch=progress.watch)
     except KeyboardInterrupt:
         output.say(kept.format(str(folder)))

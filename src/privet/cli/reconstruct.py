@@ -78,7 +78,7 @@ def _check_picture(plot: Path | None, original: Path | None, *, force: bool, inp
     if original is not None and plot is None:
         raise ParameterError("--original is for the picture; name one with --plot, or leave it out")
     if plot is not None:
-        check_picture(plot, force=force, inputs=inputs)
+        check_picture(plot, force=force, inputs=inputs, option="--plot")
 
 
 def _draw(spread: "Spread", plot: Path, original: Path | None) -> None:

@@ -1,0 +1,82 @@
+"""What an attacker gets, over epsilon.
+
+Left, membership inference: whether somebody's row was among those fitted is guessed from how sure the model is of its
+label. The line at the top is what the promise allows an attacker who knows more than this one. Trees of full depth,
+which promise nothing, give away most of their rows. Right, a forest of one tree is fitted to a table with somebody's
+row and without it, again and again: the bound that the answers show stays below the diagonal, and not far below. The
+crosses are of a forest whose noise was halved by mistake.
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
+
+import privet
+from privet import Categorical, PrivateRDTClassifier, Schema
+from privet.attack.neighbours import worst_cases
+from privet.datasets import agrawal
+
+EPSILONS = (0.5, 1.0, 2.0, 4.0)
+AUDITED = EPSILONS[:3]
+SMALL = Schema([Categorical("a", [5, 9]), Categorical("b", ["u", "v"])], classes=["no", "yes"], rows=40)
+
+
+def main(picture: Path, n_rows: int = 2_000, n_fits: int = 500) -> None:
+    """Draw two attacks over what the models cost."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    draw_membership(left, n_rows)
+    draw_audits(right, max(n_fits, 50))
+    for ax, epsilons in ((left, EPSILONS), (right, AUDITED)):
+        ax.set(xscale="log", xlabel="epsilon that is claimed")
+        ax.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+        ax.minorticks_off()
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False)
+    figure.savefig(picture, dpi=100)
+    plt.close(figure)
+
+
+def draw_membership(ax: plt.Axes, n_rows: int) -> None:
+    """Draw how well rows of the fit are told from others."""
+    rows = [people(n_rows, random_state=seed) for seed in (0, 1)]
+    schema = agrawal(1).schema
+    found = [
+        privet.membership_inference(PrivateRDTClassifier(schema, epsilon=epsilon).fit(*rows[0]), *rows)
+        for epsilon in EPSILONS
+    ]
+    leaky = privet.membership_inference(RandomForestClassifier(random_state=0).fit(*rows[0]), *rows)
+    ax.plot(EPSILONS, [(1 + attack.most) / 2 for attack in found], color="0.5", linestyle="--", label="allowed")
+    ax.axhline(leaky.auc, color="#D55E00", label="random forest without privacy")
+    ax.plot(EPSILONS, [attack.auc for attack in found], color="#0072B2", marker="o", label="Private-RDT")
+    ax.set(title="membership inference", ylabel="AUC of the attacker; 0.5 is guessing", ylim=(0.4, 1.02))
+
+
+def people(n_rows: int, random_state: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return rows and labels, of which every fifth is a coin's: people are never told apart without error."""
+    table, coins = agrawal(n_rows, function=4, random_state=random_state), np.random.default_rng(random_state)
+    return table.X, np.where(coins.random(n_rows) < 0.2, coins.permutation(table.y), table.y)
+
+
+def draw_audits(ax: plt.Axes, n_fits: int) -> None:
+    """Draw what is shown of an epsilon beside what is claimed, of a sound forest and of one with a fault."""
+    case = worst_cases(SMALL)[1:2]
+    for factor, colour, marker, name in ((1, "#0072B2", "o", "Private-RDT"), (2, "#D55E00", "x", "half the noise")):
+        shown = [
+            privet.audit(
+                PrivateRDTClassifier(SMALL, epsilon=factor * epsilon, n_trees=1, height=1), case,
+                epsilon=epsilon, runs=n_fits,
+            ).epsilon_shown
+            for epsilon in AUDITED
+        ]  # fmt: skip
+        ax.plot(AUDITED, shown, color=colour, marker=marker, label=name)
+    ax.plot(AUDITED, AUDITED, color="0.5", linestyle="--", label="claimed")
+    ax.set(title="audit: a row, or not", ylabel="epsilon that was shown, at least (95 %)", yscale="log")
+    ticks = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
+    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+
+
+if __name__ == "__main__":
+    main(Path("attack.png"))
