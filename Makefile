@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test browser-tools browser check format slow audit bench bench-full utility papers papers-quick flower cluster java spark lock clean
+.PHONY: venv docs docs-check demo test browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
 venv: $(READY)
 
@@ -42,7 +42,16 @@ slow: venv
 
 # Every method attacked on tables made for it, and planted faults, which must be caught: a line each.
 audit: venv
-	$(BIN)/python -m pytest -m slow -s -q tests/statistical/test_audits.py
+	$(BIN)/python -m pytest -m slow -s -q tests/statistical/test_audits.py tests/statistical/test_audits_of_faults.py \
+		tests/statistical/test_private_forest_release.py
+
+# Every place where a value or an exact count of a row might show, what was searched there, and what was found.
+leaks: venv
+	$(BIN)/python -m tests.leaks
+
+# Every command struck at every point at which it writes: a line each, with what was violated. Some ten minutes.
+crashes: venv
+	$(BIN)/python -m pytest -m "slow or not slow" -q tests/crashes tests/statistical/test_ledger_under_kill.py
 
 # A Dask cluster of two worker processes, of which six are killed during one job, and one with TLS.
 cluster: venv
@@ -67,6 +76,21 @@ java:
 spark: java .venv-spark/.ready
 	.venv-spark/bin/python -m pytest -m spark tests/counting/test_on_spark.py
 
+# A million hostile files of every kind: only privet's own errors may come out. What fails is in build/fuzz.
+fuzz: venv
+	$(BIN)/python -m tests.hostile.fuzz --cases 1000000 --jobs 2
+
+# The same files, chosen by atheris for the lines of privet that they reach; it needs an environment of its own.
+.venv-fuzz/.ready: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check "atheris==3.0.0"
+	@touch .venv-fuzz/.ready
+
+fuzz-guided: .venv-fuzz/.ready
+	.venv-fuzz/bin/python -m tests.hostile.fuzz --coverage-guided --seconds 600
+
 check: venv
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -84,6 +108,14 @@ bench: venv
 
 bench-full: venv
 	$(BIN)/python -m benchmarks.speed.run --full --page
+
+# Many rows, many fits, many threads, each in a process of its own. load-full takes 1e8 rows and 10,000 fits, some 15
+# minutes, and writes benchmarks/load/results.
+load: venv
+	$(BIN)/python -m benchmarks.load.run
+
+load-full: venv
+	$(BIN)/python -m benchmarks.load.run --full
 
 # How good the models are: every method and its peers on UCI tables, some 40 minutes; goes on where it stopped.
 utility: venv
@@ -130,5 +162,5 @@ lock: venv
 		--no-emit-index-url --no-header --quiet --python-version 3.11 --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-docs .venv-flower .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-docs .venv-flower .venv-fuzz .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

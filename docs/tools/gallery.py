@@ -11,7 +11,7 @@ from pathlib import Path
 from docs.tools.included import ROOT, MissingPages
 
 # From the first model to what comes after it.
-ORDER = ("first_forest", "shapes", "epsilon", "budget", "rules", "updates", "disturbed", "parties")
+ORDER = ("first_forest", "shapes", "epsilon", "budget", "rules", "updates", "attack", "disturbed", "parties")
 _INTRODUCTION = """# Gallery
 
 Each picture is drawn by a short script in `examples/`, anew whenever these pages are built. Noise is not seeded, so

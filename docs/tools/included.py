@@ -11,6 +11,7 @@ SOURCE = ROOT / "src" / "privet"
 BENCHMARKS = {
     "Utility": "benchmarks/utility/results/README.md",
     "Speed": "benchmarks/speed/results/README.md",
+    "Load": "benchmarks/load/results/README.md",
     "What was tried": "benchmarks/forest_tuning.md",
 }
 # Where arguments are, in the order in which a reader meets them.

@@ -13,15 +13,33 @@
     ├── PartyError           a structure, key, roster or message between parties is damaged, or fits no other
     ├── LedgerError          a ledger is damaged, missing or busy, or contradicts what is asked of it
     ├── BudgetExceeded       a release would cost more than the ledger has left
+    ├── EntropyError         the system's secure generator gave no random bytes
     └── DatasetUnavailable   an example data set cannot be found or fetched
 
 Every sentence says what is wrong and the way out. Parameters and names of columns may be quoted; a value, a row
 number or a count from the table never is.
 """
 
+from typing import Any
+
+_CONTEXT: Any = vars(BaseException)["__context__"]
+
 
 class PrivetError(Exception):
     """The root of privet's errors."""
+
+    @property
+    def __context__(self) -> BaseException | None:
+        """What was being handled, but not what ``from None`` has cut off: that may quote a value.
+
+        Printers leave it out by themselves. What sends errors elsewhere, such as Dask's tblib, would take it along.
+        """
+        context: BaseException | None = _CONTEXT.__get__(self)
+        return None if self.__suppress_context__ else context
+
+    @__context__.setter
+    def __context__(self, error: BaseException | None) -> None:
+        _CONTEXT.__set__(self, error)
 
 
 class ParameterError(PrivetError, ValueError):
@@ -76,6 +94,19 @@ class BudgetExceeded(PrivetError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.asked, self.left, self.dataset, self.delta)
+
+
+class EntropyError(PrivetError, RuntimeError):
+    """The operating system's secure generator failed; nothing takes its place."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the operating system's secure generator gave no random bytes, or too few, and nothing else may take its "
+            "place; run this where os.urandom works: a sandbox may forbid it"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), ()
 
 
 class DatasetUnavailable(PrivetError, OSError):

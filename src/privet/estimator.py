@@ -78,6 +78,19 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):  # the logarithm of a probability of 0 is -inf
             return np.log(self.predict_proba(X))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows of one's own: an exact number about them, which nothing protects."""
+        from sklearn.metrics import accuracy_score
+
+        predicted = self.predict(X)
+        try:
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        except (ValueError, TypeError):  # scikit-learn's sentences quote labels and the number of rows
+            raise DataError(
+                "y and sample_weight do not fit the rows to score; pass one label of the classes' type, and one weight "
+                "if any, per row"
+            ) from None
+
     def save(self, path: str | Path) -> None:
         """Write the released model to ``path``: one JSON document, gzipped where the name ends in ``.gz``.
 

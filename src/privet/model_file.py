@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.documents import TooLarge, opened, parsed, read_bounded
 from privet.errors import ModelFileError, SchemaError
 from privet.privacy.unit import ROW
 from privet.schema import Attribute, Schema
@@ -24,9 +25,6 @@ from privet.whole_file import whole_file
 
 # Version 1 knew no unit of privacy other than the row, and no method with parameters.
 FORMAT, VERSION = "privet-model", 2
-# A document longer than this is refused before it is parsed; a small gzip file can unfold to anything.
-MAX_BYTES = 2**29
-_MAX_NESTS, _MAX_VALUES = 10**6, 2**26
 # Sums over trees and batches stay exact in int64.
 MAX_COUNT = 2**45
 _KEYS = {
@@ -57,12 +55,13 @@ def checksum_of(document: Mapping[str, Any]) -> str:
 def read_document(path: str | Path) -> dict[str, Any]:
     """Read a model document and check its format, version and checksum."""
     data = _read_bytes(Path(path))
-    # Parsed, a list or an object takes fifty times its bytes; a model has few of them.
-    if data.count(b"[") + data.count(b"{") > _MAX_NESTS or data.count(b",") > _MAX_VALUES:
-        raise ModelFileError(f"{str(path)!r} holds more parts than any model privet writes; it is not opened")
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        document = parsed(data)
+    except TooLarge as error:
+        raise ModelFileError(
+            f"{str(path)!r} holds more parts than any model privet writes; it is not opened"
+        ) from error
+    except ValueError as error:
         raise ModelFileError(f"{str(path)!r} is not a model file, or it is damaged; fetch it again") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{str(path)!r} is not a privet model file; pass one that `save` or `privet fit` wrote")
@@ -145,14 +144,15 @@ def _within(data: list[int], limit: int) -> bool:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            zipped = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rb") if zipped else path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        with opened(path) as file, _unpacked(file) as unpacked:
+            return read_bounded(unpacked)
+    except TooLarge as error:
+        raise ModelFileError(f"{str(path)!r} is larger than any model privet writes; it is not opened") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ModelFileError(f"{str(path)!r} is damaged: it does not unpack; fetch it again") from error
     except OSError as error:
         raise ModelFileError(f"cannot read the model {str(path)!r}: {error.strerror}; check the path") from error
-    if len(data) > MAX_BYTES:
-        raise ModelFileError(f"{str(path)!r} is larger than any model privet writes; it is not opened")
-    return data
+
+
+def _unpacked(file: Any) -> Any:
+    return gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == b"\x1f\x8b" else file

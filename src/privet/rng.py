@@ -5,13 +5,13 @@
 writes ``unsafe_seeded_noise=True``; the model then claims no privacy.
 """
 
-import os
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.checks import is_whole
+from privet.entropy import secure_bytes
 from privet.errors import ParameterError
 
 
@@ -32,7 +32,7 @@ class SystemNoise:
 
     def words(self, n: int) -> NDArray[np.uint32]:
         """Return the next ``n`` words."""
-        return np.frombuffer(os.urandom(4 * n), dtype=np.uint32)
+        return np.frombuffer(secure_bytes(4 * n), dtype=np.uint32)
 
 
 class SeededNoise:
@@ -52,8 +52,10 @@ def public_generator(
     random_state: int | np.random.Generator | np.random.RandomState | None,
 ) -> np.random.Generator:
     """Return the generator of public coins that ``random_state`` stands for."""
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return np.random.default_rng(random_state)
+    if random_state is None:
+        return np.random.default_rng(int.from_bytes(secure_bytes(16)))
+    if isinstance(random_state, np.random.Generator):
+        return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
     if is_whole(random_state) and random_state >= 0:

@@ -5,7 +5,8 @@ import stat
 import pytest
 
 from privet.errors import ParameterError, PartyError
-from privet.partitioned.secret_file import check_owner_only, make_store, write_new, write_secret
+from privet.partitioned.secret_file import check_owner_only, make_store, write_secret
+from privet.whole_file import write_new
 
 
 def names_in(folder):

@@ -5,7 +5,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import privet.report
-from privet import PrivateRDTClassifier
+from privet import PrivateRDTClassifier, RandomizedResponse, RandomResponseForestClassifier, Secret, perturb
+from privet.datasets import agrawal
 from privet.errors import ParameterError
 from privet.report import export_text
 from tests.report.forests import cells_tree, one_tree, wide_forest
@@ -80,3 +81,12 @@ def test_the_folders_names_are_there_and_no_others():
         "export_text", "plot_importances", "plot_reconstruction", "plot_reliability", "plot_shapes", "plot_tree",
         "write_report",
     ]  # fmt: skip
+
+
+def test_trees_that_ask_for_bits_of_records_are_not_shown_as_trees_over_attributes():
+    people = agrawal(300, function=1, random_state=1)
+    channel = RandomizedResponse(people.schema, keep=0.95).channel
+    model = RandomResponseForestClassifier(channel=channel, n_trees=2, max_depth=2, random_state=0)
+    model.fit(perturb(people.X, channel, Secret()), people.y)
+    with pytest.raises(ParameterError, match="ask for bits of coded records, not for attributes; read its rules"):
+        export_text(model)

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from secrets import token_hex
 from typing import Any
 
-from privet.errors import DataError, ParameterError
+from privet.entropy import secure_bytes
+from privet.errors import DataError, LedgerError, ParameterError
 from privet.model_file import checksum, checksum_of
 from privet.privacy.ledger import Ledger
+from privet.privacy.ledger.bodies import BATCH, BATCH_KEY
 from privet.privacy.ledger.book import Book, Entry
 
-# Kinds of the ledger's entries. They spend nothing, so accounts pass over them.
-BATCH_KEY, BATCH = "batch key", "batch"
 _KEY_BYTES = 32
+_PAID_AND_LOST = (
+    "the release counts as spent, and its model is withheld, since nobody would know what is in it; a further run "
+    "costs as much again"
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class BatchHistory:
                 # In one turn: of two processes, the second finds what the first has made.
                 found = self._key_in(page.entries)
                 if found is None:
-                    found = token_hex(_KEY_BYTES)
+                    found = secure_bytes(_KEY_BYTES).hex()
                     page.append(BATCH_KEY, {"dataset": self._dataset, "key": found})
         return bytes.fromhex(found)
 
@@ -117,8 +120,12 @@ class BatchHistory:
         """Write down which batch made ``after`` of ``before``, or of nothing."""
         origin = None if before is None else before.checksum
         batch = Batch(origin, after.checksum, after.structure, fingerprint, dated, self._part)
-        with self._book.writing() as page:
-            page.append(BATCH, {"dataset": self._dataset, **asdict(batch)})
+        try:
+            with self._book.writing() as page:
+                page.append(BATCH, {"dataset": self._dataset, **asdict(batch)})
+        except LedgerError as error:
+            error.add_note(_PAID_AND_LOST)
+            raise
 
     def _key_in(self, entries: Sequence[Entry]) -> str | None:
         return next((entry.body["key"] for entry in self._own(entries, BATCH_KEY)), None)

@@ -65,7 +65,8 @@ class WeightForestClassifier(ReleasedClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each attribute's share of the mean size of effects, all cells counting alike, from released weights alone."""
         check_is_fitted(self)
-        return shares_of_shapes(self.shapes(), self.n_features_in_)
+        # Without noise bands: each takes the solution of equations, and threads that solve at once wait for each other.
+        return shares_of_shapes(self._shapes(np.zeros(self.trees_.n_trees)), self.n_features_in_)
 
     def shapes(self, rows: float | None = None) -> list[Shape]:
         """Return what each tree adds to the score of each class, cell by cell, with the noise band.
@@ -81,9 +82,13 @@ class WeightForestClassifier(ReleasedClassifier):
         Only released numbers enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
+        return self._shapes(self.tree_noise_std_, rows)
+
+    def _shapes(self, stds: NDArray[np.float64], rows: float | None = None) -> list[Shape]:
+        """Return the shapes, with bands for noise of ``stds`` a tree."""
         if self.trees_.n_trees == 0:
             return []
-        stds, own = self.tree_noise_std_, self.class_shares_ * (1 - self.class_shares_)
+        own = self.class_shares_ * (1 - self.class_shares_)
         bent = (self.released_.n_rows if rows is None else rows) * float(own.mean())
         return [
             shape_of(

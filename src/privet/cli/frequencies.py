@@ -5,11 +5,11 @@
 The cells of a number are named "0", "1", ...; an empty name stands for a missing value.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from privet.documents import read_json
 from privet.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ SHAPE = '{"frequencies": {"sex": {"female": 0.5, "male": 0.5}}, "quartiles": {"a
 def read_frequencies(path: Path, schema: "Schema") -> tuple[Frequencies, Quartiles]:
     """Return frequencies and quartiles by attribute; names of values become those values."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = read_json(path)
     except OSError as error:
         raise DataError(f"cannot read the frequencies {str(path)!r}: {error.strerror}; check the path") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise DataError(f"{str(path)!r} is no JSON document; write {SHAPE}") from None
     if not isinstance(data, Mapping) or not data or set(data) - {"frequencies", "quartiles"}:
         raise DataError(f"{str(path)!r} does not hold frequencies and quartiles; write {SHAPE}")

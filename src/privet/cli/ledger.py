@@ -109,7 +109,23 @@ def open_ledger(path: Path, dataset: str | None, part: str | None) -> "Ledger":
         if len(names) != 1:
             raise LedgerError(f"the ledger has budgets for {', '.join(map(repr, names))}; say which with --dataset")
         dataset = names[0]
-    return Ledger(path, dataset=dataset, part=part)
+    found = Ledger(path, dataset=dataset, part=part)
+    _say_what_was_left_open(found)
+    return found
+
+
+def _say_what_was_left_open(ledger: "Ledger") -> None:
+    """Say once what became of a command that was stopped: until the next release, its reservation is the newest."""
+    from privet.privacy.ledger.bodies import RESERVED
+
+    newest = ledger.account().spendings[-1:]
+    if newest and newest[0].state == RESERVED:
+        told = newest[0].to_json()
+        output.say(
+            f"the last release of {ledger.dataset!r} (entry {told['entry']}, {told['method']}, {told['time']}) was "
+            "never settled: its process was stopped, or is at work still; its "
+            f"epsilon={output.amount(told['epsilon'])} counts as spent"
+        )
 
 
 def ledger_summary(ledger: "Ledger") -> dict[str, Any]:

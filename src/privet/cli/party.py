@@ -11,7 +11,7 @@ from privet.cli.files import check_output
 from privet.errors import ParameterError, PartyError
 
 if TYPE_CHECKING:
-    from privet.partitioned import SplitStructure, Structure
+    from privet.partitioned import PrivateKey, SplitStructure, Structure
 
 StructureFile: TypeAlias = Annotated[
     Path, typer.Option("--structure", metavar="FILE", help="What all parties count.", show_default=False)
@@ -118,14 +118,24 @@ def keygen(
     key = PrivateKey.generate(name)
     private = destination or Path(f"{key.name}.key")
     public = private.with_suffix(".pub")
+    if private.is_file() and not public.exists():
+        found = PrivateKey.load(private)
+        if found.name == key.name:
+            output.say("the private key is there, of a run that was stopped: its public key is written now")
+            found.public.save(public)
+            tell(_key_facts(found, private, public), as_json=as_json)
+            return
     for path in (private, public):
         if path.exists():
             raise ParameterError(f"{str(path)!r} exists, and a key is never replaced; choose another name with -o")
         check_output(path, force=False)
     key.save(private)
     key.public.save(public)
-    facts = {"party": key.name, "private key": str(private), "public key": str(public), "fingerprint": key.public.hex}
-    tell(facts, as_json=as_json)
+    tell(_key_facts(key, private, public), as_json=as_json)
+
+
+def _key_facts(key: "PrivateKey", private: Path, public: Path) -> dict[str, Any]:
+    return {"party": key.name, "private key": str(private), "public key": str(public), "fingerprint": key.public.hex}
 
 
 def roster(

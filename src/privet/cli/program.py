@@ -117,12 +117,14 @@ def _report(error: Exception, *, as_json: bool) -> int:
 def _sentence_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, typer.TyperException):
         return _usage_sentence(error), output.EXIT_USAGE
+    # What was spent by then is noted on whatever error stopped the command.
+    sentence = output.one_line("; ".join([str(error), *getattr(error, "__notes__", [])]))
     if isinstance(error, ParameterError):
-        return output.one_line(str(error)), output.EXIT_USAGE
+        return sentence, output.EXIT_USAGE
     if isinstance(error, BudgetExceeded):
-        return output.one_line(str(error)), output.EXIT_BUDGET
+        return sentence, output.EXIT_BUDGET
     if isinstance(error, PrivetError):
-        return output.one_line(str(error)), output.EXIT_DATA
+        return sentence, output.EXIT_DATA
     if isinstance(error, OSError) and error.errno in _NOT_WRITABLE:
         return f"cannot write the output: {os.strerror(error.errno)}; make room, or write elsewhere", output.EXIT_USAGE
     # Its own message may quote a value.

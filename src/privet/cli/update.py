@@ -7,6 +7,7 @@ import typer
 
 from privet.cli import options, output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.paid_model import save_paid
 from privet.cli.read_progress import ReadProgress
 from privet.cli.update_place import Place, checked_date
 from privet.errors import ParameterError
@@ -61,14 +62,15 @@ def update(
     place = Place.of(model_file, destination, checked_date(dated))
     place.check_output(force=force, inputs=tuple(path for path in (*rows, ledger) if path is not None))
     _check_date_has_a_place(dated, place, ledger)
-    model: Any = load(place.source).set_params(n_jobs=jobs)
-    if "ledger" in model.get_params():  # models of disturbed records have none, and take no batch either
-        model.set_params(ledger=chosen_ledger(ledger, dataset, part))
-    batch = Update(model, dated, place.check_unchanged)
-    with ReadProgress("reading the new rows", lines=progress) as shown:
-        batch.add(*rows, watch=shown.watch)
-    place.check_unchanged()
-    model.save(place.target)
+    with place.alone():
+        model: Any = load(place.source).set_params(n_jobs=jobs)
+        if "ledger" in model.get_params():  # models of disturbed records have none, and take no batch either
+            model.set_params(ledger=chosen_ledger(ledger, dataset, part))
+        batch = Update(model, dated, place.check_unchanged)
+        with ReadProgress("reading the new rows", lines=progress) as shown:
+            batch.add(*rows, watch=shown.watch)
+        place.check_unchanged()
+        save_paid(model, place.target, replace=force or place.is_kept)
     _say_what_is_not_noticed(batch)
     _tell(model, place, dated, as_json=as_json)
 

@@ -1,6 +1,8 @@
 """Where an update reads a model and where it puts the next one: a file, or a folder of dated states."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Self
 from privet.cli.files import check_output
 from privet.cli.output import printable
 from privet.errors import ModelFileError, ParameterError
+from privet.file_lock import held
 
 _STATE = re.compile(r"\d{4}-\d{2}-\d{2}\.privet(\.gz)?")
 
@@ -35,9 +38,33 @@ class Place:
         _check_after(dated, newest.name.partition(".")[0], model)
         return cls(newest, model / f"{dated}.privet", model, _stamp(newest))
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the next model follows the one that is read in its own place, or in its folder."""
+        in_place = self.source.exists() and self.target.exists() and self.target.samefile(self.source)
+        return in_place or self.folder is not None
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other updates of the same model out until this one has written: of two, one would be paid for and lost.
+
+        Where the next model goes elsewhere, the one that is read stays, and anyone may branch off from it.
+        """
+        if not (self.is_kept and self.source.is_file()):
+            yield
+            return
+        with held(self.folder or self.source, wait=False) as is_mine:
+            if not is_mine:
+                raise ModelFileError(
+                    f"another update of {str(self.folder or self.source)!r} is being made, and nothing was spent on "
+                    "this one; run it again when that is done"
+                )
+            self.check_unchanged()
+            yield
+
     def check_output(self, *, force: bool, inputs: tuple[Path, ...]) -> None:
         """Refuse a file that cannot be written; the model that is updated is there to be replaced."""
-        in_place = self.source.exists() and self.target.exists() and self.target.samefile(self.source)
+        in_place = self.is_kept and self.folder is None
         check_output(self.target, force=in_place or (force and self.folder is None), inputs=inputs)
 
     def check_unchanged(self) -> None:

@@ -28,6 +28,8 @@ def arrow_batches(path: str | Path, names: Sequence[str]) -> Iterator[tuple[Any,
     options = pa.ipc.IpcReadOptions(included_fields=positions)
     with pa.OSFile(str(path)) as file:
         for batch, share in _each(_reader(file, options), file):
+            # Arrow takes offsets and dictionary codes as a file has them, and would read outside its buffers.
+            batch.validate(full=True)
             # A writer may have put all rows in one batch; what is encoded at a time stays small all the same.
             for start in range(0, batch.num_rows, _SLICE_ROWS):
                 yield batch.slice(start, _SLICE_ROWS).select(list(names)), share

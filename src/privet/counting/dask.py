@@ -40,7 +40,7 @@ class DaskFrame:
             raise ExecutorError(
                 f"dask failed ({type(error).__name__}) before all rows were counted, and nothing was released; see to "
                 "its workers, and fit again"
-            ) from error
+            ) from None  # a worker's own words may quote a value
 
 
 def _counted(work: Work, own: str, table: Any) -> Delivery:

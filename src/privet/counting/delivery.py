@@ -8,12 +8,12 @@ the caller: what is sent is the structure to count on and how values are coded, 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.counting.partition import Block, Partition
+from privet.entropy import unforeseeable_name
 from privet.errors import ExecutorError
 from privet.schema.encoding import Encoder
 
@@ -26,6 +26,9 @@ class Delivery(NamedTuple):
     partition: str
     exact: Any
     n_rows: int
+
+    def __repr__(self) -> str:
+        return f"Delivery(partition={self.partition!r})"  # engines log results
 
 
 class Count(Protocol):
@@ -51,7 +54,7 @@ class Work:
     count: Any  # a Count, or `gathered`
     encoder: Encoder
     # Dask remembers results by what they were made of, and a file may have changed since.
-    run: str = field(default_factory=lambda: uuid4().hex)
+    run: str = field(default_factory=unforeseeable_name)
 
     def __call__(self, partition: Partition) -> Delivery:
         """Read and count one part."""

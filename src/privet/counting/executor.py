@@ -89,7 +89,7 @@ class OnExecutor:
             raise ExecutorError(
                 f"the executor failed ({type(error).__name__}) before all rows were counted, and nothing was released; "
                 "see to its workers, and fit again"
-            ) from error
+            ) from None  # a worker's own words may quote a value
         finally:
             for future in waiting:
                 future.cancel()

@@ -3,6 +3,7 @@
 Only the schema's columns are read. A CSV's empty field is a missing value and nothing else is; text stays text.
 """
 
+import codecs
 import csv
 import io
 import os
@@ -44,7 +45,10 @@ def file_types(path: str | Path) -> Any:
 
     kind = _format_of(path)
     with _owner_errors(path):
-        return {_PARQUET: pq.read_schema, _ARROW: arrow_schema, _CSV: lambda _: None}[kind](path)
+        types = {_PARQUET: pq.read_schema, _ARROW: arrow_schema, _CSV: lambda _: None}[kind](path)
+        if types is not None:
+            types.names  # noqa: B018 - Arrow decodes names when they are asked for, and they need not be text
+    return types
 
 
 def row_group_sizes(path: str | Path) -> list[int] | None:
@@ -122,6 +126,9 @@ def _parsing() -> Any:
 
 
 def _format_of(path: str | Path) -> str:
+    if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+        # A pipe would be waited for, and a device may have no end; both are read once, and a fit may read twice.
+        raise DataError(f"cannot read {str(path)!r}: it is no regular file; write the table to a file, and name that")
     suffixes = Path(path).suffixes
     if suffixes[-1:] and suffixes[-1] in _FORMATS:
         return _FORMATS[suffixes[-1]]
@@ -136,7 +143,11 @@ def _csv_header(path: str | Path) -> list[str]:
     import pyarrow as pa
 
     with pa.input_stream(str(path), compression="detect") as stream:
-        header = next(csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")), [])
+        beginning = stream.read(_BLOCK_BYTES)
+    text = io.StringIO(codecs.getincrementaldecoder("utf-8-sig")().decode(beginning), newline="")
+    header = next(csv.reader(text), [])
+    if len(beginning) == _BLOCK_BYTES and not text.read(1):
+        raise DataError(f"{str(path)!r} has a first line without end; it must name the columns, and end there")
     if not header:
         raise DataError(f"{str(path)!r} is empty; its first line must name the columns")
     other = [mark for mark in (";", "\t", "|") if mark in header[0]]
@@ -200,10 +211,14 @@ def _parquet_batches(
     options = {"read_dictionary": text, "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
     with pq.ParquetFile(path, **options) as file:
         chosen = range(file.num_row_groups) if row_groups is None else row_groups
-        total, done = max(1, sum(file.metadata.row_group(i).num_rows for i in chosen)), 0
+        total, done = sum(file.metadata.row_group(i).num_rows for i in chosen), 0
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, row_groups=list(chosen), columns=list(names)):
+            # Arrow takes dictionary codes as a page has them, in range or not.
+            batch.validate(full=True)
             done += batch.num_rows
-            yield batch, done / total
+            yield batch, done / max(1, total)
+    if done != total:
+        raise DataError(f"{str(path)!r} holds other numbers of rows than it says: it is damaged; write it again")
     # What the reader held goes back before noise is drawn, which needs room of its own.
     pa.default_memory_pool().release_unused()
 

@@ -4,7 +4,7 @@ What a part's blocks hold is exact and stays with whoever may see the rows.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -61,7 +61,7 @@ class TablePartition:
     """Some rows of a table, labels among them, of any make that has named columns."""
 
     id: str
-    table: Any
+    table: Any = field(repr=False)  # engines log what they were given
 
     def blocks(self, encoder: Encoder) -> Iterator[Block]:
         """Yield all rows at once."""
@@ -77,8 +77,8 @@ class CodedPartition:
     """Some rows of a table in memory, encoded before they travel."""
 
     id: str
-    codes: NDArray[Any]
-    labels: NDArray[np.uint16]
+    codes: NDArray[Any] = field(repr=False)
+    labels: NDArray[np.uint16] = field(repr=False)
 
     def blocks(self, encoder: Encoder) -> Iterator[Block]:  # noqa: ARG002 - they are encoded
         """Yield all rows at once."""

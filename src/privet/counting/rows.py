@@ -5,7 +5,7 @@ What this module returns is exact and must not leave the room before a mechanism
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -54,8 +54,8 @@ class Rows(Protocol):
 class MemoryRows:
     """Rows that are in memory."""
 
-    codes: NDArray[Any]
-    labels: NDArray[np.uint16]
+    codes: NDArray[Any] = field(repr=False)
+    labels: NDArray[np.uint16] = field(repr=False)
 
     def __post_init__(self) -> None:
         if len(self.codes) != len(self.labels):

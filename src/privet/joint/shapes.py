@@ -63,11 +63,13 @@ def shape_of(
     """Return the shape of one tree; ``rows_per_leaf`` are counted by how much they bend the loss."""
     own = model.trees.attributes[tree]
     shape = [model.trees.n_cells(a) for a in own]
-    covariance = covariance_of(model.trees, tree, schema, variance)
-    # The weights move by the inverse of the Hessian, K^-1 + rows, times the tilt.
-    moves = np.linalg.solve(np.eye(len(covariance)) + rows_per_leaf * covariance, covariance)
-    factor = 0.5 if model.weights.shape[1] == 1 else 1.0
-    deviations = factor * noise_std * np.sqrt((moves**2).sum(axis=1))
+    deviations = np.zeros(shape)
+    if noise_std > 0:
+        covariance = covariance_of(model.trees, tree, schema, variance)
+        # The weights move by the inverse of the Hessian, K^-1 + rows, times the tilt.
+        moves = np.linalg.solve(np.eye(len(covariance)) + rows_per_leaf * covariance, covariance)
+        factor = 0.5 if model.weights.shape[1] == 1 else 1.0
+        deviations = factor * noise_std * np.sqrt((moves**2).sum(axis=1))
     return Shape(
         own,
         tuple(schema.names[a] for a in own),

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TextIO
 
+from privet.documents import read_json
 from privet.errors import ChannelError, ParameterError, SchemaError
 from privet.local.columns import Clear, ColumnChannel, column_from_json
 from privet.local.complement import Complement
@@ -213,10 +214,10 @@ class Channel:
         if not isinstance(path, (str, os.PathLike)):
             raise ParameterError("a channel is loaded from the path of a file; pass that")
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            data = read_json(path)
         except OSError as error:
             raise ChannelError(f"cannot read the channel {str(path)!r}: {error.strerror}; check the path") from error
-        except (ValueError, RecursionError):
+        except ValueError:
             raise ChannelError(f"{str(path)!r} is no JSON document; pass the channel's description") from None
         return cls.from_json(data)
 

@@ -15,6 +15,9 @@ from privet.errors import ChannelError, ParameterError, PrivetError
 from privet.local.lottery import TICKETS, Lottery, log_ratio
 from privet.local.number_checks import is_number
 
+# Of 65,535 answers one may be 65,534 tickets of 2^48 short of the others by rounding: smaller shares would be exceeded.
+LEAST_SHARE, MOST_SHARE = 1e-9, 30.0
+
 
 @dataclass(frozen=True)
 class RandomAnswer:
@@ -45,10 +48,10 @@ class RandomAnswer:
     @classmethod
     def of_epsilon(cls, field: str, n_answers: int, epsilon: float, *, covers_missing: bool = False) -> Self:
         """Return the channel of this local epsilon, rounded so that it is never exceeded."""
-        if not 0 < epsilon <= 30:
+        if not LEAST_SHARE <= epsilon <= MOST_SHARE:
             raise ParameterError(
-                f"the share of epsilon for {field!r}, {epsilon:g}, must be above 0 and at most 30, which hides nothing "
-                "already; change epsilon"
+                f"the share of epsilon for {field!r}, {epsilon:g}, must be from {LEAST_SHARE:g}, which tells nothing, "
+                f"to {MOST_SHARE:g}, which hides nothing; change epsilon"
             )
         # What rounding upwards adds to it again, and what a double next to 1 cannot tell: 1 - keep is about e^-epsilon.
         less = epsilon * (1 - 1e-11) - 1e-15 - 4e-16 * math.exp(epsilon)

@@ -9,21 +9,23 @@ away: a secret remembers which channel a field was answered through, and refuses
 import hashlib
 import hmac
 import json
-import os
-import secrets
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.documents import read_json
+from privet.entropy import secure_bytes
 from privet.errors import ChannelError, ParameterError
+from privet.file_lock import held
+from privet.whole_file import whole_file, write_new
 
 _FORMAT, _VERSION = "privet-secret", 1
 _KEY_BYTES = 32
-_PRIVATE = 0o600
 # The mark of a field that is given as it is; it is not remembered, since nothing is left to hide.
 CLEAR = "clear"
 
@@ -40,7 +42,7 @@ class Secret:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = None if path is None else Path(path)
-        self._key, self._answered = secrets.token_bytes(_KEY_BYTES), dict[str, str]()
+        self._key, self._answered = secure_bytes(_KEY_BYTES), dict[str, str]()
         self._people: str | None = None
         if self.path is not None:
             if self.path.exists():
@@ -78,6 +80,10 @@ class Secret:
 
         A field that is given as it is has the mark `CLEAR`.
         """
+        with self._turn():
+            self._pin(fingerprints)
+
+    def _pin(self, fingerprints: Mapping[str, str]) -> None:
         if self.path is not None:
             self._read(self.path)  # others may have answered with the same secret meanwhile
         changed = [field for field, mark in fingerprints.items() if self._answered.get(field, mark) != mark]
@@ -102,6 +108,10 @@ class Secret:
 
     def pin_people(self, how: str) -> None:
         """Remember how people are told apart, or refuse another way: it would let the same person answer anew."""
+        with self._turn():
+            self._pin_people(how)
+
+    def _pin_people(self, how: str) -> None:
         if self.path is not None:
             self._read(self.path)
         if self._people not in (None, how):
@@ -127,39 +137,47 @@ class Secret:
 
     def _read(self, path: Path) -> None:
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = read_json(path)
             self._key = bytes.fromhex(data["key"])
             self._answered = {str(field): str(mark) for field, mark in data["answered"].items()}
             self._people = None if data["people"] is None else str(data["people"])
             fits = data["format"] == _FORMAT and data["version"] == _VERSION and len(self._key) == _KEY_BYTES
         except OSError as error:
             raise ChannelError(f"cannot read the secret {str(path)!r}: {error.strerror}; check the path") from error
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # their text may quote the key
+        except (ValueError, KeyError, TypeError, AttributeError):  # their text may quote the key
             fits = False
         if not fits:
             raise ChannelError(
                 f"{str(path)!r} holds no secret of privet's, or a damaged one; restore it, or name another file"
             )
 
+    def _turn(self) -> AbstractContextManager[object]:
+        """Let nobody else change the secret: two that looked at once would each answer through a channel of its own."""
+        # The folder's lock, since a new file takes the secret's place with every change.
+        folder = None if self.path is None else self.path.resolve().parent
+        return nullcontext() if folder is None or not folder.is_dir() else held(folder)
+
     def _create(self, path: Path) -> None:
+        """Make the file, whole from its first moment: an empty one would be taken for a lost secret."""
         try:
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE))
+            write_new(path, json.dumps(self._document(), ensure_ascii=False).encode())
+        except FileExistsError:
+            self._read(path)  # another process has made it meanwhile, and there is one secret
         except OSError as error:
             raise ChannelError(f"cannot write the secret {str(path)!r}: {error.strerror}; check the path") from error
-        self._write(path)
 
     def _write(self, path: Path) -> None:
-        from privet.whole_file import whole_file
+        with whole_file(path, private=True) as file:
+            json.dump(self._document(), file, ensure_ascii=False)
 
-        document = {
+    def _document(self) -> dict[str, Any]:
+        return {
             "format": _FORMAT,
             "version": _VERSION,
             "key": self._key.hex(),
             "answered": self._answered,
             "people": self._people,
         }
-        with whole_file(path, private=True) as file:
-            json.dump(document, file, ensure_ascii=False)
 
 
 def persons_in_json(persons: Iterable[Any]) -> list[str]:

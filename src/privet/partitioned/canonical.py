@@ -10,13 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from privet.documents import TooLarge, opened, parsed, read_bounded
 from privet.errors import PartyError
 from privet.whole_file import whole_bytes
 
-# A document longer than this is refused before it is parsed.
-MAX_BYTES = 2**29
-# Parsed, a list or an object takes fifty times its bytes; a document has few of them.
-_MAX_NESTS, _MAX_VALUES = 10**6, 2**26
 DIGEST_CHARACTERS = 64
 
 
@@ -49,8 +46,10 @@ def write_canonical(path: str | Path, document: Mapping[str, Any]) -> None:
 def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
     """Read a document that ``what`` names in errors; no key may stand in it twice."""
     try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        with opened(path) as file:
+            data = read_bounded(file)
+    except TooLarge:
+        raise _too_large(f"the {what} {str(path)!r}") from None
     except OSError as error:
         raise PartyError(f"cannot read the {what} {str(path)!r}: {error.strerror}; check the path") from error
     return parse(data, f"the {what} {str(path)!r}")
@@ -58,12 +57,11 @@ def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
 
 def parse(data: bytes, what: str) -> dict[str, Any]:
     """Return the document that ``data`` spells, in any layout; ``what`` names it in errors."""
-    nests, values = data.count(b"[") + data.count(b"{"), data.count(b",")
-    if len(data) > MAX_BYTES or nests > _MAX_NESTS or values > _MAX_VALUES:
-        raise PartyError(f"{what} is larger than any that privet writes; it is not opened")
     try:
-        document = json.loads(data, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError):  # their text may quote the file
+        document = parsed(data)
+    except TooLarge:
+        raise _too_large(what) from None
+    except ValueError:  # its text may quote the file
         raise PartyError(f"{what} is no JSON document, or it is damaged; fetch it again") from None
     if not isinstance(document, dict):
         raise PartyError(f"{what} is not one that privet wrote; check which file it is")
@@ -95,8 +93,5 @@ def check_pin(document_digest: str, pin: str | None, what: str) -> None:
         raise PartyError(f"{what} does not have the hash that was agreed on; ask its sender for the agreed file")
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) != len(pairs):
-        raise ValueError
-    return document
+def _too_large(what: str) -> PartyError:
+    return PartyError(f"{what} is larger than any that privet writes; it is not opened")

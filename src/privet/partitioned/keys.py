@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Self
 
+from privet.entropy import secure_bytes
 from privet.errors import PartyError, PrivetError
 from privet.partitioned.canonical import canonical, check_document, is_hex, read_canonical, write_canonical
 from privet.partitioned.names import checked_name
@@ -64,7 +65,8 @@ class PrivateKey:
     @classmethod
     def generate(cls, name: str) -> Self:
         """Return a new key, drawn from the system's secure generator."""
-        return cls(checked_name(name), _ed25519().Ed25519PrivateKey.generate().private_bytes_raw())
+        _ed25519()  # what cannot sign needs no key
+        return cls(checked_name(name), secure_bytes(KEY_BYTES))
 
     @property
     def public(self) -> PublicKey:

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.entropy import secure_bytes
 from privet.errors import PartyError, PrivetError
 from privet.partitioned.canonical import canonical
 
@@ -33,7 +34,7 @@ class AgreementKey:
     @classmethod
     def generate(cls) -> Self:
         """Return a new key, drawn from the system's secure generator."""
-        return cls(_x25519().X25519PrivateKey.generate().private_bytes_raw())
+        return cls(secure_bytes(KEY_BYTES))
 
     @property
     def public(self) -> str:

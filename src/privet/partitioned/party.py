@@ -18,10 +18,12 @@ from privet.partitioned.secret_file import make_store, write_secret
 from privet.partitioned.structure import Structure
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
+from privet.privacy.ledger.account import Account
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import check_epsilon
 from privet.rng import SystemNoise
 from privet.schema.encoding import Encoder
+from privet.whole_file import remove_unfinished
 
 
 class Party:
@@ -91,10 +93,12 @@ class Party:
         self.check_asked(structure)
         stored = self.stored(structure)
         if stored is not None:
+            remove_unfinished(self.store)  # of a run that was stopped as soon as it had stored this
             return stored
-        self._check_not_spent(structure, again=again)
+        if self.ledger is not None:
+            self._check_not_spent(self.ledger.account(), structure, again=again)
         make_store(self.store, what="releases")
-        with self._reserve(structure) as reservation:  # refuses here, before any data are read
+        with self._reserve(structure, again=again) as reservation:  # refuses here, before any data are read
             noisy_counts, event = self._noisy_counts(structure, X, y, reservation)
             release = Release.signed(self.key, structure, noisy_counts, event)
             self._remember(structure, release)
@@ -133,24 +137,27 @@ class Party:
 
     def has_paid(self, structure: Structure) -> bool:
         """Return whether the ledger knows of a release of ``structure`` that counts as spent."""
-        spendings = () if self.ledger is None else self.ledger.account().spendings
-        return any(
-            spending.begun.body.get("structure") == structure.hash and spending.expense is not None
-            for spending in spendings
-        )
+        return self.ledger is not None and _has_paid(self.ledger.account(), structure)
 
-    def _check_not_spent(self, structure: Structure, *, again: bool) -> None:
-        if self.has_paid(structure) and not again:
+    def _check_not_spent(self, account: Account, structure: Structure, *, again: bool) -> None:
+        if _has_paid(account, structure) and not again:
             raise LedgerError(
                 f"the ledger knows of a release of this structure that the store {str(self.store)!r} lacks: name the "
-                "store that has it, or spend a second time with again=True (--again)"
+                "store that has it; if a process of this party is at it still, wait, and run this again; if one was "
+                "stopped, it counts as spent: spend a second time with again=True (--again)"
             )
 
-    def _reserve(self, structure: Structure) -> Reservation | NoReservation:
+    def _reserve(self, structure: Structure, *, again: bool) -> Reservation | NoReservation:
         if self.ledger is None:
             return NoReservation()
         note = {"method": "party", "what": "release", "structure": structure.hash, "round": structure.round}
-        return self.ledger.reserve(Cost(structure.epsilon), unit=structure.unit.name, **note)
+        return self.ledger.reserve(
+            Cost(structure.epsilon),
+            unit=structure.unit.name,
+            # In the turn in which it is reserved: of two processes, the second finds what the first has written.
+            check=lambda account: self._check_not_spent(account, structure, again=again),
+            **note,
+        )
 
     def _remember(self, structure: Structure, release: Release) -> None:
         path = self._path(structure)
@@ -159,6 +166,8 @@ class Party:
         except PartyError:
             if not path.exists():
                 raise
+            if path.read_bytes() == release.bytes:
+                return  # it is there; what failed came after
             raise PartyError(
                 "another process of this party has released the same structure meanwhile; this one's counts are "
                 "dropped, and count as spent: run it again to send what is stored"
@@ -166,6 +175,13 @@ class Party:
 
     def _path(self, structure: Structure) -> Path:
         return self.store / f"{structure.hash}.json"
+
+
+def _has_paid(account: Account, structure: Structure) -> bool:
+    return any(
+        spending.begun.body.get("structure") == structure.hash and spending.expense is not None
+        for spending in account.spendings
+    )
 
 
 def exact_counts(structure: Structure, X: Any, y: Any = None, *, n_jobs: int | None = None) -> NDArray[np.int64]:

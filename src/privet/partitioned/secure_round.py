@@ -28,7 +28,8 @@ from privet.partitioned.sum_store import NEW_ROUND, SumStore
 from privet.partitioned.sum_terms import Terms
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, NoReservation, Reservation
-from privet.privacy.ledger.account import RESERVED
+from privet.privacy.ledger.account import Account
+from privet.privacy.ledger.bodies import RESERVED
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.rng import NoiseSource, SystemNoise
 
@@ -92,9 +93,9 @@ class SumParty:
         self.party.check_asked(self.terms.structure)
         if self.prepared:
             return
-        self._check_not_drawn(again=again)
+        self._check_not_drawn(self._states(), again=again)
         self._store.make()
-        with self._reserve() as reservation:  # refuses here, before any data are read
+        with self._reserve(again=again) as reservation:  # refuses here, before any data are read
             noised, event = self._with_share(X, y, reservation.watch(noise or SystemNoise()))
             self._store.keep_noised(noised.ravel())
             leaks = list(self.terms.structure.schema.leaks)
@@ -129,7 +130,7 @@ class SumParty:
         if sent is None:
             sent = self._masked(attempt, keys)
             self._store.keep_message(MASKED, attempt, sent)
-        elif parse(sent, "the masked counts in the store")["keys"] != digest(keys):
+        elif parse(sent, "the masked counts in the store").get("keys") != digest(keys):
             raise PartyError(
                 f"this party has sent its masked counts of attempt {attempt} with other keys; somebody changed a key: "
                 f"begin attempt {attempt + 1}"
@@ -165,13 +166,12 @@ class SumParty:
             what=LEAF_COUNTS, noise=noise,
         )  # fmt: skip
 
-    def _check_not_drawn(self, *, again: bool) -> None:
+    def _check_not_drawn(self, states: set[str], *, again: bool) -> None:
         """Refuse to draw noised counts a second time, unless the first ones cannot have left this party.
 
         Of two sums that differ in this party's noise alone, the difference tells that noise: the rows of all others
         would lose its share of their protection.
         """
-        states = self._states()
         if not states and self._store.newest() == 0:
             return
         if not (self._store.nothing_sent and states == {RESERVED}):
@@ -181,19 +181,27 @@ class SumParty:
             )
         if not again:
             raise LedgerError(
-                "an earlier run stopped after it had drawn noise and before anything was sent, which counts as spent: "
-                "spend a second time with again=True (--again)"
+                "an earlier run has reserved the price of this sum, and nothing was sent: if it is at work still, "
+                "wait; if it was stopped, it counts as spent: spend a second time with again=True (--again)"
             )
 
     def _states(self) -> set[str]:
         """Return what the ledger says has become of noised counts for these terms, but for withdrawn ones."""
-        spendings = () if self.party.ledger is None else self.party.ledger.account().spendings
-        own = [spending for spending in spendings if spending.begun.body.get("terms") == self.terms.hash]
+        return set() if self.party.ledger is None else self._states_in(self.party.ledger.account())
+
+    def _states_in(self, account: Account) -> set[str]:
+        own = [spending for spending in account.spendings if spending.begun.body.get("terms") == self.terms.hash]
         return {spending.state for spending in own if spending.expense is not None}
 
-    def _reserve(self) -> Reservation | NoReservation:
+    def _reserve(self, *, again: bool) -> Reservation | NoReservation:
         if self.party.ledger is None:
             return NoReservation()
         structure = self.terms.structure
         note = {"method": "party", "what": "secure sum", "terms": self.terms.hash, "round": structure.round}
-        return self.party.ledger.reserve(Cost(structure.epsilon), unit=structure.unit.name, **note)
+        return self.party.ledger.reserve(
+            Cost(structure.epsilon),
+            unit=structure.unit.name,
+            # In the turn in which it is reserved: of two processes, the second finds what the first has written.
+            check=lambda account: self._check_not_drawn(self._states_in(account), again=again),
+            **note,
+        )

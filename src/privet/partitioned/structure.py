@@ -5,7 +5,6 @@ every message quotes the hash. The round is part of it: two rounds never share a
 """
 
 import math
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,6 +18,7 @@ from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.leaf_counts import LEAF_COUNTS
 from privet.central.private_rdt import draw_trees
 from privet.checks import check_whole
+from privet.entropy import secure_bytes
 from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
 from privet.model_file import schema_from_json, structure_from_json, structure_to_json
 from privet.partitioned.canonical import check_document, check_pin, digest, read_canonical, write_canonical
@@ -107,7 +107,7 @@ class Structure:
             )
         coins = public_generator(random_state)
         forest = draw_trees(schema, n_trees=n_trees, height=height, n_rows=schema.rows or 1, coins=coins)
-        name = secrets.token_hex(_ROUND_BYTES) if round_ is None else checked_name(round_)
+        name = secure_bytes(_ROUND_BYTES).hex() if round_ is None else checked_name(round_)
         structure = cls(schema, forest, check_epsilon(epsilon), unit, name, party and checked_name(party))
         structure.receipt  # noqa: B018 - refuses a price beyond the sampler's limits
         return structure
@@ -200,4 +200,7 @@ def _price(text: object) -> float:
         return math.inf
     if not (top.isdecimal() and (bottom or "1").isdecimal() and int(bottom or "1") > 0):
         raise ModelFileError("its epsilon is no fraction")
-    return check_epsilon(float(Fraction(int(top), int(bottom or "1"))))
+    try:
+        return check_epsilon(float(Fraction(int(top), int(bottom or "1"))))
+    except OverflowError:
+        raise ModelFileError("its epsilon is larger than any number") from None

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from privet.errors import ParameterError, PartyError
 from privet.partitioned.masks import KEY_BYTES, AgreementKey
-from privet.partitioned.secret_file import check_owner_only, make_store, write_new
-from privet.whole_file import whole_bytes
+from privet.partitioned.secret_file import check_owner_only, make_store
+from privet.whole_file import whole_bytes, write_new
 
 _SECRET = "secret"  # noqa: S105 - how a file's name ends
 _NUMBER = np.dtype("<i8")

@@ -75,6 +75,10 @@ class Outline:
             raise ParameterError(
                 f"{type(model).__name__} releases no counts, so it has no tree of them to draw; use plot_shapes"
             )
+        if hasattr(model, "coding_"):
+            raise ParameterError(
+                f"the trees of {type(model).__name__} ask for bits of coded records, not for attributes; read its rules"
+            )
         self.n_trees: int = model.forest_.n_trees
         self._forest = model.forest_
         self._paths = Paths(model.forest_, model.schema_)

@@ -211,6 +211,13 @@ def check_name(name: object) -> None:
         raise SchemaError(
             "every attribute needs a name that is a non-empty text; for a NumPy table invent one a column"
         )
+    if not is_writable(name):
+        raise SchemaError("a column's name holds half a surrogate pair, which no file can; rename the column")
+
+
+def is_writable(text: str) -> bool:
+    """Return whether a text can be written to a file and matched by Arrow: half a surrogate pair cannot."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def checked_labels(values: object, *, where: str, noun: str) -> tuple[Label, ...]:
@@ -236,12 +243,7 @@ def label_kind(label: Label) -> str:
 
 def _plain_label(value: object, where: str, noun: str) -> Label:
     plain = value.item() if isinstance(value, np.generic) else value
-    # Half a surrogate pair cannot be written to a file or matched by Arrow.
-    if (
-        isinstance(plain, str)
-        and len(plain) <= MAX_LABEL
-        and not any("\ud800" <= character <= "\udfff" for character in plain)
-    ):
+    if isinstance(plain, str) and len(plain) <= MAX_LABEL and is_writable(plain):
         return plain
     if isinstance(plain, bool) or (isinstance(plain, int) and -(2**53) <= plain <= 2**53):
         return plain

@@ -68,6 +68,8 @@ def distinct_values(column: Column, name: str) -> list[Any]:
         raise DataError(
             f"column {name!r} holds {arrow_kind(column.type)}, which cannot be told apart; convert it"
         ) from None
+    except UnicodeDecodeError:  # it carries the bytes
+        raise DataError(f"column {name!r} holds text that is not UTF-8; save it as UTF-8") from None
     return [value for value in values if value is not None and value == value]
 
 

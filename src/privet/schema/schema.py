@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from privet.checks import is_whole
+from privet.documents import TooLarge, read_json
 from privet.errors import SchemaError
-from privet.schema.attribute import Attribute, Categorical, Label, Numeric, checked_labels
+from privet.schema.attribute import Attribute, Categorical, Label, Numeric, check_name, checked_labels
 from privet.whole_file import whole_file
 
 # An attribute's number takes 15 bits of a packed node.
@@ -119,15 +120,19 @@ class Schema:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a schema from a JSON file."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            data = read_json(path)
         except OSError as error:
             raise SchemaError(f"cannot read the schema {str(path)!r}: {error.strerror}; check the path") from error
         except UnicodeDecodeError as error:
             raise SchemaError(f"the schema {str(path)!r} is not UTF-8 text; save it as JSON in UTF-8") from error
-        try:
-            return cls.from_json(json.loads(text))
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise SchemaError(f"the schema {str(path)!r} is not valid JSON; check its commas and brackets") from error
+        except TooLarge as error:
+            raise SchemaError(f"the schema {str(path)!r} is larger than any that privet reads; name another") from error
+        except ValueError as error:
+            raise SchemaError(
+                f"the schema {str(path)!r} is not valid JSON; check its commas and brackets, and that no key is there "
+                "twice"
+            ) from error
+        return cls.from_json(data)
 
     def save(self, path: str | Path) -> None:
         """Write the schema to a JSON file."""
@@ -144,7 +149,7 @@ class Schema:
         if not isinstance(attributes, list):
             raise SchemaError("the schema's attributes must be a list; write them in [ ]")
         return cls(
-            [_attribute_from_json(item) for item in attributes],
+            _attributes_from_json(attributes),
             classes=_json_list(data["classes"], "classes"),
             target=data.get("target", "class"),
             rows=data.get("rows"),
@@ -165,10 +170,7 @@ class Schema:
             raise SchemaError("a schema needs attributes: a list of at least one Categorical or Numeric")
         if len(self.attributes) > MAX_ATTRIBUTES:
             raise SchemaError(f"a schema holds at most {MAX_ATTRIBUTES:,} attributes; leave some columns out")
-        if sum(attribute.n_values for attribute in self.attributes) > MAX_CELLS:
-            raise SchemaError(
-                f"all attributes together have more than {MAX_CELLS:,} values; lower bins or merge categories"
-            )
+        _check_cells(sum(attribute.n_values for attribute in self.attributes))
         seen: set[str] = set()
         for name in self.names:
             if name in seen:
@@ -176,6 +178,7 @@ class Schema:
             seen.add(name)
         if not isinstance(self.target, str) or not self.target or self.target in seen:
             raise SchemaError("the target must be a column name that no attribute has; rename one of the two")
+        check_name(self.target)
 
     def _check_classes_and_rows(self) -> None:
         where = f"target {self.target!r}"
@@ -207,6 +210,24 @@ def _json_list(value: object, noun: str) -> list[Any]:
     if not isinstance(value, list):
         raise SchemaError(f"the schema's {noun} must be a list; write them in [ ]")
     return value
+
+
+def _check_cells(n_cells: int) -> None:
+    if n_cells > MAX_CELLS:
+        raise SchemaError(
+            f"all attributes together have more than {MAX_CELLS:,} values; lower bins or merge categories"
+        )
+
+
+def _attributes_from_json(data: list[object]) -> list[Attribute]:
+    """Read attributes one by one: a file that declares too many cells stops there, before they take time."""
+    attributes: list[Attribute] = []
+    n_cells = 0
+    for item in data:
+        attributes.append(_attribute_from_json(item))
+        n_cells += attributes[-1].n_values
+        _check_cells(n_cells)
+    return attributes
 
 
 def _attribute_from_json(data: object) -> Attribute:

@@ -103,7 +103,7 @@ def test_a_full_disk_is_told_as_one_and_not_as_damage(book, tmp_path):
     )
     before = book.entries()
     result = subprocess.run([sys.executable, "-c", script, str(book.path)], capture_output=True, text=True)
-    assert "the disk is full or failing; make room, and try again" in result.stderr.splitlines()[-1]
+    assert "the disk is full or failing; make room, see by" in result.stderr.splitlines()[-1]
     assert book.entries() == before
 
 

@@ -3,7 +3,6 @@
 A file is there whole or not at all. Who can write to the folder can stop a round, and no more: every message is signed.
 """
 
-import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from privet.errors import ParameterError, PartyError
 from privet.partitioned.sum_messages import check_attempt, longest_message
 from privet.partitioned.sum_terms import Terms
+from privet.whole_file import whole_bytes
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 
@@ -90,15 +90,8 @@ class Directory:
 
     def _put(self, path: Path, message: bytes) -> None:
         """Write a message whole or not at all. A link that others may have put there is not followed but replaced."""
-        unfinished = path.with_name(f".{secrets.token_hex(8)}.unfinished")
-        try:
-            with unfinished.open("xb") as file:
-                file.write(message)
-            unfinished.replace(path)
-        except OSError as error:
-            raise ParameterError(f"cannot write to {str(self._shared)!r}: {error.strerror}; choose another") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with whole_bytes(path, follow=False) as file:
+            file.write(message)
 
     def _path(self, kind: str, party: str) -> Path:
         return self.folder / f"{party}.{kind}.json"

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from privet.privacy.ledger.bodies import ADDED, BUDGET, RESERVED, SETTLED, WITHDRAWN
 from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.spending import Budget, Cost, Expense
-
-# The kinds of entries. The meaning of one never changes: a ledger is read for years.
-BUDGET, RESERVED, SETTLED, WITHDRAWN, ADDED = "budget", "reserved", "settled", "withdrawn", "added"
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,22 @@ An entry says what kind it is, when it was written and what it holds; the book d
 SQLite file, because SQLite survives a crash at any moment and lets many processes write in turn.
 """
 
+import errno
 import hashlib
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
+from privet.documents import parsed
+from privet.entropy import secure_bytes
 from privet.errors import LedgerError
+from privet.privacy.ledger.bodies import is_body
+from privet.whole_file import remove_unfinished, write_new
 
 # "prvt": tells a ledger from any other SQLite file.
 _APPLICATION_ID = 0x70727674
@@ -30,7 +33,12 @@ _TABLE = (
     "CREATE TRIGGER no_removal BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries stay as they are'); END",
 )
 _UNWRITABLE = "cannot be written; check its path, its folder and their permissions"
-_DISK = "cannot be written: the disk is full or failing; make room, and try again"
+# An entry may be there all the same: a disk can fail after it, when the journal's end is put down.
+_DISK = (
+    "cannot be written: the disk is full or failing; make room, see by `privet ledger show` whether the entry is "
+    "there, and try again"
+)
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 # By the beginning of SQLite's name for what happened; longer names say more of the same.
 _TROUBLES = {
     "SQLITE_BUSY": f"has been busy for {_WAIT_SECONDS:.0f} s; see who holds it, and try again",
@@ -62,39 +70,36 @@ class Book:
 
     def entries(self) -> list[Entry]:
         """Return all entries, their chain checked."""
-        with self._connection("rw") as connection:
+        with self._connection() as connection:
             self._check_format(connection)
             return self._read(connection)
 
     def create(self) -> None:
         """Make the file if there is none: whole, and once, however many try. An empty file is a lost one."""
         if self.path.exists():
+            remove_unfinished(self.path.parent)  # of a run that was stopped as soon as it had made this
             return
-        unfinished = Book(self.path.with_name(f".{token_hex(8)}.unfinished"))
         try:
-            with unfinished._connection("rwc") as connection, _turn(connection):
-                _make_ledger(connection)
             with suppress(FileExistsError):
-                os.link(unfinished.path, self.path)
+                write_new(self.path, _new_ledger(), private=False)
         except OSError as error:
-            raise LedgerError(f"the ledger {str(self.path)!r} {_UNWRITABLE}") from error
-        finally:
-            unfinished.path.unlink(missing_ok=True)
+            told = _DISK if error.errno in _FULL else _UNWRITABLE
+            raise LedgerError(f"the ledger {str(self.path)!r} {told}") from error
 
     @contextmanager
     def writing(self) -> Iterator["Page"]:
         """Yield a page on which entries can be read and appended while nobody else writes; all or nothing stays."""
-        with self._connection("rw") as connection, _turn(connection):
+        with self._connection() as connection, _turn(connection):
             self._check_format(connection)
             yield Page(self._read(connection), connection)
 
     @contextmanager
-    def _connection(self, mode: str) -> Iterator[sqlite3.Connection]:
-        if mode == "rw" and not self.path.is_file():
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        if not self.path.is_file():
             raise LedgerError(f"there is no ledger at {str(self.path)!r}; make one with `privet ledger init`")
         try:
             connection = sqlite3.connect(
-                f"{self.path.as_uri()}?mode={mode}", timeout=_WAIT_SECONDS, isolation_level=None, uri=True
+                f"{self.path.as_uri()}?mode=rw", timeout=_WAIT_SECONDS, isolation_level=None, uri=True
             )
             try:
                 # Spending is on the disk before a row is read, also if the machine loses power.
@@ -105,6 +110,8 @@ class Book:
                 connection.close()
         except sqlite3.Error as error:
             raise self._trouble(error) from error
+        except UnicodeDecodeError as error:  # SQLite quotes damaged text in its own message
+            raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}") from error
 
     def _trouble(self, error: sqlite3.Error) -> LedgerError:
         name = getattr(error, "sqlite_errorname", "")
@@ -120,16 +127,36 @@ class Book:
             raise LedgerError(
                 f"the ledger {str(self.path)!r} is of a version that this privet does not know; update privet"
             )
+        # In place of the table a file could have a view without end, or triggers that write more than was asked.
+        found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master")}
+        if not {_TABLE[0]} <= found <= set(_TABLE):
+            raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}")
 
     def _read(self, connection: sqlite3.Connection) -> list[Entry]:
         rows = connection.execute("SELECT number, time, kind, body, hash FROM entries ORDER BY number").fetchall()
+        if any([type(cell) for cell in row] != [int, str, str, str, str] for row in rows):
+            raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}")
         broken = first_broken(rows)
         if broken is not None:
             raise LedgerError(
                 f"entry {broken} of the ledger {str(self.path)!r} was changed, or one before it removed: its hash does "
                 "not fit; take the file from a backup, and find out what happened"
             )
-        return [Entry(number, time, kind, json.loads(body), seal) for number, time, kind, body, seal in rows]
+        return [
+            Entry(number, time, kind, self._body(number, kind, body), seal) for number, time, kind, body, seal in rows
+        ]
+
+    def _body(self, number: int, kind: str, text: str) -> Mapping[str, Any]:
+        try:
+            body: object = parsed(text.encode())
+        except ValueError:
+            body = None
+        if is_body(body, kind):
+            return body
+        raise LedgerError(
+            f"entry {number} of the ledger {str(self.path)!r} holds what privet does not write there; take the file "
+            "from a backup, and find out what happened"
+        )
 
 
 class Page:
@@ -169,10 +196,16 @@ def _turn(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _make_ledger(connection: sqlite3.Connection) -> None:
-    for statement in (*_TABLE, f"PRAGMA application_id={_APPLICATION_ID}", f"PRAGMA user_version={_VERSION}"):
-        connection.execute(statement)
-    _append(connection, OPENED, {"ledger": token_hex(16)})
+def _new_ledger() -> bytes:
+    """Return the file of a new ledger, made in memory: on the disk it is there whole or not at all."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        for statement in (*_TABLE, f"PRAGMA application_id={_APPLICATION_ID}", f"PRAGMA user_version={_VERSION}"):
+            connection.execute(statement)
+        _append(connection, OPENED, {"ledger": secure_bytes(16).hex()})
+        return connection.serialize()
+    finally:
+        connection.close()
 
 
 def _append(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> Entry:

@@ -3,14 +3,15 @@
 import difflib
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
 from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.accounting import check_delta
-from privet.privacy.ledger.account import ADDED, BUDGET, RESERVED, Account, amounts
+from privet.privacy.ledger.account import Account, amounts
+from privet.privacy.ledger.bodies import ADDED, BUDGET, RESERVED
 from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.reservation import Reservation
 from privet.privacy.ledger.spending import Budget, Cost, Expense
@@ -97,9 +98,14 @@ class Ledger:
         """Return the ledger of a part of this data set, disjoint from all other parts."""
         return Ledger(self.path, dataset=self.dataset, part=part)
 
-    def reserve(self, cost: Cost, *, unit: str = "row", **note: Any) -> Reservation:
-        """Set ``cost`` aside, or raise BudgetExceeded; ``note`` says in plain JSON values what it is for."""
-        entry = self._spend(RESERVED, cost, note, unit=unit)
+    def reserve(
+        self, cost: Cost, *, unit: str = "row", check: Callable[[Account], None] = lambda _: None, **note: Any
+    ) -> Reservation:
+        """Set ``cost`` aside, or raise BudgetExceeded; ``note`` says in plain JSON values what it is for.
+
+        What ``check`` raises refuses it: it sees the account in the turn in which the reservation is written.
+        """
+        entry = self._spend(RESERVED, cost, note, unit=unit, check=check)
         return Reservation(self._book, self.dataset, cost, entry.number)
 
     def add(self, epsilon: float, *, delta: float = 0.0, what: str, already_released: bool = False) -> None:
@@ -143,10 +149,18 @@ class Ledger:
         return account
 
     def _spend(
-        self, kind: str, cost: Cost, note: dict[str, Any], *, unit: str | None = None, checked: bool = True
+        self,
+        kind: str,
+        cost: Cost,
+        note: dict[str, Any],
+        *,
+        unit: str | None = None,
+        checked: bool = True,
+        check: Callable[[Account], None] = lambda _: None,
     ) -> Entry:
         with self._book.writing() as page:
             account = self._account(page.entries)
+            check(account)
             _check_unit(account, unit)
             expenses = account.expenses
             if checked and not account.budget.allows([*expenses, Expense(cost, self.part)], self.part):

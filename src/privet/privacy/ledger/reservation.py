@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -12,12 +11,20 @@ from numpy.typing import NDArray
 
 from privet.errors import LedgerError
 from privet.privacy import events
-from privet.privacy.ledger.account import SETTLED, WITHDRAWN, amounts
+from privet.privacy.ledger.account import amounts
+from privet.privacy.ledger.bodies import SETTLED, WITHDRAWN
 from privet.privacy.ledger.book import Book
 from privet.privacy.ledger.spending import Cost
 from privet.rng import NoiseSource
 
 _ROUNDING = 1e-9
+COUNTS_AS_SPENT = (
+    "noise was drawn by then, so epsilon={:g} counts as spent, and a further run costs as much again "
+    "(`privet ledger show`)"
+)
+_NOT_GIVEN_BACK = (
+    "the ledger could not be told that nothing was released, so epsilon={:g} counts as spent (`privet ledger show`)"
+)
 
 
 class Reservation:
@@ -60,9 +67,15 @@ class Reservation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # A forked process does not know what became of the other's noise.
-        if kind is not None and not self._drawn and os.getpid() == self._process:
-            with suppress(LedgerError):  # it then counts as spent, and the first error is the one to tell
-                self._close(WITHDRAWN, {"because": kind.__name__})
+        if kind is None or error is None or os.getpid() != self._process:
+            return
+        if self._drawn:
+            error.add_note(COUNTS_AS_SPENT.format(self._cost.epsilon))
+            return
+        try:
+            self._close(WITHDRAWN, {"because": kind.__name__})
+        except LedgerError:  # the first error is the one to tell
+            error.add_note(_NOT_GIVEN_BACK.format(self._cost.epsilon))
 
     def _close(self, kind: str, body: dict[str, Any]) -> None:
         with self._book.writing() as page:

@@ -1,0 +1,28 @@
+"""Bytes of the operating system's secure generator, or an error: there is no second source.
+
+Noise, keys, a respondent's secret, names that nobody may foresee: all of them begin here. Nothing is kept between two
+calls, so there is nothing that a forked process or another thread could share.
+"""
+
+import os
+
+from privet.errors import EntropyError
+
+_NAME_BYTES = 8
+
+
+def secure_bytes(n: int) -> bytes:
+    """Return ``n`` bytes, or raise EntropyError where the system has none to give or gives fewer."""
+    try:
+        drawn = os.urandom(n)
+    except (OSError, NotImplementedError) as error:
+        raise EntropyError from error
+    # Fewer bytes than asked for would be noise that is fixed in part.
+    if len(drawn) != n:
+        raise EntropyError
+    return drawn
+
+
+def unforeseeable_name() -> str:
+    """Return a name that no other process uses or could plant a link under."""
+    return secure_bytes(_NAME_BYTES).hex()

@@ -1,0 +1,86 @@
+"""What an entry of each kind must hold. A chain that fits says that nobody was careless, not that nobody lied."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeGuard
+
+# The kinds of entries. The meaning of one never changes: a ledger is read for years.
+BUDGET, RESERVED, SETTLED, WITHDRAWN, ADDED = "budget", "reserved", "settled", "withdrawn", "added"
+# These two spend nothing, so accounts pass over them.
+BATCH_KEY, BATCH = "batch key", "batch"
+
+_COST = ("dataset", "epsilon", "delta")
+_REQUIRED: dict[str, tuple[str, ...]] = {
+    BUDGET: (*_COST, "unit"),
+    RESERVED: (*_COST, "part", "what", "method"),
+    ADDED: (*_COST, "part", "what", "method"),
+    SETTLED: (*_COST, "reservation"),
+    WITHDRAWN: ("dataset", "reservation"),
+    BATCH_KEY: ("dataset", "key"),
+    BATCH: ("dataset", "before", "after", "structure", "fingerprint"),
+}
+
+
+def is_body(body: object, kind: str) -> TypeGuard[Mapping[str, Any]]:
+    """Return whether an entry of this kind may hold ``body``; of kinds that are not known, any object is one."""
+    if not isinstance(body, Mapping) or not all(name in body for name in _REQUIRED.get(kind, ())):
+        return False
+    if kind == BUDGET and body["epsilon"] == "inf":
+        return False
+    return all(_FIELDS[name](value) for name, value in body.items() if name in _FIELDS)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_text_or_none(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_amount(value: object) -> bool:
+    """Return whether this is a finite amount, not below 0."""
+    # Python's whole numbers have no end; a float's range does.
+    return type(value) in (int, float) and 0 <= value < math.inf and value <= 1e300  # type: ignore[operator]
+
+
+def _is_epsilon(value: object) -> bool:
+    return value == "inf" or _is_amount(value)
+
+
+def _is_delta(value: object) -> bool:
+    return _is_amount(value) and value < 1  # type: ignore[operator]
+
+
+def _is_hex(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+_FIELDS: dict[str, Callable[[Any], bool]] = {
+    "dataset": _is_text,
+    "unit": _is_text,
+    "what": _is_text,
+    "method": _is_text,
+    "because": _is_text,
+    "after": _is_text,
+    "structure": _is_text,
+    "fingerprint": _is_text,
+    "key": _is_hex,
+    "before": _is_text_or_none,
+    "dated": _is_text_or_none,
+    "part": _is_text_or_none,
+    "model": _is_text_or_none,
+    "epsilon": _is_epsilon,
+    "delta": _is_delta,
+    "rho": _is_amount,
+    "reservation": _is_number,
+    "leaks": _are_texts,
+}

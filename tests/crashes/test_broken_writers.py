@@ -1,0 +1,85 @@
+"""The invariants see what they are for: writers and ledgers that are broken on purpose are caught."""
+
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.crashes.campaign import strike
+from tests.crashes.commands import named
+from tests.crashes.write_points import Points
+
+
+def writes_in_place(_: Points) -> None:
+    from privet import whole_file
+
+    @contextmanager
+    def in_place(path, **_):
+        with Path(path).open("wb") as file:
+            yield file
+
+    whole_file.whole_bytes = in_place
+
+
+def pays_after_the_release(_: Points) -> None:
+    from privet.cli import fit, paid_model
+    from privet.privacy.ledger import Ledger, NoReservation
+
+    def save_and_pay(model, path, **_):
+        paid_model.save_paid(model, path, replace=True)
+        model.ledger.add(1.0, what="afterwards")
+
+    Ledger.reserve = lambda *_, **__: NoReservation()
+    fit.save_paid = save_and_pay
+
+
+def forgets_what_it_has_released(_: Points) -> None:
+    from privet.partitioned import Party
+
+    Party._check_not_spent = lambda *_, **__: None
+
+
+def leaves_what_killed_writers_left(_: Points) -> None:
+    from privet import whole_file
+
+    whole_file.remove_unfinished = lambda _: None
+
+
+def says_nothing_of_what_was_spent(_: Points) -> None:
+    from privet.privacy.ledger import reservation
+
+    reservation.COUNTS_AS_SPENT = "something went wrong"
+
+
+def caught(name, planted, how, **options):
+    violations = strike(named(name), [how], beforehand=planted, **options).violations
+    return " ".join(violations)
+
+
+def test_a_model_written_in_place_is_seen_half_written():
+    assert "model.privet is neither as it was nor whole" in caught("fit", writes_in_place, "killed in the midst of")
+
+
+def test_a_ledger_that_pays_after_the_release_is_seen_to_lag_behind():
+    assert "1 released, 0 spent" in caught(
+        "fit --ledger", pays_after_the_release, "killed before", chosen=lambda at, _: at in (8, 11)
+    )
+
+
+def test_a_party_that_draws_noise_again_unasked_is_seen():
+    found = caught(
+        "party release", forgets_what_it_has_released, "killed before", again=forgets_what_it_has_released,
+        chosen=lambda at, _: 9 < at < 14,
+    )  # fmt: skip
+    assert "spent a second time unasked" in found
+
+
+def test_what_is_left_behind_for_good_is_seen():
+    found = caught(
+        "fit", leaves_what_killed_writers_left, "killed before", again=leaves_what_killed_writers_left,
+        chosen=lambda at, _: at == 2,
+    )  # fmt: skip
+    assert "left behind for good" in found
+
+
+def test_an_error_that_hides_what_was_spent_is_seen():
+    found = caught("fit --ledger", says_nothing_of_what_was_spent, "full disk", chosen=lambda at, _: at in (7, 8, 9))
+    assert "does not say that it is spent" in found

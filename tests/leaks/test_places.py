@@ -1,0 +1,115 @@
+"""Marked values and exact counts of planted rows show in no place; and where one is made to show, it is found."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from privet import Ledger
+from privet.cli.app import app
+from privet.privacy.ledger.book import Book
+from privet.registry import LOCAL_METHODS, METHODS
+from tests.leaks import planted
+from tests.leaks.command_places import laid_out
+from tests.leaks.hearing import heard
+from tests.leaks.marks import CATEGORY, N_ROWS
+from tests.leaks.model_places import model_things
+from tests.leaks.models import SMALL
+from tests.leaks.place import Place, sweep
+from tests.leaks.places import PLACES, QUICK, SLOW, page_table
+from tests.leaks.tables import FAULTS, ROUTES, SCHEMA, frame, labels
+
+PAGE = Path(__file__).parents[2] / "docs" / "leaks.md"
+ALL = [*QUICK, *(pytest.param(place, marks=pytest.mark.slow) for place in SLOW)]
+
+
+@pytest.mark.parametrize("place", ALL, ids=lambda place: place.name)
+def test_no_mark_shows(place):
+    swept = sweep(place)
+    assert swept.n_things > 0
+    assert [str(finding) for finding in swept.findings] == []
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_marks_are_in_the_tables_that_are_fitted(route, tmp_path):
+    from tests.leaks.marks import VALUES
+    from tests.leaks.scanner import Scanner
+
+    X = ROUTES[route](tmp_path)[0]
+    X = X.compute() if hasattr(X, "compute") else X() if callable(X) else X
+    X = X.to_arrow() if hasattr(X, "to_arrow") else X
+    assert CATEGORY in {finding.mark.value for finding in Scanner(VALUES).search(X)}
+
+
+# Read as missing, since no category is so.
+TAKEN = {"text that is not UTF-8"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_tables_that_should_be_refused_are(fault):
+    table = FAULTS[fault]()
+    X = table[[name for name in table if name in {*SCHEMA.names, "gender"}]] if hasattr(table, "iloc") else None
+    if X is None:
+        X = table.select(list(SCHEMA.names))
+    y = table["class"] if hasattr(table, "iloc") else table.column("class")
+    error = heard(lambda: planted.PrivateRDTClassifier(SCHEMA, n_trees=1).fit(X, y)).error
+    assert (error is None) == (fault in TAKEN)
+
+
+CAUGHT = {
+    planted.KeepsRows: "text", planted.WritesRowCount: "count", planted.QuotesValue: "text",
+    planted.ChainsValue: "text", planted.SaysCount: "count", planted.WarnsOfValue: "text",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("leaky", CAUGHT)
+def test_a_model_that_leaks_is_caught(leaky):
+    def make(folder):
+        X = frame()
+        X.iloc[-1, 2] = CATEGORY
+        said = heard(lambda: leaky(SCHEMA, epsilon=0.001, n_trees=3, height=3, n_jobs=1).fit(X, labels()))
+        yield from said.things("fit")
+        if said.result is not None:
+            yield "attributes", vars(said.result)
+            yield "document", said.result.to_document()
+
+    found = sweep(Place("a leak", "planted", make)).findings
+    assert CAUGHT[leaky] in {finding.mark.kind.value for finding in found}
+    assert {CATEGORY, N_ROWS} & {finding.mark.value for finding in found}
+
+
+def test_a_number_that_is_met_once_is_luck_and_every_time_a_leak():
+    turns = iter([N_ROWS, 5, N_ROWS])
+    lucky = Place("lucky", "planted", lambda folder: iter([("a number", next(turns))]))
+    assert sweep(lucky).findings == []
+    always = Place("always", "planted", lambda folder: iter([("a number", N_ROWS)]))
+    assert [finding.mark.value for finding in sweep(always).findings] == [N_ROWS]
+
+
+def test_the_key_and_fingerprints_of_a_ledger_show_in_no_output(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    laid_out(tmp_path, n_rows=500)
+    Ledger("ledger.db", dataset="survey", epsilon=2.0)
+    fit = "fit rows.csv --schema schema.json --method private-rdt --trees 2 --ledger ledger.db --jobs 1 --json"
+    lines = [fit, "ledger show ledger.db --json", "ledger verify ledger.db", "report model.privet --ledger ledger.db"]
+    printed = "".join(CliRunner().invoke(app, line).output for line in lines)
+    files = [path for path in tmp_path.iterdir() if path.suffix in {".privet", ".html"}]
+    printed += "".join(path.read_text(encoding="utf-8") for path in files)
+    bodies = json.dumps([entry.body for entry in Book(tmp_path / "ledger.db").entries() if "batch" in entry.kind])
+    secrets = set(re.findall(r'"(?:key|fingerprint)": "([0-9a-f]{64})"', bodies))
+    assert (len(secrets), len(files)) == (2, 2)
+    assert not any(secret in printed for secret in secrets)
+
+
+def test_every_method_is_among_the_models_that_are_searched(tmp_path):
+    assert set(SMALL) == set(METHODS)
+    assert set(LOCAL_METHODS) == {"reconstruction-tree", "random-response-forest"}
+    model = METHODS["private-rdt"](SCHEMA, epsilon=1.0, n_trees=2).fit(frame(), labels())
+    assert len(list(model_things(model, "a model", tmp_path))) == 10
+
+
+def test_the_page_lists_every_place_that_is_searched():
+    assert page_table() in PAGE.read_text(encoding="utf-8"), "print(tests.leaks.places.page_table()) is the table"
+    assert len({place.name for place in PLACES}) == len(PLACES)
