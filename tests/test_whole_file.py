@@ -1,9 +1,12 @@
+import errno
 import gzip
+import os
 import stat
 
 import pytest
 
 from privet.errors import ParameterError
+from privet.file_lock import CONTENT
 from privet.whole_file import whole_bytes, whole_file, write_new
 
 
@@ -72,3 +75,45 @@ def test_a_link_is_followed_unless_it_is_to_be_replaced(tmp_path):
         file.write(b"nine")
     assert (tmp_path / "real").read_text() == "nine"
     assert not (tmp_path / "replaced").is_symlink()
+
+
+def test_a_disk_without_second_names_gets_a_new_file_where_that_was_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "link", refused)
+    with pytest.raises(PermissionError):
+        write_new(tmp_path / "new", b"yes")
+    write_new(tmp_path / "new", b"five", anywhere=True)
+    with pytest.raises(FileExistsError):
+        write_new(tmp_path / "new", b"nine", anywhere=True)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"five"]
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o600
+
+
+def refused(*_):
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+def test_a_link_planted_under_the_unfinished_name_changes_no_other_files_permissions(tmp_path):
+    mine, target = tmp_path / "mine", tmp_path / "target"
+    for path, mode in ((mine, 0o600), (target, 0o666)):
+        path.write_text("yes")
+        path.chmod(mode)
+    with whole_file(target) as file:
+        file.write("no")
+        [unfinished] = tmp_path.glob(".*.unfinished")
+        unfinished.unlink()
+        unfinished.symlink_to(mine)
+    assert stat.S_IMODE(mine.stat().st_mode) == 0o600
+
+
+def test_a_pipe_under_an_unfinished_name_holds_nobody_up(tmp_path):
+    os.mkfifo(tmp_path / f".{16 * 'a'}.unfinished")
+    write(tmp_path / "plain", binary=False)
+    assert (tmp_path / "plain").read_bytes() == b"yes\n"
+
+
+def test_what_a_killed_maker_of_a_new_file_left_goes_with_the_next_one(tmp_path):
+    folder = tmp_path / f".{16 * 'a'}.unfinished"
+    folder.mkdir()
+    (folder / CONTENT).write_text("a key")
+    write(tmp_path / "plain", binary=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["plain"]

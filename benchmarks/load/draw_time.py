@@ -24,6 +24,8 @@ Draw = Callable[[NDArray[np.int64], Any], NDArray[np.int64]]
 
 _SCALE = 30
 _BATCH = 1_000
+# Batches that take longer than most were interrupted, and tell of other programs.
+_USUAL = 0.9
 DRAWS: dict[str, Draw] = {
     "Laplace, scale 30": lambda zeros, noise: discrete_laplace(zeros, epsilon=1.0, sensitivity=_SCALE, noise=noise)[0],
     "Gaussian, sigma 30": lambda zeros, noise: discrete_gaussian(
@@ -69,6 +71,15 @@ def words_by_size(draw: Draw, n_draws: int) -> dict[str, float]:
     }
 
 
+def n_timed(n_draws: int) -> int:
+    """Return how many batches the correlation with time is of."""
+    return round(_USUAL * _n_batches(n_draws))
+
+
+def _n_batches(n_draws: int) -> int:
+    return n_draws // 5
+
+
 def time_by_size(draw: Draw, n_batches: int) -> float:
     """Return the correlation of a batch's time with the mean size of its noise."""
     zeros, system = np.zeros(_BATCH, dtype=np.int64), SystemNoise()
@@ -77,7 +88,7 @@ def time_by_size(draw: Draw, n_batches: int) -> float:
         start = time.process_time_ns()
         noise = draw(zeros, system)
         taken[i], sizes[i] = time.process_time_ns() - start, np.abs(noise).mean()
-    usual = taken <= np.quantile(taken, 0.9)  # interrupted ones tell of other programs
+    usual = taken <= np.quantile(taken, _USUAL)
     return float(np.corrcoef(taken[usual], sizes[usual])[0, 1])
 
 
@@ -96,7 +107,7 @@ def _words_of_choice(scores: NDArray[np.int64]) -> int:
 
 def main(n_draws: int) -> None:
     laws = {
-        name: {**words_by_size(draw, n_draws), "time_correlation": time_by_size(draw, n_draws // 5)}
+        name: {**words_by_size(draw, n_draws), "time_correlation": time_by_size(draw, _n_batches(n_draws))}
         for name, draw in DRAWS.items()
     }
     print(json.dumps({"draws": n_draws, "laws": laws, "choice": words_by_scores(n_draws // 5)}))

@@ -1,24 +1,27 @@
 """The page of one run, and the same as a table for other programs."""
 
 import csv
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.load.draw_time import n_timed
 from benchmarks.speed.page import markdown_table
 
 _ABOUT = """\
 Each step runs in a fresh process on generated rows. Rows per second are by the clock, on a machine that others may use,
 with rows per second of one core's work beside them; memory is the most that the process held, interpreter and libraries
-included. `make load` runs a tenth of it on your machine, `make load-full` all of it, and rewrites this page."""
+included. `make load` runs it on your machine with fewer rows, fits and draws, `make load-full` with all of them, and
+rewrites this page."""
 _ROWS = """\
 ## Rows
 
 Ten attributes, two classes, batches of 65,536 rows made when they are asked for. `private-rdt` (10 trees of height 10)
 adds up counts and forgets the batch: its memory is flat. `private-forest` (8 trees) fits its weights by going through
 the rows again and again, and keeps a byte a row for each tree and one for the label, twice while it puts them together:
-its memory grows with the rows. It was right about 85.1 % of ten million rows and 84.5 % of a hundred million: what floats
-lose on so many rows is hidden by noise in the last digits of its weights, which then has a scale of 0.1."""
+its memory grows with the rows. What floats lose in sums over rows is hidden by noise in the last digits of its weights,
+which grows with the rows too: a model of very many may be right about a little fewer of them."""
 _FITS = """\
 ## Fits
 
@@ -33,8 +36,8 @@ _DRAWS = """\
 ## The time of a draw
 
 How many random words of 32 bits a single draw uses, for small noise and for large, and how that goes together with the
-size of the noise; and the same for the processor time of some 3,600 batches of a thousand draws, where a correlation
-above 0.05 is no chance. The machine was busy; on a quiet one more may be seen."""
+size of the noise; and the same for the processor time of {batches:,} batches of a thousand draws, where a correlation
+above {chance:.2f} is no chance. On a quiet machine more may be seen than on a busy one."""
 _CHOICE = """\
 A choice among ten candidates by permute-and-flip depends on the *scores*, which are exact: words used, by how many
 steps the best is ahead of all others (epsilon 0.2, sensitivity 1)."""
@@ -45,7 +48,7 @@ def text_of(results: dict[str, Any]) -> str:
     rows, fits = _of(results, "many_rows"), _of(results, "many_fits")
     threads, draws = _of(results, "many_threads"), _of(results, "draw_time")
     parts = ["# Load", _ABOUT, _machine(results), _ROWS, _rows_table(rows), _FITS, _fits_table(fits)]
-    parts += [_THREADS, *map(_threads_table, threads), _DRAWS, *map(_draws_table, draws)]
+    parts += [_THREADS, *map(_threads_table, threads), *map(_draws_part, draws)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -81,7 +84,7 @@ def _machine(results: dict[str, Any]) -> str:
 def _rows_table(rows: list[dict[str, Any]]) -> str:
     header = (
         "method", "rows", "fit: rows a second (a CPU second)", "peak of fit", "predict: rows a second (a CPU second)",
-        "peak of all", "peak against 1e6",
+        "peak of all", "peak against 1e6", "predicted right",
     )  # fmt: skip
     first = {found["method"]: found for found in reversed(rows)}
     return markdown_table(
@@ -91,7 +94,7 @@ def _rows_table(rows: list[dict[str, Any]]) -> str:
                 found["method"], f"{found['rows']:,}", _speed(found, "fit"), f"{found['fit_mb']:,.0f} MB",
                 _speed(found, "predict"), f"{found['predict_mb']:,.0f} MB",
                 f"{found['fit_mb'] / first[found['method']]['fit_mb']:.2f} x fit, "
-                f"{found['predict_mb'] / first[found['method']]['predict_mb']:.2f} x all",
+                f"{found['predict_mb'] / first[found['method']]['predict_mb']:.2f} x all", f"{found['accuracy']:.1%}",
             )
             for found in rows
         ],
@@ -128,6 +131,13 @@ def _threads_table(found: dict[str, Any]) -> str:
         f"record, epsilon {found['spent']:g} spent of {found['threads']} times 0.1."
     )
     return f"{markdown_table(header, lines)}\n\n{ledger}"
+
+
+def _draws_part(found: dict[str, Any]) -> str:
+    n_batches = n_timed(found["draws"])
+    # Three standard deviations of the correlation of what has nothing to do with each other.
+    about = _DRAWS.format(batches=n_batches, chance=3 / math.sqrt(n_batches))
+    return f"{about}\n\n{_draws_table(found)}"
 
 
 def _draws_table(found: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What counts as a whole number, and as one of the classes, decided once."""
+"""What counts as a whole number, as hexadecimal digits, and as one of the classes, decided once."""
 
 from collections.abc import Sequence
 from typing import Any, TypeGuard
@@ -18,6 +18,11 @@ def check_whole(name: str, value: object, *, least: int, most: int) -> int:
     if is_whole(value) and least <= value <= most:
         return int(value)
     raise ParameterError(f"{name}={value!r} must be a whole number from {least} to {most:,}")
+
+
+def is_hex(value: object, n_bytes: int) -> bool:
+    """Return whether ``value`` spells so many bytes in lower-case hexadecimal digits."""
+    return isinstance(value, str) and len(value) == 2 * n_bytes and set(value) <= set("0123456789abcdef")
 
 
 def class_position(classes: Sequence[Any], class_: object) -> int:

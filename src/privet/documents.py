@@ -13,7 +13,8 @@ _MAX_NESTS, _MAX_VALUES = 10**6, 2**26
 # Far above what privet writes, and far below where Python's own calls run out.
 _MAX_DEPTH = 200
 _CHUNK = 2**20
-_TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# Without a way back, so that it takes time in proportion; a text without an end, which is no JSON, is all of the rest.
+_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 

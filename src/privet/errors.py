@@ -113,6 +113,17 @@ class DatasetUnavailable(PrivetError, OSError):
     """An example data set is neither on this machine nor can it be fetched."""
 
 
+class Note(str):
+    """What privet notes on an error, its own or another's: it quotes no value, so it may be told with any of them."""
+
+    __slots__ = ()
+
+
+def notes_of(error: BaseException) -> list[str]:
+    """Return what privet has noted on an error; other notes may quote a value."""
+    return [note for note in getattr(error, "__notes__", []) if isinstance(note, Note)]
+
+
 class NoGuaranteeWarning(UserWarning):
     """A method is used in a form for which no privacy is proven, because the caller asked for it by name."""
 

@@ -1,7 +1,10 @@
 """Locks on files and folders, of which the system lets go when their holder ends, however it ends."""
 
 import importlib
+import math
 import os
+import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,27 +12,34 @@ from typing import Any
 
 # On a system without such locks, whoever writes is taken to be alone.
 fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
+_PAUSE_SECONDS = 0.02
+# The one file in a folder that `whole_file.write_new` works in.
+CONTENT = "content"
 
 
 @contextmanager
-def held(path: str | Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of a file or folder that is there, and yield whether it is held.
+def held(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
+    """Hold the lock of a file or folder, waiting so long for it, and yield whether nobody else has it.
 
-    It keeps out those alone who ask for it too. Where the disk knows no locks, nobody is kept out.
+    It keeps out those alone who ask for it too. What cannot be opened, or is on a disk without locks, keeps nobody out.
     """
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = _opened(path)
+    if descriptor is None:
+        yield True
+        return
     try:
-        yield locked(descriptor, wait=wait)
+        yield _locked_within(descriptor, seconds)
     finally:
+        unlock(descriptor)
         os.close(descriptor)
 
 
-def locked(descriptor: int, *, wait: bool) -> bool:
-    """Lock an open file until it is closed, by the last who has it open; return whether that was possible."""
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file or folder until it is unlocked or all copies are closed; return False where others have it."""
     if fcntl is None:
         return True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
@@ -37,14 +47,51 @@ def locked(descriptor: int, *, wait: bool) -> bool:
     return True
 
 
+def unlock(descriptor: int) -> None:
+    """Let go of a lock at once: a forked process may have a copy of the descriptor, which closing leaves locked."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
 def remove_abandoned(path: Path) -> None:
-    """Remove a file that its writer locks if it has no writer any more; where there are no locks, nobody can tell."""
+    """Remove an unfinished file or folder that has no writer any more; where there are no locks, nobody can tell."""
     if fcntl is None:
         return
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Under the lock: a writer that has just made the file looks whether it is there still when it has the lock.
+    if path.is_file() and path.lstat().st_nlink > 1:
+        # Whole under another name, perhaps the ledger's: closing it would let go of SQLite's locks in this process.
         path.unlink()
+        return
+    # Anybody may have put anything under such a name: a link is not followed, and a pipe not waited for.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        kind = os.fstat(descriptor).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Under the lock: a writer that has just made it looks whether it is there still when it has the lock.
+        if stat.S_ISREG(kind):
+            path.unlink()
+        else:
+            # Its content may have its name by now, and is not opened either.
+            (path / CONTENT).unlink(missing_ok=True)
+            path.rmdir()
     finally:
         os.close(descriptor)
+
+
+def _opened(path: str | Path) -> int | None:
+    if fcntl is None:
+        return None
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return None
+
+
+def _locked_within(descriptor: int, seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while not try_lock(descriptor):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_PAUSE_SECONDS)
+    return True

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import NotFittedError
 
 from privet import (
     Categorical,
@@ -19,6 +20,7 @@ from privet import (
     load,
 )
 from privet.central.update import Update, fit_first
+from privet.central.update_history import BatchHistory
 from privet.errors import DataError, ParameterError
 
 SCHEMA = Schema(
@@ -141,6 +143,47 @@ def test_the_same_rows_are_not_spent_side_by_side_as_two_parts(files, ledger):
     assert ledger.for_part("spring").spent == 0.0
     Update(branch.set_params(ledger=ledger.for_part("march"))).add(files[3])
     assert ledger.for_part("march").spent == 2.0
+
+
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """Let something happen once, between the look at the ledger and the noise."""
+
+    def happens(what):
+        check = BatchHistory.check_part
+
+        def checked(history, fingerprint):
+            check(history, fingerprint)
+            monkeypatch.setattr(BatchHistory, "check_part", check)
+            what()
+
+        monkeypatch.setattr(BatchHistory, "check_part", checked)
+
+    return happens
+
+
+OVERTAKEN = "the ledger has this batch in the part 'march', and no row is in two parts"
+
+
+def test_of_two_first_fits_of_the_same_rows_in_two_parts_one_is_withheld(files, ledger, meanwhile):
+    meanwhile(lambda: fit_first(PrivateRDTClassifier(SCHEMA, ledger=ledger.for_part("march")), files[1]))
+    model = PrivateRDTClassifier(SCHEMA, ledger=ledger.for_part("spring"))
+    with pytest.raises(DataError, match=OVERTAKEN):
+        fit_first(model, files[3])
+    with pytest.raises(NotFittedError):
+        model.predict(rows(1))
+    assert (ledger.for_part("march").spent, ledger.for_part("spring").spent) == (1.0, 1.0)
+
+
+def test_of_two_updates_with_the_same_rows_in_two_parts_one_is_withheld(files, ledger, meanwhile):
+    model = fitted(files[0], ledger=ledger.for_part("october"))
+    other, before = deepcopy(model).set_params(ledger=ledger.for_part("march")), model.noisy_counts_.copy()
+    meanwhile(lambda: Update(other).add(files[1]))
+    with pytest.raises(DataError, match=OVERTAKEN):
+        Update(model.set_params(ledger=ledger.for_part("spring"))).add(files[1])
+    assert_array_equal(model.noisy_counts_, before)
+    assert (len(model.noise_growth_), len(other.noise_growth_)) == (1, 2)
+    assert ledger.for_part("spring").spent == 1.0
 
 
 def test_what_all_parts_have_paid_for_may_be_in_any_of_them(files, ledger):

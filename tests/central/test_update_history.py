@@ -9,7 +9,7 @@ import pytest
 
 from privet import Ledger
 from privet.central.update_history import BatchHistory, Version
-from privet.errors import DataError, LedgerError, ParameterError
+from privet.errors import DataError, LedgerError, ParameterError, notes_of
 from privet.privacy.ledger import Cost
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.rng import SystemNoise
@@ -100,6 +100,15 @@ def test_a_batch_on_record_closes_no_reservation(ledger):
     _, receipt = discrete_laplace(zeros, epsilon=0.5, sensitivity=1, what="counts", noise=SystemNoise())
     reservation.settle(receipt)
     assert [spending.state for spending in ledger.account().spendings] == ["settled"]
+
+
+def test_the_same_rows_go_on_record_in_one_part_only(ledger):
+    BatchHistory(ledger.for_part("march")).record(None, FIRST, "a")
+    with pytest.raises(DataError, match="the ledger has this batch in the part 'march'") as caught:
+        BatchHistory(ledger.for_part("spring")).record(None, SECOND, "a")
+    assert "counts as spent; its model is withheld" in notes_of(caught.value)[0]
+    BatchHistory(ledger.for_part("march")).record(FIRST, THIRD, "a")
+    assert [batch.part for batch in BatchHistory(ledger).batches()] == ["march", "march"]
 
 
 def test_an_entry_that_is_changed_is_noticed(history, ledger):

@@ -52,6 +52,15 @@ def test_one_run_tells_how_many_guesses_were_right(privet):
     assert 250 < shown["right"] <= 500
 
 
+def test_one_run_of_a_variant_of_which_nothing_is_proven_says_so(privet):
+    result = privet("audit --method dpdf --variant paper --height 1 --one-run 500 --json")
+    assert "nothing is proven of this variant" in result.stderr
+    shown = json.loads(result.stdout)
+    assert not shown["proven"]
+    assert shown["contradicts"] or "of which nothing is proven" in shown["sentence"]
+    assert shown["could_show_at_most"] > 5
+
+
 def test_methods_of_disturbed_answers_and_claims_of_nothing_are_refused(privet, refused):
     sentence = refused("audit --method reconstruction-tree", EXIT_USAGE)
     assert "states its own local epsilon" in sentence

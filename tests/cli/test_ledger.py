@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from privet import Ledger
-from privet.cli.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
+from privet.cli.output import EXIT_BUDGET, EXIT_BUG, EXIT_DATA, EXIT_INTERRUPTED, EXIT_USAGE
 
 FIT = "fit rows.csv --schema schema.json --ledger ledger.db --force"
 
@@ -79,6 +79,28 @@ def test_a_release_that_never_came_back_is_shown_as_spent(privet, account):
     assert "not settled, counts as spent" in privet("ledger show ledger.db").stdout
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "beginning"),
+    [
+        (MemoryError(), EXIT_BUG, "privet: an unexpected MemoryError stopped the command"),
+        (KeyboardInterrupt(), EXIT_INTERRUPTED, "privet: interrupted"),
+    ],
+)
+def test_whatever_stops_a_fit_after_its_noise_is_told_with_what_it_cost(
+    privet, account, monkeypatch, error, code, beginning
+):
+    def stop(_):
+        raise error
+
+    monkeypatch.setattr("privet.estimator.PrivateClassifier._ledger_note", stop)
+    result = privet(f"{FIT} --epsilon 0.25 --method private-rdt")
+    told = result.stderr.splitlines()[-1]
+    assert result.exit_code == code
+    assert told.startswith(beginning)
+    assert "noise was drawn by then, so epsilon=0.25 counts as spent, and a further run costs as much again" in told
+    assert account.spent == 0.25
+
+
 def test_a_release_that_happened_is_recorded_even_over_the_budget(privet, account):
     result = privet("ledger add ledger.db --what 'a table' --epsilon 3 --already-released")
     assert result.stdout == "budget of 'patients': epsilon=3 of 1 spent per row, 0 left\n"
@@ -117,6 +139,7 @@ def test_of_several_accounts_one_must_be_named(privet, refused, account):
         ("ledger show rows.csv", EXIT_DATA, "is damaged or no ledger"),
         ("ledger init ledger.db --dataset patients --epsilon 2", EXIT_DATA, "is already set: epsilon=1"),
         ("ledger init ledger.db --dataset other --epsilon 0", EXIT_USAGE, "epsilon=0.0 is no amount"),
+        ("ledger init ledger.db --dataset other --epsilon 1e305", EXIT_USAGE, "of at most 1e+300"),
         ("ledger init ledger.db --epsilon 2", EXIT_USAGE, "missing option '--dataset'"),
         ("fit rows.csv --schema schema.json --part a", EXIT_USAGE, "pass its file with --ledger"),
         (f"{FIT} -o ledger.db", EXIT_USAGE, "'ledger.db' is read by this command"),

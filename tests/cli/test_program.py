@@ -1,7 +1,9 @@
 """What the command line does whatever the verb: help, exit codes, errors, pipes."""
 
+import errno
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +105,33 @@ def test_an_unexpected_error_is_one_line_that_quotes_nothing(breaks, refused):
     assert "Smith" not in sentence
 
 
+SPENT = "noise was drawn by then, so epsilon=1 counts as spent"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "beginning"),
+    [
+        (MemoryError("of 'Ann Smith'"), output.EXIT_BUG, "an unexpected MemoryError stopped the command"),
+        (OSError(errno.ENOSPC, "for 'Ann Smith'"), output.EXIT_USAGE, "cannot write the output: No space left"),
+        (errors.DataError("what is wrong; the way out"), output.EXIT_DATA, "what is wrong; the way out"),
+    ],
+)
+def test_what_privet_noted_is_told_with_any_error_and_what_others_noted_is_not(error, code, beginning):
+    error.add_note("while converting 'Ann Smith'")
+    error.add_note(errors.Note(SPENT))
+    sentence, found = _sentence_and_code(error)
+    assert found == code
+    assert sentence.startswith(beginning)
+    assert sentence.endswith(f"; {SPENT}")
+    assert "Smith" not in sentence
+
+
+def test_a_note_is_known_as_privets_own_when_it_comes_from_another_process():
+    error = MemoryError()
+    error.add_note(errors.Note(SPENT))
+    assert errors.notes_of(pickle.loads(pickle.dumps(error))) == [SPENT]
+
+
 @pytest.mark.parametrize("line", ["--debug predict missing.privet rows.csv", "predict missing.privet rows.csv --debug"])
 def test_debug_shows_the_traceback_wherever_it_stands(privet, line):
     result = privet(line)
@@ -120,6 +149,15 @@ def test_an_interrupt_exits_with_130_and_one_line(breaks, privet):
     breaks(KeyboardInterrupt())
     result = privet("predict model.privet rows.csv")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "privet: interrupted\n")
+
+
+def test_what_was_spent_is_told_with_an_interrupt_and_not_with_the_next(breaks, privet):
+    interrupt = KeyboardInterrupt()
+    interrupt.add_note(errors.Note(SPENT))
+    breaks(interrupt)
+    assert privet("predict model.privet rows.csv").stderr == f"privet: interrupted; {SPENT}\n"
+    breaks(KeyboardInterrupt())
+    assert privet("predict model.privet rows.csv").stderr == "privet: interrupted\n"
 
 
 def test_a_closed_pipe_says_nothing(breaks, privet):

@@ -122,7 +122,7 @@ def offences(source, name):
     """Return what a file of the library does that only the files named in `ALLOWED` may do."""
     found = set()
     tree = ast.parse(source)
-    annotations = {id(part) for node in ast.walk(tree) for part in ast.walk(_annotation(node)) if _annotation(node)}
+    annotations = {id(part) for node in ast.walk(tree) for part in ast.walk(_annotation(node))}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if _is_random(alias.name, "")}

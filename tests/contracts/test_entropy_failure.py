@@ -36,8 +36,8 @@ MECHANISMS = {
 class FailsAt:
     """``os.urandom`` that works ``n_before`` times and then gives a byte too few, or raises."""
 
-    def __init__(self, n_before, how):
-        self.left, self.how, self.real = n_before, how, os.urandom
+    def __init__(self, n_before, how, real):
+        self.left, self.how, self.real = n_before, how, real
 
     def __call__(self, n):
         self.left -= 1
@@ -64,8 +64,7 @@ def fails_at(request, monkeypatch):
     real = os.urandom
 
     def install(n):
-        source = FailsAt(n, request.param)
-        source.real = real
+        source = FailsAt(n, request.param, real)
         monkeypatch.setattr(os, "urandom", source)
         return source
 
@@ -138,7 +137,7 @@ def test_an_update_whose_bits_end_leaves_the_model_as_it_was(name, fails_at):
 
 
 @pytest.mark.parametrize("disturbance", [LaplaceNoise, RandomizedResponse])
-def test_no_secret_and_no_answer_come_without_bits(disturbance, fails_at, tmp_path):
+def test_no_secret_and_no_answer_come_without_bits(disturbance, fails_at):
     channel = channels()["laplace" if disturbance is LaplaceNoise else "randomized"]
 
     def answer():

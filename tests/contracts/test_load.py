@@ -21,9 +21,10 @@ OBJECTS_A_FIT = 8
 
 
 def test_many_fits_leave_no_file_no_thread_and_no_object_behind():
-    early, late = fit_all(120)
-    assert (late.files, late.threads) == (early.files, early.threads)
-    assert late.objects - early.objects < OBJECTS_A_FIT * 108
+    early, late, n_between = fit_all(120)
+    assert late.files <= early.files
+    assert late.threads <= early.threads
+    assert late.objects - early.objects < OBJECTS_A_FIT * n_between
 
 
 def test_fits_that_leave_their_models_behind_would_be_seen(monkeypatch):
@@ -34,9 +35,9 @@ def test_fits_that_leave_their_models_behind_would_be_seen(monkeypatch):
 
     for estimator in METHODS.values():
         monkeypatch.setattr(estimator, "fit", keeping(estimator.fit))
-    early, late = fit_all(60)
+    early, late, n_between = fit_all(60)
     assert len(kept) == 60
-    assert late.objects - early.objects > OBJECTS_A_FIT * 54
+    assert late.objects - early.objects > OBJECTS_A_FIT * n_between
 
 
 def test_64_threads_at_one_model_get_the_answers_of_one(model):

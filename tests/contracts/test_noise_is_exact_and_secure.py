@@ -103,7 +103,7 @@ def test_combining_what_parties_released_draws_no_secret_bits(monkeypatch, tmp_p
 
 
 @pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCES)))
-def test_no_file_draws_randomness_past_the_two_places_that_are_there_for_it(path):
+def test_no_file_draws_randomness_past_the_places_that_are_there_for_it(path):
     assert offences(path.read_text(encoding="utf-8"), path.relative_to(SOURCES).as_posix()) == set()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.crashes.commands import Command, arranged, privet
 from tests.crashes.forked import Outcome, run
-from tests.crashes.invariants import NOT_SETTLED, State, is_whole, violations_at_rest, violations_in_the_end
+from tests.crashes.invariants import NOT_SETTLED, State, account_of, is_whole, violations_at_rest, violations_in_the_end
 from tests.crashes.write_points import KINDS, Fault, Points
 
 
@@ -60,11 +60,11 @@ def strike(
     command: Command,
     kinds: Iterable[str] = KINDS,
     *,
-    chosen: Callable[[int, str], bool] = lambda *_: True,
+    chosen: Callable[[int, str, str], bool] = lambda *_: True,
     beforehand: Callable[[Points], None] | None = None,
     again: Callable[[Points], None] | None = None,
 ) -> Tally:
-    """Strike at all points that are ``chosen``, in ways of these kinds.
+    """Strike at all points that are ``chosen`` by number, name and kind of strike, in ways of these kinds.
 
     ``beforehand`` may break the child that is struck, ``again`` that which is given the command a second time.
     """
@@ -76,13 +76,13 @@ def strike(
         tally.points = len(points)
         for at, point in enumerate(points, start=1):
             for how in kinds:
-                if not chosen(at, how) or not can_happen(how, point):
+                if not chosen(at, point, how) or not can_happen(how, point):
                     continue
                 folder = fresh()
                 before = State.of(folder)
                 outcome = run(folder, command.words, fault=Fault(at, how), beforehand=first)
                 moment = f"{command.name}: {how} point {at}, {point}"
-                may_litter = outcome.killed or point.startswith("unlink")
+                may_litter = outcome.killed or point.startswith(("unlink", "rmdir"))
                 wrong = after(folder, command, before, outcome, may_litter=may_litter)
                 tally.violations += [f"{moment}: {words}" for words in wrong]
                 tally.kinds.add(how)
@@ -107,7 +107,7 @@ def after(folder: Path, command: Command, before: State, outcome: Outcome, *, ma
     struck = State.of(folder)
     advised = ""
     if outcome.code != 0:
-        advised, complaints = _given_again(folder, command, before, struck)
+        advised, complaints = _given_again(folder, command)
         if complaints:
             return complaints
     # What a disk refused to remove, of a command that has done all else, goes with the next one that writes there.
@@ -115,7 +115,7 @@ def after(folder: Path, command: Command, before: State, outcome: Outcome, *, ma
     return violations_in_the_end(folder, command, before, struck, advised, may_litter=may_litter)
 
 
-def _given_again(folder: Path, command: Command, before: State, struck: State) -> tuple[str, list[str]]:
+def _given_again(folder: Path, command: Command) -> tuple[str, list[str]]:
     is_open = any(each.state == "reserved" for each in _releases(folder)[-1:])
     again = run(folder, command.words, beforehand=command.beforehand)
     if is_open and command.price and NOT_SETTLED not in again.stderr and "before" not in again.stderr:
@@ -132,7 +132,5 @@ def _given_again(folder: Path, command: Command, before: State, struck: State) -
 
 
 def _releases(folder: Path):
-    from tests.crashes.invariants import _account
-
-    account = _account(folder)
+    account = account_of(folder)
     return [] if account is None else account.spendings

@@ -14,6 +14,9 @@ from pathlib import Path
 
 from tests.crashes.write_points import Fault, Points
 
+# No child takes as long; one that waits for what never comes is ended, and its test fails.
+_SECONDS = 120
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -63,7 +66,7 @@ def _started(folder, words, fault, beforehand, limit) -> tuple[int, list[int]]:
     """Fork, and return the child with the ends of its pipes: what it says, and its points."""
     # Pipes, which no limit on files touches; what a command says is shorter than they are.
     pipes = [os.pipe() for _ in range(3)]
-    child = _forked()
+    child = fork()
     if child == 0:
         _run_child(folder, words, [pipe[1] for pipe in pipes], fault, beforehand, limit)
     for pipe in pipes:
@@ -84,11 +87,16 @@ def _ended(child: int, pipes: list[int]) -> Outcome:
     )  # fmt: skip
 
 
-def _forked() -> int:
+def fork() -> int:
+    """Fork, and return the child's id, or 0 in the child, which has a limited time and must end by `os._exit`."""
     with warnings.catch_warnings():
         # Python 3.12 warns of threads at a fork; the child starts none that the parent's could hold up.
         warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
+        child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(_SECONDS)
+    return child
 
 
 def _run_child(folder, words, pipes, fault, beforehand, limit) -> None:

@@ -14,7 +14,7 @@ from privet.privacy.ledger.account import Account, accounts
 from tests.crashes.commands import LEDGER, Command
 from tests.crashes.forked import Outcome
 
-LITTER = re.compile(r"\.[0-9a-f]{16}\.(unfinished|trial)|.*-journal")
+LITTER = re.compile(r"\.[0-9a-f]{16}\.unfinished|.*-journal")
 SPENT = re.compile("counts? as spent|is paid for")
 NOT_SETTLED = "never settled"
 _SENTENCE = re.compile(r"[^.].*[;:] .+")
@@ -30,13 +30,14 @@ class State:
 
     @classmethod
     def of(cls, folder: Path) -> "State":
-        paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-        files = {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+        # Of folders only those that should not be there: an empty one is left behind as much as a file is.
+        paths = [path for path in sorted(folder.rglob("*")) if path.is_file() or LITTER.fullmatch(path.name)]
+        files = {str(path.relative_to(folder)): b"" if path.is_dir() else path.read_bytes() for path in paths}
         return cls(files, len(spendings(folder)))
 
     @property
     def litter(self) -> list[str]:
-        return [name for name in self.files if LITTER.fullmatch(Path(name).name)]
+        return [name for name in self.files if any(LITTER.fullmatch(part) for part in Path(name).parts)]
 
     def releases(self, command: Command) -> set[bytes]:
         """What has been paid for and is there: models, a party's releases or noised counts; each once."""
@@ -49,11 +50,12 @@ class State:
 
 def spendings(folder: Path) -> list[object]:
     """Return what counts as spent; the ledger must open, its chain whole."""
-    account = _account(folder)
+    account = account_of(folder)
     return [] if account is None else account.expenses
 
 
-def _account(folder: Path) -> Account | None:
+def account_of(folder: Path) -> Account | None:
+    """Return the account of the rows, where there is a ledger."""
     if not (folder / LEDGER).exists():
         return None
     return next((account for account in accounts(folder / LEDGER)[0] if account.dataset == "people"), None)

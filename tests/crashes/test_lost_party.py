@@ -9,7 +9,7 @@ import pytest
 from privet.partitioned.sum_messages import KEY, MASKED
 from privet.partitioned.transports.directory import Directory
 from tests.crashes.campaign import fresh_copies
-from tests.crashes.commands import _others, named, others_take_part
+from tests.crashes.commands import OTHERS, _others, named, others_take_part
 from tests.crashes.forked import run
 
 
@@ -46,7 +46,7 @@ def test_without_all_parties_nothing_opens_and_the_next_attempt_is_free(kind, ho
     with fresh_copies(command) as fresh:
         folder = fresh()
         lost = run(folder, command.words, beforehand=lost_at(kind, how_many))
-        names = ", ".join(map(repr, ("clinic", "mill")[:how_many]))
+        names = ", ".join(map(repr, OTHERS[:how_many]))
         assert lost.code == 3, lost.stderr
         assert lost.sentence.startswith(f"no {kind} message came from {names} within")
         assert "nothing was opened; when all are ready, all parties run attempt 2 (--attempt 2)" in lost.sentence

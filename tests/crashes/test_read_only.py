@@ -1,10 +1,12 @@
 """Files and folders that are really read-only: whoever runs the tests, the child is no administrator."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import refuse
 from tests.crashes.commands import arranged, named
 from tests.crashes.forked import run
 from tests.crashes.invariants import State
@@ -13,36 +15,40 @@ NOBODY = 65_534
 
 
 @pytest.fixture
-def closed(tmp_path_factory):
+def given_away():
+    """Arrange a folder for a command, which nobody owns and can reach."""
+    # Not one of pytest's: those are closed to others, and stay so.
+    with tempfile.TemporaryDirectory() as place:
+
+        def arrange(name: str) -> Path:
+            folder = Path(place, "folder")
+            arranged(named(name), folder)
+            if os.geteuid() == 0:
+                for path in [folder, *folder.rglob("*")]:
+                    os.chown(path, NOBODY, NOBODY)
+                Path(place).chmod(0o711)
+                if not all(path.stat().st_mode & 0o001 for path in folder.parents):
+                    refuse("nobody can reach the folder for temporary files; choose another with TMPDIR")
+            return folder
+
+        yield arrange
+        for path in Path(place).rglob("*"):
+            path.chmod(0o755)
+
+
+@pytest.fixture
+def closed(given_away):
     """Run a command as nobody, after paths in its folder were closed to writing."""
-    opened = []
 
     def run_closed(name, *paths):
-        place = tmp_path_factory.mktemp("closed")
-        command, folder = named(name), place / "folder"
-        arranged(command, folder)
-        _give_away(folder)
+        folder = given_away(name)
         for path in paths:
             (folder / path).chmod(0o555 if (folder / path).is_dir() else 0o444)
-            opened.append(folder / path)
         before = State.of(folder)
-        outcome = run(folder, command.words, beforehand=become_nobody)
+        outcome = run(folder, named(name).words, beforehand=become_nobody)
         return outcome, before, State.of(folder)
 
-    yield run_closed
-    for path in opened:
-        path.chmod(0o755)
-
-
-def _give_away(folder: Path) -> None:
-    """Let nobody own what is below ``folder``, and reach it."""
-    if os.geteuid() != 0:
-        return
-    for path in [folder, *folder.rglob("*")]:
-        os.chown(path, NOBODY, NOBODY)
-    for path in folder.parents:
-        if path.stat().st_mode & 0o001 == 0:
-            path.chmod(path.stat().st_mode | 0o011)
+    return run_closed
 
 
 def become_nobody(_):
@@ -77,10 +83,8 @@ def test_what_is_read_only_is_named_before_anything_is_spent(closed, name, paths
         assert now == before
 
 
-def test_a_ledger_that_may_only_be_read_can_be_shown(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shown") / "folder"
-    arranged(named("ledger add"), folder)
-    _give_away(folder)
+def test_a_ledger_that_may_only_be_read_can_be_shown(given_away):
+    folder = given_away("ledger add")
     (folder / "ledger.db").chmod(0o444)
     outcome = run(folder, ["ledger", "show", "ledger.db"], beforehand=become_nobody)
     assert (outcome.code, outcome.stderr) == (0, "")

@@ -12,7 +12,7 @@ QUICK = ("fit --ledger", "update --ledger", "party release")
 @pytest.mark.parametrize("name", QUICK)
 def test_a_fault_at_each_point_leaves_nothing_half_written_lost_or_paid_twice(name):
     # Every point once; the way goes round, and half of the ways are kills.
-    tally = strike(named(name), chosen=lambda at, how: how == KINDS[(at + QUICK.index(name)) % len(KINDS)])
+    tally = strike(named(name), chosen=lambda at, _, how: how == KINDS[(at + QUICK.index(name)) % len(KINDS)])
     assert tally.cases > 10
     assert not tally.violations, "\n".join(tally.violations)
 

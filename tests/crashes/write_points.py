@@ -22,12 +22,13 @@ KILLS = ("killed before", "killed in the midst of", "killed after")
 ERRORS = {"full disk": errno.ENOSPC, "read-only": errno.EROFS, "forbidden": errno.EACCES}
 KINDS = (*KILLS, *ERRORS)
 _SQLITE = {errno.ENOSPC: "SQLITE_FULL", errno.EROFS: "SQLITE_READONLY", errno.EACCES: "SQLITE_CANTOPEN"}
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+# Flags of an opening that may change a file.
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _STATEMENTS = ("BEGIN", "INSERT", "COMMIT", "ROLLBACK", "CREATE", "PRAGMA APPLICATION_ID=", "PRAGMA USER_VERSION=")
 _AUDITED = {"os.rename": "rename", "os.remove": "unlink", "os.link": "link", "os.mkdir": "mkdir", "os.chmod": "chmod"}
 _CALLS = {
     "replace": "rename", "rename": "rename", "link": "link", "unlink": "unlink", "remove": "unlink",
-    "mkdir": "mkdir", "rmdir": "rmdir", "chmod": "chmod", "fsync": "fsync", "truncate": "truncate",
+    "mkdir": "mkdir", "rmdir": "rmdir", "chmod": "chmod", "fchmod": "chmod", "fsync": "fsync", "truncate": "truncate",
 }  # fmt: skip
 
 
@@ -103,7 +104,7 @@ class Points:
 
         def os_open(path, flags, *rest, **options):
             perform = lambda: really_open(path, flags, *rest, **options)  # noqa: E731
-            return self.passed("open", path, perform) if flags & _WRITING else perform()
+            return self.passed("open", path, perform) if flags & WRITING else perform()
 
         def io_open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, **options):
             if not set(mode) & set("wxa+") or self._is_off:
@@ -140,7 +141,7 @@ class Points:
     def _audit(self, event, given):
         kind = _AUDITED.get(event)
         # A descriptor was opened before, and that was seen.
-        if event == "open" and not isinstance(given[0], int) and given[2] & _WRITING:
+        if event == "open" and not isinstance(given[0], int) and given[2] & WRITING:
             kind = "open"
         if kind is not None and not self._is_off and kind not in self._inside:
             self.missed.append(f"{kind} {_plain(given[0])}")

@@ -1,29 +1,30 @@
-"""Bombs: refused, or used, with little memory, in little time, and without running anything."""
+"""Bombs: refused, or used, with little memory, within the time that a case has, and without running anything."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.hostile.bombs import BOMBS
 
 # The longest document that is read at all, and room for the chunk that was one too many.
-MOST_BYTES, MOST_SECONDS = 700 * 2**20, 60.0
+MOST_BYTES = 700 * 2**20
 # They do what they say on the label, and no harm.
 HARMLESS = {
     "a csv with a hundred thousand columns",
-    "a parquet with a hundred thousand columns",
-    "a parquet that lies about its pages",
-    "a parquet with lying statistics",
+    "a parquet with twenty thousand columns",
     "a parquet with a pickle in its metadata",
+}
+# Of files that differ by a little: whether some are read, and whether some are refused.
+VARIANTS = {
+    "a parquet that lies about its rows": (True, True),
+    "a parquet that lies about its pages": (True, True),
+    "a parquet with lying statistics": (True, False),
 }
 
 
-@pytest.fixture(scope="module")
 def fallout():
-    """What became of every bomb, in a process of its own: one that crashes takes the others' test results along."""
+    """Return what became of every bomb, in a process of its own: one that crashes takes others' results along."""
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", "tests.hostile.bombs"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
@@ -32,15 +33,19 @@ def fallout():
     return {line["name"]: line for line in lines if "name" in line}
 
 
-def test_every_bomb_was_dropped(fallout):
-    assert set(fallout) == set(BOMBS)
+def harm(found):
+    """Return whether a bomb did any."""
+    name, told = found["name"], found["told"]
+    if name in VARIANTS:
+        as_expected = found["outcome"] == "variants" and (told["read"] > 0, told["refused"] > 0) == VARIANTS[name]
+    else:
+        as_expected = found["outcome"] == ("opened" if name in HARMLESS else "refused") and "\n" not in told
+    return not as_expected or found["bytes"] >= MOST_BYTES or found["ran"] != []
 
 
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_does_no_harm(fallout, name):
-    found = fallout[name]
-    assert found["outcome"] == ("opened" if name in HARMLESS else "refused"), found
-    assert found["bytes"] < MOST_BYTES, found
-    assert found["seconds"] < MOST_SECONDS, found
-    assert found["ran"] == []
-    assert "\n" not in found["told"]
+# One test: runners that share tests out would drop all bombs, which takes seconds, once for each process of theirs.
+def test_every_bomb_is_dropped_and_does_no_harm():
+    found = fallout()
+    assert set(found) == set(BOMBS)
+    assert {*HARMLESS, *VARIANTS} < set(BOMBS)
+    assert [each for each in found.values() if harm(each)] == []

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.hostile.choices import Choices
 from tests.hostile.mutations import mutated
 from tests.hostile.seeds import files
@@ -27,6 +29,8 @@ def counts_of_leaves():
     return next(seed for seed in files().seeds["model"] if seed.document["method"] == "private-rdt")
 
 
+# Kernels are compiled anew, which takes most of the time.
+@pytest.mark.slow
 def test_hostile_models_never_lead_a_kernel_outside_its_arrays(tmp_path):
     (tmp_path / "models").mkdir()
     hostile_models(tmp_path / "models")

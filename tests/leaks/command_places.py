@@ -124,18 +124,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
 @place("a bar in a terminal, and lines where there is none, of a fit in a process of its own", slow=True)
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
     laid_out(folder)
-    line = [
-        sys.executable,
-        "-m",
-        "privet",
-        *_FIT.split(),
-        "--epsilon",
-        "0.05",
-        "--progress",
-        "-o",
-        "m.privet",
-        "--force",
-    ]
+    line = [sys.executable, "-m", "privet", *f"{_FIT} --epsilon 0.05 --progress -o m.privet --force".split()]
     plain = subprocess.run(line, capture_output=True, check=True)
     yield "without a terminal", [plain.stdout, plain.stderr]
     screen, terminal = pty.openpty()

@@ -101,7 +101,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     yield from said.things("cross_val_score")
 
 
-@place("progress in words (verbose), every method and every road into a fit")
+@place("progress in words (verbose), every method and every road into a fit", slow=True)
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
     for method in METHODS:
         yield from heard(lambda method=method: unfitted(method, verbose=2).fit(frame(), labels())).things(method)

@@ -18,6 +18,7 @@ from privet import Ledger, load
 from privet.errors import ParameterError, PrivetError
 from privet.registry import METHODS
 from tests.leaks.hearing import heard
+from tests.leaks.marks import PARTS
 from tests.leaks.models import apart, fault, unfitted
 from tests.leaks.place import Register
 from tests.leaks.tables import FILE_FAULTS, ROUTES, SCHEMA, batches, frame, in_order, labels
@@ -64,7 +65,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
         yield from public_things(model, method)
 
 
-@place("a fitted model by every road into a fit")
+@place("a fitted model by every road into a fit", slow=True)
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
     for name, given in ROUTES.items():
         model = unfitted("private-rdt").fit(*given(folder))
@@ -80,8 +81,8 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     )
     yield from model_things(by_person, "by person", folder)
     yield from model_things(unfitted("private-forest", delta=1e-6).fit(frame(), labels()), "with delta", folder)
-    grown = unfitted("private-rdt").partial_fit(frame()[:2411], labels()[:2411])
-    grown.partial_fit(frame()[2411:], labels()[2411:])
+    grown = unfitted("private-rdt").partial_fit(frame()[: PARTS[0]], labels()[: PARTS[0]])
+    grown.partial_fit(frame()[PARTS[0] :], labels()[PARTS[0] :])
     yield from model_things(grown, "in batches", folder)
     refused = heard(lambda: grown.fit(*apart(fault("a label that is not known"))))
     yield from refused.things("refit")

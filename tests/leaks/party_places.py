@@ -29,6 +29,7 @@ from tests.leaks.command_places import done, laid_out, left_behind, said
 from tests.leaks.hearing import heard
 from tests.leaks.marks import KEY, LABEL, PARTS, PERSON
 from tests.leaks.model_places import model_things, public_things
+from tests.leaks.models import fault
 from tests.leaks.place import Register
 from tests.leaks.tables import FAULTS, SCHEMA, frame, in_order, labels
 
@@ -165,14 +166,14 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
             plain = convert(_people())
             answers = perturb(plain, channel, Secret.of_key(_SECRET), person="person")
             yield f"{name}: answers", answers.to_arrow() if hasattr(answers, "to_arrow") else answers
-        channel.save(folder / f"{len(name)}.channel.json")
+        channel.save(folder / f"{name}.channel.json")
         yield f"{name}: shown", [repr(channel), repr(secret), str(secret), f"{secret}", repr([secret])]
-        for fault, make in FAULTS.items():
-            table = make()
+        for wrong in FAULTS:
+            table = fault(wrong)
             if isinstance(table, pd.DataFrame):
                 bad = heard(lambda t=table, c=channel: perturb(t, c, Secret.of_key(_SECRET), person="person"))
                 if bad.error is not None:
-                    yield from bad.things(f"{name}, {fault}")
+                    yield from bad.things(f"{name}, {wrong}")
     yield "channel files", folder
 
 
@@ -190,7 +191,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     yield from left_behind(folder, "clear.parquet")
 
 
-@place("models of disturbed answers and their errors, every local method", counts=False)
+@place("models of disturbed answers and their errors, every local method", slow=True, counts=False)
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
     people = _people()
     for method, channel in ((method, _channels()[method]) for method in LOCAL_METHODS):

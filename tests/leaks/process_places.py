@@ -1,5 +1,6 @@
 """Places around a process: workers, temporary folders, what a kill leaves, caches, the environment."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -100,19 +101,26 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
 
 @place("the environment, the command line and the name of the process after a fit")
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
+    before = _shown_of_process()
     unfitted("private-forest").fit(frame(), labels())
-    yield "environment", dict(os.environ)
-    yield "arguments", sys.argv
-    for name in ("cmdline", "comm", "environ"):
-        own = Path("/proc/self") / name
-        yield name, own.read_bytes() if own.exists() else b""
+    # What was there before tells of the machine: a variable may well hold a number that is one of the marks.
+    for name, text in _shown_of_process().items():
+        yield name, "" if before.get(name) == text else text
+
+
+def _shown_of_process() -> dict[str, Any]:
+    """Return what anybody on the machine may see of this process."""
+    own = {name: Path("/proc/self") / name for name in ("cmdline", "comm", "environ")}
+    files = {name: path.read_bytes() for name, path in own.items() if path.exists()}
+    return {**{f"environment, {name}": text for name, text in os.environ.items()}, "arguments": [*sys.argv], **files}
 
 
 _WATCHED = """
 import sys
+from tests.crashes.write_points import WRITING
 opened = []
 def hook(event, arguments):
-    if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+    if event == "open" and not isinstance(arguments[0], int) and arguments[2] & WRITING:
         opened.append(str(arguments[0]))
 from tests.leaks.models import unfitted
 from tests.leaks.tables import frame, labels
@@ -152,8 +160,8 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     )  # fmt: skip
     began, process = time.monotonic(), _started(folder)
     while process.poll() is None:
-        for what, path in left_behind(folder):
-            if path.exists():
+        with contextlib.suppress(FileNotFoundError):  # what is there now may be gone when it is opened
+            for what, path in left_behind(folder):
                 yield f"during: {what}", path.read_bytes()
         time.sleep(0.1)
     assert process.returncode == 0

@@ -19,6 +19,9 @@ from tests.leaks.planted import ForgetsNoise, KeepsHash, KeepsRows, WritesRowCou
 SMALL = {"private-rdt": {"n_trees": 2, "height": 2}, "dp-rf": {"n_trees": 2}, "dpdf": {"n_trees": 1, "height": 1}}
 # One row at a price, and thirty at a thirtieth of it.
 CASES = [pytest.param(1, 0.3, id="one row"), pytest.param(30, 0.01, id="thirty rows", marks=pytest.mark.slow)]
+# Counts of leaves, and weights; `make slow` has the others.
+QUICK = ("private-rdt", "private-forest")
+ALL = [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in METHODS if name not in QUICK)]
 
 
 def model_of(method, epsilon, schema=SCHEMA, **options):
@@ -26,7 +29,7 @@ def model_of(method, epsilon, schema=SCHEMA, **options):
 
 
 @pytest.mark.parametrize(("n_more", "epsilon"), CASES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ALL)
 def test_no_field_of_a_model_is_exact(method, n_more, epsilon):
     def facts(X, y):
         said = io.StringIO()
@@ -57,7 +60,7 @@ def test_no_line_of_a_report_is_exact(method, tmp_path):
     assert told_apart(facts) == set()
 
 
-@pytest.mark.parametrize("method", ["private-rdt", "private-forest"])
+@pytest.mark.parametrize("method", ["private-rdt", pytest.param("private-forest", marks=pytest.mark.slow)])
 def test_no_entry_of_a_ledger_is_exact(method, tmp_path):
     ledgers = iter(range(1_000))
 

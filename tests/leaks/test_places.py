@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from privet import Ledger
+from privet import Ledger, PrivateRDTClassifier
 from privet.cli.app import app
 from privet.privacy.ledger.book import Book
 from privet.registry import LOCAL_METHODS, METHODS
 from tests.leaks import planted
 from tests.leaks.command_places import laid_out
 from tests.leaks.hearing import heard
-from tests.leaks.marks import CATEGORY, N_ROWS
+from tests.leaks.marks import CATEGORY, N_ROWS, VALUES
 from tests.leaks.model_places import model_things
-from tests.leaks.models import SMALL
+from tests.leaks.models import SMALL, apart
 from tests.leaks.place import Place, sweep
 from tests.leaks.places import PLACES, QUICK, SLOW, page_table
+from tests.leaks.scanner import Scanner
 from tests.leaks.tables import FAULTS, ROUTES, SCHEMA, frame, labels
 
 PAGE = Path(__file__).parents[2] / "docs" / "leaks.md"
@@ -34,13 +35,10 @@ def test_no_mark_shows(place):
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_marks_are_in_the_tables_that_are_fitted(route, tmp_path):
-    from tests.leaks.marks import VALUES
-    from tests.leaks.scanner import Scanner
-
     X = ROUTES[route](tmp_path)[0]
     X = X.compute() if hasattr(X, "compute") else X() if callable(X) else X
     X = X.to_arrow() if hasattr(X, "to_arrow") else X
-    assert CATEGORY in {finding.mark.value for finding in Scanner(VALUES).search(X)}
+    assert Scanner([mark for mark in VALUES if mark.value == CATEGORY]).search(X)
 
 
 # Read as missing, since no category is so.
@@ -49,12 +47,8 @@ TAKEN = {"text that is not UTF-8"}
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_tables_that_should_be_refused_are(fault):
-    table = FAULTS[fault]()
-    X = table[[name for name in table if name in {*SCHEMA.names, "gender"}]] if hasattr(table, "iloc") else None
-    if X is None:
-        X = table.select(list(SCHEMA.names))
-    y = table["class"] if hasattr(table, "iloc") else table.column("class")
-    error = heard(lambda: planted.PrivateRDTClassifier(SCHEMA, n_trees=1).fit(X, y)).error
+    X, y = apart(FAULTS[fault]())
+    error = heard(lambda: PrivateRDTClassifier(SCHEMA, n_trees=1).fit(X, y)).error
     assert (error is None) == (fault in TAKEN)
 
 

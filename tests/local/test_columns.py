@@ -244,7 +244,8 @@ def test_answers_that_say_nothing_or_make_no_sense_are_refused(n_answers, keep, 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, 5e-324, 9.9e-10, 30.1, math.inf, math.nan])
 def test_an_epsilon_out_of_range_is_refused(epsilon):
-    with pytest.raises(ParameterError, match="must be from 1e-09, which tells nothing, to 30, which hides nothing; change epsilon"):
+    sentence = "must be from 1e-09, which tells nothing, to 30, which hides nothing; change epsilon"
+    with pytest.raises(ParameterError, match=sentence):
         RandomAnswer.of_epsilon("job", 3, epsilon)
 
 

@@ -8,7 +8,7 @@ ONE = Schema([Categorical("a", [5, 9])], classes=["no", "yes"], rows=40)
 TWO = Schema([Categorical("a", [5, 9]), Categorical("b", ["u", "v"])], classes=["no", "yes"], rows=40)
 EMPTY, ALONE, CONTRADICTS, TIPS, SECOND = worst_cases(TWO)
 LINE = "{:<44} claimed {:<6g} shown {:<7.3g} {:>9,} fits  {}"
-# A sound release would be called a fault once in so many searches.
+# How often a search may call a sound release a fault.
 _DOUBT = 1e-4
 
 
@@ -20,7 +20,7 @@ def search(name, *args, most=6_400, **options):
     """Audit with more and more runs until the claim is contradicted, and say how many fits that took in all."""
     runs, fits, doubt = 50, 0, _DOUBT
     while True:
-        doubt /= 2  # all searches together are wrong no oftener than the first alone would be at twice its doubt
+        doubt /= 2  # so that all of them together stay within it
         found = audit(*args, runs=runs, confidence=1 - doubt, **options)
         fits += found.runs
         if found.contradicts or runs >= most:

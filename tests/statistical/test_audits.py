@@ -117,23 +117,20 @@ class SizesShown(DiffPID3Classifier):
         return noisy
 
 
-@dataclass(frozen=True)
-class SizesToo:
+def sizes_too(model):
     """The attacker's reading of a `SizesShown` that tells `TIPS` apart: its row is in the root, and in one child."""
-
-    def __call__(self, model):
-        (root,), children = model.sizes_
-        attribute = model.forest_.attribute[0]
-        child = children[0 if attribute == 0 else 1] if len(children) else 20
-        sizes = [abs(root - 40) - abs(root - 41), abs(child - 20) - abs(child - 21)]
-        return np.concatenate([Evidence(TIPS)(model), sizes])
+    (root,), children = model.sizes_
+    attribute = model.forest_.attribute[0]
+    child = children[0 if attribute == 0 else 1] if len(children) else 20
+    sizes = [abs(root - 40) - abs(root - 41), abs(child - 20) - abs(child - 21)]
+    return np.concatenate([Evidence(TIPS)(model), sizes])
 
 
 def test_diffpid3_comes_near_to_its_claim_where_all_that_was_drawn_is_seen():
     # A quarter for the sizes of each of two levels: the file has neither.
     model = SizesShown(TWO, epsilon=1.0, height=1, criterion="n_gini")
     tables = TIPS.without, TIPS.with_row
-    found = audit(partial(fitted, model), tables, epsilon=1.0, read=SizesToo(), runs=12_000)
+    found = audit(partial(fitted, model), tables, epsilon=1.0, read=sizes_too, runs=12_000)
     tell("diffpid3, height 1, with its sizes", found, TIPS.name)
     assert found.epsilon_shown > 0.7
     assert beyond_doubt(found) <= 1.0

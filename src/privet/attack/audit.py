@@ -14,7 +14,7 @@ from privet.attack.bound import check_confidence
 from privet.attack.distinguishing import Attack, distinguish
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, Table, worst_cases
-from privet.attack.verdict import CAVEAT, verdict
+from privet.attack.verdict import CAVEAT, is_proven, verdict
 from privet.checks import check_whole
 from privet.errors import NoGuaranteeWarning, ParameterError
 from privet.estimator import PrivateClassifier
@@ -183,7 +183,7 @@ def audit(
         attacks[name] = distinguish(
             observe, tables, runs=runs, delta=claimed[1], confidence=each, n_jobs=n_threads(n_jobs), watch=tell
         )
-    return Audit(*claimed, confidence, attacks, proven=getattr(subject, "variant", "sound") == "sound")
+    return Audit(*claimed, confidence, attacks, proven=is_proven(subject))
 
 
 def _claim(subject: Any, epsilon: float | None, delta: float | None) -> tuple[float, float]:

@@ -17,6 +17,7 @@ Watch: TypeAlias = Callable[[int, int], None]
 # Releases a task of a worker, so that progress moves and little is sent.
 _CHUNK = 50
 _THRESHOLDS = 200
+_LIKELIER_THAN_NOT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +119,11 @@ def _best_threshold(
 ) -> float:
     """Return the border at which the runs that the test was learnt on show most."""
     borders = np.unique(np.quantile(np.concatenate([without, with_row]), np.linspace(0, 1, _THRESHOLDS)))
-    # With hardly a doubt: else the best of many borders is one in a tail that a few lucky runs have made.
-    certain = 1.0 - (1.0 - confidence) / _THRESHOLDS**2
-    shown = [
-        epsilon_shown(
-            int((with_row > border).sum()), int((without > border).sum()), len(without), delta=delta, confidence=certain
-        )
-        for border in borders
-    ]  # fmt: skip
+    hits = [(int((with_row > border).sum()), int((without > border).sum())) for border in borders]
+    # With hardly a doubt: else the best of many borders is one in a tail that a few lucky runs have made. Where nothing
+    # is shown so surely, what is likelier than not is the best guess.
+    for certain in (1.0 - (1.0 - confidence) / _THRESHOLDS**2, confidence, _LIKELIER_THAN_NOT):
+        shown = [epsilon_shown(*each, len(without), delta=delta, confidence=certain) for each in hits]
+        if max(shown) > 0:
+            break
     return float(borders[int(np.argmax(shown))])

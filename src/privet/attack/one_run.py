@@ -1,6 +1,7 @@
 """An audit in one fit: many rows, each in the table by a coin of its own, and a guess for each. Argued in audit.md."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.attack.bound import check_confidence, epsilon_of_guesses
-from privet.attack.verdict import CAVEAT, verdict
+from privet.attack.verdict import CAVEAT, is_proven, verdict
 from privet.checks import check_whole
-from privet.errors import ParameterError
+from privet.errors import NoGuaranteeWarning, ParameterError
 from privet.model_file import counts_from_json, structure_from_json
 from privet.schema import Categorical, Schema
 from privet.schema.encoding import Encoder
@@ -30,6 +31,8 @@ class OneRun:
         With the stated confidence, the fit's true epsilon is no smaller.
     right, guesses : int
         How many guesses, one a canary, were right.
+    proven : bool
+        Whether what was audited promises anything.
     """
 
     epsilon: float
@@ -37,6 +40,7 @@ class OneRun:
     right: int
     guesses: int
     confidence: float
+    proven: bool = True
 
     def __str__(self) -> str:
         """Return the audit in words."""
@@ -48,10 +52,14 @@ class OneRun:
         return self.epsilon_shown > self.epsilon
 
     @property
+    def most(self) -> float:
+        """What an attacker who is always right would have shown by as many guesses."""
+        return epsilon_of_guesses(self.guesses, self.guesses, confidence=self.confidence)
+
+    @property
     def sentence(self) -> str:
         """The audit in words."""
-        most = epsilon_of_guesses(self.guesses, self.guesses, confidence=self.confidence)
-        found = verdict(self.epsilon_shown, most, self.epsilon)
+        found = verdict(self.epsilon_shown, self.most, self.epsilon, proven=self.proven)
         return (
             f"An attacker who saw one fit guessed of {self.guesses:,} planted rows whether they were in it, "
             f"{self.right / self.guesses:.1%} rightly: at least epsilon = {self.epsilon_shown:.3g}, {found} "
@@ -63,6 +71,8 @@ class OneRun:
         return {
             "claimed": {"epsilon": self.epsilon, "delta": 0.0},
             "epsilon_shown": self.epsilon_shown,
+            "could_show_at_most": self.most,
+            "proven": self.proven,
             "confidence": self.confidence,
             "guesses": self.guesses,
             "right": self.right,
@@ -94,7 +104,7 @@ def audit_in_one_run(estimator: Any, *, n_canaries: int = 2_000, confidence: flo
     scores = _scores(_fitted(estimator, there), n_canaries)
     right = int(((scores > scores.mean()) == there).sum())
     shown = epsilon_of_guesses(right, n_canaries, confidence=confidence)
-    return OneRun(float(estimator.epsilon), shown, right, n_canaries, confidence)
+    return OneRun(float(estimator.epsilon), shown, right, n_canaries, confidence, is_proven(estimator))
 
 
 def _fitted(estimator: Any, there: NDArray[np.bool_]) -> Any:
@@ -102,7 +112,9 @@ def _fitted(estimator: Any, there: NDArray[np.bool_]) -> Any:
 
     schema = Schema([Categorical("canary", range(len(there)))], classes=list(_CLASSES), rows=len(there))
     rows = np.flatnonzero(there)[:, None]
-    return clone(estimator).set_params(schema=schema).fit(rows, np.full(len(rows), _CLASSES[1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoGuaranteeWarning)  # the audit says so itself
+        return clone(estimator).set_params(schema=schema).fit(rows, np.full(len(rows), _CLASSES[1]))
 
 
 def _scores(model: Any, n_canaries: int) -> NDArray[np.float64]:

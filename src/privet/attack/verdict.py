@@ -1,6 +1,13 @@
 """What a lower bound says of a claim, in words."""
 
+from typing import Any
+
 CAVEAT = "A lower bound proves no privacy: another attacker may get more."
+
+
+def is_proven(subject: Any) -> bool:
+    """Return whether an estimator promises anything; a callable's promise is its maker's."""
+    return getattr(subject, "variant", "sound") == "sound"
 
 
 def verdict(shown: float, most: float, claimed: float, *, proven: bool = True) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,12 +48,13 @@ class Update:
         """Count the rows of files, add noise, settle, and write the batch down.
 
         The batch is on record before the caller can save the model: were it the other way round, a crash in between
-        would leave a model whose last batch nobody remembers.
+        would leave a model whose last batch nobody remembers. Where it cannot be recorded, the model stays as it was.
         """
         key = None if self._history is None else self._history.key
-        self.model.partial_fit(BatchFiles(*named, key=key, at_end=self._check, watch=watch))
+        updated = copy(self.model).partial_fit(BatchFiles(*named, key=key, at_end=self._check, watch=watch))
         if self._history is not None and self._fingerprint is not None:
-            self._history.record(self._before, Version.of(self.model), self._fingerprint, self.dated)
+            self._history.record(self._before, Version.of(updated), self._fingerprint, self.dated)
+        self.model._take_over(updated)  # noqa: SLF001 - another state of the same model
 
     @property
     def unknown_batches(self) -> int:
@@ -80,9 +82,10 @@ def fit_first(
             taken.append(fingerprint)
 
     key = None if history is None else history.key
-    model.fit(BatchFiles(*named, key=key, at_end=take, watch=watch), executor=executor)
+    fitted = copy(model).fit(BatchFiles(*named, key=key, at_end=take, watch=watch), executor=executor)
     if history is not None and taken:
-        history.record(None, Version.of(model), taken[-1])
+        history.record(None, Version.of(fitted), taken[-1])
+    model._take_over(fitted)  # noqa: SLF001 - another state of the same model
 
 
 def takes_batches(model: object) -> bool:

@@ -5,16 +5,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from privet.entropy import secure_bytes
-from privet.errors import DataError, LedgerError, ParameterError
+from privet.errors import DataError, LedgerError, Note, ParameterError
 from privet.model_file import checksum, checksum_of
 from privet.privacy.ledger import Ledger
-from privet.privacy.ledger.bodies import BATCH, BATCH_KEY
+from privet.privacy.ledger.bodies import BATCH, BATCH_KEY, KEY_BYTES
 from privet.privacy.ledger.book import Book, Entry
 
-_KEY_BYTES = 32
 _PAID_AND_LOST = (
-    "the release counts as spent, and its model is withheld, since nobody would know what is in it; a further run "
-    "costs as much again"
+    "noise was drawn by then, so the release counts as spent; its model is withheld, and a further run costs as much "
+    "again"
 )
 
 
@@ -64,15 +63,13 @@ class BatchHistory:
                 # In one turn: of two processes, the second finds what the first has made.
                 found = self._key_in(page.entries)
                 if found is None:
-                    found = secure_bytes(_KEY_BYTES).hex()
+                    found = secure_bytes(KEY_BYTES).hex()
                     page.append(BATCH_KEY, {"dataset": self._dataset, "key": found})
         return bytes.fromhex(found)
 
     def batches(self) -> list[Batch]:
         """Return all batches of this data set, the earliest first."""
-        entries = self._own(self._book.entries(), BATCH)
-        known = Batch.__dataclass_fields__
-        return [Batch(**{name: value for name, value in entry.body.items() if name in known}) for entry in entries]
+        return self._batches_in(self._book.entries())
 
     def path_to(self, version: Version) -> list[Batch]:
         """Return the batches that led to a model, the earliest first, as far back as the ledger knows."""
@@ -100,7 +97,10 @@ class BatchHistory:
 
     def check_part(self, fingerprint: str) -> None:
         """Refuse a batch that the ledger has in another part: of several parts, the dearest alone counts as spent."""
-        parts = {batch.part for batch in self.batches() if batch.fingerprint == fingerprint}
+        self._check_part_in(self._book.entries(), fingerprint)
+
+    def _check_part_in(self, entries: Sequence[Entry], fingerprint: str) -> None:
+        parts = {batch.part for batch in self._batches_in(entries) if batch.fingerprint == fingerprint}
         others = sorted(part for part in parts - {self._part} if part is not None)
         if self._part is not None and others:
             raise DataError(
@@ -117,15 +117,22 @@ class BatchHistory:
             )
 
     def record(self, before: Version | None, after: Version, fingerprint: str, dated: str | None = None) -> None:
-        """Write down which batch made ``after`` of ``before``, or of nothing."""
+        """Write down which batch made ``after`` of ``before``, or of nothing; what it raises withholds the model."""
         origin = None if before is None else before.checksum
         batch = Batch(origin, after.checksum, after.structure, fingerprint, dated, self._part)
         try:
             with self._book.writing() as page:
+                # Since it was checked, another process may have put the same rows in another part.
+                self._check_part_in(page.entries, fingerprint)
                 page.append(BATCH, {"dataset": self._dataset, **asdict(batch)})
-        except LedgerError as error:
-            error.add_note(_PAID_AND_LOST)
+        except (DataError, LedgerError) as error:
+            error.add_note(Note(_PAID_AND_LOST))
             raise
+
+    def _batches_in(self, entries: Sequence[Entry]) -> list[Batch]:
+        known = Batch.__dataclass_fields__
+        bodies = [entry.body for entry in self._own(entries, BATCH)]
+        return [Batch(**{name: value for name, value in body.items() if name in known}) for body in bodies]
 
     def _key_in(self, entries: Sequence[Entry]) -> str | None:
         return next((entry.body["key"] for entry in self._own(entries, BATCH_KEY)), None)

@@ -60,11 +60,11 @@ def audit(
     declared = options.load_schema(schema) if schema is not None else _small_schema()
     chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
     estimator = chosen.estimator(declared, epsilon=epsilon, random_state=None)
+    if variant == "paper":
+        output.say("nothing is proven of this variant; the audit can show that it gives away more than was asked for")
     if canaries is not None:
         _one_run(estimator, canaries, confidence, as_json=as_json)
         return
-    if variant == "paper":
-        output.say("nothing is proven of this variant; the audit can show that it gives away more than was asked for")
     found = _audited(estimator, _RUNS if runs is None else runs, confidence, jobs)
     if picture is not None:
         from privet.attack.picture import draw_audit

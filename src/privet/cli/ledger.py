@@ -115,7 +115,7 @@ def open_ledger(path: Path, dataset: str | None, part: str | None) -> "Ledger":
 
 
 def _say_what_was_left_open(ledger: "Ledger") -> None:
-    """Say once what became of a command that was stopped: until the next release, its reservation is the newest."""
+    """Say what became of a command that was stopped, for as long as its reservation is the newest."""
     from privet.privacy.ledger.bodies import RESERVED
 
     newest = ledger.account().spendings[-1:]

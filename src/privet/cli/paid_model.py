@@ -1,13 +1,18 @@
 """A model that has been paid for: where its file cannot be written, it is put elsewhere, never thrown away."""
 
 import tempfile
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privet.entropy import unforeseeable_name
 from privet.errors import ParameterError
 from privet.file_lock import held
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PATIENCE_SECONDS = 10.0
 
 
 def save_paid(model: Any, path: Path, *, replace: bool) -> None:
@@ -17,27 +22,39 @@ def save_paid(model: Any, path: Path, *, replace: bool) -> None:
     """
     try:
         # Somebody else may look for the name and take it at this moment.
-        with nullcontext() if replace else held(path.resolve().parent):
-            _check_free(path, replace=replace)
+        with nullcontext(True) if replace else held(path.resolve().parent, seconds=_PATIENCE_SECONDS) as is_mine:
+            _check_free(path, replace=replace, is_mine=is_mine)
             model.save(path)
-    except ParameterError as error:
-        trouble = str(error).removesuffix("; choose another path")
-        raise ParameterError(f"{trouble}; {_put_elsewhere(model, path)}") from error
+    except (ParameterError, OSError) as error:
+        raise ParameterError(f"{_trouble(error, path)}; {_put_elsewhere(model, path)}") from error
 
 
-def _check_free(path: Path, *, replace: bool) -> None:
+def _check_free(path: Path, *, replace: bool, is_mine: bool) -> None:
     if path.exists() and not replace:
         raise ParameterError(f"{str(path)!r} was made by another process meanwhile; it is left as it is")
+    if not is_mine:
+        raise ParameterError(f"another process keeps the folder of {str(path)!r} to itself")
+
+
+def _trouble(error: Exception, path: Path) -> str:
+    """Return what went wrong, without the advice to choose another path."""
+    disk = error if isinstance(error, OSError) else error.__cause__
+    return f"cannot write to {str(path)!r}: {disk.strerror}" if isinstance(disk, OSError) else str(error)
 
 
 def _put_elsewhere(model: Any, path: Path) -> str:
     ending = "".join(path.suffixes)
     name = f"{path.name.removesuffix(ending)}-{unforeseeable_name()}{ending}"
-    for folder in (path.parent, Path(tempfile.gettempdir())):
-        try:
-            model.save(folder / name)
-        except ParameterError:
-            continue
-        return f"the model is paid for, and was put in {str(folder / name)!r}: move it from there"
+    folders: tuple[Callable[[], Path], ...] = (lambda: path.parent, _private_folder)
+    for folder in folders:
+        with suppress(ParameterError, OSError):
+            place = folder() / name
+            model.save(place)
+            return f"the model is paid for, and was put in {str(place)!r}: move it from there"
     spent = "" if model.ledger is None else ", and its price counts as spent (`privet ledger show`)"
     return f"the model could not be put elsewhere either{spent}: make room, or choose another output with -o"
+
+
+def _private_folder() -> Path:
+    """Return a folder for temporary files that its owner alone can read: not every model promises something."""
+    return Path(tempfile.mkdtemp(prefix="privet-"))

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from privet.cli import output
 from privet.cli.help_panels import in_reading_order, set_panels
-from privet.errors import BudgetExceeded, ParameterError, PrivetError
+from privet.errors import BudgetExceeded, ParameterError, PrivetError, notes_of
 
 _BUG = (
     "an unexpected {} stopped the command; run it again with --debug to see where "
@@ -30,6 +30,7 @@ class Program(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
+        self._notes: list[str] = []
         set_panels(self.commands)
 
     # Typer's other parameters pass through by name.
@@ -51,7 +52,7 @@ class Program(TyperGroup):
                 traceback.print_exc()
             code = _report(error, as_json="--json" in words)
         if code == output.EXIT_INTERRUPTED:
-            output.say("interrupted")
+            output.say("; ".join(["interrupted", *self._notes]))
         sys.exit(code or output.EXIT_OK)
 
     def _show_completion(self, shell: str) -> int:
@@ -82,6 +83,9 @@ class Program(TyperGroup):
         except BrokenPipeError:
             _drop_stdout()
             raise typer.Exit(output.EXIT_PIPE) from None
+        except KeyboardInterrupt as interrupt:  # Typer makes an exit code of it, and nothing else
+            self._notes = notes_of(interrupt)
+            raise
 
 
 def _shell_asked_for(words: list[str]) -> str | None:
@@ -117,14 +121,18 @@ def _report(error: Exception, *, as_json: bool) -> int:
 def _sentence_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, typer.TyperException):
         return _usage_sentence(error), output.EXIT_USAGE
+    trouble, code = _trouble_and_code(error)
     # What was spent by then is noted on whatever error stopped the command.
-    sentence = output.one_line("; ".join([str(error), *getattr(error, "__notes__", [])]))
+    return output.one_line("; ".join([trouble, *notes_of(error)])), code
+
+
+def _trouble_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, ParameterError):
-        return sentence, output.EXIT_USAGE
+        return str(error), output.EXIT_USAGE
     if isinstance(error, BudgetExceeded):
-        return sentence, output.EXIT_BUDGET
+        return str(error), output.EXIT_BUDGET
     if isinstance(error, PrivetError):
-        return sentence, output.EXIT_DATA
+        return str(error), output.EXIT_DATA
     if isinstance(error, OSError) and error.errno in _NOT_WRITABLE:
         return f"cannot write the output: {os.strerror(error.errno)}; make room, or write elsewhere", output.EXIT_USAGE
     # Its own message may quote a value.

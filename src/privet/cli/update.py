@@ -70,7 +70,7 @@ def update(
         with ReadProgress("reading the new rows", lines=progress) as shown:
             batch.add(*rows, watch=shown.watch)
         place.check_unchanged()
-        save_paid(model, place.target, replace=force or place.is_kept)
+        save_paid(model, place.target, replace=force or place.in_place)
     _say_what_is_not_noticed(batch)
     _tell(model, place, dated, as_json=as_json)
 

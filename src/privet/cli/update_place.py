@@ -39,10 +39,11 @@ class Place:
         return cls(newest, model / f"{dated}.privet", model, _stamp(newest))
 
     @property
-    def is_kept(self) -> bool:
+    def in_place(self) -> bool:
         """Whether the next model follows the one that is read in its own place, or in its folder."""
-        in_place = self.source.exists() and self.target.exists() and self.target.samefile(self.source)
-        return in_place or self.folder is not None
+        if self.folder is not None:
+            return True
+        return self.source.exists() and self.target.exists() and self.target.samefile(self.source)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -50,10 +51,10 @@ class Place:
 
         Where the next model goes elsewhere, the one that is read stays, and anyone may branch off from it.
         """
-        if not (self.is_kept and self.source.is_file()):
+        if not (self.in_place and self.source.is_file()):
             yield
             return
-        with held(self.folder or self.source, wait=False) as is_mine:
+        with held(self.folder or self.source, seconds=0) as is_mine:
             if not is_mine:
                 raise ModelFileError(
                     f"another update of {str(self.folder or self.source)!r} is being made, and nothing was spent on "
@@ -64,8 +65,8 @@ class Place:
 
     def check_output(self, *, force: bool, inputs: tuple[Path, ...]) -> None:
         """Refuse a file that cannot be written; the model that is updated is there to be replaced."""
-        in_place = self.is_kept and self.folder is None
-        check_output(self.target, force=in_place or (force and self.folder is None), inputs=inputs)
+        # The states of a folder stay, whatever is forced.
+        check_output(self.target, force=self.folder is None and (force or self.in_place), inputs=inputs)
 
     def check_unchanged(self) -> None:
         """Refuse to write over what another update has made meanwhile."""

@@ -43,6 +43,7 @@ def file_types(path: str | Path) -> Any:
     """Return the Arrow schema that a file declares; None for a CSV, which declares no types."""
     import pyarrow.parquet as pq
 
+    _check_is_file(path)
     kind = _format_of(path)
     with _owner_errors(path):
         types = {_PARQUET: pq.read_schema, _ARROW: arrow_schema, _CSV: lambda _: None}[kind](path)
@@ -55,6 +56,7 @@ def row_group_sizes(path: str | Path) -> list[int] | None:
     """Return the sizes of a Parquet file's row groups, in rows; None for a file that cannot be read in pieces."""
     import pyarrow.parquet as pq
 
+    _check_is_file(path)
     if _format_of(path) != _PARQUET:
         return None
     with _owner_errors(path):
@@ -105,6 +107,7 @@ def read_whole(path: str | Path) -> Any:
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
+    _check_is_file(path)
     kind = _format_of(path)
     with _owner_errors(path):
         if kind == _PARQUET:
@@ -125,10 +128,14 @@ def _parsing() -> Any:
     return pa_csv.ParseOptions(newlines_in_values=True)
 
 
-def _format_of(path: str | Path) -> str:
+def _check_is_file(path: str | Path) -> None:
+    """Refuse what is there and is no file; of a folder, opening it says so."""
     if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         # A pipe would be waited for, and a device may have no end; both are read once, and a fit may read twice.
         raise DataError(f"cannot read {str(path)!r}: it is no regular file; write the table to a file, and name that")
+
+
+def _format_of(path: str | Path) -> str:
     suffixes = Path(path).suffixes
     if suffixes[-1:] and suffixes[-1] in _FORMATS:
         return _FORMATS[suffixes[-1]]

@@ -40,7 +40,7 @@ def onnx_model(model: "PrivateClassifier") -> Any:
     """Return ``model`` as an ``onnx.ModelProto``."""
     helper = _onnx().helper
     sums, attributes = leaf_sums(model), model.schema_.attributes
-    _check_limits(model, sums.forest.n_nodes)
+    _check_size(sums.forest.n_nodes)
     graph = _Graph(model.schema_.names)
     features = _features(graph, attributes, sums.cell_of)
     leaves = _leaves(graph, features, BinaryNodes.of(sums.forest, sums.borders(attributes)))
@@ -172,14 +172,9 @@ def _tensor(values: NDArray[Any], name: str = "") -> Any:
     return _onnx().numpy_helper.from_array(values, name)
 
 
-def _check_limits(model: "PrivateClassifier", n_nodes: int) -> None:
+def _check_size(n_nodes: int) -> None:
     if n_nodes > _MAX_NODES:
         raise ParameterError("the model is larger than an ONNX file may be (2 GB); export it as json instead")
-    for name in model.schema_.names:
-        if any("\ud800" <= character <= "\udfff" for character in name):
-            raise ParameterError(
-                f"attribute {name!r} has half a character in its name, which ONNX cannot hold; rename the column"
-            )
 
 
 def _onnx() -> Any:

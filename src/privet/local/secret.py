@@ -160,7 +160,7 @@ class Secret:
     def _create(self, path: Path) -> None:
         """Make the file, whole from its first moment: an empty one would be taken for a lost secret."""
         try:
-            write_new(path, json.dumps(self._document(), ensure_ascii=False).encode())
+            write_new(path, json.dumps(self._document(), ensure_ascii=False).encode(), anywhere=True)
         except FileExistsError:
             self._read(path)  # another process has made it meanwhile, and there is one secret
         except OSError as error:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from privet.checks import is_hex
 from privet.documents import TooLarge, opened, parsed, read_bounded
 from privet.errors import PartyError
 from privet.whole_file import whole_bytes
@@ -76,11 +77,6 @@ def check_document(document: Mapping[str, Any], what: str, *, format_: str, vers
         raise PartyError(f"{what} has a format version that this privet does not know; update privet")
     if set(document) != {"format", "version", *keys}:
         raise PartyError(f"{what} lacks a part or has one too many; fetch it again")
-
-
-def is_hex(value: object, n_bytes: int) -> bool:
-    """Return whether ``value`` spells so many bytes in lower-case hexadecimal digits."""
-    return isinstance(value, str) and len(value) == 2 * n_bytes and set(value) <= set("0123456789abcdef")
 
 
 def check_pin(document_digest: str, pin: str | None, what: str) -> None:

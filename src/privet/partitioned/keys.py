@@ -9,9 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Self
 
+from privet.checks import is_hex
 from privet.entropy import secure_bytes
 from privet.errors import PartyError, PrivetError
-from privet.partitioned.canonical import canonical, check_document, is_hex, read_canonical, write_canonical
+from privet.partitioned.canonical import canonical, check_document, read_canonical, write_canonical
 from privet.partitioned.names import checked_name
 from privet.partitioned.secret_file import check_owner_only, write_secret
 

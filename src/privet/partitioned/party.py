@@ -154,7 +154,6 @@ class Party:
         return self.ledger.reserve(
             Cost(structure.epsilon),
             unit=structure.unit.name,
-            # In the turn in which it is reserved: of two processes, the second finds what the first has written.
             check=lambda account: self._check_not_spent(account, structure, again=again),
             **note,
         )

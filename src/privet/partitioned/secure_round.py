@@ -201,7 +201,6 @@ class SumParty:
         return self.party.ledger.reserve(
             Cost(structure.epsilon),
             unit=structure.unit.name,
-            # In the turn in which it is reserved: of two processes, the second finds what the first has written.
             check=lambda account: self._check_not_drawn(self._states_in(account), again=again),
             **note,
         )

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from privet.checks import check_whole
+from privet.checks import check_whole, is_hex
 from privet.errors import PartyError
-from privet.partitioned.canonical import canonical, check_document, digest, is_hex, parse
+from privet.partitioned.canonical import canonical, check_document, digest, parse
 from privet.partitioned.keys import PrivateKey
 from privet.partitioned.masks import KEY_BYTES, WORD, AgreementKey, Words, add_streams
 from privet.partitioned.sum_terms import Terms

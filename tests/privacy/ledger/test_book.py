@@ -35,6 +35,11 @@ def test_entries_come_back_in_order_behind_one_that_names_the_ledger(book):
     assert [entry.number for entry in book.entries()] == [1, 2, 3, 4, 5]
 
 
+def test_its_owner_alone_can_read_a_new_one(book):
+    # An update keeps the key of its batches' fingerprints in it.
+    assert book.path.stat().st_mode & 0o777 == 0o600
+
+
 def test_creating_it_again_changes_nothing(book):
     before = book.entries()
     book.create()

@@ -127,6 +127,65 @@ def test_a_note_cannot_change_what_is_charged_or_where(ledger):
     assert ledger.spent == 0.5
 
 
+def test_a_note_cannot_say_what_a_release_costs_through_rho(tmp_path):
+    ledger = Ledger(tmp_path / "other.db", dataset="patients", epsilon=1.0, delta=1e-6)
+    reservation = ledger.reserve(Cost(0.5), rho=0.0)
+    assert ledger.spent == 0.5
+    reservation.settle(receipt(0.5), lambda: {"rho": 0.0})
+    assert ledger.spent == 0.5
+
+
+def test_a_reservation_needs_no_note(ledger):
+    ledger.reserve(Cost(0.5)).settle(receipt(0.5))
+    assert ledger.left == 0.5
+    [release] = ledger.account().to_json()["releases"]
+    assert (release["what"], release["method"], release["state"]) == ("release", "not named", "settled")
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        {"model": 5},
+        {"what": "half\ud800"},
+        {"method": None},
+        {"remark": {"nested": "half\udfff"}},
+        {"remark": float("nan")},
+        {"remark": {1: "a", "1": "b"}},
+        {"remark": {1: "a", "b": "c"}},
+        {"remark": b"bytes"},
+        {"remark": np.int64(5)},
+    ],
+    ids=str,
+)
+def test_what_could_not_be_read_again_is_not_written(ledger, note):
+    before = ledger.path.read_bytes()
+    with pytest.raises(LedgerError, match="cannot read again, and was not written; note plain JSON values only"):
+        ledger.reserve(Cost(0.5), **note)
+    assert ledger.path.read_bytes() == before
+    assert ledger.left == 1.0
+
+
+def test_a_release_whose_note_cannot_be_read_again_counts_as_spent(ledger):
+    with pytest.raises(LedgerError, match="an entry of the kind 'settled'"), reserve(ledger, 0.5) as reservation:
+        reservation.settle(receipt(0.25), lambda: {"leaks": "none"})
+    assert (ledger.spent, states(ledger)) == (0.5, ["reserved"])
+
+
+def test_the_largest_amounts_are_read_again(tmp_path):
+    ledger = Ledger(tmp_path / "other.db", dataset="patients", epsilon=1e300, delta=1e-6)
+    for amount in (1e300, float("inf")):
+        ledger.add(amount, what="a table", already_released=True)
+        assert (ledger.spent, ledger.left) == (amount, 0.0)
+    with pytest.raises(ParameterError, match=r"epsilon=1e\+305 is no amount"):
+        ledger.add(1e305, what="a table", already_released=True)
+    assert len(states(ledger)) == 2
+
+
+def test_an_infinite_rho_is_no_cost():
+    with pytest.raises(ParameterError, match="rho finite or, if not known, None"):
+        Cost(1.0, 0.0, float("inf"))
+
+
 def test_an_older_copy_put_back_is_noticed_by_a_ledger_that_saw_the_newer(ledger):
     older = ledger.path.read_bytes()
     reserve(ledger, 0.5)
@@ -244,6 +303,10 @@ def test_a_relative_path_is_the_same_file_from_another_folder(tmp_path, monkeypa
     [
         ({"epsilon": 0}, "epsilon=0 is no amount"),
         ({"epsilon": float("inf")}, "epsilon=inf is no amount"),
+        ({"epsilon": 1e305}, r"epsilon=1e\+305 is no amount; pass a number above 0 and of at most 1e\+300"),
+        ({"epsilon": 10**400}, "epsilon=10+ is no amount"),
+        ({"epsilon": -(10**400)}, "epsilon=-10+ is no amount"),
+        ({"epsilon": float("nan")}, "epsilon=nan is no amount"),
         ({"epsilon": True}, "epsilon=True is no amount"),
         ({"epsilon": 1.0, "delta": 1}, "delta=1 is no probability below 1"),
         ({"epsilon": 1.0, "dataset": ""}, "dataset must be a short printable text"),

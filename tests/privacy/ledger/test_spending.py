@@ -89,7 +89,7 @@ def test_a_release_without_any_privacy_can_be_recorded_and_leaves_nothing():
 
 @pytest.mark.parametrize("amounts", [(-5.0,), (math.nan,), (1.0, -0.1), (1.0, 1.0), (1.0, 0.0, -1.0)])
 def test_what_is_no_cost_is_refused(amounts):
-    with pytest.raises(ParameterError, match="is no cost; epsilon and rho are at least 0, delta below 1"):
+    with pytest.raises(ParameterError, match="is no cost; epsilon is at least 0, delta below 1, and rho finite or"):
         Cost(*amounts)
 
 

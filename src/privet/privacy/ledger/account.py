@@ -1,7 +1,7 @@
 """One data set's account: its budget, and which of its entries count as spent."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -106,6 +106,7 @@ def accounts(path: str | Path) -> tuple[list[Account], list[Entry]]:
     return [account for account in found if account is not None], entries
 
 
-def amounts(cost: Cost) -> dict[str, Any]:
-    """Return a cost as an entry holds it; JSON has no infinity."""
-    return {name: "inf" if value == math.inf else value for name, value in vars(cost).items() if value is not None}
+def with_cost(cost: Cost, note: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a note and a cost as an entry holds them, whatever the note says of costs; JSON has no infinity."""
+    amounts = {name: "inf" if value == math.inf else value for name, value in vars(cost).items() if value is not None}
+    return {name: value for name, value in note.items() if name not in vars(cost)} | amounts

@@ -1,13 +1,17 @@
 """What an entry of each kind must hold. A chain that fits says that nobody was careless, not that nobody lied."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
+
+from privet.checks import is_hex
 
 # The kinds of entries. The meaning of one never changes: a ledger is read for years.
 BUDGET, RESERVED, SETTLED, WITHDRAWN, ADDED = "budget", "reserved", "settled", "withdrawn", "added"
 # These two spend nothing, so accounts pass over them.
 BATCH_KEY, BATCH = "batch key", "batch"
+# Python's whole numbers have no end; a float's range does, and amounts are added up.
+LARGEST_AMOUNT = 1e300
+KEY_BYTES = 32
 
 _COST = ("dataset", "epsilon", "delta")
 _REQUIRED: dict[str, tuple[str, ...]] = {
@@ -40,8 +44,7 @@ def _is_text_or_none(value: object) -> bool:
 
 def _is_amount(value: object) -> bool:
     """Return whether this is a finite amount, not below 0."""
-    # Python's whole numbers have no end; a float's range does.
-    return type(value) in (int, float) and 0 <= value < math.inf and value <= 1e300  # type: ignore[operator]
+    return type(value) in (int, float) and 0 <= value <= LARGEST_AMOUNT  # type: ignore[operator]
 
 
 def _is_epsilon(value: object) -> bool:
@@ -52,11 +55,11 @@ def _is_delta(value: object) -> bool:
     return _is_amount(value) and value < 1  # type: ignore[operator]
 
 
-def _is_hex(value: object) -> bool:
-    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")
+def _is_key(value: object) -> bool:
+    return is_hex(value, KEY_BYTES)
 
 
-def _is_number(value: object) -> bool:
+def _is_entry_number(value: object) -> bool:
     return type(value) is int
 
 
@@ -73,7 +76,7 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "after": _is_text,
     "structure": _is_text,
     "fingerprint": _is_text,
-    "key": _is_hex,
+    "key": _is_key,
     "before": _is_text_or_none,
     "dated": _is_text_or_none,
     "part": _is_text_or_none,
@@ -81,6 +84,6 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "epsilon": _is_epsilon,
     "delta": _is_delta,
     "rho": _is_amount,
-    "reservation": _is_number,
+    "reservation": _is_entry_number,
     "leaks": _are_texts,
 }

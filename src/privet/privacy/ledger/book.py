@@ -81,7 +81,7 @@ class Book:
             return
         try:
             with suppress(FileExistsError):
-                write_new(self.path, _new_ledger(), private=False)
+                write_new(self.path, _new_ledger(), anywhere=True)
         except OSError as error:
             told = _DISK if error.errno in _FULL else _UNWRITABLE
             raise LedgerError(f"the ledger {str(self.path)!r} {told}") from error
@@ -147,11 +147,8 @@ class Book:
         ]
 
     def _body(self, number: int, kind: str, text: str) -> Mapping[str, Any]:
-        try:
-            body: object = parsed(text.encode())
-        except ValueError:
-            body = None
-        if is_body(body, kind):
+        body = _read_body(kind, text)
+        if body is not None:
             return body
         raise LedgerError(
             f"entry {number} of the ledger {str(self.path)!r} holds what privet does not write there; take the file "
@@ -212,10 +209,34 @@ def _append(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any]) 
     last = connection.execute("SELECT number, hash FROM entries ORDER BY number DESC LIMIT 1").fetchone()
     number, previous = last or (0, "")
     time = datetime.now(UTC).isoformat(timespec="seconds")
-    text = json.dumps(body, sort_keys=True, allow_nan=False)
+    text, read = _written_and_read(kind, body)
     seal = _seal(previous, number + 1, time, kind, text)
     connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (number + 1, time, kind, text, seal))
-    return Entry(number + 1, time, kind, body, seal)
+    return Entry(number + 1, time, kind, read, seal)
+
+
+def _written_and_read(kind: str, body: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return the text of a body and what reading makes of it; what cannot be read stays for ever, so it is refused."""
+    try:
+        text = json.dumps(body, sort_keys=True, allow_nan=False)
+        read = _read_body(kind, text)
+    except (TypeError, ValueError, RecursionError):  # no JSON; its text may quote a value
+        read = None
+    if read is None:
+        raise LedgerError(
+            f"an entry of the kind {kind!r} would hold what the ledger cannot read again, and was not written; note "
+            "plain JSON values only, and what, method and model as text"
+        )
+    return text, read
+
+
+def _read_body(kind: str, text: str) -> Mapping[str, Any] | None:
+    """Return what the text of an entry says; None where no entry of its kind says that."""
+    try:
+        body: object = parsed(text.encode())
+    except ValueError:
+        return None
+    return body if is_body(body, kind) else None
 
 
 def _seal(previous: str, number: int, time: str, kind: str, body: str) -> str:

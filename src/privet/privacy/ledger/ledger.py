@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.accounting import check_delta
-from privet.privacy.ledger.account import Account, amounts
-from privet.privacy.ledger.bodies import ADDED, BUDGET, RESERVED
+from privet.privacy.ledger.account import Account, with_cost
+from privet.privacy.ledger.bodies import ADDED, BUDGET, LARGEST_AMOUNT, RESERVED
 from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.reservation import Reservation
 from privet.privacy.ledger.spending import Budget, Cost, Expense
@@ -99,13 +99,21 @@ class Ledger:
         return Ledger(self.path, dataset=self.dataset, part=part)
 
     def reserve(
-        self, cost: Cost, *, unit: str = "row", check: Callable[[Account], None] = lambda _: None, **note: Any
+        self,
+        cost: Cost,
+        *,
+        unit: str = "row",
+        what: str = "release",
+        method: str = "not named",
+        check: Callable[[Account], None] | None = None,
+        **note: Any,
     ) -> Reservation:
-        """Set ``cost`` aside, or raise BudgetExceeded; ``note`` says in plain JSON values what it is for.
+        """Set ``cost`` aside, or raise BudgetExceeded; ``note`` says in plain JSON values what else there is to say.
 
-        What ``check`` raises refuses it: it sees the account in the turn in which the reservation is written.
+        What ``check`` raises refuses it: it sees the account in the turn in which the reservation is written, so that
+        of two processes, the second finds what the first has written.
         """
-        entry = self._spend(RESERVED, cost, note, unit=unit, check=check)
+        entry = self._spend(RESERVED, cost, {**note, "what": what, "method": method}, unit=unit, check=check)
         return Reservation(self._book, self.dataset, cost, entry.number)
 
     def add(self, epsilon: float, *, delta: float = 0.0, what: str, already_released: bool = False) -> None:
@@ -116,7 +124,7 @@ class Ledger:
         amount = math.inf if already_released and epsilon == math.inf else _checked_amount(epsilon)
         cost = Cost(amount, check_delta(delta))
         note = {"method": "outside of privet", "what": _checked_text("what", what)}
-        self._spend(ADDED, cost, note, checked=not already_released)
+        self._spend(ADDED, cost, note, within_budget=not already_released)
 
     def __sklearn_clone__(self) -> Self:
         # scikit-learn copies parameters; a copied budget could be spent twice.
@@ -155,17 +163,18 @@ class Ledger:
         note: dict[str, Any],
         *,
         unit: str | None = None,
-        checked: bool = True,
-        check: Callable[[Account], None] = lambda _: None,
+        within_budget: bool = True,
+        check: Callable[[Account], None] | None = None,
     ) -> Entry:
         with self._book.writing() as page:
             account = self._account(page.entries)
-            check(account)
+            if check is not None:
+                check(account)
             _check_unit(account, unit)
             expenses = account.expenses
-            if checked and not account.budget.allows([*expenses, Expense(cost, self.part)], self.part):
+            if within_budget and not account.budget.allows([*expenses, Expense(cost, self.part)], self.part):
                 raise BudgetExceeded(cost.epsilon, account.budget.left(expenses, self.part), self.dataset, cost.delta)
-            return page.append(kind, {**note, **amounts(cost), "dataset": self.dataset, "part": self.part})
+            return page.append(kind, {**with_cost(cost, note), "dataset": self.dataset, "part": self.part})
 
 
 def _reopened(path: str, dataset: str, part: str | None, seen: str) -> Ledger:
@@ -198,9 +207,15 @@ def _check_unit(account: Account, unit: str | None) -> None:
 
 
 def _checked_amount(epsilon: object) -> float:
-    if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 < float(epsilon) < math.inf:
-        raise ParameterError(f"epsilon={epsilon!r} is no amount; pass a number above 0, such as 1.0")
-    return float(epsilon)
+    try:
+        amount = math.nan if isinstance(epsilon, bool) or not isinstance(epsilon, Real) else float(epsilon)
+    except OverflowError:  # a whole number beyond all floats
+        amount = math.inf
+    if not 0 < amount <= LARGEST_AMOUNT:
+        raise ParameterError(
+            f"epsilon={epsilon!r} is no amount; pass a number above 0 and of at most {LARGEST_AMOUNT:g}, such as 1.0"
+        )
+    return amount
 
 
 def _checked_text(name: str, text: object) -> str:

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import LedgerError
+from privet.errors import LedgerError, Note
 from privet.privacy import events
-from privet.privacy.ledger.account import amounts
+from privet.privacy.ledger.account import with_cost
 from privet.privacy.ledger.bodies import SETTLED, WITHDRAWN
 from privet.privacy.ledger.book import Book
 from privet.privacy.ledger.spending import Cost
@@ -58,7 +58,7 @@ class Reservation:
         # What shares of the price lack by rounding is not worth a digit in the books.
         nearly = cost.epsilon > (1 - _ROUNDING) * self._cost.epsilon and not cost.delta
         charged = replace(self._cost, delta=0.0) if nearly else cost
-        self._close(SETTLED, {**note(), **amounts(charged), "event": events.to_json(event)})
+        self._close(SETTLED, {**with_cost(charged, note()), "event": events.to_json(event)})
 
     def __enter__(self) -> Self:
         return self
@@ -70,12 +70,12 @@ class Reservation:
         if kind is None or error is None or os.getpid() != self._process:
             return
         if self._drawn:
-            error.add_note(COUNTS_AS_SPENT.format(self._cost.epsilon))
+            error.add_note(Note(COUNTS_AS_SPENT.format(self._cost.epsilon)))
             return
         try:
             self._close(WITHDRAWN, {"because": kind.__name__})
         except LedgerError:  # the first error is the one to tell
-            error.add_note(_NOT_GIVEN_BACK.format(self._cost.epsilon))
+            error.add_note(Note(_NOT_GIVEN_BACK.format(self._cost.epsilon)))
 
     def _close(self, kind: str, body: dict[str, Any]) -> None:
         with self._book.writing() as page:

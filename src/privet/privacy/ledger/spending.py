@@ -26,8 +26,10 @@ class Cost:
     rho: float | None = None
 
     def __post_init__(self) -> None:
-        if not (self.epsilon >= 0 and 0 <= self.delta < 1 and (self.rho is None or self.rho >= 0)):
-            raise ParameterError(f"{self!r} is no cost; epsilon and rho are at least 0, delta below 1")
+        if not (self.epsilon >= 0 and 0 <= self.delta < 1 and (self.rho is None or 0 <= self.rho < math.inf)):
+            raise ParameterError(
+                f"{self!r} is no cost; epsilon is at least 0, delta below 1, and rho finite or, if not known, None"
+            )
 
     def covers(self, other: "Cost") -> bool:
         """Return whether ``other`` costs no more in any respect."""
