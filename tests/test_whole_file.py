@@ -117,3 +117,9 @@ def test_what_a_killed_maker_of_a_new_file_left_goes_with_the_next_one(tmp_path)
     (folder / CONTENT).write_text("a key")
     write(tmp_path / "plain", binary=False)
     assert [path.name for path in tmp_path.iterdir()] == ["plain"]
+
+
+def test_a_folder_in_which_others_lock_whatever_is_made_is_told_of_and_not_tried_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr("privet.whole_file.try_lock", lambda _: False)
+    with pytest.raises(ParameterError, match="others lock whatever is made in its folder; choose another path"):
+        write(tmp_path / "plain", binary=False)

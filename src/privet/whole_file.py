@@ -24,6 +24,8 @@ from privet.file_lock import CONTENT, remove_abandoned, try_lock
 _GZIP_LEVEL = 4
 _UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.unfinished")
 _OWNER_ONLY, _AS_THE_MASK_SAYS = 0o600, 0o666
+# Once would do, but for somebody who means harm.
+_TRIES = 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 # What a disk says that knows no second names of a file.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
@@ -139,18 +141,19 @@ def _made_folder(path: Path) -> int:
 
 
 def _locked(folder: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
-    """Make something under a new name, and lock it; anew where somebody took it for abandoned, or locked it first."""
-    while True:
+    """Make something under a new name, and lock it; anew where somebody took it for abandoned before it was locked."""
+    for _ in range(_TRIES):
         path = folder / f".{unforeseeable_name()}.unfinished"
         try:
             descriptor = make(path)
         except FileNotFoundError:
             if folder.is_dir():
-                continue  # a cleaner was here between making and opening
+                continue  # it was taken between making and opening it
             raise
         if try_lock(descriptor) and os.fstat(descriptor).st_nlink:
             return path, descriptor
         os.close(descriptor)
+    raise BlockingIOError(errno.EAGAIN, "others lock whatever is made in its folder")
 
 
 def remove_unfinished(folder: Path) -> None:
