@@ -93,6 +93,24 @@ def test_a_kill_between_two_writes_changes_nothing(tmp_path, lost, monkeypatch):
     assert {path.name for path in secret_files(tmp_path)} == {"noised"}
 
 
+def test_a_key_that_has_served_and_cannot_be_removed_is_told_of_and_the_next_run_repeats_the_message(
+    tmp_path, monkeypatch
+):
+    terms = terms_of()
+    prepare(parties_of(terms, tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.unlink", forbidden)
+        with pytest.raises(PartyError, match=r"cannot remove the key for masks .*: Permission denied; remove it, and"):
+            messages(parties_of(terms, tmp_path))
+    messages(parties_of(terms, tmp_path))
+    assert {path.name for path in secret_files(tmp_path)} == {"noised"}
+
+
+def forbidden(path, **_):
+    if path.name.endswith(".secret"):
+        raise PermissionError(13, "Permission denied")
+
+
 def test_an_attempt_is_not_continued_with_other_keys(tmp_path):
     terms = terms_of()
     parties = parties_of(terms, tmp_path / "one")

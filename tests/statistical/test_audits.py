@@ -163,16 +163,8 @@ def test_an_answer_that_nobody_is_trusted_with_comes_near_to_its_claim(disturban
     assert beyond_doubt(found) <= 1.0
 
 
-@pytest.mark.parametrize(
-    ("estimator", "share"),
-    [
-        (PrivateRDTClassifier(epsilon=1.0, n_trees=1), 0.8),
-        (DPRFClassifier(epsilon=1.0, n_trees=1), 0.8),
-        (PrivateForestClassifier(epsilon=1.0), 0.4),
-    ],
-    ids=lambda value: getattr(value, "method", ""),
-)
-def test_one_fit_with_many_canaries_stays_within_the_claim(estimator, share):
-    found = audit_in_one_run(estimator, n_canaries=20_000, confidence=1 - 1e-4)
-    told(f"{estimator.method}, one run", 1.0, found.epsilon_shown, 1, f"{found.guesses:,} canaries")
-    assert share < found.epsilon_shown <= 1.0
+@pytest.mark.parametrize("method", [PrivateRDTClassifier, DPRFClassifier])
+def test_one_fit_with_many_canaries_stays_within_the_claim(method):
+    found = audit_in_one_run(method(epsilon=1.0, n_trees=1), n_canaries=20_000, confidence=1 - 1e-4)
+    told(f"{method.method}, one run", 1.0, found.epsilon_shown, 1, f"{found.guesses:,} canaries")
+    assert 0.8 < found.epsilon_shown <= 1.0

@@ -17,6 +17,8 @@ from privet.schema import Categorical, Schema
 from privet.schema.encoding import Encoder
 
 _CLASSES = ("no", "yes")
+# Rows of the other class for each canary, all in a category of their own: a weight is pulled by how unlikely a row is.
+_CROWD = 9
 
 
 @dataclass(frozen=True)
@@ -110,11 +112,13 @@ def audit_in_one_run(estimator: Any, *, n_canaries: int = 2_000, confidence: flo
 def _fitted(estimator: Any, there: NDArray[np.bool_]) -> Any:
     from sklearn.base import clone
 
-    schema = Schema([Categorical("canary", range(len(there)))], classes=list(_CLASSES), rows=len(there))
-    rows = np.flatnonzero(there)[:, None]
+    n = len(there)
+    schema = Schema([Categorical("canary", range(n + 1))], classes=list(_CLASSES), rows=(_CROWD + 1) * n)
+    rows = np.concatenate([np.flatnonzero(there), np.full(_CROWD * n, n)])[:, None]
+    labels = np.where(rows[:, 0] < n, _CLASSES[1], _CLASSES[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoGuaranteeWarning)  # the audit says so itself
-        return clone(estimator).set_params(schema=schema).fit(rows, np.full(len(rows), _CLASSES[1]))
+        return clone(estimator).set_params(schema=schema).fit(rows, labels)
 
 
 def _scores(model: Any, n_canaries: int) -> NDArray[np.float64]:

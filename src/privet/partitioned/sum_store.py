@@ -54,12 +54,12 @@ class SumStore:
     def keep_agreement(self, attempt: int, key: AgreementKey) -> None:
         """Keep the key for the masks of a new attempt, and forget those of earlier ones."""
         for earlier in self._folder.glob(f"attempt-*.{_SECRET}"):
-            earlier.unlink(missing_ok=True)
+            _remove_key(earlier)
         self._write_secret(self._path(attempt, _SECRET), key.secret, "key for the masks")
 
     def forget_agreement(self, attempt: int) -> None:
         """Remove a key for masks: nobody can ask for it any more."""
-        self._path(attempt, _SECRET).unlink(missing_ok=True)
+        _remove_key(self._path(attempt, _SECRET))
 
     def message(self, kind: str, attempt: int) -> bytes | None:
         """Return the message of this kind that was sent in ``attempt``, if one was."""
@@ -95,3 +95,13 @@ class SumStore:
             raise ParameterError(
                 f"cannot keep the {what} in {str(self._folder)!r}: {error.strerror}; choose another store"
             ) from error
+
+
+def _remove_key(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise PartyError(
+            f"cannot remove the key for masks {str(path)!r}, which has served: {error.strerror}; remove it, and run "
+            "this again, which costs nothing"
+        ) from error
