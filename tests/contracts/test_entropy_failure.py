@@ -55,6 +55,8 @@ def compiled_beforehand(tmp_path_factory):
         release()
     for name in METHODS:
         small(name).fit(DATA.X, DATA.y)
+    for name in ("laplace", "randomized"):
+        perturb(people(20), channels()[name], Secret(), person="name")
     prepare({"bank": parties_of(terms_of(), tmp_path_factory.mktemp("compiled"))["bank"]})
 
 
