@@ -5,14 +5,19 @@ READY := .venv/.ready
 
 .PHONY: venv docs docs-check demo test browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
+# What is locked, and privet itself, in the environment that the target is the mark of.
+define locked-environment
+$(PYTHON) -m venv $(@D)
+$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+endef
+
 venv: $(READY)
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "privet needs Python 3.11 or later; say which with: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(locked-environment)
 	@touch $(READY)
 
 demo: venv
@@ -67,9 +72,7 @@ java:
 
 # Spark in an environment of its own: it is large, and nothing else needs it.
 .venv-spark/.ready: requirements.lock pyproject.toml
-	$(PYTHON) -m venv .venv-spark
-	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(locked-environment)
 	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check "pyspark==4.3.0"
 	@touch .venv-spark/.ready
 
@@ -82,9 +85,7 @@ fuzz: venv
 
 # The same files, chosen by atheris for the lines of privet that they reach; it needs an environment of its own.
 .venv-fuzz/.ready: requirements.lock pyproject.toml
-	$(PYTHON) -m venv .venv-fuzz
-	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(locked-environment)
 	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check "atheris==3.0.0"
 	@touch .venv-fuzz/.ready
 
