@@ -343,3 +343,14 @@ def test_a_plan_says_what_a_fit_does():
     assert plan.n_trees == fit.trees_.n_trees
     assert plan.noise_std == pytest.approx(fit.noise_std_, rel=1e-5)
     assert "only the class balance is released" in str(model.set_params(epsilon=1e-3).plan())
+
+
+def test_a_file_that_states_next_to_no_noise_is_refused_without_a_warning(tmp_path):
+    # One over such a deviation is beyond any float.
+    data = agrawal(200, random_state=5)
+    document = PrivateForestClassifier(data.schema).fit(data.X, data.y).to_document()
+    stated = [5e-324 for _ in document["structure"]["noise_std"]]
+    structure = {**document["structure"], "noise_std": stated}
+    write_document(tmp_path / "model.privet", {**document, "structure": structure})
+    with pytest.raises(ModelFileError, match="the guarantee is not that of this schema and these trees"):
+        load(tmp_path / "model.privet")
