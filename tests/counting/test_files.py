@@ -4,6 +4,7 @@ import re
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
@@ -75,6 +76,13 @@ def test_every_format_gives_the_same_rows_and_only_an_empty_field_is_missing(fol
 def test_a_file_without_rows_has_none(tmp_path, line_end):
     (tmp_path / "rows.csv").write_bytes((TEXT.splitlines()[0] + line_end).encode())
     assert rows_of(tmp_path / "rows.csv") == ([], [])
+
+
+@pytest.mark.parametrize(("name", "write"), [("rows.arrow", feather.write_feather), ("rows.parquet", pq.write_table)])
+def test_a_file_without_columns_is_refused(tmp_path, name, write):
+    write(pa.table({}), tmp_path / name)
+    with pytest.raises(DataError, match="has no columns; pass a table that has one per attribute"):
+        files.file_columns(tmp_path / name)
 
 
 MARK = "marked-4711"

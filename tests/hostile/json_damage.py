@@ -29,9 +29,12 @@ def damaged_json(document: Any, others: list[Seed], choices: Choices) -> Any:
     box = [document]
     for _ in range(choices.pick([1, 1, 1, 2, 3])):
         holder, key = _place(box, choices)
-        choices.pick(_DAMAGES)(holder, key, choices, others)
+        damage = choices.pick(_DAMAGES)
+        damage(holder, key, choices, others)
         if not box:
             box = [None]
+        if damage in _GROWING:
+            break
     return box[0]
 
 
@@ -160,3 +163,5 @@ _DAMAGES = (
     _exchanged,
     _turned, _strange, _lengthened,
 )  # fmt: skip
+# One inside another would multiply: files of many megabytes, which are for `bombs`, and not for thousands of cases.
+_GROWING = (_strange, _lengthened)

@@ -34,6 +34,8 @@ def file_columns(path: str | Path) -> list[str]:
     """Return the names of a file's columns."""
     types = file_types(path)
     if types is not None:
+        if not types.names:
+            raise DataError(f"{str(path)!r} has no columns; pass a table that has one per attribute")
         return list(types.names)
     with _owner_errors(path):
         return _csv_header(path)
