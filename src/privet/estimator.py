@@ -25,7 +25,7 @@ from privet.counting.opening import has_own_labels, opened
 from privet.counting.partitioned_rows import PartitionedRows
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
-from privet.model_file import checksum_of, write_document
+from privet.model_file import checksum_of, spelled, write_document
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
 from privet.privacy.unit import Unit
@@ -135,8 +135,14 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return reservation.watch(noise_source(coins, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream))
 
     def _ledger_note(self) -> dict[str, Any]:
-        """Return what the ledger holds about a released model: nothing that its file does not."""
-        return {"model": checksum_of(self.to_document()), "leaks": list(self.guarantee_.leaks)}
+        """Return what the ledger holds about a released model: nothing that its file does not.
+
+        A model that is to be saved is on the disk before its price is settled.
+        """
+        document = self.to_document()
+        if self.ledger is not None and self.ledger.shelf is not None:
+            self.ledger.shelf.put(checksum_of(document), spelled(document))
+        return {"model": checksum_of(document), "leaks": list(self.guarantee_.leaks)}
 
     def _is_sound(self) -> bool:
         """Return whether the method is used in a form that its argument covers."""

@@ -34,6 +34,11 @@ def held(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
         os.close(descriptor)
 
 
+def can_lock() -> bool:
+    """Return whether this system has such locks."""
+    return fcntl is not None
+
+
 def try_lock(descriptor: int) -> bool:
     """Lock an open file or folder until it is unlocked or all copies are closed; return False where others have it."""
     if fcntl is None:

@@ -42,9 +42,14 @@ _KEYS = {
 
 def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
     """Write a model document; a file that is there is replaced whole or not at all."""
-    body = {"format": FORMAT, "version": VERSION, **document}
     with whole_file(path) as file:
-        file.write(json.dumps({**body, "checksum": checksum(body)}, ensure_ascii=False, allow_nan=False))
+        file.write(spelled(document))
+
+
+def spelled(document: Mapping[str, Any]) -> str:
+    """Return the text of the file of a model document."""
+    body = {"format": FORMAT, "version": VERSION, **document}
+    return json.dumps({**body, "checksum": checksum(body)}, ensure_ascii=False, allow_nan=False)
 
 
 def checksum_of(document: Mapping[str, Any]) -> str:

@@ -17,6 +17,8 @@ from tests.crashes.forked import Outcome
 LITTER = re.compile(r"\.[0-9a-f]{16}\.unfinished|.*-journal")
 SPENT = re.compile("counts? as spent|is paid for")
 NOT_SETTLED = "never settled"
+WAITS = re.compile("is paid for and waits in '(.+?)'; move it to where it is to be")
+SHELF = f"{LEDGER}.paid/"
 _SENTENCE = re.compile(r"[^.].*[;:] .+")
 _ROWS = 300
 
@@ -27,21 +29,29 @@ class State:
 
     files: dict[str, bytes]
     paid: int
+    on_record: frozenset[str]
 
     @classmethod
     def of(cls, folder: Path) -> "State":
         # Of folders only those that should not be there: an empty one is left behind as much as a file is.
         paths = [path for path in sorted(folder.rglob("*")) if path.is_file() or LITTER.fullmatch(path.name)]
         files = {str(path.relative_to(folder)): b"" if path.is_dir() else path.read_bytes() for path in paths}
-        return cls(files, len(spendings(folder)))
+        return cls(files, len(spendings(folder)), frozenset(on_record(folder)))
 
     @property
     def litter(self) -> list[str]:
         return [name for name in self.files if any(LITTER.fullmatch(part) for part in Path(name).parts)]
 
     def releases(self, command: Command) -> set[bytes]:
-        """What has been paid for and is there: models, a party's releases or noised counts; each once."""
-        finished = {name: data for name, data in self.files.items() if name not in self.litter}
+        """What has been paid for and is there: models, a party's releases or noised counts; each once.
+
+        What lies beside the ledger and is not on record is no release: the next command removes it.
+        """
+        finished = {
+            name: data
+            for name, data in self.files.items()
+            if name not in self.litter and (SHELF not in name or Path(name).stem in self.on_record)
+        }
         if command.name == "party sum":  # others' sums have a price too, in their own ledgers
             return {data for name, data in finished.items() if re.fullmatch(r"bank\.releases/.*/noised", name)}
         ends, begins = (".privet", "bank.json"), "bank.store/"
@@ -52,6 +62,20 @@ def spendings(folder: Path) -> list[object]:
     """Return what counts as spent; the ledger must open, its chain whole."""
     account = account_of(folder)
     return [] if account is None else account.expenses
+
+
+def on_record(folder: Path) -> set[str]:
+    """Return the checksums of models that are settled and, where they take batches, whose batch is known."""
+    account = account_of(folder)
+    if account is None:
+        return set()
+    settled = [spending for spending in account.spendings if spending.state == "settled"]
+    known = {entry.body["after"] for entry in accounts(folder / LEDGER)[1] if entry.kind == "batch"}
+    return {
+        spending.ended.body["model"]
+        for spending in settled
+        if spending.begun.body["method"] != "private-rdt" or spending.ended.body["model"] in known
+    }
 
 
 def account_of(folder: Path) -> Account | None:
@@ -81,6 +105,8 @@ def violations_at_rest(
         found.append(f"spent {paid} times")
     if now.litter and not may_litter:
         found.append(f"left behind: {now.litter}")
+    if "privet" in "".join(command.outputs) and len(now.on_record) > len(before.on_record) and not new:
+        found.append("a model is on record and nowhere else")
     if not outcome.killed:
         found += _wrong_words(outcome, was_lost=paid > 0 and not new and bool(command.outputs))
     return found

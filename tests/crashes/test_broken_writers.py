@@ -49,6 +49,12 @@ def says_nothing_of_what_was_spent(_: Points) -> None:
     reservation.COUNTS_AS_SPENT = "something went wrong"
 
 
+def keeps_the_model_in_memory_alone(_: Points) -> None:
+    from privet.privacy.ledger.shelf import Shelf
+
+    Shelf.put = lambda *_: None
+
+
 def caught(name, planted, how, point, **options):
     """Return the violations that are seen where all points of one kind are struck."""
     tally = strike(named(name), [how], beforehand=planted, chosen=lambda _, own, __: own.startswith(point), **options)
@@ -64,6 +70,12 @@ def test_a_model_written_in_place_is_seen_half_written():
 def test_a_ledger_that_pays_after_the_release_is_seen_to_lag_behind():
     found = caught("fit --ledger", pays_after_the_release, "killed after", "rename")
     assert "1 released, 0 spent" in found
+
+
+def test_a_model_that_is_in_memory_alone_when_it_is_settled_is_seen_to_be_lost():
+    for name in ("fit --ledger", "update --ledger"):
+        found = caught(name, keeps_the_model_in_memory_alone, "killed before", "open .*.unfinished")
+        assert "a model is on record and nowhere else" in found
 
 
 def test_a_party_that_draws_noise_again_unasked_is_seen():

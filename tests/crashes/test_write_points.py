@@ -33,6 +33,8 @@ def test_the_points_of_a_fit_are_those_that_one_would_look_for():
     with fresh_copies(command) as fresh:
         points = points_of(command, fresh).points
     turn = ("sqlite BEGIN", "sqlite INSERT", "sqlite COMMIT")
-    reserved_key_settled_batch = 4 * turn
     model = ("open .*.unfinished", "write", "fsync", "rename .*.unfinished", "fsync", "unlink .*.unfinished")
-    assert points == (*reserved_key_settled_batch, *model, "write stdout")
+    reserved_and_key, settled_and_batch = 2 * turn, 2 * turn
+    kept = ("mkdir ledger.db.paid", *model)
+    taken_away = ("unlink *.privet", "rmdir ledger.db.paid")
+    assert points == (*reserved_and_key, *kept, *settled_and_batch, *model, *taken_away, "write stdout")

@@ -10,7 +10,7 @@ from privet.cli import cluster, options, output
 from privet.cli.files import check_output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.local_fit import COSTS_NOTHING, LocalOptions, is_local, refuse_what_is_not_local
-from privet.cli.paid_model import save_paid
+from privet.cli.paid_model import kept_until_saved, save_paid
 from privet.cli.plan import advise
 from privet.cli.read_progress import ReadProgress
 from privet.errors import ParameterError
@@ -87,16 +87,19 @@ def fit(
         model = local.estimator(_given(context), random_state)
         with output.working("reading the answers and growing trees"):
             model.fit(local.checked(_only_file(rows, spread), model.channel))
-        _save(model, method, model_file, replace=force, as_json=as_json)
+        save_paid(model, model_file, replace=force)
+        _tell(model, method, model_file, as_json=as_json)
         return
     refuse_what_is_not_local(method, channel, strategy)
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
-    model.set_params(ledger=chosen_ledger(ledger, dataset, part))
+    model.set_params(ledger=chosen_ledger(ledger, dataset, part, for_model=True))
     _say_beforehand(model, declared)
-    _fit(model, rows, spread, model_file, lines=progress)
-    _save(model, method, model_file, replace=force, as_json=as_json)
+    with kept_until_saved(model.ledger):
+        _fit(model, rows, spread, model_file, lines=progress)
+        save_paid(model, model_file, replace=force)
+    _tell(model, method, model_file, as_json=as_json)
 
 
 def _fit(model: Any, rows: list[Path], spread: cluster.Cluster, model_file: Path, *, lines: bool) -> None:
@@ -126,8 +129,7 @@ def _given(context: typer.Context) -> list[str]:
     return [name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"]  # type: ignore[union-attr]
 
 
-def _save(model: Any, method: str, model_file: Path, *, replace: bool, as_json: bool) -> None:
-    save_paid(model, model_file, replace=replace)
+def _tell(model: Any, method: str, model_file: Path, *, as_json: bool) -> None:
     if as_json:
         output.print_json(_summary(model, method, model_file))
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli import options, output
+from privet.cli.stopped import tell_what_was_stopped
 from privet.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
@@ -88,16 +89,21 @@ def verify(
         output.print_text(f"head: {entries[-1].hash}")
 
 
-def chosen_ledger(path: Path | None, dataset: str | None, part: str | None) -> "Ledger | None":
-    """Return the ledger that the options of a verb name, if they name one."""
+def chosen_ledger(
+    path: Path | None, dataset: str | None, part: str | None, *, for_model: bool = False
+) -> "Ledger | None":
+    """Return the ledger that the options of a verb name, if they name one.
+
+    ``for_model``: the verb will pay for a model, and is refused while an earlier one waits to be fetched.
+    """
     if path is not None:
-        return open_ledger(path, dataset, part)
+        return open_ledger(path, dataset, part, for_model=for_model)
     if dataset is not None or part is not None:
         raise ParameterError("--dataset and --part name an account in a ledger; pass its file with --ledger")
     return None
 
 
-def open_ledger(path: Path, dataset: str | None, part: str | None) -> "Ledger":
+def open_ledger(path: Path, dataset: str | None, part: str | None, *, for_model: bool = False) -> "Ledger":
     """Return the ledger of ``dataset``, or of the only data set that there is."""
     from privet.privacy.ledger import Ledger
     from privet.privacy.ledger.account import accounts
@@ -110,22 +116,8 @@ def open_ledger(path: Path, dataset: str | None, part: str | None) -> "Ledger":
             raise LedgerError(f"the ledger has budgets for {', '.join(map(repr, names))}; say which with --dataset")
         dataset = names[0]
     found = Ledger(path, dataset=dataset, part=part)
-    _say_what_was_left_open(found)
+    tell_what_was_stopped(found, refuse=for_model)
     return found
-
-
-def _say_what_was_left_open(ledger: "Ledger") -> None:
-    """Say what became of a command that was stopped, for as long as its reservation is the newest."""
-    from privet.privacy.ledger.bodies import RESERVED
-
-    newest = ledger.account().spendings[-1:]
-    if newest and newest[0].state == RESERVED:
-        told = newest[0].to_json()
-        output.say(
-            f"the last release of {ledger.dataset!r} (entry {told['entry']}, {told['method']}, {told['time']}) was "
-            "never settled: its process was stopped, or is at work still; its "
-            f"epsilon={output.amount(told['epsilon'])} counts as spent"
-        )
 
 
 def ledger_summary(ledger: "Ledger") -> dict[str, Any]:

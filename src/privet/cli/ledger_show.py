@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from privet.cli import output
 from privet.cli.ledger import Dataset, LedgerFile
 from privet.cli.options import Json
+from privet.cli.stopped import tell_what_waits
 from privet.errors import LedgerError
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def show(ledger: LedgerFile, dataset: Dataset = None, as_json: Json = False) -> 
     for account in chosen:
         _print_account(account)
     output.print_text(f"head: {entries[-1].hash}")
+    for account in chosen:
+        tell_what_waits(ledger, account.dataset)
 
 
 def _print_account(account: "Account") -> None:

@@ -1,18 +1,45 @@
 """A model that has been paid for: where its file cannot be written, it is put elsewhere, never thrown away."""
 
 import tempfile
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privet.cli.stopped import tell_what_waits
 from privet.entropy import unforeseeable_name
-from privet.errors import ParameterError
+from privet.errors import ParameterError, PrivetError
 from privet.file_lock import held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from privet.privacy.ledger import Ledger
 
 _PATIENCE_SECONDS = 10.0
+
+
+@contextmanager
+def kept_until_saved(ledger: "Ledger | None") -> "Iterator[None]":
+    """Within, a model is on the ledger's shelf before its price is settled; a command that is stopped leaves it there.
+
+    That is said, by this command if it still can, and by the next. Without a ledger there is no price to lose.
+    """
+    if ledger is None:
+        yield
+        return
+    from privet.privacy.ledger.shelf import Shelf
+
+    ledger.shelf = shelf = Shelf(ledger.path)
+    try:
+        yield
+        shelf.take_away()
+    except BaseException:
+        if shelf.leave() is not None:
+            with suppress(PrivetError):  # of a ledger that cannot be read now; the first error is the one to tell
+                tell_what_waits(ledger.path, ledger.dataset)
+        raise
+    finally:
+        ledger.shelf = None
 
 
 def save_paid(model: Any, path: Path, *, replace: bool) -> None:
@@ -43,6 +70,16 @@ def _trouble(error: Exception, path: Path) -> str:
 
 
 def _put_elsewhere(model: Any, path: Path) -> str:
+    shelf = None if model.ledger is None else model.ledger.shelf
+    place = (None if shelf is None else shelf.leave()) or _saved_elsewhere(model, path)
+    if place is not None:
+        return f"the model is paid for, and was put in {str(place)!r}: move it from there"
+    spent = "" if model.ledger is None else ", and its price counts as spent (`privet ledger show`)"
+    return f"the model could not be put elsewhere either{spent}: make room, or choose another output with -o"
+
+
+def _saved_elsewhere(model: Any, path: Path) -> Path | None:
+    """Return where the model is saved now, beside its own place or where temporary files are, if that can be."""
     ending = "".join(path.suffixes)
     name = f"{path.name.removesuffix(ending)}-{unforeseeable_name()}{ending}"
     folders: tuple[Callable[[], Path], ...] = (lambda: path.parent, _private_folder)
@@ -50,9 +87,8 @@ def _put_elsewhere(model: Any, path: Path) -> str:
         with suppress(ParameterError, OSError):
             place = folder() / name
             model.save(place)
-            return f"the model is paid for, and was put in {str(place)!r}: move it from there"
-    spent = "" if model.ledger is None else ", and its price counts as spent (`privet ledger show`)"
-    return f"the model could not be put elsewhere either{spent}: make room, or choose another output with -o"
+            return place
+    return None
 
 
 def _private_folder() -> Path:

@@ -7,7 +7,7 @@ import typer
 
 from privet.cli import options, output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.paid_model import save_paid
+from privet.cli.paid_model import kept_until_saved, save_paid
 from privet.cli.read_progress import ReadProgress
 from privet.cli.update_place import Place, checked_date
 from privet.errors import ParameterError
@@ -65,12 +65,13 @@ def update(
     with place.alone():
         model: Any = load(place.source).set_params(n_jobs=jobs)
         if "ledger" in model.get_params():  # models of disturbed records have none, and take no batch either
-            model.set_params(ledger=chosen_ledger(ledger, dataset, part))
+            model.set_params(ledger=chosen_ledger(ledger, dataset, part, for_model=True))
         batch = Update(model, dated, place.check_unchanged)
-        with ReadProgress("reading the new rows", lines=progress) as shown:
-            batch.add(*rows, watch=shown.watch)
-        place.check_unchanged()
-        save_paid(model, place.target, replace=force or place.in_place)
+        with kept_until_saved(model.ledger):
+            with ReadProgress("reading the new rows", lines=progress) as shown:
+                batch.add(*rows, watch=shown.watch)
+            place.check_unchanged()
+            save_paid(model, place.target, replace=force or place.in_place)
     _say_what_is_not_noticed(batch)
     _tell(model, place, dated, as_json=as_json)
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.accounting import check_delta
@@ -16,6 +16,9 @@ from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.reservation import Reservation
 from privet.privacy.ledger.spending import Budget, Cost, Expense
 from privet.privacy.unit import ROW
+
+if TYPE_CHECKING:
+    from privet.privacy.ledger.shelf import Shelf
 
 _MAX_TEXT = 1_000
 
@@ -63,6 +66,8 @@ class Ledger:
         self.path = Path(path).resolve()
         self.dataset = _checked_text("dataset", dataset)
         self.part = part if part is None else _checked_text("part", part)
+        # Where models lie until whoever fits has saved them; of a model that stays in memory there is nothing to keep.
+        self.shelf: Shelf | None = None
         self._book = Book(self.path)
         self._seen: str | None = None
         if epsilon is not None:
