@@ -72,7 +72,16 @@ def test_a_run_prints_the_claims_and_says_where_everything_is(privet, bench):
     assert written == {"toy.csv", "claims.csv", "claims.md", "figure.png"}
 
 
-def test_progress_goes_to_stderr_in_lines(privet, bench):
+def test_progress_of_quick_steps_is_their_beginning_and_end(privet, bench):
+    told = [line for line in privet("papers run lee2012-ham --quick --jobs 1").stderr.splitlines() if "cells" in line]
+    assert [line[:44] for line in told] == [
+        "privet: lee2012-ham, toy: 0 of 2 cells",
+        "privet: lee2012-ham, toy: 2 of 2 cells, 0:00",
+    ]
+
+
+def test_progress_goes_to_stderr_in_lines(privet, bench, monkeypatch):
+    monkeypatch.setattr("privet.cli.step_progress._SECONDS", 0.0)
     told = privet("papers run lee2012-ham --quick --jobs 1").stderr.splitlines()
     assert told[0] == "privet: lee2012-ham, toy: 0 of 2 cells"
     assert told[1].startswith("privet: lee2012-ham, toy: 1 of 2 cells, 0:0")

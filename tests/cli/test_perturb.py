@@ -415,6 +415,23 @@ def test_the_same_person_twice_is_refused_before_anything_goes_to_stdout(privet,
     assert left(folder) == before
 
 
+@pytest.mark.parametrize("another_answers", [False, True])
+def test_a_run_that_fails_takes_back_its_new_secret_unless_another_has_answered_with_it(
+    privet, folder, monkeypatch, another_answers
+):
+    with_ids()
+    before = left(folder)
+
+    def meanwhile(self, table):
+        if another_answers:
+            Respondents(self._channel, Secret("key.json"), "person")
+        raise DataError("the first batch is bad; mend it")
+
+    monkeypatch.setattr(Respondents, "answers", meanwhile)
+    assert privet(f"{GAUSSIAN} --id person").exit_code == EXIT_DATA
+    assert left(folder) - before == ({"key.json"} if another_answers else set())
+
+
 @pytest.mark.parametrize("error", [DataError("the last batch is bad"), KeyboardInterrupt(), BrokenPipeError()])
 def test_a_secret_that_answered_on_stdout_is_kept_whatever_happens_then(privet, folder, monkeypatch, error):
     in_two_batches(monkeypatch)

@@ -165,6 +165,46 @@ def test_a_damaged_file_is_refused_without_its_key(tmp_path):
         assert document["key"][:8] not in str(error.value)
 
 
+def test_a_secret_that_nobody_else_has_used_can_be_taken_back(tmp_path):
+    path = tmp_path / "secret.json"
+    secret = Secret(path)
+    secret.pin({"age": MARK})
+    secret.pin_people("by place")
+    secret.pin({"age": MARK})
+    assert secret.take_back()
+    assert not path.exists()
+    assert not secret.take_back()
+
+
+@pytest.mark.parametrize("uses_first", [False, True])
+@pytest.mark.parametrize("use", [lambda own: own.pin({"age": MARK}), lambda own: own.pin_people("by place")])
+def test_a_secret_that_another_has_used_is_not_taken_back_though_it_says_the_same(tmp_path, use, uses_first):
+    path = tmp_path / "secret.json"
+    made, other = Secret(path), Secret(path)
+    for secret in (other, made) if uses_first else (made, other):
+        use(secret)
+    assert not made.take_back()
+    assert not other.take_back()
+    assert path.exists()
+
+
+def test_a_secret_that_was_there_before_is_not_taken_back(tmp_path):
+    path = tmp_path / "secret.json"
+    Secret(path)
+    secret = Secret(path)
+    secret.pin({"age": MARK})
+    assert not secret.take_back()
+    assert not Secret().take_back()
+
+
+def test_whoever_opened_a_secret_that_was_taken_back_answers_nothing_with_it(tmp_path):
+    path = tmp_path / "secret.json"
+    made, other = Secret(path), Secret(path)
+    assert made.take_back()
+    with pytest.raises(ChannelError, match="cannot read the secret .*; check the path"):
+        other.pin({"age": MARK})
+
+
 def test_a_path_that_cannot_be_used_is_refused(tmp_path):
     with pytest.raises(ChannelError, match="cannot write the secret .*; check the path"):
         Secret(tmp_path / "nowhere" / "secret.json")

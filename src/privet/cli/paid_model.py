@@ -70,25 +70,28 @@ def _trouble(error: Exception, path: Path) -> str:
 
 
 def _put_elsewhere(model: Any, path: Path) -> str:
-    shelf = None if model.ledger is None else model.ledger.shelf
-    place = (None if shelf is None else shelf.leave()) or _saved_elsewhere(model, path)
-    if place is not None:
-        return f"the model is paid for, and was put in {str(place)!r}: move it from there"
+    """Save the model beside its own place, leave it beside the ledger, or put it where temporary files are."""
+    ending = "".join(path.suffixes)
+    name = f"{path.name.removesuffix(ending)}-{unforeseeable_name()}{ending}"
+    places: tuple[Callable[[], Path | None], ...] = (
+        lambda: _saved(model, path.parent / name),
+        lambda: None if model.ledger is None or model.ledger.shelf is None else model.ledger.shelf.leave(),
+        lambda: _saved(model, _private_folder() / name),
+    )
+    for put in places:
+        with suppress(ParameterError, OSError):
+            place = put()
+            if place is not None:
+                return f"the model is paid for, and was put in {str(place)!r}: move it from there"
     spent = "" if model.ledger is None else ", and its price counts as spent (`privet ledger show`)"
     return f"the model could not be put elsewhere either{spent}: make room, or choose another output with -o"
 
 
-def _saved_elsewhere(model: Any, path: Path) -> Path | None:
-    """Return where the model is saved now, beside its own place or where temporary files are, if that can be."""
-    ending = "".join(path.suffixes)
-    name = f"{path.name.removesuffix(ending)}-{unforeseeable_name()}{ending}"
-    folders: tuple[Callable[[], Path], ...] = (lambda: path.parent, _private_folder)
-    for folder in folders:
-        with suppress(ParameterError, OSError):
-            place = folder() / name
-            model.save(place)
-            return place
-    return None
+def _saved(model: Any, place: Path) -> Path:
+    model.save(place)
+    if model.ledger is not None and model.ledger.shelf is not None:
+        model.ledger.shelf.take_away()
+    return place
 
 
 def _private_folder() -> Path:

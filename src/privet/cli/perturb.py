@@ -16,7 +16,7 @@ from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
     from privet.cli.disturbed_rows import DisturbedRows
-    from privet.local import Channel
+    from privet.local import Channel, Secret
 
 _BY_PLACE = (
     "people are told apart by their place in this very file, and the secret serves for no other one, nor for this one "
@@ -136,17 +136,17 @@ class _Source:
 
 
 @contextmanager
-def _secret_file(path: Path, has_answered: Callable[[], bool]) -> Iterator[None]:
-    """Say where a new secret is; where nothing was answered with it, it is removed."""
-    existed = path.exists()
+def _secret_file(path: Path, has_answered: Callable[[], bool]) -> "Iterator[Secret]":
+    """Yield the secret, and say where a new one is; where nothing was answered with it, it is removed."""
+    from privet.local import Secret
+
+    existed, secret = path.exists(), Secret(path)
     try:
-        yield
+        yield secret
     except BaseException:
         # What has gone out cannot be answered anew: with another secret, both answers would average the noise away.
-        if has_answered():
+        if has_answered() or not secret.take_back():
             _say_new_secret(path, existed=existed)
-        elif not existed:
-            path.unlink(missing_ok=True)
         raise
     _say_new_secret(path, existed=existed)
 
@@ -164,7 +164,6 @@ def _write(
 ) -> "DisturbedRows":
     """Write the answers and the channel, both or none, and return the answers."""
     from privet.cli.disturbed_rows import DisturbedRows
-    from privet.local import Secret
 
     table: DisturbedRows | None = None
     is_written = False
@@ -172,8 +171,8 @@ def _write(
     def has_answered() -> bool:
         return is_written or (files.to_stdout and table is not None and table.has_answered)
 
-    with _secret_file(files.secret, has_answered):
-        table = DisturbedRows(files.rows, channel, Secret(files.secret), person, keep_id)
+    with _secret_file(files.secret, has_answered) as secret:
+        table = DisturbedRows(files.rows, channel, secret, person, keep_id)
         if files.to_stdout:
             _write_stdout(table, files, lines=lines)
             return table

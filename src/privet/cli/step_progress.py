@@ -9,8 +9,8 @@ from privet.cli import output
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-# Where there is no terminal, a line is due after this share of a part's steps.
-_SHARE = 0.1
+# Where there is no terminal, a line is due after this share of a part's steps, and not before so many seconds.
+_SHARE, _SECONDS = 0.1, 10.0
 
 
 class StepProgress:
@@ -29,7 +29,7 @@ class StepProgress:
         self._bar = _bar(steps) if sys.stderr.isatty() else None
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, tuple[int, float]] = {}
-        self._told: dict[str, int] = {}
+        self._told: dict[str, tuple[int, float]] = {}
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -48,11 +48,16 @@ class StepProgress:
                 self._tasks[part] = self._bar.add_task(words, total=total, completed=done)
             self._bar.update(self._tasks[part], completed=done)
             return
-        first = part not in self._begun
         self._begun.setdefault(part, (done, time.monotonic()))
-        if first or done == total or done - self._told[part] >= _SHARE * total:
-            self._told[part] = done
+        if done == total or self._is_due(part, done, total):
+            self._told[part] = done, time.monotonic()
             output.say(f"{self._name}, {part}: {done} of {total} {self._steps}{self._times(part, done, total)}")
+
+    def _is_due(self, part: str, done: int, total: int) -> bool:
+        if part not in self._told:
+            return True
+        told, when = self._told[part]
+        return done - told >= _SHARE * total and time.monotonic() - when >= _SECONDS
 
     def _times(self, part: str, done: int, total: int) -> str:
         before, began = self._begun[part]

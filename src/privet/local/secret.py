@@ -9,9 +9,10 @@ away: a secret remembers which channel a field was answered through, and refuses
 import hashlib
 import hmac
 import json
+import os
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,6 +45,7 @@ class Secret:
         self.path = None if path is None else Path(path)
         self._key, self._answered = secure_bytes(_KEY_BYTES), dict[str, str]()
         self._people: str | None = None
+        self._own_trace: tuple[int, int] | None = None
         if self.path is not None:
             if self.path.exists():
                 self._read(self.path)
@@ -83,9 +85,16 @@ class Secret:
         with self._turn():
             self._pin(fingerprints)
 
+    def take_back(self) -> bool:
+        """Remove the file and return True, if this object made it and nobody else has used it."""
+        with self._turn():
+            unused = self.path is not None and self._own_trace is not None and _trace(self.path) == self._own_trace
+            if unused and self.path is not None:
+                self.path.unlink()
+            return unused
+
     def _pin(self, fingerprints: Mapping[str, str]) -> None:
-        if self.path is not None:
-            self._read(self.path)  # others may have answered with the same secret meanwhile
+        self._look_again()
         changed = [field for field, mark in fingerprints.items() if self._answered.get(field, mark) != mark]
         named = f"the field {changed[0]!r}" if changed and changed[0] else "the record"
         if changed and fingerprints[changed[0]] == CLEAR:
@@ -100,11 +109,8 @@ class Secret:
                 "secret if you accept that both answers together say more"
             )
         new = {field: mark for field, mark in fingerprints.items() if mark != CLEAR and field not in self._answered}
-        if not new:
-            return
         self._answered.update(new)
-        if self.path is not None:
-            self._write(self.path)
+        self._leave_trace(changed=bool(new))
 
     def pin_people(self, how: str) -> None:
         """Remember how people are told apart, or refuse another way: it would let the same person answer anew."""
@@ -112,17 +118,14 @@ class Secret:
             self._pin_people(how)
 
     def _pin_people(self, how: str) -> None:
-        if self.path is not None:
-            self._read(self.path)
+        self._look_again()
         if self._people not in (None, how):
             raise ChannelError(
                 "this secret has answered for people who were told apart in another way: by another column, or by "
                 "their place in another table; name the same column again, or take a new secret for other people"
             )
-        if self._people is None:
-            self._people = how
-            if self.path is not None:
-                self._write(self.path)
+        changed, self._people = self._people is None, how
+        self._leave_trace(changed=changed)
 
     def words(self, fingerprint: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the 64 bits that decide each person's answer about a value, for a channel with this fingerprint."""
@@ -157,10 +160,29 @@ class Secret:
         folder = None if self.path is None else self.path.resolve().parent
         return nullcontext() if folder is None or not folder.is_dir() else held(folder)
 
+    def _look_again(self) -> None:
+        """Read the file in this object's turn: others may have answered with the same secret meanwhile."""
+        if self.path is not None:
+            self._read(self.path)
+            self._own_trace = self._own_trace if _trace(self.path) == self._own_trace else None
+
+    def _leave_trace(self, *, changed: bool) -> None:
+        """Write what has changed; else touch the file, so that whoever made it sees that another has used it."""
+        if self.path is None:
+            return
+        was_alone = self._own_trace is not None
+        if changed:
+            self._write(self.path)
+        else:
+            _touch(self.path)
+        self._own_trace = _trace(self.path) if was_alone else None
+
     def _create(self, path: Path) -> None:
         """Make the file, whole from its first moment: an empty one would be taken for a lost secret."""
         try:
-            write_new(path, json.dumps(self._document(), ensure_ascii=False).encode(), anywhere=True)
+            with self._turn():
+                write_new(path, json.dumps(self._document(), ensure_ascii=False).encode(), anywhere=True)
+                self._own_trace = _trace(path)
         except FileExistsError:
             self._read(path)  # another process has made it meanwhile, and there is one secret
         except OSError as error:
@@ -178,6 +200,22 @@ class Secret:
             "answered": self._answered,
             "people": self._people,
         }
+
+
+def _trace(path: Path) -> tuple[int, int] | None:
+    """Return what every write and touch changes, or None where there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _touch(path: Path) -> None:
+    # By a step of its own: clocks tick too slowly to tell two touches apart.
+    with suppress(OSError):  # where it cannot be touched, nobody can remove it either
+        found = path.stat()
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
 
 
 def persons_in_json(persons: Iterable[Any]) -> list[str]:
