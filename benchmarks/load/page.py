@@ -19,8 +19,8 @@ _ROWS = """\
 
 Ten attributes, two classes, batches of 65,536 rows made when they are asked for. `private-rdt` (10 trees of height 10)
 adds up counts and forgets the batch: its memory is flat. `private-forest` (8 trees) fits its weights by going through
-the rows again and again, and keeps a byte a row for each tree and one for the label, twice while it puts them together:
-its memory grows with the rows. What floats lose in sums over rows is hidden by noise in the last digits of its weights,
+the rows again and again, and keeps a byte a row for each tree, one for the label and four for its steps: its memory
+grows with the rows. What floats lose in sums over rows is hidden by noise in the last digits of its weights,
 which grows with the rows too: a model of very many may be right about a little fewer of them."""
 _FITS = """\
 ## Fits

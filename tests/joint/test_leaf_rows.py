@@ -60,6 +60,15 @@ def test_a_file_and_a_table_in_memory_have_the_same_rows(tmp_path, monkeypatch, 
         assert_array_equal(own, other)
 
 
+@pytest.mark.parametrize("weights", [None, np.array([2, 1, 1, 5, 3])])
+def test_classes_are_counted_in_stretches_as_they_are_at_once(monkeypatch, weights):
+    rows = LeafRows(np.zeros((5, 1), np.uint8), np.array([1, 2, 1, 0, 2], np.uint8), weights)
+    expected = [1, 2, 2, 0] if weights is None else [5, 3, 4, 0]
+    assert rows.exact_classes(4).tolist() == expected
+    monkeypatch.setattr("privet.joint.leaf_rows._STRETCH", 2)
+    assert rows.exact_classes(4).tolist() == expected
+
+
 def test_rows_are_merged_where_four_times_fewer_kinds_are_possible():
     schema = schema_of()
     trees = Trees.of(GROUPS, schema)  # 5 x 3 x 12 leaf tuples, 2 classes: 360

@@ -75,9 +75,8 @@ class Fitting:
         """Return the trees of all attributes, and rows that one pass has compressed and counted."""
         trees = self.policy.trees(list(range(len(self.policy.cells.attributes))), self.coins)
         rows = self._leaf_rows(trees)
-        exact_counts = np.bincount(rows.labels, weights=rows.weights, minlength=self.policy.n_classes)
         price = multiple(self.policy.shares.balance, self.max_rows)
-        return trees, rows, self._noisy_balance(exact_counts.astype(np.int64), price)
+        return trees, rows, self._noisy_balance(rows.exact_classes(self.policy.n_classes), price)
 
     def _leaf_rows(self, trees: Trees) -> LeafRows:
         return LeafRows.of(self.rows, trees, n_classes=self.policy.n_classes)

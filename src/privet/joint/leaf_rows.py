@@ -15,6 +15,9 @@ from privet.joint.trees import Trees
 # Rows are merged where leaf tuples and classes together are at most a quarter of the rows.
 _WORTH_MERGING = 4
 _MOST_MERGED = 2**26
+_STRETCH = 2**20
+# An array that grows is given an eighth more than it needs: few moves, and little that is never filled.
+_SPARE = 8
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,12 @@ class LeafRows:
     def of(cls, rows: Rows, trees: Trees, *, n_classes: int) -> "LeafRows":
         """Go through the rows once and keep one compressed copy."""
         narrow = np.uint8 if n_classes <= 2**8 else np.uint16
-        parts = [(trees.leaves(codes), labels.astype(narrow)) for codes, labels in rows.blocks()]
-        if not parts:
-            return cls(trees.leaves(np.empty((0, len(trees.n_values)), dtype=np.uint8)), np.empty(0, narrow), None)
-        leaves = parts[0][0] if len(parts) == 1 else np.concatenate([leaves for leaves, _ in parts])
-        return cls(leaves, np.concatenate([labels for _, labels in parts]), None).merged(trees, n_classes)
+        leaves = _Growing(trees.leaves(np.empty((0, len(trees.n_values)), dtype=np.uint8)))
+        classes = _Growing(np.empty(0, narrow))
+        for codes, labels in rows.blocks():
+            leaves.add(trees.leaves(codes))
+            classes.add(labels.astype(narrow))
+        return cls(leaves.whole(), classes.whole(), None).merged(trees, n_classes)
 
     @property
     def n_lines(self) -> int:
@@ -44,6 +48,16 @@ class LeafRows:
     def exact_size(self) -> int:
         """The number of rows."""
         return self.n_lines if self.weights is None else int(self.weights.sum())
+
+    def exact_classes(self, n_classes: int) -> NDArray[np.int64]:
+        """Return how many rows each class has."""
+        counts = np.zeros(n_classes, dtype=np.int64)
+        # In stretches: NumPy widens what it counts to eight bytes.
+        for start in range(0, self.n_lines, _STRETCH):
+            part = slice(start, start + _STRETCH)
+            weights = None if self.weights is None else self.weights[part]
+            counts += np.bincount(self.labels[part], weights, n_classes).astype(np.int64)
+        return counts
 
     def merged(self, trees: Trees, n_classes: int) -> "LeafRows":
         """Return the rows with equal ones merged, where there can be so few different ones that it pays."""
@@ -71,3 +85,24 @@ class LeafRows:
         labels = self.labels[::step].copy()
         counts = np.ones(len(labels), dtype=np.int64) if self.weights is None else self.weights[::step]
         return LeafRows(np.ascontiguousarray(self.leaves[::step]), labels, counts * step)
+
+
+class _Growing:
+    """An array that takes in parts. It grows where it lies, so that no row is held twice: a list, joined, would be."""
+
+    def __init__(self, empty: NDArray[Any]) -> None:
+        self._array, self._filled = empty.copy(), 0
+
+    def add(self, part: NDArray[Any]) -> None:
+        end = self._filled + len(part)
+        if end > len(self._array):
+            self._resize(max(end, self._filled + self._filled // _SPARE))
+        self._array[self._filled : end] = part
+        self._filled = end
+
+    def whole(self) -> NDArray[Any]:
+        self._resize(self._filled)
+        return self._array
+
+    def _resize(self, n: int) -> None:
+        self._array.resize((n, *self._array.shape[1:]), refcheck=False)  # no view of it exists yet

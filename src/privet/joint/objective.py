@@ -58,6 +58,7 @@ class Objective:
 
     def gradient(self, weights: Floats) -> Floats:
         """Return the gradient, and remember the bends at ``weights`` for `bent` and the preconditioner."""
+        self._bends.clear()  # of the last weights; both together would be the most that a fit holds
         bends = [np.empty((len(labels), self._width), dtype=np.float32) for _, labels, _ in self.blocks]
         padded = self._padded(weights)
 

@@ -13,7 +13,8 @@ Solve = Callable[[Floats], Floats]
 
 # Unknowns up to which the Hessian is held as one matrix; beyond, a tree and class at a time.
 _MOST_DENSE = 4096
-_LEAST_SAMPLE = 16_384
+# More lines tell the Hessian no better than is needed here, and would be held a second time.
+_LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**22
 
 
 def preconditioner(objective: Objective, weights: Floats) -> Solve:
@@ -21,7 +22,7 @@ def preconditioner(objective: Objective, weights: Floats) -> Solve:
     n_unknowns = int(np.prod(objective.shape))
     # A line's share of the Hessian takes the time of so many lines' shares of the gradient.
     dearer = objective.trees.n_trees * objective.shape[1] / 2
-    sample = objective.sampled(int(max(_LEAST_SAMPLE, objective.rows.n_lines / dearer)))
+    sample = objective.sampled(int(min(_MOST_SAMPLE, max(_LEAST_SAMPLE, objective.rows.n_lines / dearer))))
     sample.gradient(weights)
     if n_unknowns > _MOST_DENSE:
         return _tree_by_tree(sample)
