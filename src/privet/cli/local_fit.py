@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli import output
+from privet.cli.options import check_known
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def refuse_local(method: str, why: str) -> None:
 def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | None) -> None:
     """Refuse what only a method of disturbed records takes."""
     if channel is not None:
-        _check_known(method)
+        check_known(method)
         from privet.local import Channel
 
         raise ParameterError(
@@ -117,14 +118,6 @@ class LocalOptions:
             if value is not None:
                 asked[own[0]] = value
         return asked
-
-
-def _check_known(method: str) -> None:
-    from privet.registry import LOCAL_METHODS, METHODS
-
-    if method not in METHODS:
-        known = ", ".join(sorted({**METHODS, **LOCAL_METHODS}))
-        raise ParameterError(f"--method {method!r} is not known; choose from {known}")
 
 
 def _fitting(channel: "Channel") -> str:

@@ -85,11 +85,9 @@ class ModelOptions:
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""
-        from privet.registry import LOCAL_METHODS, METHODS
+        from privet.registry import METHODS
 
-        if self.method not in METHODS:
-            known = ", ".join(sorted({**METHODS, **LOCAL_METHODS}))
-            raise ParameterError(f"--method {self.method!r} is not known; choose from {known}")
+        check_known(self.method)
         estimator = METHODS[self.method](
             schema, epsilon=epsilon, unit=self.unit, max_rows=self.max_rows, random_state=random_state, n_jobs=self.jobs
         )
@@ -115,6 +113,15 @@ class ModelOptions:
                     f"{option} does not apply to {self.method}; leave it out, or choose another --method"
                 )
         return {options[option]: value for option, value in given.items()}
+
+
+def check_known(method: str) -> None:
+    """Refuse a method that does not fit clear rows; all are named."""
+    from privet.registry import LOCAL_METHODS, METHODS
+
+    if method not in METHODS:
+        known = ", ".join(sorted({**METHODS, **LOCAL_METHODS}))
+        raise ParameterError(f"--method {method!r} is not known; choose from {known}")
 
 
 def label_of(schema: "Schema", text: str) -> "Label":
