@@ -141,7 +141,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         document = self.to_document()
         if self.ledger is not None and self.ledger.shelf is not None:
-            self.ledger.shelf.put(checksum_of(document), spelled(document))
+            self.ledger.shelf.put(spelled(document))
         return {"model": checksum_of(document), "leaks": list(self.guarantee_.leaks)}
 
     def _is_sound(self) -> bool:

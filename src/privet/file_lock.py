@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def held(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
         yield True
         return
     try:
-        yield _locked_within(descriptor, seconds)
+        yield lock_within(descriptor, seconds)
     finally:
         unlock(descriptor)
         os.close(descriptor)
@@ -55,7 +55,27 @@ def try_lock(descriptor: int) -> bool:
 def unlock(descriptor: int) -> None:
     """Let go of a lock at once: a forked process may have a copy of the descriptor, which closing leaves locked."""
     if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        with suppress(OSError):  # of a disk that has no locks
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def is_abandoned(path: Path) -> bool:
+    """Return whether this is a plain file, under one name, that nobody holds; False where nobody can tell."""
+    if fcntl is None:
+        return False
+    try:
+        if path.lstat().st_nlink > 1:  # perhaps the ledger's second name, as below
+            return False
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
 
 
 def remove_abandoned(path: Path) -> None:
@@ -93,7 +113,8 @@ def _opened(path: str | Path) -> int | None:
         return None
 
 
-def _locked_within(descriptor: int, seconds: float) -> bool:
+def lock_within(descriptor: int, seconds: float) -> bool:
+    """Lock as `try_lock` does, waiting so long for it."""
     until = time.monotonic() + seconds
     while not try_lock(descriptor):
         if time.monotonic() >= until:

@@ -1,5 +1,6 @@
 """What must hold in a folder after a crash, and after the command that was given again."""
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ LITTER = re.compile(r"\.[0-9a-f]{16}\.unfinished|.*-journal")
 SPENT = re.compile("counts? as spent|is paid for")
 NOT_SETTLED = "never settled"
 WAITS = re.compile("is paid for and waits in '(.+?)'; move it to where it is to be")
-SHELF = f"{LEDGER}.paid/"
+SHELVED = re.compile(rf"{re.escape(LEDGER)}\.[0-9a-f]{{16}}\.(pending|privet)")
 _SENTENCE = re.compile(r"[^.].*[;:] .+")
 _ROWS = 300
 
@@ -29,14 +30,15 @@ class State:
 
     files: dict[str, bytes]
     paid: int
-    on_record: frozenset[str]
+    settled: frozenset[str]
+    batches: frozenset[str]
 
     @classmethod
     def of(cls, folder: Path) -> "State":
         # Of folders only those that should not be there: an empty one is left behind as much as a file is.
         paths = [path for path in sorted(folder.rglob("*")) if path.is_file() or LITTER.fullmatch(path.name)]
         files = {str(path.relative_to(folder)): b"" if path.is_dir() else path.read_bytes() for path in paths}
-        return cls(files, len(spendings(folder)), frozenset(on_record(folder)))
+        return cls(files, len(spendings(folder)), *settled_and_batches(folder))
 
     @property
     def litter(self) -> list[str]:
@@ -45,17 +47,28 @@ class State:
     def releases(self, command: Command) -> set[bytes]:
         """What has been paid for and is there: models, a party's releases or noised counts; each once.
 
-        What lies beside the ledger and is not on record is no release: the next command removes it.
+        What lies beside the ledger is one if it is whole and, after an update, its batch on record.
         """
         finished = {
             name: data
             for name, data in self.files.items()
-            if name not in self.litter and (SHELF not in name or Path(name).stem in self.on_record)
+            if name not in self.litter and (not SHELVED.match(name) or self._may_be_fetched(data, command))
         }
         if command.name == "party sum":  # others' sums have a price too, in their own ledgers
             return {data for name, data in finished.items() if re.fullmatch(r"bank\.releases/.*/noised", name)}
-        ends, begins = (".privet", "bank.json"), "bank.store/"
+        ends, begins = (".privet", ".pending", "bank.json"), "bank.store/"
         return {data for name, data in finished.items() if name.endswith(ends) or name.startswith(begins)}
+
+    def on_record(self, command: Command) -> frozenset[str]:
+        """The checksums of models about which the ledger knows all."""
+        return self.settled & self.batches if command.name.startswith("update") else self.settled
+
+    def _may_be_fetched(self, data: bytes, command: Command) -> bool:
+        try:
+            checksum = json.loads(data)["checksum"]
+        except ValueError:
+            return False
+        return not command.name.startswith("update") or checksum in self.batches
 
 
 def spendings(folder: Path) -> list[object]:
@@ -64,18 +77,14 @@ def spendings(folder: Path) -> list[object]:
     return [] if account is None else account.expenses
 
 
-def on_record(folder: Path) -> set[str]:
-    """Return the checksums of models that are settled and, where they take batches, whose batch is known."""
+def settled_and_batches(folder: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the checksums of models that are settled, and of those of which a batch is known."""
     account = account_of(folder)
     if account is None:
-        return set()
-    settled = [spending for spending in account.spendings if spending.state == "settled"]
-    known = {entry.body["after"] for entry in accounts(folder / LEDGER)[1] if entry.kind == "batch"}
-    return {
-        spending.ended.body["model"]
-        for spending in settled
-        if spending.begun.body["method"] != "private-rdt" or spending.ended.body["model"] in known
-    }
+        return frozenset(), frozenset()
+    settled = {each.ended.body["model"] for each in account.spendings if each.ended and each.state == "settled"}
+    batches = {entry.body["after"] for entry in accounts(folder / LEDGER)[1] if entry.kind == "batch"}
+    return frozenset(settled), frozenset(batches)
 
 
 def account_of(folder: Path) -> Account | None:
@@ -105,7 +114,8 @@ def violations_at_rest(
         found.append(f"spent {paid} times")
     if now.litter and not may_litter:
         found.append(f"left behind: {now.litter}")
-    if "privet" in "".join(command.outputs) and len(now.on_record) > len(before.on_record) and not new:
+    is_new = "privet" in "".join(command.outputs) and now.on_record(command) > before.on_record(command)
+    if is_new and not new and "its model is withheld" not in outcome.stderr:
         found.append("a model is on record and nowhere else")
     if not outcome.killed:
         found += _wrong_words(outcome, was_lost=paid > 0 and not new and bool(command.outputs))

@@ -35,6 +35,7 @@ def test_the_points_of_a_fit_are_those_that_one_would_look_for():
     turn = ("sqlite BEGIN", "sqlite INSERT", "sqlite COMMIT")
     model = ("open .*.unfinished", "write", "fsync", "rename .*.unfinished", "fsync", "unlink .*.unfinished")
     reserved_and_key, settled_and_batch = 2 * turn, 2 * turn
-    kept = ("mkdir ledger.db.paid", *model)
-    taken_away = ("unlink *.privet", "rmdir ledger.db.paid")
-    assert points == (*reserved_and_key, *kept, *settled_and_batch, *model, *taken_away, "write stdout")
+    kept = ("open ledger.db.*.pending", "write", "fsync", "fsync")
+    assert points == (
+        *reserved_and_key, *kept, *settled_and_batch, *model, "unlink ledger.db.*.pending", "write stdout"
+    )  # fmt: skip

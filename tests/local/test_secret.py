@@ -148,7 +148,8 @@ def damaged(document):
     for key in document:
         yield {k: v for k, v in document.items() if k != key}
         for value in (None, 7, [], "other"):
-            if key != "people":  # any text is a way to tell people apart
+            # Any text is a way to tell people apart, and any whole number may be how often it was used.
+            if key != "people" and (key, value) != ("uses", 7):
                 yield {**document, key: value}
     yield {**document, "key": document["key"][:-2]}
     yield [document]

@@ -1,11 +1,12 @@
 """``privet ledger show``: budgets, and every release with its cost."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli import output
 from privet.cli.ledger import Dataset, LedgerFile
 from privet.cli.options import Json
-from privet.cli.stopped import tell_what_waits
+from privet.cli.stopped import tell_what_waits, waiting_models
 from privet.errors import LedgerError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def show(ledger: LedgerFile, dataset: Dataset = None, as_json: Json = False) -> 
     if not chosen and dataset is not None:
         raise LedgerError(f"the ledger has no budget for {dataset!r}; see all of them without --dataset")
     if as_json:
-        datasets = [account.to_json() for account in chosen]
+        datasets = [{**account.to_json(), "waiting": _waiting(ledger, account)} for account in chosen]
         output.print_json({"ledger": str(ledger), "head": entries[-1].hash, "datasets": datasets})
         return
     for account in chosen:
@@ -52,6 +53,10 @@ def _print_account(account: "Account") -> None:
     if account.spendings:
         output.print_table(_HEADINGS, [_cells(spending.to_json()) for spending in account.spendings], right=[0, 5, 6])
     output.print_text()
+
+
+def _waiting(ledger: Path, account: "Account") -> list[str]:
+    return [str(model) for model, _ in waiting_models(ledger, account.dataset)]
 
 
 def _bar(account: "Account") -> str:

@@ -33,17 +33,20 @@ def kept_until_saved(ledger: "Ledger | None") -> "Iterator[None]":
     try:
         yield
         shelf.take_away()
+    except PrivetError:
+        shelf.take_away()  # what is refused after it was settled is withheld, and said to be
+        raise
     except BaseException:
         if shelf.leave() is not None:
-            with suppress(PrivetError):  # of a ledger that cannot be read now; the first error is the one to tell
+            with suppress(PrivetError, OSError):  # the first error is the one to tell
                 tell_what_waits(ledger.path, ledger.dataset)
         raise
     finally:
         ledger.shelf = None
 
 
-def save_paid(model: Any, path: Path, *, replace: bool) -> None:
-    """Save a fitted model; ``replace`` says whether a file that is there may go.
+def save_paid(model: Any, path: Path, *, replace: bool, check: "Callable[[], None]" = lambda: None) -> None:
+    """Save a fitted model, unless ``check`` refuses; ``replace`` says whether a file that is there may go.
 
     Where it cannot be saved the error says where else it is: a second run would be a second release, at a second price.
     """
@@ -51,8 +54,9 @@ def save_paid(model: Any, path: Path, *, replace: bool) -> None:
         # Somebody else may look for the name and take it at this moment.
         with nullcontext(True) if replace else held(path.resolve().parent, seconds=_PATIENCE_SECONDS) as is_mine:
             _check_free(path, replace=replace, is_mine=is_mine)
+            check()
             model.save(path)
-    except (ParameterError, OSError) as error:
+    except (PrivetError, OSError) as error:
         raise ParameterError(f"{_trouble(error, path)}; {_put_elsewhere(model, path)}") from error
 
 
@@ -75,7 +79,7 @@ def _put_elsewhere(model: Any, path: Path) -> str:
     name = f"{path.name.removesuffix(ending)}-{unforeseeable_name()}{ending}"
     places: tuple[Callable[[], Path | None], ...] = (
         lambda: _saved(model, path.parent / name),
-        lambda: None if model.ledger is None or model.ledger.shelf is None else model.ledger.shelf.leave(),
+        lambda: _left_on_shelf(model),
         lambda: _saved(model, _private_folder() / name),
     )
     for put in places:
@@ -92,6 +96,14 @@ def _saved(model: Any, place: Path) -> Path:
     if model.ledger is not None and model.ledger.shelf is not None:
         model.ledger.shelf.take_away()
     return place
+
+
+def _left_on_shelf(model: Any) -> Path | None:
+    if model.ledger is None or model.ledger.shelf is None:
+        return None
+    shelf = model.ledger.shelf
+    left = shelf.leave()
+    return None if left is None else Path(shelf.handed_out(left))
 
 
 def _private_folder() -> Path:

@@ -166,10 +166,13 @@ def _write(
     from privet.cli.disturbed_rows import DisturbedRows
 
     table: DisturbedRows | None = None
-    is_written = False
+    before = _stamp(files.answers)
 
     def has_answered() -> bool:
-        return is_written or (files.to_stdout and table is not None and table.has_answered)
+        if files.to_stdout:
+            return table is not None and table.has_answered
+        # By the file itself: answers that have their name are out, whatever happens in the next moment.
+        return _stamp(files.answers) != before
 
     with _secret_file(files.secret, has_answered) as secret:
         table = DisturbedRows(files.rows, channel, secret, person, keep_id)
@@ -180,8 +183,15 @@ def _write(
             if files.channel is not None:
                 channel.write(stack.enter_context(whole_file(files.channel)))
             write_answers(table, files.answers, done="disturbed", lines=lines, as_json=None)
-            is_written = True
     return table
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def _write_stdout(table: "DisturbedRows", files: DisturbedFiles, *, lines: bool) -> None:

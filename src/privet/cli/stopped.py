@@ -1,11 +1,11 @@
 """What a command that was stopped has left behind: a reservation, and perhaps a model that is paid for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privet.cli import output
-from privet.errors import LedgerError
+from privet.errors import LedgerError, PrivetError
 
 if TYPE_CHECKING:
     from privet.privacy.ledger import Ledger
@@ -23,28 +23,35 @@ def tell_what_was_stopped(ledger: "Ledger", *, refuse: bool) -> None:
 
 
 def tell_what_waits(ledger: Path, dataset: str, *, refuse: bool = False) -> None:
-    """Say where a model of ``dataset`` is that was paid for and never saved; one that is not on record is removed."""
+    """Say where a model of ``dataset`` is that was paid for and never saved."""
+    for model, spending in waiting_models(ledger, dataset):
+        waits = f"{_stopped(spending)} while it saved its model, which is paid for and waits in {str(model)!r}"
+        if refuse:
+            raise LedgerError(f"{waits}; {_FETCH}, before you pay for another one")
+        output.say(f"{waits}; {_FETCH}")
+
+
+def waiting_models(ledger: Path, dataset: str) -> "Iterator[tuple[Path, Spending]]":
+    """Yield where models of ``dataset`` wait, and their releases; an update that is not on record is removed."""
     from privet.privacy.ledger.account import accounts
     from privet.privacy.ledger.shelf import Shelf
 
     shelf = Shelf(ledger)
-    for model in shelf.left_behind():
+    for left in shelf.left_behind():
         found, entries = accounts(ledger)  # after the look at the shelf: whoever left it there writes no more
-        name, spending = _release_of(found, model.stem)
-        if spending is None:
-            shelf.remove(model)  # its price was never settled, which is said elsewhere
-        elif name == dataset and not _is_on_record(spending, model.stem, entries):
-            shelf.remove(model)  # nobody could tell later which rows are in it, and they might be added once more
+        name, spending = _release_of(found, left.reservation)
+        if spending is None or name != dataset:
+            continue  # of another account, or of another ledger that had this name
+        model = _whole_model(left.path, spending)
+        if model is None and spending.ended is None:
+            shelf.remove(left)  # half written; that it counts as spent is said by `_tell_what_is_open`
+        elif model is None:
+            continue  # somebody has put another file in its place
+        elif _may_be_added_to_twice(model, entries):
+            shelf.remove(left)
             output.say(f"{_stopped(spending)} before its batch was on record: {_WITHHELD}")
-        elif name == dataset:
-            _tell_where(model, spending, refuse=refuse)
-
-
-def _tell_where(model: Path, spending: "Spending", *, refuse: bool) -> None:
-    waits = f"{_stopped(spending)} while it saved its model, which is paid for and waits in {str(model)!r}"
-    if refuse:
-        raise LedgerError(f"{waits}; {_FETCH}, before you pay for another one")
-    output.say(f"{waits}; {_FETCH}")
+        else:
+            yield shelf.handed_out(left.path), spending
 
 
 def _stopped(spending: "Spending") -> str:
@@ -52,26 +59,44 @@ def _stopped(spending: "Spending") -> str:
     return f"the command that made entry {told['entry']} ({told['method']}, {told['time']}) was stopped"
 
 
-def _release_of(found: Sequence["Account"], checksum: str) -> "tuple[str, Spending | None]":
-    """Return the data set and the release of a model, by its checksum."""
-    settled = (
+def _release_of(found: Sequence["Account"], reservation: str) -> "tuple[str, Spending | None]":
+    """Return a release with its data set, by how the hash of its first entry begins."""
+    begun = (
         (account.dataset, spending)
         for account in found
         for spending in account.spendings
-        if spending.ended is not None and spending.ended.body.get("model") == checksum
+        if spending.begun.hash.startswith(reservation)
     )
-    return next(settled, ("", None))
+    return next(begun, ("", None))
 
 
-def _is_on_record(spending: "Spending", checksum: str, entries: Sequence["Entry"]) -> bool:
-    """Return whether all about a model is on record: of one that takes batches, also which it has taken."""
-    from privet.central.leaf_counts import LeafCountClassifier
+def _whole_model(path: Path, spending: "Spending") -> Any:
+    """Return the model in a file, or None where it is half written, or not the one that was settled."""
+    from privet.model_file import checksum_of
+    from privet.registry import load
+
+    try:
+        model = load(path)
+    except PrivetError:
+        return None
+    settled = None if spending.ended is None else spending.ended.body["model"]
+    return model if settled in (None, checksum_of(model.to_document())) else None
+
+
+def _may_be_added_to_twice(model: Any, entries: Sequence["Entry"]) -> bool:
+    """Return whether a model has taken a further batch that is not on record.
+
+    Nobody could tell later which rows are in it, and whose update was stopped will add them again.
+    """
+    from privet.central.update import takes_batches
+    from privet.central.update_history import Version
     from privet.privacy.ledger.bodies import BATCH
-    from privet.registry import METHODS
 
-    if not issubclass(METHODS.get(spending.begun.body["method"], object), LeafCountClassifier):
-        return True
-    return any(entry.kind == BATCH and entry.body["after"] == checksum for entry in entries)
+    if not takes_batches(model):
+        return False
+    version = Version.of(model)
+    known = any(entry.kind == BATCH and entry.body["after"] == version.checksum for entry in entries)
+    return version.n_batches > 1 and not known
 
 
 def _tell_what_is_open(ledger: "Ledger") -> None:

@@ -70,8 +70,7 @@ def update(
         with kept_until_saved(model.ledger):
             with ReadProgress("reading the new rows", lines=progress) as shown:
                 batch.add(*rows, watch=shown.watch)
-            place.check_unchanged()
-            save_paid(model, place.target, replace=force or place.in_place)
+            save_paid(model, place.target, replace=force or place.in_place, check=place.check_unchanged)
     _say_what_is_not_noticed(batch)
     _tell(model, place, dated, as_json=as_json)
 

@@ -9,10 +9,9 @@ away: a secret remembers which channel a field was answered through, and refuses
 import hashlib
 import hmac
 import json
-import os
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,7 +44,9 @@ class Secret:
         self.path = None if path is None else Path(path)
         self._key, self._answered = secure_bytes(_KEY_BYTES), dict[str, str]()
         self._people: str | None = None
-        self._own_trace: tuple[int, int] | None = None
+        # How often the file was used, and the same while nobody else has used it, else None.
+        self._uses, self._is_new_here = 0, True
+        self._own_uses: int | None = None
         if self.path is not None:
             if self.path.exists():
                 self._read(self.path)
@@ -88,10 +89,12 @@ class Secret:
     def take_back(self) -> bool:
         """Remove the file and return True, if this object made it and nobody else has used it."""
         with self._turn():
-            unused = self.path is not None and self._own_trace is not None and _trace(self.path) == self._own_trace
-            if unused and self.path is not None:
+            if self.path is None or self._own_uses is None or not self.path.exists():
+                return False
+            self._look_again()
+            if self._own_uses is not None:
                 self.path.unlink()
-            return unused
+            return self._own_uses is not None
 
     def _pin(self, fingerprints: Mapping[str, str]) -> None:
         self._look_again()
@@ -144,7 +147,9 @@ class Secret:
             self._key = bytes.fromhex(data["key"])
             self._answered = {str(field): str(mark) for field, mark in data["answered"].items()}
             self._people = None if data["people"] is None else str(data["people"])
+            self._uses = data["uses"]
             fits = data["format"] == _FORMAT and data["version"] == _VERSION and len(self._key) == _KEY_BYTES
+            fits = fits and type(self._uses) is int
         except OSError as error:
             raise ChannelError(f"cannot read the secret {str(path)!r}: {error.strerror}; check the path") from error
         except (ValueError, KeyError, TypeError, AttributeError):  # their text may quote the key
@@ -164,25 +169,27 @@ class Secret:
         """Read the file in this object's turn: others may have answered with the same secret meanwhile."""
         if self.path is not None:
             self._read(self.path)
-            self._own_trace = self._own_trace if _trace(self.path) == self._own_trace else None
+            self._own_uses = self._own_uses if self._own_uses == self._uses else None
 
     def _leave_trace(self, *, changed: bool) -> None:
-        """Write what has changed; else touch the file, so that whoever made it sees that another has used it."""
-        if self.path is None:
+        """Write what has changed, and once that this object has used it: whoever made it must see that another has."""
+        if self.path is None or not (changed or self._is_new_here):
             return
-        was_alone = self._own_trace is not None
-        if changed:
+        self._uses += 1
+        try:
             self._write(self.path)
-        else:
-            _touch(self.path)
-        self._own_trace = _trace(self.path) if was_alone else None
+        except ParameterError:  # a file that is only read leaves no trace
+            if changed:
+                raise
+        self._is_new_here = False
+        self._own_uses = None if self._own_uses is None else self._uses
 
     def _create(self, path: Path) -> None:
         """Make the file, whole from its first moment: an empty one would be taken for a lost secret."""
         try:
             with self._turn():
                 write_new(path, json.dumps(self._document(), ensure_ascii=False).encode(), anywhere=True)
-                self._own_trace = _trace(path)
+                self._own_uses = self._uses
         except FileExistsError:
             self._read(path)  # another process has made it meanwhile, and there is one secret
         except OSError as error:
@@ -199,23 +206,8 @@ class Secret:
             "key": self._key.hex(),
             "answered": self._answered,
             "people": self._people,
+            "uses": self._uses,
         }
-
-
-def _trace(path: Path) -> tuple[int, int] | None:
-    """Return what every write and touch changes, or None where there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns
-
-
-def _touch(path: Path) -> None:
-    # By a step of its own: clocks tick too slowly to tell two touches apart.
-    with suppress(OSError):  # where it cannot be touched, nobody can remove it either
-        found = path.stat()
-        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
 
 
 def persons_in_json(persons: Iterable[Any]) -> list[str]:

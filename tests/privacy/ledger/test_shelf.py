@@ -1,6 +1,9 @@
 """A model that is paid for lies beside the ledger until it is saved."""
 
+import errno
+import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +15,7 @@ from privet.privacy.ledger import Reservation
 from privet.privacy.ledger.shelf import Shelf
 
 DATA = agrawal(50, random_state=5)
-MODEL, OTHER = "ab" * 32, "cd" * 32
+ENTRY, OTHER = "ab" * 32, "cd" * 32
 
 
 @pytest.fixture
@@ -26,54 +29,107 @@ def shelf(ledger):
     return ledger.shelf
 
 
+def put(ledger, reservation=ENTRY, text="a model"):
+    shelf = Shelf(ledger)
+    shelf.begin(reservation)
+    shelf.put(text)
+    return shelf
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 def test_what_is_put_there_is_left_behind_once_its_process_lets_go_and_not_before(tmp_path):
-    shelf = Shelf(tmp_path / "ledger.db")
-    shelf.put(MODEL, "a model")
+    shelf = put(tmp_path / "ledger.db")
     assert Shelf(tmp_path / "ledger.db").left_behind() == []
     path = shelf.leave()
-    assert path == tmp_path / "ledger.db.paid" / f"{MODEL}.privet"
+    assert path == tmp_path / f"ledger.db.{ENTRY[:16]}.pending"
     assert path.read_text() == "a model"
-    assert Shelf(tmp_path / "ledger.db").left_behind() == [path]
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    [left] = Shelf(tmp_path / "ledger.db").left_behind()
+    assert (left.path, left.reservation) == (path, ENTRY[:16])
 
 
-def test_what_is_taken_away_leaves_no_folder(tmp_path):
-    shelf = Shelf(tmp_path / "ledger.db")
-    shelf.put(MODEL, "a model")
-    shelf.take_away()
-    assert list(tmp_path.iterdir()) == []
-    assert shelf.leave() is None
+def test_what_is_handed_out_is_called_as_models_are_and_is_left_behind_still(tmp_path):
+    shelf = put(tmp_path / "ledger.db")
+    path = shelf.handed_out(shelf.leave())
+    assert path.name == f"ledger.db.{ENTRY[:16]}.privet"
+    assert [left.path for left in Shelf(tmp_path / "ledger.db").left_behind()] == [path]
+    assert shelf.handed_out(path) == path
 
 
-def test_taking_away_leaves_what_others_put_there(tmp_path):
-    own, other = Shelf(tmp_path / "ledger.db"), Shelf(tmp_path / "ledger.db")
-    own.put(MODEL, "a model")
-    other.put(OTHER, "another")
+def test_what_is_taken_away_leaves_nothing_but_what_others_put_there(tmp_path):
+    own, other = put(tmp_path / "ledger.db"), put(tmp_path / "ledger.db", OTHER)
     own.take_away()
-    assert [path.name for path in (tmp_path / "ledger.db.paid").iterdir()] == [f"{OTHER}.privet"]
+    assert names(tmp_path) == [f"ledger.db.{OTHER[:16]}.pending"]
+    assert own.leave() is None
+    assert other.leave() is not None
 
 
-def test_what_a_killed_writer_left_half_written_goes_with_the_next_look(tmp_path):
-    shelf = Shelf(tmp_path / "ledger.db")
-    shelf.folder.mkdir()
-    (shelf.folder / ".0123456789abcdef.unfinished").write_text("half a mod")
-    assert shelf.left_behind() == []
-    assert not shelf.folder.exists()
+def test_a_link_to_a_ledger_has_the_same_shelf(tmp_path):
+    (tmp_path / "link.db").symlink_to(tmp_path / "ledger.db")
+    (tmp_path / "ledger.db").touch()
+    path = put(tmp_path / "ledger.db").leave()
+    assert [left.path for left in Shelf(tmp_path / "link.db").left_behind()] == [path]
 
 
-def test_what_somebody_else_keeps_there_is_left_alone(tmp_path):
-    shelf = Shelf(tmp_path / "ledger.db")
-    shelf.folder.mkdir()
-    (shelf.folder / "mine.privet").write_text("a model")
-    (shelf.folder / f"{MODEL}.privet").mkdir()
-    assert shelf.left_behind() == []
-    assert len(list(shelf.folder.iterdir())) == 2
+def test_what_is_no_file_of_ones_own_is_neither_opened_nor_taken_for_a_model(tmp_path):
+    ledger, name = tmp_path / "ledger.db", tmp_path / f"ledger.db.{ENTRY[:16]}.pending"
+    ledger.touch()
+    for plant in (
+        name.mkdir,
+        lambda: name.symlink_to(ledger),
+        lambda: name.hardlink_to(ledger),
+        lambda: os.mkfifo(name),
+    ):
+        plant()
+        assert Shelf(ledger).left_behind() == []
+        assert put(ledger).leave() is None
+        _ = name.rmdir() if name.is_dir() else name.unlink()
+    for other in ("mine.privet", "ledger.db.privet", f"ledger.db.{ENTRY[:15]}.privet", f"other.db.{ENTRY[:16]}.privet"):
+        (tmp_path / other).touch()
+    assert Shelf(ledger).left_behind() == []
 
 
-def test_a_disk_that_takes_no_model_does_not_stop_the_release(tmp_path, ledger, shelf):
-    shelf.folder.write_text("a file where the folder should be")
+def test_a_disk_without_locks_leaves_nothing_behind_that_may_be_held(tmp_path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr("privet.file_lock.fcntl.flock", no_locks)
+    shelf = put(tmp_path / "ledger.db")
+    assert Shelf(tmp_path / "ledger.db").left_behind() == []
+    shelf.take_away()
+    assert names(tmp_path) == []
+
+
+def test_a_file_that_somebody_took_for_abandoned_before_it_was_locked_is_made_anew(tmp_path, monkeypatch):
+    from privet.file_lock import lock_within
+
+    def taken_once(descriptor, seconds):
+        monkeypatch.undo()
+        (tmp_path / f"ledger.db.{ENTRY[:16]}.pending").unlink()
+        return lock_within(descriptor, seconds)
+
+    monkeypatch.setattr("privet.privacy.ledger.shelf.lock_within", taken_once)
+    assert put(tmp_path / "ledger.db").leave().read_text() == "a model"
+
+
+def test_many_models_leave_no_file_open(tmp_path):
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(50):
+        put(tmp_path / "ledger.db").take_away()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_disk_that_takes_no_model_does_not_stop_the_release(tmp_path, ledger, shelf, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr("privet.privacy.ledger.shelf.os.fsync", full)
     model = PrivateRDTClassifier(DATA.schema, n_trees=1, height=1, ledger=ledger).fit(DATA.X, DATA.y)
     assert shelf.leave() is None
+    assert names(tmp_path) == ["ledger.db"]
     [spending] = ledger.account().spendings
     assert spending.ended.body["model"] == checksum_of(model.to_document())
 
@@ -82,7 +138,7 @@ def test_the_model_is_there_whole_before_its_price_is_settled(ledger, shelf, mon
     found = []
 
     def look_and_fail(*_):
-        found.extend(load(path) for path in shelf.folder.iterdir())
+        found.extend(load(path) for path in ledger.path.parent.glob("*.pending"))
         raise LedgerError("the ledger is busy; wait")
 
     monkeypatch.setattr(Reservation, "_close", look_and_fail)
@@ -94,4 +150,4 @@ def test_the_model_is_there_whole_before_its_price_is_settled(ledger, shelf, mon
 
 def test_a_model_that_stays_in_memory_is_not_written_down(tmp_path, ledger):
     PrivateRDTClassifier(DATA.schema, n_trees=1, height=1, ledger=ledger).fit(DATA.X, DATA.y)
-    assert [path.name for path in tmp_path.iterdir()] == ["ledger.db"]
+    assert names(tmp_path) == ["ledger.db"]

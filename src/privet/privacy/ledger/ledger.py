@@ -119,6 +119,8 @@ class Ledger:
         of two processes, the second finds what the first has written.
         """
         entry = self._spend(RESERVED, cost, {**note, "what": what, "method": method}, unit=unit, check=check)
+        if self.shelf is not None:
+            self.shelf.begin(entry.hash)
         return Reservation(self._book, self.dataset, cost, entry.number)
 
     def add(self, epsilon: float, *, delta: float = 0.0, what: str, already_released: bool = False) -> None:

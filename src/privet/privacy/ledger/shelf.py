@@ -1,87 +1,108 @@
-"""Where a model lies from before it is settled until it is saved. The argument is in ledger.md.
+"""Where a model lies from before its price is settled until it is saved: beside the ledger. Argued in ledger.md.
 
-A process that dies in between has paid; the next command finds what it paid for here, beside the ledger.
+A process that dies in between has paid; the next command finds here what it has paid for.
 """
 
 import os
+import re
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from privet.checks import is_hex
-from privet.errors import ParameterError
-from privet.file_lock import can_lock, held, try_lock
-from privet.whole_file import remove_unfinished, whole_file
+from privet.file_lock import can_lock, is_abandoned, lock_within, remove_abandoned, unlock
+from privet.whole_file import keep_name
 
-_OWNER_ONLY = 0o700
-_ENDING = ".privet"
-_CHECKSUM_BYTES = 32
+_OWNER_ONLY = 0o600
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_PENDING, _READY = ".pending", ".privet"
+_HASH_DIGITS = 16
+# Who looks whether a file is left behind holds its lock for a moment.
+_TRIES, _PATIENCE_SECONDS = 5, 1.0
+
+
+@dataclass(frozen=True)
+class LeftBehind:
+    """A model whose process ended before it was saved, and how the hash of its reservation's entry begins."""
+
+    path: Path
+    reservation: str
 
 
 class Shelf:
-    """A folder beside a ledger: one file a model, called by its checksum.
+    """Files beside a ledger, for their owner alone, each called by the entry of its reservation.
 
-    Whoever puts a model there holds its lock until it takes it away. Of a process that was killed the lock is free:
-    that tells what was left behind from what is being saved at this moment.
+    Whoever writes one holds its lock until it is gone: that tells what a dead process left from what a living one is
+    saving. Where there are no locks, or the disk takes no file, nothing is kept.
     """
 
     def __init__(self, ledger: Path) -> None:
-        self.folder = ledger.with_name(f"{ledger.name}.paid")
-        self._mine: dict[Path, int] = {}
+        # Of the ledger itself: a link to it has the same shelf.
+        self._ledger = ledger.resolve()
+        self._path, self._descriptor = self._ledger, -1
 
-    def put(self, checksum: str, text: str) -> None:
-        """Write a model down and hold it; where the disk refuses, the model is in memory alone, as it was before."""
-        path = self.folder / f"{checksum}{_ENDING}"
-        with suppress(ParameterError, OSError):
-            self.folder.mkdir(mode=_OWNER_ONLY, exist_ok=True)
-            # Nobody looks here until it is locked, and nobody takes it for left behind.
-            with held(self.folder):
-                with whole_file(path) as file:
-                    file.write(text)
-                self._mine[path] = os.open(path, os.O_RDONLY)
-                try_lock(self._mine[path])
+    def begin(self, reservation: str) -> None:
+        """Take note of the hash of the entry that the next model is paid for by."""
+        self.leave()
+        self._path = self._ledger.with_name(f"{self._ledger.name}.{reservation[:_HASH_DIGITS]}{_PENDING}")
+
+    def put(self, text: str) -> None:
+        """Write a model down, on the disk and held, if that can be."""
+        if not can_lock():
+            return
+        try:
+            self._descriptor = self._locked_new()
+            with os.fdopen(os.dup(self._descriptor), "w", encoding="utf-8") as file:
+                file.write(text)
+            os.fsync(self._descriptor)
+            keep_name(self._path.parent)
+        except OSError:
+            self.take_away()
 
     def take_away(self) -> None:
-        """Remove what this process put here."""
-        for path in self._mine:
+        """Remove the model that this process put here."""
+        if self._descriptor >= 0:
             with suppress(OSError):
-                path.unlink()
+                self._path.unlink()
         self.leave()
-        self._remove_if_empty()
 
     def leave(self) -> Path | None:
-        """Let what this process put here lie for the next one to find, and return where it is, if anything is."""
-        left = next((path for path in self._mine if path.exists()), None)
-        for descriptor in self._mine.values():
-            os.close(descriptor)
-        self._mine.clear()
-        return left
+        """Let the model lie for the next command to find, and return where it is, if it is anywhere."""
+        if self._descriptor < 0:
+            return None
+        with suppress(OSError):
+            unlock(self._descriptor)  # at once, though a forked process may have a copy
+            os.close(self._descriptor)
+        self._descriptor = -1
+        return self._path if self._path.exists() else None
 
-    def left_behind(self) -> list[Path]:
-        """Return the models of processes that ended before they saved them; none where locks cannot tell."""
-        if not can_lock() or not self.folder.is_dir():
-            return []
-        with held(self.folder):
-            remove_unfinished(self.folder)
-            found = [path for path in sorted(self.folder.glob(f"*{_ENDING}")) if _is_model(path) and _is_free(path)]
-        self._remove_if_empty()
+    def left_behind(self) -> list[LeftBehind]:
+        """Return what nobody holds any more; nothing where locks cannot tell."""
+        name = re.compile(rf"{re.escape(self._ledger.name)}\.([0-9a-f]{{{_HASH_DIGITS}}})({_PENDING}|{_READY})")
+        found = []
+        with suppress(OSError):
+            for own in sorted(os.listdir(self._ledger.parent)):  # noqa: PTH208 - quick in large folders
+                match, path = name.fullmatch(own), self._ledger.with_name(own)
+                if match and is_abandoned(path):
+                    found.append(LeftBehind(path, match[1]))
         return found
 
-    def remove(self, path: Path) -> None:
-        """Remove a model that was left behind."""
-        with suppress(OSError):  # the next command tries again
-            path.unlink()
-        self._remove_if_empty()
-
-    def _remove_if_empty(self) -> None:
+    @staticmethod
+    def handed_out(path: Path) -> Path:
+        """Give a model that lies here the ending of a model, and return where it is."""
         with suppress(OSError):
-            self.folder.rmdir()
+            return path.rename(path.with_suffix(_READY))
+        return path
 
+    def remove(self, left: LeftBehind) -> None:
+        """Remove a model that was left behind, if nobody has taken it up meanwhile."""
+        with suppress(OSError):
+            remove_abandoned(left.path)
 
-def _is_model(path: Path) -> bool:
-    """Return whether a file is called as models are here; others are somebody's own."""
-    return is_hex(path.stem, _CHECKSUM_BYTES) and path.is_file()
-
-
-def _is_free(path: Path) -> bool:
-    with held(path, seconds=0) as is_free:
-        return is_free and path.exists()
+    def _locked_new(self) -> int:
+        """Make the file and lock it; anew where somebody took it for abandoned before it was locked."""
+        for _ in range(_TRIES):
+            descriptor = os.open(self._path, _NEW, _OWNER_ONLY)
+            if lock_within(descriptor, _PATIENCE_SECONDS) and os.fstat(descriptor).st_nlink:
+                return descriptor
+            os.close(descriptor)
+        raise BlockingIOError
