@@ -95,7 +95,7 @@ def test_a_table_that_does_not_fit_exits_with_3(refused, text, sentence):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "the schema 'bad.json' is not valid JSON; check its commas and brackets"),
+        ("{", "the schema 'bad.json' is not valid JSON, or nested too deep; check its commas and brackets"),
         ("[]", "a schema is a JSON object with the keys target, classes and attributes"),
         ('{"classes": ["no", "yes"], "attributes": []}', "a schema needs attributes"),
         ('{"classes": ["no", "yes"], "atributes": []}', "the schema lacks 'attributes'; add it"),

@@ -19,7 +19,7 @@ def written(path, text):
 
 def test_a_number_of_more_digits_than_python_reads_is_refused(tmp_path):
     path = written(tmp_path, json.dumps(VALID).replace("[0, 1]", f"[0, {'9' * 5_000}]"))
-    with pytest.raises(SchemaError, match="is not valid JSON; check its commas and brackets"):
+    with pytest.raises(SchemaError, match="is not valid JSON, or nested too deep; check its commas and brackets"):
         Schema.load(path)
 
 

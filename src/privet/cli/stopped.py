@@ -109,5 +109,5 @@ def _tell_what_is_open(ledger: "Ledger") -> None:
         output.say(
             f"the last release of {ledger.dataset!r} (entry {told['entry']}, {told['method']}, {told['time']}) was "
             "never settled: its process was stopped, or is at work still; its "
-            f"epsilon={output.amount(told['epsilon'])} counts as spent"
+            f"epsilon={output.amount(told['epsilon'])} counts as spent, and a further run costs as much again"
         )

@@ -147,7 +147,7 @@ class Secret:
             self._key = bytes.fromhex(data["key"])
             self._answered = {str(field): str(mark) for field, mark in data["answered"].items()}
             self._people = None if data["people"] is None else str(data["people"])
-            self._uses = data["uses"]
+            self._uses = data.get("uses", 0)
             fits = data["format"] == _FORMAT and data["version"] == _VERSION and len(self._key) == _KEY_BYTES
             fits = fits and type(self._uses) is int
         except OSError as error:

@@ -129,8 +129,8 @@ class Schema:
             raise SchemaError(f"the schema {str(path)!r} is larger than any that privet reads; name another") from error
         except ValueError as error:
             raise SchemaError(
-                f"the schema {str(path)!r} is not valid JSON; check its commas and brackets, and that no key is there "
-                "twice"
+                f"the schema {str(path)!r} is not valid JSON, or nested too deep; check its commas and brackets, and "
+                "that no key is there twice"
             ) from error
         return cls.from_json(data)
 

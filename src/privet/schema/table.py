@@ -137,7 +137,8 @@ def check_present(found: Sequence[str], wanted: Sequence[str]) -> None:
         # Where none is there, the first line may be no header but somebody's row.
         headed = len(missing) < len(wanted) or len(wanted) == 1
         close = difflib.get_close_matches(missing[0], [str(name) for name in found if headed], n=1)
-        hint = f"did you mean {close[0]!r}? Rename one of the two" if close else "add it, or ask for another"
+        hint = "add it, or ask for another" if headed else "it has none of those asked for: does it name its columns?"
+        hint = f"did you mean {close[0]!r}? Rename one of the two" if close else hint
         raise DataError(f"the table lacks the column {missing[0]!r}; {hint}")
     repeated = [name for name in wanted if list(found).count(name) > 1]
     if repeated:

@@ -48,7 +48,7 @@ _TROUBLES = {
     "SQLITE_FULL": _DISK,
     "SQLITE_IOERR": _DISK,
 }
-_DAMAGED = "is damaged or no ledger; take it from a backup, and find out what happened"
+_DAMAGED = "is damaged or no ledger; check its name, or take it from a backup, and find out what happened"
 
 
 @dataclass(frozen=True)
