@@ -1,10 +1,13 @@
 """What an attacker gets, over epsilon.
 
 Left, membership inference: whether somebody's row was among those fitted is guessed from how sure the model is of its
-label. The line at the top is what the promise allows an attacker who knows more than this one. Trees of full depth,
-which promise nothing, give away most of their rows. Right, a forest of one tree is fitted to a table with somebody's
-row and without it, again and again: the bound that the answers show stays below the diagonal, and not far below. The
-crosses are of a forest whose noise was halved by mistake.
+label. A forest without privacy, whose trees have each seen every row, down to leaves of one, gives them away: of a
+member and another row the attacker picks the member nine times of ten (AUC 0.9). Of the recommended forest, which is
+right about 82 to 86 % of other rows where that one is about 89 %, he does no better than guess (0.5). The dashed line
+is what its promise allows an attacker who knows more than this one. Right, a forest of one tree is fitted to a table
+with somebody's row and without it, a thousand times each: the bound that the answers show stays below the diagonal,
+and for a small epsilon a third below, since little takes many fits to show. The crosses are of a forest whose noise
+was halved by mistake: they lie above it, and so disprove the claim.
 """
 
 from pathlib import Path
@@ -15,7 +18,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
 import privet
-from privet import Categorical, PrivateRDTClassifier, Schema
+from privet import Categorical, PrivateForestClassifier, PrivateRDTClassifier, Schema
 from privet.attack.neighbours import worst_cases
 from privet.datasets import agrawal
 
@@ -24,7 +27,7 @@ AUDITED = EPSILONS[:3]
 SMALL = Schema([Categorical("a", [5, 9]), Categorical("b", ["u", "v"])], classes=["no", "yes"], rows=40)
 
 
-def main(picture: Path, n_rows: int = 2_000, n_fits: int = 500) -> None:
+def main(picture: Path, n_rows: int = 2_000, n_fits: int = 1_000) -> None:
     """Draw two attacks over what the models cost."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     draw_membership(left, n_rows)
@@ -37,20 +40,24 @@ def main(picture: Path, n_rows: int = 2_000, n_fits: int = 500) -> None:
         ax.legend(frameon=False)
     figure.savefig(picture, dpi=100)
     plt.close(figure)
+    print(f"picture: {picture}")
 
 
 def draw_membership(ax: plt.Axes, n_rows: int) -> None:
     """Draw how well rows of the fit are told from others."""
-    rows = [people(n_rows, random_state=seed) for seed in (0, 1)]
-    schema = agrawal(1).schema
-    found = [
-        privet.membership_inference(PrivateRDTClassifier(schema, epsilon=epsilon).fit(*rows[0]), *rows)
-        for epsilon in EPSILONS
-    ]
-    leaky = privet.membership_inference(RandomForestClassifier(random_state=0).fit(*rows[0]), *rows)
-    ax.plot(EPSILONS, [(1 + attack.most) / 2 for attack in found], color="0.5", linestyle="--", label="allowed")
-    ax.axhline(leaky.auc, color="#D55E00", label="random forest without privacy")
-    ax.plot(EPSILONS, [attack.auc for attack in found], color="#0072B2", marker="o", label="Private-RDT")
+    fitted_to, others = (people(n_rows, random_state=seed) for seed in (0, 1))
+    # What the schema declares must be true of the rows: a forest for fewer learns nothing, and so has nothing to tell.
+    schema = agrawal(n_rows).schema
+    leaky = RandomForestClassifier(bootstrap=False, random_state=0).fit(*fitted_to)
+    private = [PrivateForestClassifier(schema, epsilon=epsilon).fit(*fitted_to) for epsilon in EPSILONS]
+    found = [privet.membership_inference(model, fitted_to, others) for model in [leaky, *private]]
+    for name, model, attack in zip(["none", *EPSILONS], [leaky, *private], found, strict=True):
+        print(
+            f"epsilon {name}: right about {model.score(*others):.1%} of other rows, AUC of the attack {attack.auc:.2f}"
+        )
+    ax.plot(EPSILONS, [(1 + attack.most) / 2 for attack in found[1:]], color="0.5", linestyle="--", label="allowed")
+    ax.axhline(found[0].auc, color="#D55E00", label="forest without privacy")
+    ax.plot(EPSILONS, [attack.auc for attack in found[1:]], color="#0072B2", marker="o", label="recommended forest")
     ax.set(title="membership inference", ylabel="AUC of the attacker; 0.5 is guessing", ylim=(0.4, 1.02))
 
 
@@ -71,6 +78,7 @@ def draw_audits(ax: plt.Axes, n_fits: int) -> None:
             ).epsilon_shown
             for epsilon in AUDITED
         ]  # fmt: skip
+        print(f"{name}: of {AUDITED} at least {', '.join(f'{epsilon:.2f}' for epsilon in shown)} was shown")
         ax.plot(AUDITED, shown, color=colour, marker=marker, label=name)
     ax.plot(AUDITED, AUDITED, color="0.5", linestyle="--", label="claimed")
     ax.set(title="audit: a row, or not", ylabel="epsilon that was shown, at least (95 %)", yscale="log")

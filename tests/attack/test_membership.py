@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from privet import PrivateRDTClassifier
 from privet.attack import membership_inference
 from privet.datasets import agrawal
-from privet.errors import DataError
+from privet.errors import DataError, ParameterError
 
 
 class Remembers:
@@ -29,7 +30,8 @@ def rows(start, n=100):
 def test_a_model_that_remembers_its_rows_gives_them_all_away():
     found = membership_inference(Remembers(), rows(0), rows(500))
     assert (found.advantage, found.auc, found.most) == (1.0, 1.0, 1.0)
-    assert "anything is allowed" in found.sentence
+    assert "the model made no promise" in found.sentence
+    assert not found.promises
 
 
 def test_rows_that_look_alike_are_not_told_apart():
@@ -47,8 +49,8 @@ def test_a_private_forest_is_attacked_within_its_bound():
     data = agrawal(2_000, function=1, random_state=7)
     model = PrivateRDTClassifier(data.schema, epsilon=0.5).fit(data.X[:1000], data.y[:1000])
     found = membership_inference(model, (data.X[:1000], data.y[:1000]), (data.X[1000:], data.y[1000:]))
-    assert found.advantage < found.most + 4 * found.advantage_sd
-    assert f"at most {math.tanh(0.25):.3f} is allowed" in found.sentence
+    assert found.interval[0] <= found.most
+    assert f"its promise allows at most {math.tanh(0.25):.3f}." in found.sentence
 
 
 def test_too_few_rows_and_labels_of_another_kind_are_refused():
@@ -56,3 +58,36 @@ def test_too_few_rows_and_labels_of_another_kind_are_refused():
         membership_inference(Remembers(), rows(0, 2), rows(500))
     with pytest.raises(DataError, match="some labels are none of the model's classes"):
         membership_inference(Remembers(), rows(0), (rows(500)[0], np.full(100, "perhaps")))
+
+
+def test_the_interval_is_that_of_clopper_and_pearson_on_both_rates():
+    found = membership_inference(Remembers(), rows(0, 40), rows(500, 20))
+    # Half of each serves to choose the border: 20 of 20 against 0 of 10, a doubt of 1/80 on each side of each.
+    inside, outside = (binomtest(*hits).proportion_ci(0.975, "exact") for hits in ((20, 20), (0, 10)))
+    assert found.interval == pytest.approx((inside.low - outside.high, inside.high - outside.low))
+    assert f"(95% confidence: {found.interval[0]:.3f} to 1.000)" in found.sentence
+
+
+def test_few_rows_without_a_hit_still_leave_room_for_doubt():
+    low, high = membership_inference(Remembers(), rows(500, 20), rows(900, 20)).interval
+    assert low < -0.3
+    assert high > 0.3
+
+
+@pytest.mark.parametrize("given", [rows(0)[0], rows(0) * 2, None])
+def test_what_is_no_pair_of_rows_and_labels_is_refused(given):
+    with pytest.raises(ParameterError, match=r"rows and their labels; pass each as \(X, y\)"):
+        membership_inference(Remembers(), given, rows(500))
+
+
+def test_labels_of_another_length_and_empty_tables_are_refused_without_a_number():
+    X, y = rows(0)
+    with pytest.raises(DataError, match="^rows and their labels have different lengths; pass one label per row$"):
+        membership_inference(Remembers(), (X, y[:5]), rows(500))
+    with pytest.raises(DataError, match="takes at least four members and four other rows"):
+        membership_inference(Remembers(), (X[:0], y[:0]), rows(500))
+
+
+def test_what_tells_no_chances_is_refused():
+    with pytest.raises(ParameterError, match="asks a fitted model for chances; fit it, or take one that has them"):
+        membership_inference(SimpleNamespace(classes_=[5, 9]), rows(0), rows(500))

@@ -14,8 +14,11 @@ def test_each_case_is_a_line_and_a_sentence_sums_up(privet, tmp_path, monkeypatc
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0].split("  ")[0] == "case"
+    assert lines[0].endswith("fits, both tables")
     assert lines[1].startswith("a row, or an empty table")
-    assert lines[-1].startswith("An attacker who knows every row but one and sees the whole model got at least epsilon")
+    assert lines[-1].startswith(
+        "An attacker who knows every row but one and sees all that is released got at least epsilon"
+    )
 
 
 def test_json_has_the_same_and_a_picture_is_drawn(privet, tmp_path, monkeypatch):
@@ -65,3 +68,19 @@ def test_methods_of_disturbed_answers_and_claims_of_nothing_are_refused(privet, 
     sentence = refused("audit --method reconstruction-tree", EXIT_USAGE)
     assert "states its own local epsilon" in sentence
     assert "epsilon=inf claims nothing" in refused("audit --epsilon inf", EXIT_USAGE)
+
+
+def test_a_control_without_noise_is_caught_and_the_exit_code_stays_0(privet):
+    result = privet("audit --method private-rdt --trees 1 --height 1 --runs 60 --jobs 1 --without-noise --json")
+    assert result.exit_code == 0
+    shown = json.loads(result.stdout)
+    assert shown["contradicts"]
+    assert shown["claimed"]["epsilon"] == 1.0
+    one = json.loads(privet("audit --method private-rdt --trees 1 --one-run 100 --without-noise --json").stdout)
+    assert one["right"] == 100
+
+
+def test_what_is_no_number_of_processes_is_refused(refused):
+    for jobs in (-5, 0):
+        sentence = refused(f"audit --method private-rdt --jobs {jobs}", EXIT_USAGE)
+        assert sentence == f"--jobs {jobs} is no number of processes; pass 1 or more, or -1 for all cores"

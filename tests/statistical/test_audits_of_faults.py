@@ -52,10 +52,19 @@ class PrunedByTheRows(PrivateRDTClassifier):
         return np.where(exact.sum(axis=1, keepdims=True) == 0, 0, noisy), receipt
 
 
+class ChargesForOneRow(PrivateRDTClassifier):
+    """A planted fault: the sensitivity of one row, for a person who has two."""
+
+    def _release_counts(self, forest, schema, rows, epsilon, noise):
+        exact, _ = super()._release_counts(forest, schema, rows, math.inf, noise)
+        return discrete_laplace(exact, epsilon=epsilon, sensitivity=forest.n_trees)
+
+
 FAULTS = {
     "half the noise": HalfTheNoise(TWO, epsilon=1.0, n_trees=1, height=1),
     "the sensitivity of one tree for ten": OneTreeForTen(TWO, epsilon=1.0, n_trees=10, height=1),
     "no noise on empty leaves": NoNoiseOnEmptyLeaves(TWO, epsilon=1.0, n_trees=1, height=1),
+    "a person charged as a row": ChargesForOneRow(TWO, epsilon=1.0, n_trees=1, height=1, unit="person", max_rows=2),
     "pruned by the rows": PrunedByTheRows(TWO, epsilon=1.0, n_trees=1, height=1),
 }
 
@@ -73,7 +82,7 @@ def asked_twice(table):
 
 def test_a_question_asked_twice_and_paid_once_is_caught():
     tables = ALONE.without, ALONE.with_row
-    assert search("asked twice, paid once", asked_twice, tables, epsilon=1.0, read=np.ravel).contradicts
+    assert search("asked twice, paid once", asked_twice, tables, epsilon=1.0, read=np.ravel, n_jobs=-1).contradicts
 
 
 def both_halves(table):
@@ -88,7 +97,9 @@ def both_halves(table):
 
 def test_vertical_parties_composed_in_parallel_are_caught():
     tables = EMPTY.without, EMPTY.with_row
-    assert search("vertical parties composed in parallel", both_halves, tables, epsilon=1.0, read=np.ravel).contradicts
+    assert search(
+        "vertical parties composed in parallel", both_halves, tables, epsilon=1.0, read=np.ravel, n_jobs=-1
+    ).contradicts
 
 
 def test_without_a_fault_the_same_search_finds_nothing():
@@ -111,6 +122,6 @@ def test_the_papers_variant_of_dpdf_is_caught_and_the_sound_one_is_not(variant, 
     case = next(case for case in worst_cases(TEN) if case.name == SECOND.name)
     found = search(
         f"dpdf, variant {variant}", partial(attribute_of_the_root, estimator), (case.without, case.with_row),
-        epsilon=0.03, most=12_800,
+        epsilon=0.03, most=12_800, n_jobs=-1,
     )  # fmt: skip
     assert found.contradicts == caught

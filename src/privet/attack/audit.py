@@ -1,11 +1,9 @@
 """An audit: what attackers can show of an estimator's epsilon. The argument is in audit.md."""
 
-import math
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +12,20 @@ from privet.attack.bound import check_confidence
 from privet.attack.distinguishing import Attack, distinguish
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, Table, worst_cases
-from privet.attack.verdict import CAVEAT, is_proven, verdict
+from privet.attack.releases import Observe, numbers_in
+from privet.attack.subject import check_fits_rows, fitted_apart, is_proven
+from privet.attack.verdict import CAVEAT, claim_of, verdict
 from privet.checks import check_whole
-from privet.errors import NoGuaranteeWarning, ParameterError
+from privet.errors import ParameterError
 from privet.estimator import PrivateClassifier
+from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
 from privet.tree.threads import n_threads
 
 # Told the case, and how many of how many releases there are.
 Watch = Callable[[str, int, int], None]
+# A name, what is observed of a table, and the two tables.
+_Attempt: TypeAlias = tuple[str, Observe, tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -37,15 +40,21 @@ class Audit:
         Of all lower bounds together.
     attacks : dict
         By the name of the case.
-    proven : bool
-        Whether what was audited promises anything.
+    subject : str
+        The name of what was audited.
+    proven : bool or None
+        Whether an argument of privet's stands behind the claim; None of a function, whose promise is its maker's.
+    unit : Unit
+        Whose presence the claim is about.
     """
 
     epsilon: float
     delta: float
     confidence: float
     attacks: dict[str, Attack]
-    proven: bool = True
+    subject: str = ""
+    proven: bool | None = None
+    unit: Unit = EACH_ROW
 
     def __str__(self) -> str:
         """Return the audit in words."""
@@ -75,20 +84,23 @@ class Audit:
     def sentence(self) -> str:
         """The audit in words."""
         claim = f"epsilon = {self.epsilon:g}" + (f", delta = {self.delta:g}" if self.delta else "")
-        found = verdict(self.epsilon_shown, self.most, self.epsilon, proven=self.proven)
+        found = verdict(self.epsilon_shown, self.most, self.epsilon, proven=self.proven, trials="runs")
+        all_but = "every row but one" if self.unit.column is None else f"all rows but those of one {self.unit.name!r}"
         return (
-            f"An attacker who knows every row but one and sees the whole model got at least epsilon = "
-            f"{self.epsilon_shown:.3g}, {found} ({claim}); {100 * self.confidence:.6g}% confidence, "
-            f"{self.runs:,} releases. {CAVEAT}"
+            f"An attacker who knows {all_but} and sees all that is released got at least epsilon = "
+            f"{self.epsilon_shown:.3g}, {found} ({claim}). In {self.runs:,} releases at most {self.most:.3g} could "
+            f"have been shown, with {100 * self.confidence:.6g}% confidence. {CAVEAT}"
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit as plain values."""
         return {
+            "subject": self.subject,
             "claimed": {"epsilon": self.epsilon, "delta": self.delta},
             "epsilon_shown": self.epsilon_shown,
             "could_show_at_most": self.most,
             "proven": self.proven,
+            "unit": self.unit.name,
             "confidence": self.confidence,
             "releases": self.runs,
             "contradicts": self.contradicts,
@@ -109,16 +121,16 @@ class Audit:
 class _Fit:
     """A fit of a fresh clone, and what the attacker reads in it."""
 
-    estimator: Any
+    estimator: PrivateClassifier
     evidence: Evidence
+    names: list[str]
+    unit: Unit
 
     def __call__(self, table: Table) -> NDArray[np.float64]:
-        from sklearn.base import clone
-
-        with warnings.catch_warnings():
-            # Said once, by the audit, and not in each of thousands of fits.
-            warnings.simplefilter("ignore", NoGuaranteeWarning)
-            return self.evidence(clone(self.estimator).fit(table.X, table.y))
+        X: Any = table.X
+        if self.unit.column is not None:
+            X = self.evidence.neighbours.with_people(table, self.names, self.unit.column)
+        return self.evidence(fitted_apart(self.estimator, X, table.y))
 
 
 @dataclass(frozen=True)
@@ -126,10 +138,11 @@ class _Release:
     """Any callable, and what the attacker reads in what it returns."""
 
     release: Callable[[Any], Any]
-    read: Callable[[Any], Any] = field(default=np.ravel)
+    read: Callable[[Any], Any] | None
 
     def __call__(self, table: Any) -> NDArray[np.float64]:
-        return np.asarray(self.read(self.release(table)), dtype=np.float64)
+        released = self.release(table)
+        return numbers_in(released if self.read is None else self.read(released))
 
 
 def audit(
@@ -141,7 +154,7 @@ def audit(
     read: Callable[[Any], Any] | None = None,
     runs: int = 2_000,
     confidence: float = 0.95,
-    n_jobs: int | None = -1,
+    n_jobs: int | None = None,
     watch: Watch | None = None,
 ) -> Audit:
     """Return a lower bound on the epsilon of an estimator, or of any callable that releases something about a table.
@@ -154,16 +167,19 @@ def audit(
         By default, of an estimator, `worst_cases` of its schema. A callable needs two tables: one without, one with the
         row.
     epsilon, delta : float, optional
-        The claim; by default the estimator's own parameters.
+        The claim; by default the estimator's own parameters. With it an estimator without noise (``epsilon=inf``) can
+        be attacked as well, to see that the attack succeeds.
     read : callable, optional
-        Turns what a callable returns into numbers, the attacker's evidence; by default they are numbers already.
+        Turns what a callable returns into equally many numbers each time, the attacker's evidence; by default they are
+        numbers already. NaN and infinity are outcomes like any other.
     runs : int
         Releases of each table and case. The bound comes from half of them: with 2,000 it stays some 0.15 below what
         the attack really gets.
     confidence : float
         That no bound exceeds the truth by luck.
     n_jobs : int, optional
-        Processes; -1 for as many as there are cores.
+        Processes; -1 for as many as there are cores. By default that for an estimator, and one for a callable: forked
+        processes would repeat each other's draws from a generator that it keeps.
     watch : callable, optional
         Told the case, and how many of how many releases there are.
 
@@ -173,38 +189,45 @@ def audit(
         With `epsilon_shown`, a `sentence`, and each case's `Attack`.
     """
     runs, confidence = check_whole("runs", runs, least=20, most=10**8), check_confidence(confidence)
-    claimed = _claim(subject, epsilon, delta)
-    attempts = _attempts(subject, neighbours, read)
-    # The doubt is shared out, so that all bounds hold together: the largest of several is no better than its worst.
+    is_estimator = isinstance(subject, PrivateClassifier)
+    if is_estimator:
+        check_fits_rows(subject)
+    claimed = claim_of(subject, epsilon, delta)
+    unit = Unit(subject.unit, subject.max_rows) if is_estimator else EACH_ROW
+    attempts = _fits(subject, neighbours, unit) if is_estimator else _releases(subject, neighbours, read)
+    n_processes = n_threads(-1 if n_jobs is None and is_estimator else n_jobs)
+    # The doubt is shared out, so that all bounds hold together, and with them their largest.
     each = 1.0 - (1.0 - confidence) / len(attempts)
     attacks = {}
     for name, observe, tables in attempts:
         tell = None if watch is None else partial(watch, name)
         attacks[name] = distinguish(
-            observe, tables, runs=runs, delta=claimed[1], confidence=each, n_jobs=n_threads(n_jobs), watch=tell
+            observe, tables, runs=runs, delta=claimed[1], confidence=each, n_jobs=n_processes, watch=tell
         )
-    return Audit(*claimed, confidence, attacks, proven=is_proven(subject))
+    return Audit(*claimed, confidence, attacks, _name_of(subject), is_proven(subject), unit)
 
 
-def _claim(subject: Any, epsilon: float | None, delta: float | None) -> tuple[float, float]:
-    asked = getattr(subject, "epsilon", None) if epsilon is None else epsilon
-    if asked is None:
-        raise ParameterError("an audit of a callable needs the epsilon that it claims; pass epsilon=")
-    return float(asked), float(getattr(subject, "delta", 0.0) if delta is None else delta)
+def _name_of(subject: Any) -> str:
+    return str(getattr(subject, "method", None) or getattr(subject, "__name__", type(subject).__name__))
 
 
-def _attempts(subject: Any, neighbours: Any, read: Any) -> list[tuple[str, Any, tuple[Any, Any]]]:
-    if not isinstance(subject, PrivateClassifier):
-        if not callable(subject) or not isinstance(neighbours, tuple) or len(neighbours) != 2:
-            raise ParameterError(
-                "an audit is of an estimator of privet, or of a callable and two tables: one without the row, one with"
-            )
-        release = _Release(subject) if read is None else _Release(subject, read)
-        return [("the two tables given", release, neighbours)]
-    if not math.isfinite(subject.epsilon):
-        raise ParameterError("epsilon=inf claims nothing that an audit could contradict; audit a finite epsilon")
-    cases = worst_cases(_declared(subject)) if neighbours is None else neighbours
-    return [(case.name, _Fit(subject, Evidence(case)), (case.without, case.with_row)) for case in cases]
+def _releases(subject: Any, neighbours: Any, read: Any) -> list[_Attempt]:
+    if not callable(subject) or not isinstance(neighbours, tuple) or len(neighbours) != 2:
+        raise ParameterError(
+            "an audit is of an estimator of privet, or of a callable and two tables: one without the row, one with"
+        )
+    return [("the two tables given", _Release(subject, read), neighbours)]
+
+
+def _fits(estimator: PrivateClassifier, neighbours: Any, unit: Unit) -> list[_Attempt]:
+    schema = _declared(estimator)
+    cases = worst_cases(schema, unit) if neighbours is None else list(neighbours)
+    if not cases or not all(isinstance(case, Neighbours) for case in cases):
+        raise ParameterError("neighbours of an estimator are a list of Neighbours; leave it out for the worst cases")
+    return [
+        (case.name, _Fit(estimator, Evidence(case), list(schema.names), unit), (case.without, case.with_row))
+        for case in cases
+    ]
 
 
 def _declared(estimator: PrivateClassifier) -> Schema:

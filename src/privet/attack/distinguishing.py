@@ -1,21 +1,17 @@
 """One attack: many releases of two neighbouring tables, a test learnt on half of them, a bound from the rest."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.attack.bound import epsilon_shown
+from privet.attack.releases import Observe, Watch, observations
 
-# A table in, numbers out: a release, and what the attacker reads in it.
-Observe: TypeAlias = Callable[[Any], NDArray[np.float64]]
-# Told how many of how many releases there are.
-Watch: TypeAlias = Callable[[int, int], None]
-# Releases a task of a worker, so that progress moves and little is sent.
-_CHUNK = 50
+# Beyond it numbers are taken for it: their squares would be no floats.
+_LARGEST = 1e100
 _THRESHOLDS = 200
 _LIKELIER_THAN_NOT = 0.5
 
@@ -62,7 +58,7 @@ def distinguish(
     watch: Watch | None = None,
 ) -> Attack:
     """Tell releases of the second table from those of the first, ``runs`` of each."""
-    seen = [observations(observe, table, runs, n_jobs, part, watch) for part, table in enumerate(tables)]
+    seen = [_outcomes(lines) for lines in observations(observe, tables, runs=runs, n_jobs=n_jobs, watch=watch)]
     half = runs // 2
     score = _learnt(seen[0][:half], seen[1][:half])
     threshold = _best_threshold(score(seen[0][:half]), score(seen[1][:half]), delta, confidence)
@@ -73,52 +69,36 @@ def distinguish(
     return Attack(shown, without, with_row, threshold, 2 * runs, most)
 
 
-def observations(
-    observe: Observe, table: Any, runs: int, n_jobs: int, part: int = 0, watch: Watch | None = None
-) -> NDArray[np.float64]:
-    """Return what was seen in ``runs`` releases of one table, a line each."""
-    sizes = [min(_CHUNK, runs - start) for start in range(0, runs, _CHUNK)]
-    lines, done = [], part * runs
-    for chunk in _chunks(observe, table, sizes, n_jobs):
-        lines.append(chunk)
-        done += len(chunk)
-        if watch is not None:
-            watch(done, 2 * runs)
-    return np.concatenate(lines)
-
-
-def _chunks(observe: Observe, table: Any, sizes: list[int], n_jobs: int) -> Iterator[NDArray[np.float64]]:
-    if n_jobs == 1:
-        yield from (_observed(observe, table, size) for size in sizes)
-        return
-    with ProcessPoolExecutor(n_jobs) as pool:
-        yield from pool.map(_observed, [observe] * len(sizes), [table] * len(sizes), sizes)
-
-
-def _observed(observe: Observe, table: Any, runs: int) -> NDArray[np.float64]:
-    return np.array([np.ravel(observe(table)) for _ in range(runs)], dtype=np.float64)
+def _outcomes(seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return finite numbers; what is NaN or infinite is an outcome of its own, told by a 1 beside a stand-in of 0."""
+    odd = np.isnan(seen), np.isposinf(seen), np.isneginf(seen)
+    return np.hstack([np.where(np.isfinite(seen), np.clip(seen, -_LARGEST, _LARGEST), 0.0), *odd])
 
 
 def _learnt(without: NDArray[np.float64], with_row: NDArray[np.float64]) -> Callable[[Any], NDArray[np.float64]]:
     """Return the test: one number as it is, turned so that it grows with the row; several weighed together."""
-    if without.shape[1] == 1:
-        sign = 1.0 if with_row.mean() >= without.mean() else -1.0
-        return lambda seen: sign * seen[:, 0]
+    both = np.concatenate([without, with_row])
+    varied = np.flatnonzero(np.ptp(both, axis=0))
+    if len(varied) == 0:
+        return lambda seen: np.zeros(len(seen))
+    if len(varied) == 1:
+        sign = 1.0 if with_row[:, varied].mean() >= without[:, varied].mean() else -1.0
+        return lambda seen: sign * seen[:, varied[0]]
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     worlds = np.repeat([False, True], [len(without), len(with_row)])
-    test = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    test.fit(np.concatenate([without, with_row]), worlds)
-    return lambda seen: np.asarray(test.decision_function(seen), dtype=np.float64)
+    test = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(both[:, varied], worlds)
+    return lambda seen: np.asarray(test.decision_function(seen[:, varied]), dtype=np.float64)
 
 
 def _best_threshold(
     without: NDArray[np.float64], with_row: NDArray[np.float64], delta: float, confidence: float
 ) -> float:
     """Return the border at which the runs that the test was learnt on show most."""
-    borders = np.unique(np.quantile(np.concatenate([without, with_row]), np.linspace(0, 1, _THRESHOLDS)))
+    both = np.concatenate([without, with_row])
+    borders = np.unique(np.quantile(both, np.linspace(0, 1, _THRESHOLDS)))
     hits = [(int((with_row > border).sum()), int((without > border).sum())) for border in borders]
     # With hardly a doubt: else the best of many borders is one in a tail that a few lucky runs have made. Where nothing
     # is shown so surely, what is likelier than not is the best guess.
@@ -126,4 +106,6 @@ def _best_threshold(
         shown = [epsilon_shown(*each, len(without), delta=delta, confidence=certain) for each in hits]
         if max(shown) > 0:
             break
-    return float(borders[int(np.argmax(shown))])
+    best = float(borders[int(np.argmax(shown))])
+    beyond = both[both > best]
+    return (best + float(beyond.min())) / 2 if len(beyond) else best

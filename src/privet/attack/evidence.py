@@ -36,7 +36,7 @@ class Evidence:
 
     def _chances(self, model: Any) -> NDArray[np.float64]:
         """Return the log-odds of every class for the row."""
-        chances = np.clip(model.predict_proba(self.neighbours.row.X), 1e-12, 1 - 1e-12)
+        chances = np.clip(model.predict_proba(self.neighbours.row.X[:1]), 1e-12, 1 - 1e-12)
         odds: NDArray[np.float64] = np.log(chances / (1 - chances))
         return odds
 

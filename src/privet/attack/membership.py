@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import DataError
+from privet.attack.bound import greatest_rate, least_rate
+from privet.errors import DataError, ParameterError
+
+_CONFIDENCE = 0.95
+_FEWEST = 4
 
 
 @dataclass(frozen=True)
@@ -18,18 +22,21 @@ class Membership:
     ----------
     advantage : float
         How much oftener the attacker says "member" of members than of others, at a border chosen on other rows.
-    advantage_sd : float
-        Its standard error.
+    interval : tuple of float
+        Holds the advantage over all rows of their kind 95 times of 100, by Clopper and Pearson's bounds on both rates.
     auc : float
         The chance that a member looks more like one than another row does; 1/2 is guessing.
     most : float
-        The largest advantage that the model's epsilon and delta allow anybody.
+        The largest advantage that the model's epsilon and delta allow anybody; 1 where it promises nothing.
+    promises : bool
+        Whether it promises anything.
     """
 
     advantage: float
-    advantage_sd: float
+    interval: tuple[float, float]
     auc: float
     most: float
+    promises: bool
 
     def __str__(self) -> str:
         """Return the attack in words."""
@@ -38,11 +45,12 @@ class Membership:
     @property
     def sentence(self) -> str:
         """The attack in words."""
-        allowed = "anything is allowed" if self.most >= 1 else f"at most {self.most:.3f} is allowed"
+        allowed = f"its promise allows at most {self.most:.3f}" if self.promises else "the model made no promise"
+        low, high = self.interval
         return (
             f"An attacker who asks the model how sure it is of a row's label tells members from others with an "
-            f"advantage of {self.advantage:.3f} (+- {self.advantage_sd:.3f}) and an AUC of {self.auc:.3f}; by the "
-            f"model's promise {allowed}. Guessing has 0 and 0.5."
+            f"advantage of {self.advantage:.3f} (95% confidence: {low:.3f} to {high:.3f}) and an AUC of "
+            f"{self.auc:.3f}; {allowed}. Guessing has 0 and 0.5."
         )
 
 
@@ -60,29 +68,41 @@ def membership_inference(model: Any, members: tuple[Any, Any], others: tuple[Any
     -------
     What is returned speaks of the rows, and to their owner: it is no part of a release.
     """
-    inside, outside = _confidences(model, *members), _confidences(model, *others)
-    if min(len(inside), len(outside)) < 4:
-        raise DataError("membership inference takes at least four members and four other rows; pass more")
+    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
+        raise ParameterError("membership inference asks a fitted model for chances; fit it, or take one that has them")
+    inside, outside = _confidences(model, members), _confidences(model, others)
     border = _best_border(inside[::2], outside[::2])
     said = inside[1::2] > border, outside[1::2] > border
-    rates = [float(own.mean()) for own in said]
-    variance = sum(rate * (1 - rate) / len(own) for rate, own in zip(rates, said, strict=True))
-    return Membership(rates[0] - rates[1], math.sqrt(variance), _auc(inside, outside), _most(model))
+    advantage = float(said[0].mean() - said[1].mean())
+    return Membership(advantage, _interval(*said), _auc(inside, outside), *_promised(model))
 
 
-def _confidences(model: Any, X: Any, y: Any) -> NDArray[np.float64]:
-    chances = model.predict_proba(X)
+def _confidences(model: Any, rows: Any) -> NDArray[np.float64]:
+    if not isinstance(rows, tuple) or len(rows) != 2:
+        raise ParameterError("members and others are rows and their labels; pass each as (X, y)")
+    X, y = rows[0], np.ravel(np.asarray(rows[1], dtype=object))
+    if len(y) != (X.shape[0] if hasattr(X, "shape") else len(X)):
+        raise DataError("rows and their labels have different lengths; pass one label per row")
+    if len(y) < _FEWEST:
+        raise DataError("membership inference takes at least four members and four other rows; pass more")
     places = {label: i for i, label in enumerate(model.classes_)}
-    own = np.array([places.get(label, -1) for label in np.asarray(y, dtype=object)])
+    own = np.array([places.get(label, -1) for label in y])
     if (own < 0).any():
         raise DataError("some labels are none of the model's classes; pass rows of its kind")
-    return np.asarray(chances[np.arange(len(own)), own], dtype=np.float64)
+    return np.asarray(model.predict_proba(X)[np.arange(len(own)), own], dtype=np.float64)
 
 
 def _best_border(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     borders = np.unique(np.concatenate([inside, outside]))
     above = [1 - np.searchsorted(np.sort(scores), borders, side="right") / len(scores) for scores in (inside, outside)]
     return float(borders[int(np.argmax(above[0] - above[1]))])
+
+
+def _interval(inside: NDArray[np.bool_], outside: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return an interval for the difference of two rates; each of four bounds may fail with a quarter of the doubt."""
+    doubt = (1 - _CONFIDENCE) / 4
+    hits = [(int(said.sum()), len(said), doubt) for said in (inside, outside)]
+    return least_rate(*hits[0]) - greatest_rate(*hits[1]), greatest_rate(*hits[0]) - least_rate(*hits[1])
 
 
 def _auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
@@ -92,10 +112,10 @@ def _auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     return float((ranks.sum() - len(inside) * (len(inside) + 1) / 2) / (len(inside) * len(outside)))
 
 
-def _most(model: Any) -> float:
-    """Return (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), the total variation that the promise allows."""
+def _promised(model: Any) -> tuple[float, bool]:
+    """Return the total variation allowed, (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), and whether any is promised."""
     guarantee = getattr(model, "guarantee_", None)
     if guarantee is None or guarantee.epsilon is None or not math.isfinite(guarantee.epsilon):
-        return 1.0
+        return 1.0, False
     epsilon, delta = float(guarantee.epsilon), float(guarantee.delta)
-    return min(1.0, math.tanh(epsilon / 2) + 2 * delta / (1 + math.exp(epsilon)))
+    return min(1.0, math.tanh(epsilon / 2) + 2 * delta / (1 + math.exp(epsilon))), True

@@ -1,12 +1,16 @@
-"""Pairs of tables that differ in one row, made to be told apart."""
+"""Pairs of tables that differ in one row, or in one person's rows, made to be told apart."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Attribute, Numeric, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Of each kind, where a case needs other rows: enough for a choice, few enough that one row tips it.
 _CROWD = 20
@@ -26,20 +30,38 @@ class Table:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two tables; ``row`` is in the second and not in the first."""
+    """Two tables; ``row`` is in the second and not in the first.
+
+    Where people are protected, all rows of ``row`` are one person's, and so are those ``beyond`` the bound, which must
+    not be used; the others are of one person each.
+    """
 
     name: str
     without: Table
     row: Table
+    beyond: Table | None = None
 
     @property
     def with_row(self) -> Table:
         """The table with the row."""
-        return self.without.plus(self.row)
+        table = self.without.plus(self.row)
+        return table if self.beyond is None else table.plus(self.beyond)
+
+    def of_a_person(self, max_rows: int) -> "Neighbours":
+        """Return the same case of a person with the row twice as often as it may be used."""
+        rows = Table(np.repeat(self.row.X, max_rows, axis=0), np.repeat(self.row.y, max_rows))
+        return replace(self, row=rows, beyond=rows)
+
+    def with_people(self, table: Table, names: list[str], column: str) -> "pd.DataFrame":
+        """Return the rows of one of the two tables, and in ``column`` whose they are."""
+        import pandas as pd
+
+        people = np.minimum(np.arange(len(table.y)), len(self.without.y))
+        return pd.DataFrame(table.X, columns=names).assign(**{column: people})
 
 
-def worst_cases(schema: Schema) -> list[Neighbours]:
-    """Return neighbours in which one row shows as much as it can, each by another part of a release."""
+def worst_cases(schema: Schema, unit: Unit = EACH_ROW) -> list[Neighbours]:
+    """Return neighbours in which one row, or person, shows as much as it can, each by another part of a release."""
     first, last = schema.classes[0], schema.classes[-1]
     low, high = [_value(a, last=False) for a in schema.attributes], [_value(a, last=True) for a in schema.attributes]
     row = table_of([high], [last])
@@ -57,7 +79,7 @@ def worst_cases(schema: Schema) -> list[Neighbours]:
         # In a node so small, scores that are scaled by its size may jump.
         alone, second = table_of([low], [first]), table_of([[high[0], *low[1:]]], [last])
         cases.append(Neighbours("a second row, which one attribute tells from the first", alone, second))
-    return cases
+    return cases if unit.column is None else [case.of_a_person(unit.max_rows) for case in cases]
 
 
 def table_of(rows: list[list[Any]], labels: list[Any]) -> Table:

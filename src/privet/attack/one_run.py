@@ -1,7 +1,5 @@
 """An audit in one fit: many rows, each in the table by a coin of its own, and a guess for each. Argued in audit.md."""
 
-import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.attack.bound import check_confidence, epsilon_of_guesses
-from privet.attack.verdict import CAVEAT, is_proven, verdict
+from privet.attack.subject import check_fits_rows, fitted_apart, is_proven
+from privet.attack.verdict import CAVEAT, claim_of, verdict
 from privet.checks import check_whole
-from privet.errors import NoGuaranteeWarning, ParameterError
+from privet.errors import ParameterError
+from privet.estimator import PrivateClassifier
 from privet.model_file import counts_from_json, structure_from_json
+from privet.privacy.unit import ROW
 from privet.schema import Categorical, Schema
 from privet.schema.encoding import Encoder
 
@@ -33,8 +34,8 @@ class OneRun:
         With the stated confidence, the fit's true epsilon is no smaller.
     right, guesses : int
         How many guesses, one a canary, were right.
-    proven : bool
-        Whether what was audited promises anything.
+    proven : bool or None
+        Whether an argument of privet's stands behind the claim.
     """
 
     epsilon: float
@@ -42,7 +43,7 @@ class OneRun:
     right: int
     guesses: int
     confidence: float
-    proven: bool = True
+    proven: bool | None = None
 
     def __str__(self) -> str:
         """Return the audit in words."""
@@ -61,11 +62,12 @@ class OneRun:
     @property
     def sentence(self) -> str:
         """The audit in words."""
-        found = verdict(self.epsilon_shown, self.most, self.epsilon, proven=self.proven)
+        found = verdict(self.epsilon_shown, self.most, self.epsilon, proven=self.proven, trials="canaries")
         return (
             f"An attacker who saw one fit guessed of {self.guesses:,} planted rows whether they were in it, "
             f"{self.right / self.guesses:.1%} rightly: at least epsilon = {self.epsilon_shown:.3g}, {found} "
-            f"(epsilon = {self.epsilon:g}; {100 * self.confidence:.6g}% confidence). {CAVEAT}"
+            f"(epsilon = {self.epsilon:g}). By so many guesses at most {self.most:.3g} could have been shown, with "
+            f"{100 * self.confidence:.6g}% confidence. {CAVEAT}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -83,7 +85,9 @@ class OneRun:
         }
 
 
-def audit_in_one_run(estimator: Any, *, n_canaries: int = 2_000, confidence: float = 0.95) -> OneRun:
+def audit_in_one_run(
+    estimator: Any, *, epsilon: float | None = None, n_canaries: int = 2_000, confidence: float = 0.95
+) -> OneRun:
     """Return a lower bound on epsilon from a single fit.
 
     The estimator is fitted to a table of its own making: one attribute with a category for each canary, in which
@@ -92,7 +96,9 @@ def audit_in_one_run(estimator: Any, *, n_canaries: int = 2_000, confidence: flo
     Parameters
     ----------
     estimator : estimator
-        Unfitted, of a trusted curator, with delta 0.
+        Unfitted, of a trusted curator, with delta 0, that protects rows.
+    epsilon : float, optional
+        The claim; by default the estimator's own.
     n_canaries : int
         Each is in the table with a chance of one half.
     confidence : float
@@ -100,25 +106,32 @@ def audit_in_one_run(estimator: Any, *, n_canaries: int = 2_000, confidence: flo
     """
     n_canaries = check_whole("n_canaries", n_canaries, least=10, most=60_000)
     confidence = check_confidence(confidence)
-    if not math.isfinite(estimator.epsilon) or estimator.get_params().get("delta", 0.0) > 0:
-        raise ParameterError("one run can be held against a finite epsilon with delta 0 only; audit by many runs")
+    claimed = _claim(estimator, epsilon)
     there = np.random.default_rng().random(n_canaries) < 0.5
     scores = _scores(_fitted(estimator, there), n_canaries)
     right = int(((scores > scores.mean()) == there).sum())
     shown = epsilon_of_guesses(right, n_canaries, confidence=confidence)
-    return OneRun(float(estimator.epsilon), shown, right, n_canaries, confidence, is_proven(estimator))
+    return OneRun(claimed, shown, right, n_canaries, confidence, is_proven(estimator))
+
+
+def _claim(estimator: Any, epsilon: float | None) -> float:
+    if not isinstance(estimator, PrivateClassifier):
+        raise ParameterError("one run is of an estimator of privet; audit a callable by many runs")
+    check_fits_rows(estimator)
+    claimed, delta = claim_of(estimator, epsilon, None)
+    if delta > 0:
+        raise ParameterError("one run can be held against an epsilon with delta 0 only; audit by many runs")
+    if estimator.unit != ROW:
+        raise ParameterError("one run plants rows, and this estimator protects people; audit by many runs")
+    return claimed
 
 
 def _fitted(estimator: Any, there: NDArray[np.bool_]) -> Any:
-    from sklearn.base import clone
-
     n = len(there)
     schema = Schema([Categorical("canary", range(n + 1))], classes=list(_CLASSES), rows=(_CROWD + 1) * n)
     rows = np.concatenate([np.flatnonzero(there), np.full(_CROWD * n, n)])[:, None]
     labels = np.where(rows[:, 0] < n, _CLASSES[1], _CLASSES[0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoGuaranteeWarning)  # the audit says so itself
-        return clone(estimator).set_params(schema=schema).fit(rows, labels)
+    return fitted_apart(estimator, rows, labels, schema=schema)
 
 
 def _scores(model: Any, n_canaries: int) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """``privet audit``: attack a method, and say how much of its epsilon was shown."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,9 @@ def audit(
         int | None,
         typer.Option("--one-run", metavar="CANARIES", min=10, help="One fit with so many planted rows instead."),
     ] = None,
+    without_noise: Annotated[
+        bool, typer.Option("--without-noise", help="As a control: fit without noise; the attack should succeed.")
+    ] = False,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the bound.")] = 0.95,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 uses all cores.")] = -1,
     picture: Annotated[
@@ -51,21 +55,24 @@ def audit(
     """Attack a method on tables made for it, and say how much of its epsilon an attacker can show.
 
     No data of yours are read. A bound within the claim proves nothing; one above it disproves the claim.
+
+    The exit code is 0 either way; a script reads "contradicts" in --json.
     """
     refuse_local(method, _LOCAL)
     _check_known(method)
+    _check_jobs(jobs)
     _check_one_run(canaries, runs, picture)
     if picture is not None:
         check_picture(picture, force=force, option="--picture")
     declared = options.load_schema(schema) if schema is not None else _small_schema()
     chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
-    estimator = chosen.estimator(declared, epsilon=epsilon, random_state=None)
+    estimator = chosen.estimator(declared, epsilon=math.inf if without_noise else epsilon, random_state=None)
     if variant == "paper":
         output.say("nothing is proven of this variant; the audit can show that it gives away more than was asked for")
     if canaries is not None:
-        _one_run(estimator, canaries, confidence, as_json=as_json)
+        _one_run(estimator, epsilon, canaries, confidence, as_json=as_json)
         return
-    found = _audited(estimator, _RUNS if runs is None else runs, confidence, jobs)
+    found = _audited(estimator, epsilon, _RUNS if runs is None else runs, confidence, jobs)
     if picture is not None:
         from privet.attack.picture import draw_audit
 
@@ -78,6 +85,11 @@ def _check_known(method: str) -> None:
 
     if method not in METHODS:
         raise ParameterError(f"--method {method!r} cannot be audited; choose from {', '.join(sorted(METHODS))}")
+
+
+def _check_jobs(jobs: int) -> None:
+    if jobs != -1 and jobs < 1:
+        raise ParameterError(f"--jobs {jobs} is no number of processes; pass 1 or more, or -1 for all cores")
 
 
 def _check_one_run(canaries: int | None, runs: int | None, picture: Path | None) -> None:
@@ -93,23 +105,23 @@ def _small_schema() -> "Schema":
     return Schema([Categorical("a", two), Categorical("b", two)], classes=["no", "yes"], rows=40)
 
 
-def _one_run(estimator: Any, canaries: int, confidence: float, *, as_json: bool) -> None:
+def _one_run(estimator: Any, epsilon: float, canaries: int, confidence: float, *, as_json: bool) -> None:
     from privet.attack import audit_in_one_run
 
     with output.working("fitting to the canaries"):
-        found = audit_in_one_run(estimator, n_canaries=canaries, confidence=confidence)
+        found = audit_in_one_run(estimator, epsilon=epsilon, n_canaries=canaries, confidence=confidence)
     if as_json:
         output.print_json(found.to_json())
     else:
         output.print_text(found.sentence)
 
 
-def _audited(estimator: Any, runs: int, confidence: float, jobs: int) -> "Audit":
+def _audited(estimator: Any, epsilon: float, runs: int, confidence: float, jobs: int) -> "Audit":
     from privet.attack import audit
     from privet.cli.step_progress import StepProgress
 
     with StepProgress(estimator.method, "fits") as progress:
-        return audit(estimator, runs=runs, confidence=confidence, n_jobs=jobs, watch=progress.watch)
+        return audit(estimator, epsilon=epsilon, runs=runs, confidence=confidence, n_jobs=jobs, watch=progress.watch)
 
 
 def _tell(found: "Audit", picture: Path | None, *, as_json: bool) -> None:
@@ -120,7 +132,7 @@ def _tell(found: "Audit", picture: Path | None, *, as_json: bool) -> None:
         (name, f"{attack.epsilon_shown:.3g}", *(output.percent(rate) for rate in attack.rates), f"{attack.runs:,}")
         for name, attack in found.attacks.items()
     ]
-    headings = ["case", "at least epsilon", 'says "there" without the row', "with it", "fits"]
+    headings = ["case", "at least epsilon", 'says "there" without the row', "with it", "fits, both tables"]
     output.print_table(headings, cells, right=[1, 2, 3, 4])
     output.print_text()
     output.print_text(found.sentence)
