@@ -134,10 +134,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> NoiseSource:
         return reservation.watch(noise_source(coins, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream))
 
-    def _ledger_note(self) -> dict[str, Any]:
-        """Return what the ledger holds about a released model: nothing that its file does not.
+    def _kept_note(self) -> dict[str, Any]:
+        """Put the model on the ledger's shelf, if it has one, and return what the ledger holds about it.
 
-        A model that is to be saved is on the disk before its price is settled.
+        That is nothing that its file does not.
         """
         document = self.to_document()
         if self.ledger is not None and self.ledger.shelf is not None:

@@ -34,9 +34,17 @@ def held(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def can_lock() -> bool:
-    """Return whether this system has such locks."""
-    return fcntl is not None
+def takes_locks(descriptor: int) -> bool:
+    """Return whether an open file is on a system and a disk that have such locks; it may be locked then."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def try_lock(descriptor: int) -> bool:
@@ -70,7 +78,8 @@ def is_abandoned(path: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Shared: two who look at the same moment must not take each other for its holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return stat.S_ISREG(os.fstat(descriptor).st_mode)
     except OSError:
         return False

@@ -110,19 +110,41 @@ def test_what_is_not_the_model_that_was_settled_is_not_offered(privet, ledger):
     stopped(privet, FIT, "privet.cli.fit.save_paid")
     [waiting] = kept()
     whole = waiting.read_text()
-    for text in ("another file", whole.replace('"checksum": "', '"checksum": "0')):
+    assert privet("fit rows.csv --schema schema.json --epsilon 1 -o other.privet").exit_code == 0
+    for text in ("another file", Path("other.privet").read_text()):
         waiting.write_text(text)
         assert "waits" not in privet("ledger show ledger.db").stderr
+        assert waiting.exists()
     waiting.write_text(whole)
     assert "waits" in privet("ledger show ledger.db").stderr
 
 
-@pytest.mark.parametrize("at", ["privet.cli.paid_model._check_free", "privet.central.update.BatchHistory.record"])
-def test_a_first_fit_waits_though_no_batch_is_on_record(privet, ledger, monkeypatch, at):
-    # As of workers, which take no fingerprint; `update` says that there is none.
+def test_a_first_fit_waits_though_workers_took_no_fingerprint(privet, ledger, monkeypatch):
     monkeypatch.setattr(BatchHistory, "record", lambda *_: None)
-    assert re.search(WAITS, stopped(privet, COUNTS, at))
+    assert re.search(WAITS, stopped(privet, COUNTS, "privet.cli.paid_model._check_free"))
     assert re.search(WAITS, privet("ledger show ledger.db").stderr)
+
+
+def test_a_first_fit_that_is_stopped_before_its_batch_is_on_record_waits(privet, ledger):
+    assert re.search(WAITS, stopped(privet, COUNTS, "privet.central.update.BatchHistory.record"))
+
+
+def test_a_first_fit_in_a_part_is_withheld_then_since_another_part_could_take_the_same_rows(privet, ledger):
+    said = stopped(privet, f"{COUNTS} --part north", "privet.central.update.BatchHistory.record")
+    assert "was stopped before its batch was on record: its model is withheld" in said
+    assert kept() == []
+    assert privet(f"{COUNTS} --part south").exit_code == 0
+
+
+def test_entries_that_are_no_fits_have_no_model_to_wait(privet, ledger):
+    stopped(privet, FIT, "privet.cli.fit.save_paid")
+    [waiting] = kept()
+    ledger.add(0.1, what="a table")
+    added = ledger.account().spendings[-1].begun.hash
+    waiting.rename(f"ledger.db.{added[:16]}.privet")
+    result = privet("ledger show ledger.db")
+    assert result.exit_code == 0
+    assert "waits" not in result.stderr
 
 
 def test_a_model_that_is_refused_after_it_was_settled_is_withheld(privet, ledger, monkeypatch):
@@ -151,7 +173,8 @@ def test_a_model_that_was_whole_before_it_could_be_settled_waits_too(privet, led
 def test_half_of_a_model_is_removed_and_only_what_was_reserved_is_told(privet, ledger):
     stopped(privet, FIT, "privet.privacy.ledger.reservation.Reservation._close")
     [waiting] = kept()
-    waiting.write_bytes(waiting.read_bytes()[:100])
+    waiting.with_suffix(".pending").write_bytes(waiting.read_bytes()[:100])
+    waiting.unlink()
     result = privet("ledger add ledger.db --what table --epsilon 0.1")
     assert "was never settled" in result.stderr
     assert "waits" not in result.stderr

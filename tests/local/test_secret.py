@@ -1,9 +1,11 @@
 """Secrets: words that nobody foresees and that never change, files for their owner alone, one channel a field."""
 
+import errno
 import hashlib
 import hmac
 import json
 import stat
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -178,16 +180,32 @@ def test_a_secret_that_nobody_else_has_used_can_be_taken_back(tmp_path):
     assert not secret.take_back()
 
 
-@pytest.mark.parametrize("uses_first", [False, True])
+@pytest.mark.parametrize("other_first", [False, True])
 @pytest.mark.parametrize("use", [lambda own: own.pin({"age": MARK}), lambda own: own.pin_people("by place")])
-def test_a_secret_that_another_has_used_is_not_taken_back_though_it_says_the_same(tmp_path, use, uses_first):
+def test_a_secret_that_another_has_used_is_not_taken_back_though_it_says_the_same(tmp_path, use, other_first):
     path = tmp_path / "secret.json"
     made, other = Secret(path), Secret(path)
-    for secret in (other, made) if uses_first else (made, other):
+    for secret in (other, made) if other_first else (made, other):
         use(secret)
     assert not made.take_back()
     assert not other.take_back()
     assert path.exists()
+
+
+@pytest.mark.parametrize(("number", "is_refused"), [(errno.ENOSPC, True), (errno.EIO, True), (errno.EROFS, False)])
+def test_a_use_that_can_leave_no_trace_is_refused_unless_nobody_could_remove_the_file(
+    tmp_path, monkeypatch, number, is_refused
+):
+    secret = Secret(tmp_path / "secret.json")
+    secret.pin({"age": MARK})
+
+    def failing(*_):
+        raise OSError(number, "no")
+
+    monkeypatch.setattr("os.fsync", failing)
+    other = Secret(tmp_path / "secret.json")
+    with pytest.raises(ParameterError, match="cannot write to") if is_refused else nullcontext():
+        other.pin({"age": MARK})
 
 
 def test_a_secret_that_was_there_before_is_not_taken_back(tmp_path):

@@ -192,6 +192,7 @@ def audit(
     is_estimator = isinstance(subject, PrivateClassifier)
     if is_estimator:
         check_fits_rows(subject)
+        _check_reads_nothing_else(read)
     claimed = claim_of(subject, epsilon, delta)
     unit = Unit(subject.unit, subject.max_rows) if is_estimator else EACH_ROW
     attempts = _fits(subject, neighbours, unit) if is_estimator else _releases(subject, neighbours, read)
@@ -205,6 +206,11 @@ def audit(
             observe, tables, runs=runs, delta=claimed[1], confidence=each, n_jobs=n_processes, watch=tell
         )
     return Audit(*claimed, confidence, attacks, _name_of(subject), is_proven(subject), unit)
+
+
+def _check_reads_nothing_else(read: Any) -> None:
+    if read is not None:
+        raise ParameterError("read= is for a callable; of an estimator all that it releases is read: leave it out")
 
 
 def _name_of(subject: Any) -> str:

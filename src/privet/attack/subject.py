@@ -32,5 +32,4 @@ def is_proven(subject: Any) -> bool | None:
     """Return whether an argument of privet's stands behind the claim; None of a function, whose maker's it is."""
     if not isinstance(subject, PrivateClassifier):
         return None
-    sound = getattr(subject, "variant", "sound") == "sound" and not subject.unsafe_seeded_noise
-    return sound and math.isfinite(subject.epsilon)
+    return subject._is_sound() and not subject.unsafe_seeded_noise and math.isfinite(subject.epsilon)  # noqa: SLF001

@@ -124,7 +124,7 @@ class CountForestClassifier(ReleasedClassifier):
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
         self._set_fitted(encoder, forest, noisy_counts, self._guarantee(encoder.schema, event))
-        reservation.settle(newest or event, self._ledger_note)
+        reservation.settle(newest or event, self._kept_note)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a count")
         return self
 

@@ -144,7 +144,7 @@ class WeightForestClassifier(ReleasedClassifier):
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
         self._set_fitted(encoder, released, self._guarantee(encoder.schema, event))
-        reservation.settle(event, self._ledger_note)
+        reservation.settle(event, self._kept_note)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a leaf")
         return self
 

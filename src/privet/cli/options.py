@@ -116,7 +116,7 @@ class ModelOptions:
 
 
 def check_known(method: str) -> None:
-    """Refuse a method that does not fit clear rows; all are named."""
+    """Refuse a method that is none for clear rows, and name all there are."""
     from privet.registry import LOCAL_METHODS, METHODS
 
     if method not in METHODS:

@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privet.cli.stopped import tell_what_waits
+from privet.cli.stopped import tell_what_waits, was_settled
 from privet.entropy import unforeseeable_name
 from privet.errors import ParameterError, PrivetError
 from privet.file_lock import held
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from privet.privacy.ledger import Ledger
+    from privet.privacy.ledger.shelf import Shelf
 
 _PATIENCE_SECONDS = 10.0
 
@@ -33,16 +34,20 @@ def kept_until_saved(ledger: "Ledger | None") -> "Iterator[None]":
     try:
         yield
         shelf.take_away()
-    except PrivetError:
-        shelf.take_away()  # what is refused after it was settled is withheld, and said to be
-        raise
-    except BaseException:
-        if shelf.leave() is not None:
-            with suppress(PrivetError, OSError):  # the first error is the one to tell
-                tell_what_waits(ledger.path, ledger.dataset)
+    except BaseException as error:
+        with suppress(PrivetError, OSError):  # the first error is the one to tell
+            _leave(shelf, ledger, is_refusal=isinstance(error, PrivetError))
         raise
     finally:
         ledger.shelf = None
+
+
+def _leave(shelf: "Shelf", ledger: "Ledger", *, is_refusal: bool) -> None:
+    """Leave a model for the next command, and say so; what was refused though it was settled is withheld."""
+    if is_refusal and was_settled(ledger, shelf.reservation):
+        shelf.take_away()
+    elif shelf.leave() is not None:
+        tell_what_waits(ledger.path, ledger.dataset)
 
 
 def save_paid(model: Any, path: Path, *, replace: bool, check: "Callable[[], None]" = lambda: None) -> None:
@@ -99,11 +104,10 @@ def _saved(model: Any, place: Path) -> Path:
 
 
 def _left_on_shelf(model: Any) -> Path | None:
-    if model.ledger is None or model.ledger.shelf is None:
-        return None
-    shelf = model.ledger.shelf
-    left = shelf.leave()
-    return None if left is None else Path(shelf.handed_out(left))
+    from privet.privacy.ledger.shelf import handed_out
+
+    left = None if model.ledger is None or model.ledger.shelf is None else model.ledger.shelf.leave()
+    return None if left is None else handed_out(left)
 
 
 def _private_folder() -> Path:

@@ -1,7 +1,7 @@
 """``privet perturb``: the respondent's side. Clear rows in, and out only what may leave."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from privet.cli import options, output
 from privet.cli.answers import write_answers
 from privet.cli.disturbance import Disturbance
 from privet.cli.disturbed_files import DisturbedFiles
-from privet.errors import ParameterError
+from privet.errors import ParameterError, PrivetError
 from privet.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -145,10 +145,16 @@ def _secret_file(path: Path, has_answered: Callable[[], bool]) -> "Iterator[Secr
         yield secret
     except BaseException:
         # What has gone out cannot be answered anew: with another secret, both answers would average the noise away.
-        if has_answered() or not secret.take_back():
+        if has_answered() or not _is_taken_back(secret):
             _say_new_secret(path, existed=existed)
         raise
     _say_new_secret(path, existed=existed)
+
+
+def _is_taken_back(secret: "Secret") -> bool:
+    with suppress(PrivetError):  # the first error is the one to tell
+        return secret.take_back()
+    return False
 
 
 def _say_new_secret(path: Path, *, existed: bool) -> None:

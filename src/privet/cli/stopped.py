@@ -36,22 +36,30 @@ def waiting_models(ledger: Path, dataset: str) -> "Iterator[tuple[Path, Spending
     from privet.privacy.ledger.account import accounts
     from privet.privacy.ledger.shelf import Shelf
 
-    shelf = Shelf(ledger)
-    for left in shelf.left_behind():
-        found, entries = accounts(ledger)  # after the look at the shelf: whoever left it there writes no more
-        name, spending = _release_of(found, left.reservation)
-        if spending is None or name != dataset:
+    left_behind = Shelf(ledger).left_behind()
+    found, entries = accounts(ledger) if left_behind else ([], [])  # in this order: who left them writes no more
+    for left in left_behind:
+        spending = _release_of([account for account in found if account.dataset == dataset], left.reservation)
+        if spending is None:
             continue  # of another account, or of another ledger that had this name
         model = _whole_model(left.path, spending)
-        if model is None and spending.ended is None:
-            shelf.remove(left)  # half written; that it counts as spent is said by `_tell_what_is_open`
+        if model is None and left.is_pending:
+            left.remove()  # half written; that it counts as spent is said by `_tell_what_is_open`
         elif model is None:
             continue  # somebody has put another file in its place
-        elif _may_be_added_to_twice(model, entries):
-            shelf.remove(left)
+        elif _lacks_its_batch(model, spending, entries):
+            left.remove()
             output.say(f"{_stopped(spending)} before its batch was on record: {_WITHHELD}")
         else:
-            yield shelf.handed_out(left.path), spending
+            yield left.hand_out(), spending
+
+
+def was_settled(ledger: "Ledger", reservation: str) -> bool:
+    """Return whether what was reserved by the entry with this hash has been settled."""
+    from privet.privacy.ledger.bodies import SETTLED
+
+    spending = _release_of([ledger.account()], reservation)
+    return spending is not None and spending.state == SETTLED
 
 
 def _stopped(spending: "Spending") -> str:
@@ -59,15 +67,13 @@ def _stopped(spending: "Spending") -> str:
     return f"the command that made entry {told['entry']} ({told['method']}, {told['time']}) was stopped"
 
 
-def _release_of(found: Sequence["Account"], reservation: str) -> "tuple[str, Spending | None]":
-    """Return a release with its data set, by how the hash of its first entry begins."""
-    begun = (
-        (account.dataset, spending)
-        for account in found
-        for spending in account.spendings
-        if spending.begun.hash.startswith(reservation)
-    )
-    return next(begun, ("", None))
+def _release_of(found: Sequence["Account"], reservation: str) -> "Spending | None":
+    """Return a release by how the hash of its reservation begins; none that was given back, or made elsewhere."""
+    from privet.privacy.ledger.bodies import RESERVED, SETTLED
+
+    spendings = [spending for account in found for spending in account.spendings]
+    kept = [spending for spending in spendings if spending.state in (RESERVED, SETTLED)]
+    return next((spending for spending in kept if spending.begun.hash.startswith(reservation)), None)
 
 
 def _whole_model(path: Path, spending: "Spending") -> Any:
@@ -79,14 +85,14 @@ def _whole_model(path: Path, spending: "Spending") -> Any:
         model = load(path)
     except PrivetError:
         return None
-    settled = None if spending.ended is None else spending.ended.body["model"]
-    return model if settled in (None, checksum_of(model.to_document())) else None
+    is_it = spending.ended is None or spending.ended.body.get("model") == checksum_of(model.to_document())
+    return model if is_it else None
 
 
-def _may_be_added_to_twice(model: Any, entries: Sequence["Entry"]) -> bool:
-    """Return whether a model has taken a further batch that is not on record.
+def _lacks_its_batch(model: Any, spending: "Spending", entries: Sequence["Entry"]) -> bool:
+    """Return whether rows are in a model that nobody would know again, where that matters.
 
-    Nobody could tell later which rows are in it, and whose update was stopped will add them again.
+    They could be added to the model once more, or be paid for in another part as well.
     """
     from privet.central.update import takes_batches
     from privet.central.update_history import Version
@@ -96,7 +102,7 @@ def _may_be_added_to_twice(model: Any, entries: Sequence["Entry"]) -> bool:
         return False
     version = Version.of(model)
     known = any(entry.kind == BATCH and entry.body["after"] == version.checksum for entry in entries)
-    return version.n_batches > 1 and not known
+    return not known and (version.n_batches > 1 or spending.begun.body["part"] is not None)
 
 
 def _tell_what_is_open(ledger: "Ledger") -> None:

@@ -6,6 +6,7 @@ the same answer twice. A second channel for a field would be a second answer, an
 away: a secret remembers which channel a field was answered through, and refuses another.
 """
 
+import errno
 import hashlib
 import hmac
 import json
@@ -26,6 +27,7 @@ from privet.whole_file import whole_file, write_new
 
 _FORMAT, _VERSION = "privet-secret", 1
 _KEY_BYTES = 32
+_READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 # The mark of a field that is given as it is; it is not remembered, since nothing is left to hide.
 CLEAR = "clear"
 
@@ -44,9 +46,9 @@ class Secret:
         self.path = None if path is None else Path(path)
         self._key, self._answered = secure_bytes(_KEY_BYTES), dict[str, str]()
         self._people: str | None = None
-        # How often the file was used, and the same while nobody else has used it, else None.
-        self._uses, self._is_new_here = 0, True
-        self._own_uses: int | None = None
+        # How often the file was used; and how often when it was made here and nobody else had used it, else None.
+        self._uses, self._has_left_trace = 0, False
+        self._uses_if_alone: int | None = None
         if self.path is not None:
             if self.path.exists():
                 self._read(self.path)
@@ -89,12 +91,19 @@ class Secret:
     def take_back(self) -> bool:
         """Remove the file and return True, if this object made it and nobody else has used it."""
         with self._turn():
-            if self.path is None or self._own_uses is None or not self.path.exists():
+            if self.path is None or not self._is_alone(self.path):
                 return False
-            self._look_again()
-            if self._own_uses is not None:
+            try:
                 self.path.unlink()
-            return self._own_uses is not None
+            except OSError:
+                return False
+            return True
+
+    def _is_alone(self, path: Path) -> bool:
+        if self._uses_if_alone is not None and path.exists():
+            self._look_again()
+            return self._uses_if_alone is not None
+        return False
 
     def _pin(self, fingerprints: Mapping[str, str]) -> None:
         self._look_again()
@@ -169,27 +178,28 @@ class Secret:
         """Read the file in this object's turn: others may have answered with the same secret meanwhile."""
         if self.path is not None:
             self._read(self.path)
-            self._own_uses = self._own_uses if self._own_uses == self._uses else None
+            self._uses_if_alone = self._uses_if_alone if self._uses_if_alone == self._uses else None
 
     def _leave_trace(self, *, changed: bool) -> None:
         """Write what has changed, and once that this object has used it: whoever made it must see that another has."""
-        if self.path is None or not (changed or self._is_new_here):
+        if self.path is None or (self._has_left_trace and not changed):
             return
         self._uses += 1
         try:
             self._write(self.path)
-        except ParameterError:  # a file that is only read leaves no trace
-            if changed:
+        except ParameterError as error:
+            # Where the folder is only to be read, whoever made the secret cannot remove it either.
+            if changed or not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _READ_ONLY:
                 raise
-        self._is_new_here = False
-        self._own_uses = None if self._own_uses is None else self._uses
+        self._has_left_trace = True
+        self._uses_if_alone = None if self._uses_if_alone is None else self._uses
 
     def _create(self, path: Path) -> None:
         """Make the file, whole from its first moment: an empty one would be taken for a lost secret."""
         try:
             with self._turn():
                 write_new(path, json.dumps(self._document(), ensure_ascii=False).encode(), anywhere=True)
-                self._own_uses = self._uses
+                self._uses_if_alone = self._uses
         except FileExistsError:
             self._read(path)  # another process has made it meanwhile, and there is one secret
         except OSError as error:

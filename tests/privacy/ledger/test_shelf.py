@@ -1,9 +1,9 @@
 """A model that is paid for lies beside the ledger until it is saved."""
 
 import errno
+import fcntl
 import os
 import stat
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +12,7 @@ from privet.datasets import agrawal
 from privet.errors import LedgerError
 from privet.model_file import checksum_of
 from privet.privacy.ledger import Reservation
-from privet.privacy.ledger.shelf import Shelf
+from privet.privacy.ledger.shelf import Shelf, handed_out
 
 DATA = agrawal(50, random_state=5)
 ENTRY, OTHER = "ab" * 32, "cd" * 32
@@ -53,10 +53,10 @@ def test_what_is_put_there_is_left_behind_once_its_process_lets_go_and_not_befor
 
 def test_what_is_handed_out_is_called_as_models_are_and_is_left_behind_still(tmp_path):
     shelf = put(tmp_path / "ledger.db")
-    path = shelf.handed_out(shelf.leave())
+    path = handed_out(shelf.leave())
     assert path.name == f"ledger.db.{ENTRY[:16]}.privet"
     assert [left.path for left in Shelf(tmp_path / "ledger.db").left_behind()] == [path]
-    assert shelf.handed_out(path) == path
+    assert handed_out(path) == path
 
 
 def test_what_is_taken_away_leaves_nothing_but_what_others_put_there(tmp_path):
@@ -92,15 +92,26 @@ def test_what_is_no_file_of_ones_own_is_neither_opened_nor_taken_for_a_model(tmp
     assert Shelf(ledger).left_behind() == []
 
 
-def test_a_disk_without_locks_leaves_nothing_behind_that_may_be_held(tmp_path, monkeypatch):
+def test_a_disk_without_locks_keeps_nothing(tmp_path, monkeypatch):
     def no_locks(*_):
         raise OSError(errno.ENOLCK, "no locks")
 
     monkeypatch.setattr("privet.file_lock.fcntl.flock", no_locks)
-    shelf = put(tmp_path / "ledger.db")
-    assert Shelf(tmp_path / "ledger.db").left_behind() == []
-    shelf.take_away()
+    assert put(tmp_path / "ledger.db").leave() is None
     assert names(tmp_path) == []
+
+
+def test_a_file_that_others_keep_locked_is_given_up_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("privet.privacy.ledger.shelf.lock_within", lambda *_: False)
+    assert put(tmp_path / "ledger.db").leave() is None
+    assert names(tmp_path) == []
+
+
+def test_two_who_look_at_once_both_see_it(tmp_path):
+    path = put(tmp_path / "ledger.db").leave()
+    with path.open() as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        assert [left.path for left in Shelf(tmp_path / "ledger.db").left_behind()] == [path]
 
 
 def test_a_file_that_somebody_took_for_abandoned_before_it_was_locked_is_made_anew(tmp_path, monkeypatch):
@@ -115,11 +126,17 @@ def test_a_file_that_somebody_took_for_abandoned_before_it_was_locked_is_made_an
     assert put(tmp_path / "ledger.db").leave().read_text() == "a model"
 
 
-def test_many_models_leave_no_file_open(tmp_path):
-    before = len(list(Path("/proc/self/fd").iterdir()))
-    for _ in range(50):
-        put(tmp_path / "ledger.db").take_away()
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+def test_what_is_opened_is_closed(tmp_path, monkeypatch):
+    opened = []
+    really = os.open
+    monkeypatch.setattr(
+        "privet.privacy.ledger.shelf.os.open", lambda *words: opened.append(really(*words)) or opened[-1]
+    )
+    put(tmp_path / "ledger.db").take_away()
+    put(tmp_path / "ledger.db").leave()
+    for descriptor in opened:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)
 
 
 def test_a_disk_that_takes_no_model_does_not_stop_the_release(tmp_path, ledger, shelf, monkeypatch):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from privet.file_lock import can_lock, is_abandoned, lock_within, remove_abandoned, unlock
+from privet.file_lock import is_abandoned, lock_within, remove_abandoned, takes_locks, unlock
 from privet.whole_file import keep_name
 
 _OWNER_ONLY = 0o600
@@ -27,6 +27,20 @@ class LeftBehind:
     path: Path
     reservation: str
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether nobody was told of it yet."""
+        return self.path.suffix == _PENDING
+
+    def hand_out(self) -> Path:
+        """Give the file the ending of a model, and return where it is."""
+        return handed_out(self.path)
+
+    def remove(self) -> None:
+        """Remove it, unless somebody has taken it up meanwhile."""
+        with suppress(OSError):
+            remove_abandoned(self.path)
+
 
 class Shelf:
     """Files beside a ledger, for their owner alone, each called by the entry of its reservation.
@@ -38,19 +52,22 @@ class Shelf:
     def __init__(self, ledger: Path) -> None:
         # Of the ledger itself: a link to it has the same shelf.
         self._ledger = ledger.resolve()
-        self._path, self._descriptor = self._ledger, -1
+        self._path: Path | None = None
+        self._descriptor = -1
+        self.reservation = ""
 
     def begin(self, reservation: str) -> None:
         """Take note of the hash of the entry that the next model is paid for by."""
         self.leave()
+        self.reservation = reservation
         self._path = self._ledger.with_name(f"{self._ledger.name}.{reservation[:_HASH_DIGITS]}{_PENDING}")
 
     def put(self, text: str) -> None:
         """Write a model down, on the disk and held, if that can be."""
-        if not can_lock():
+        if self._path is None:
             return
         try:
-            self._descriptor = self._locked_new()
+            self._descriptor = _locked_new(self._path)
             with os.fdopen(os.dup(self._descriptor), "w", encoding="utf-8") as file:
                 file.write(text)
             os.fsync(self._descriptor)
@@ -60,14 +77,14 @@ class Shelf:
 
     def take_away(self) -> None:
         """Remove the model that this process put here."""
-        if self._descriptor >= 0:
+        if self._path is not None and self._descriptor >= 0:
             with suppress(OSError):
                 self._path.unlink()
         self.leave()
 
     def leave(self) -> Path | None:
         """Let the model lie for the next command to find, and return where it is, if it is anywhere."""
-        if self._descriptor < 0:
+        if self._path is None or self._descriptor < 0:
             return None
         with suppress(OSError):
             unlock(self._descriptor)  # at once, though a forked process may have a copy
@@ -77,7 +94,7 @@ class Shelf:
 
     def left_behind(self) -> list[LeftBehind]:
         """Return what nobody holds any more; nothing where locks cannot tell."""
-        name = re.compile(rf"{re.escape(self._ledger.name)}\.([0-9a-f]{{{_HASH_DIGITS}}})({_PENDING}|{_READY})")
+        name = re.compile(rf"{re.escape(self._ledger.name)}\.([0-9a-f]{{{_HASH_DIGITS}}})\.(pending|privet)")
         found = []
         with suppress(OSError):
             for own in sorted(os.listdir(self._ledger.parent)):  # noqa: PTH208 - quick in large folders
@@ -86,23 +103,23 @@ class Shelf:
                     found.append(LeftBehind(path, match[1]))
         return found
 
-    @staticmethod
-    def handed_out(path: Path) -> Path:
-        """Give a model that lies here the ending of a model, and return where it is."""
-        with suppress(OSError):
-            return path.rename(path.with_suffix(_READY))
-        return path
 
-    def remove(self, left: LeftBehind) -> None:
-        """Remove a model that was left behind, if nobody has taken it up meanwhile."""
-        with suppress(OSError):
-            remove_abandoned(left.path)
+def handed_out(path: Path) -> Path:
+    """Give a file on a shelf the ending of a model, and return where it is."""
+    with suppress(OSError):
+        return path.rename(path.with_suffix(_READY))
+    return path
 
-    def _locked_new(self) -> int:
-        """Make the file and lock it; anew where somebody took it for abandoned before it was locked."""
-        for _ in range(_TRIES):
-            descriptor = os.open(self._path, _NEW, _OWNER_ONLY)
-            if lock_within(descriptor, _PATIENCE_SECONDS) and os.fstat(descriptor).st_nlink:
-                return descriptor
-            os.close(descriptor)
-        raise BlockingIOError
+
+def _locked_new(path: Path) -> int:
+    """Make a file and lock it; anew where somebody took it for abandoned before it was locked."""
+    for _ in range(_TRIES):
+        descriptor = os.open(path, _NEW, _OWNER_ONLY)
+        has_locks = takes_locks(descriptor)
+        if has_locks and lock_within(descriptor, _PATIENCE_SECONDS) and os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)
+        path.unlink(missing_ok=True)
+        if not has_locks:
+            break
+    raise BlockingIOError
