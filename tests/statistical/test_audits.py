@@ -93,7 +93,7 @@ NEAREST = {
     "private-rdt, 1 tree": (SOUND["private-rdt, 1 tree"], ALONE, 4_000),
     "private-rdt, 3 trees": (PrivateRDTClassifier(TWO, epsilon=1.0, n_trees=3, height=1), ALONE, 10_000),
     "dp-rf, 1 tree": (SOUND["dp-rf, 1 tree"], ALONE, 4_000),
-    "dpdf, height 1": (SOUND["dpdf, height 1"], TIPS, 10_000),
+    "dpdf, height 1": (SOUND["dpdf, height 1"], TIPS, 20_000),
     "private-id3, 1 attribute": (PrivateID3Classifier(ONE, epsilon=1.0), of_one(ALONE), 4_000),
     "private-forest": (PrivateForestClassifier(CROWDED, epsilon=1.0), CROWD, 8_000),
 }
