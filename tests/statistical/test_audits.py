@@ -138,7 +138,7 @@ def test_diffpid3_comes_near_to_its_claim_where_all_that_was_drawn_is_seen():
     # A quarter for the sizes of each of two levels: the file has neither.
     model = SizesShown(TWO, epsilon=1.0, height=1, criterion="n_gini")
     tables = TIPS.without, TIPS.with_row
-    found = audit(partial(fitted, model), tables, epsilon=1.0, read=sizes_too, runs=12_000, n_jobs=-1)
+    found = audit(partial(fitted, model), tables, epsilon=1.0, read=sizes_too, runs=20_000, n_jobs=-1)
     tell("diffpid3, height 1, with its sizes", found, TIPS.name)
     assert found.epsilon_shown > 0.7
     assert beyond_doubt(found) <= 1.0
