@@ -25,7 +25,7 @@ from privet.counting.opening import has_own_labels, opened
 from privet.counting.partitioned_rows import PartitionedRows
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
-from privet.model_file import checksum_of, spelled, write_document
+from privet.model_file import sealed, spelled, write_document
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
 from privet.privacy.unit import Unit
@@ -139,10 +139,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         That is nothing that its file does not.
         """
-        document = self.to_document()
+        file = sealed(self.to_document())
         if self.ledger is not None and self.ledger.shelf is not None:
-            self.ledger.shelf.put(spelled(document))
-        return {"model": checksum_of(document), "leaks": list(self.guarantee_.leaks)}
+            self.ledger.shelf.put(spelled(file))
+        return {"model": file["checksum"], "leaks": list(self.guarantee_.leaks)}
 
     def _is_sound(self) -> bool:
         """Return whether the method is used in a form that its argument covers."""

@@ -36,28 +36,12 @@ def held(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
 
 def takes_locks(descriptor: int) -> bool:
     """Return whether an open file is on a system and a disk that have such locks; it may be locked then."""
-    if fcntl is None:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return True
+    return _locked(descriptor) is not None
 
 
 def try_lock(descriptor: int) -> bool:
     """Lock an open file or folder until it is unlocked or all copies are closed; return False where others have it."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
+    return _locked(descriptor) is not False
 
 
 def unlock(descriptor: int) -> None:
@@ -111,6 +95,19 @@ def remove_abandoned(path: Path) -> None:
             path.rmdir()
     finally:
         os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool | None:
+    """Lock and return True, or False where others have it, or None where there are no locks."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
 def _opened(path: str | Path) -> int | None:

@@ -43,18 +43,23 @@ _KEYS = {
 def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
     """Write a model document; a file that is there is replaced whole or not at all."""
     with whole_file(path) as file:
-        file.write(spelled(document))
+        file.write(spelled(sealed(document)))
 
 
-def spelled(document: Mapping[str, Any]) -> str:
-    """Return the text of the file of a model document."""
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a model document as its file has it: with format, version and checksum."""
     body = {"format": FORMAT, "version": VERSION, **document}
-    return json.dumps({**body, "checksum": checksum(body)}, ensure_ascii=False, allow_nan=False)
+    return {**body, "checksum": checksum(body)}
+
+
+def spelled(file: Mapping[str, Any]) -> str:
+    """Return the text of a sealed document."""
+    return json.dumps(file, ensure_ascii=False, allow_nan=False)
 
 
 def checksum_of(document: Mapping[str, Any]) -> str:
     """Return the checksum that the file of a model document has."""
-    return checksum({"format": FORMAT, "version": VERSION, **document})
+    return str(sealed(document)["checksum"])
 
 
 def read_document(path: str | Path) -> dict[str, Any]:

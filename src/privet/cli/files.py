@@ -34,3 +34,12 @@ def check_picture(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), opt
     if path.suffix.lower() not in _PICTURES:
         raise ParameterError(f"a picture is written as {', '.join(_PICTURES)}; name it so instead of {path.name!r}")
     check_output(path, force=force, inputs=inputs, option=option)
+
+
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes when another file takes a name, or None where there is none that can be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -44,6 +44,8 @@ def kept_until_saved(ledger: "Ledger | None") -> "Iterator[None]":
 
 def _leave(shelf: "Shelf", ledger: "Ledger", *, is_refusal: bool) -> None:
     """Leave a model for the next command, and say so; what was refused though it was settled is withheld."""
+    if not shelf.holds_a_model:
+        return
     if is_refusal and was_settled(ledger, shelf.reservation):
         shelf.take_away()
     elif shelf.leave() is not None:
@@ -98,16 +100,22 @@ def _put_elsewhere(model: Any, path: Path) -> str:
 
 def _saved(model: Any, place: Path) -> Path:
     model.save(place)
-    if model.ledger is not None and model.ledger.shelf is not None:
-        model.ledger.shelf.take_away()
+    shelf = _shelf_of(model)
+    if shelf is not None:
+        shelf.take_away()
     return place
 
 
 def _left_on_shelf(model: Any) -> Path | None:
     from privet.privacy.ledger.shelf import handed_out
 
-    left = None if model.ledger is None or model.ledger.shelf is None else model.ledger.shelf.leave()
+    shelf = _shelf_of(model)
+    left = None if shelf is None else shelf.leave()
     return None if left is None else handed_out(left)
+
+
+def _shelf_of(model: Any) -> "Shelf | None":
+    return None if model.ledger is None else model.ledger.shelf
 
 
 def _private_folder() -> Path:

@@ -11,6 +11,7 @@ from privet.cli import options, output
 from privet.cli.answers import write_answers
 from privet.cli.disturbance import Disturbance
 from privet.cli.disturbed_files import DisturbedFiles
+from privet.cli.files import stamp
 from privet.errors import ParameterError, PrivetError
 from privet.whole_file import whole_file
 
@@ -172,13 +173,13 @@ def _write(
     from privet.cli.disturbed_rows import DisturbedRows
 
     table: DisturbedRows | None = None
-    before = _stamp(files.answers)
+    before = stamp(files.answers)
 
     def has_answered() -> bool:
         if files.to_stdout:
             return table is not None and table.has_answered
         # By the file itself: answers that have their name are out, whatever happens in the next moment.
-        return _stamp(files.answers) != before
+        return stamp(files.answers) != before
 
     with _secret_file(files.secret, has_answered) as secret:
         table = DisturbedRows(files.rows, channel, secret, person, keep_id)
@@ -190,14 +191,6 @@ def _write(
                 channel.write(stack.enter_context(whole_file(files.channel)))
             write_answers(table, files.answers, done="disturbed", lines=lines, as_json=None)
     return table
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns
 
 
 def _write_stdout(table: "DisturbedRows", files: DisturbedFiles, *, lines: bool) -> None:

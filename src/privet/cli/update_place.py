@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Self
 
-from privet.cli.files import check_output
+from privet.cli.files import check_output, stamp
 from privet.cli.output import printable
 from privet.errors import ModelFileError, ParameterError
 from privet.file_lock import held
@@ -23,20 +23,20 @@ class Place:
     source: Path
     target: Path
     folder: Path | None
-    stamp: tuple[int, int, int]
+    stamp: tuple[int, int, int] | None
 
     @classmethod
     def of(cls, model: Path, destination: Path | None, dated: str | None) -> Self:
         """Return the place that the options name; a date that a folder cannot take is refused."""
         if not model.is_dir():
-            return cls(model, destination or model, None, _stamp(model))
+            return cls(model, destination or model, None, stamp(model))
         if destination is not None:
             raise ParameterError(f"the folder {str(model)!r} keeps its states by date; leave -o out")
         if dated is None:
             raise ParameterError(f"the folder {str(model)!r} keeps states by date; give the batch's with --dated")
         newest = newest_state(model)
         _check_after(dated, newest.name.partition(".")[0], model)
-        return cls(newest, model / f"{dated}.privet", model, _stamp(newest))
+        return cls(newest, model / f"{dated}.privet", model, stamp(newest))
 
     @property
     def in_place(self) -> bool:
@@ -71,7 +71,7 @@ class Place:
     def check_unchanged(self) -> None:
         """Refuse to write over what another update has made meanwhile."""
         overtaken = self.folder is not None and newest_state(self.folder) != self.source
-        if overtaken or _stamp(self.source) != self.stamp:
+        if overtaken or stamp(self.source) != self.stamp:
             raise ModelFileError(
                 f"{str(self.folder or self.source)!r} changed while this update was made, and was left as it is; "
                 "update it again (a ledger shows what was spent)"
@@ -108,11 +108,3 @@ def _check_after(dated: str, newest: str, folder: Path) -> None:
         raise ParameterError(
             f"--dated {dated}: that state {there} in {str(folder)!r}, and states stay as they are; give a later date"
         )
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    try:
-        stat = path.stat()
-    except OSError:
-        return 0, 0, 0  # opening it has the better sentence
-    return stat.st_ino, stat.st_size, stat.st_mtime_ns

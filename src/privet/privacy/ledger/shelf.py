@@ -75,16 +75,21 @@ class Shelf:
         except OSError:
             self.take_away()
 
+    @property
+    def holds_a_model(self) -> bool:
+        """Whether this process has put one here and not let go of it."""
+        return self._descriptor >= 0
+
     def take_away(self) -> None:
         """Remove the model that this process put here."""
-        if self._path is not None and self._descriptor >= 0:
+        if self._path is not None and self.holds_a_model:
             with suppress(OSError):
                 self._path.unlink()
         self.leave()
 
     def leave(self) -> Path | None:
         """Let the model lie for the next command to find, and return where it is, if it is anywhere."""
-        if self._path is None or self._descriptor < 0:
+        if self._path is None or not self.holds_a_model:
             return None
         with suppress(OSError):
             unlock(self._descriptor)  # at once, though a forked process may have a copy
