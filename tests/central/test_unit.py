@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
-from privet import Categorical, Numeric, PrivateRDTClassifier, Schema, load
+from privet import Categorical, Ledger, Numeric, PrivateRDTClassifier, Schema, load
 from privet.errors import DataError, ModelFileError, ParameterError, SchemaError
 from privet.model_file import read_document, write_document
 from privet.privacy.events import DiscreteLaplace
@@ -51,6 +53,49 @@ def test_a_file_is_bounded_as_a_table_is(tmp_path, name):
     _ = table.to_parquet(tmp_path / name) if name.endswith("parquet") else table.to_csv(tmp_path / name, index=False)
     model = unfitted(epsilon=float("inf")).fit(X, y)
     assert_array_equal(unfitted(epsilon=float("inf")).fit(tmp_path / name).noisy_counts_, model.noisy_counts_)
+
+
+def by_make(table, make):
+    """The same table with persons of another make, as Arrow."""
+    return pa.Table.from_pandas(table.assign(person_id=table["person_id"].astype(make)))
+
+
+@pytest.mark.parametrize("make", ["str", "float64", "uint16", "category"])
+def test_a_person_who_is_a_number_here_and_of_another_make_there_counts_once(tmp_path, make):
+    X, y = visits(each=1)
+    table = X.assign(**{"class": y})
+    january, february = by_make(table, "int64"), by_make(table, make)
+    pq.write_table(january, tmp_path / "january.parquet")
+    pq.write_table(february, tmp_path / "february.parquet")
+    table.to_csv(tmp_path / "march.csv", index=False)
+    files = [tmp_path / name for name in ("january.parquet", "february.parquet", "march.csv")]
+    batches = [january, february, *january.to_batches()]
+    for source in (files, batches, lambda: iter(batches)):
+        model = unfitted(max_rows=1, epsilon=float("inf")).fit(source)
+        assert model.noisy_counts_.sum() == 4 * 200
+
+
+def test_persons_of_a_type_that_cannot_be_matched_are_refused_before_a_row_is_read(tmp_path, monkeypatch):
+    X, y = visits(each=1)
+    table = pa.Table.from_pandas(X.assign(**{"class": y, "person_id": X["person_id"] > 5}))
+    pq.write_table(table, tmp_path / "rows.parquet")
+    monkeypatch.setattr("privet.counting.rows.BatchRows.blocks", None)  # would be called to read one
+    for source in (tmp_path / "rows.parquet", [table], table.to_reader()):
+        with pytest.raises(DataError, match="column 'person_id' holds true/false, and persons are told apart by"):
+            unfitted().fit(source)
+
+
+def test_persons_who_may_be_one_stop_the_fit_and_cost_nothing(tmp_path):
+    X, y = visits(each=1)
+    table = X.assign(**{"class": y})
+    table.to_parquet(tmp_path / "january.parquet")
+    table.assign(person_id=[f"{i:05}" for i in X["person_id"]]).to_csv(tmp_path / "february.csv", index=False)
+    ledger = Ledger(tmp_path / "ledger", dataset="visits", epsilon=2.0, unit="person_id")
+    model = unfitted(ledger=ledger)
+    with pytest.raises(DataError, match="column 'person_id' spells what may be one person in two ways"):
+        model.fit([tmp_path / "january.parquet", tmp_path / "february.csv"])
+    assert not hasattr(model, "guarantee_")
+    assert ledger.spent == 0
 
 
 def test_noise_grows_with_the_rows_that_a_person_may_have():

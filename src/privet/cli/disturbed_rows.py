@@ -17,6 +17,7 @@ from privet.local.columns import Clear
 from privet.local.perturb import Respondents
 from privet.schema import Numeric, Schema
 from privet.schema.encoding import arrow_type_of, without_dictionary
+from privet.schema.persons import Persons
 from privet.schema.table import check_present
 
 
@@ -141,8 +142,9 @@ class DisturbedRows:
         if self.person is not None:
             # Eight bytes a person: their names would not fit in memory of a fixed size. Two alike by chance are a
             # matter of one in a million for six million people.
-            names = without_dictionary(batch.column(self.person)).to_pylist()
-            self._seen.append(np.array([hash(str(name)) for name in names], dtype=np.int64))
+            persons = Persons(self.person)
+            persons.numbered(batch.column(self.person))
+            self._seen.append(np.array([hash(name) for name in persons.alike], dtype=np.int64))
 
     def _refuse_persons_seen_twice(self) -> None:
         persons = np.concatenate([np.empty(0, np.int64), *self._seen])

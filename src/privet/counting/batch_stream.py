@@ -7,6 +7,7 @@ from privet.counting.partition import TablePartition
 from privet.errors import DataError, ParameterError
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.schema.persons import check_person_type
 from privet.schema.table import check_present
 
 _SLICE_ROWS = 65_536
@@ -25,7 +26,15 @@ class BatchStream:
         return hasattr(self._given, "__next__") or hasattr(self._given, "read_next_batch")
 
     def check(self, encoder: Encoder, names: Sequence[str]) -> None:
-        """Refuse nothing: what the batches are like is seen when they come."""
+        """Refuse what lacks a column, or persons who cannot be matched; of a generator that is seen when they come."""
+        import pyarrow as pa
+
+        known = self._given if isinstance(self._given, (list, tuple)) else [self._given]
+        for types in (getattr(batches, "schema", None) for batches in known):
+            if isinstance(types, pa.Schema):
+                check_present(types.names, names)
+                if encoder.unit is not None:
+                    check_person_type(types.field(encoder.unit).type, encoder.unit)
 
     def batches(self, schema: Schema, names: Sequence[str]) -> Iterator[Any]:  # noqa: ARG002 - they have types
         """Yield the batches' columns called ``names``."""

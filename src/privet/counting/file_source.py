@@ -12,6 +12,7 @@ from privet.counting.partition import FilePartition, row_group_runs
 from privet.errors import DataError
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.schema.persons import check_person_type
 from privet.schema.table import check_present
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -116,6 +117,8 @@ def _check_types(path: Path, encoder: Encoder) -> None:
         names, target = list(encoder.schema.names), encoder.schema.target
         encoder.encode(pa.table([pa.nulls(1, types.field(name).type) for name in names], names=names))
         encoder.encode_labels(pa.nulls(0, types.field(target).type))
+        if encoder.unit is not None:
+            check_person_type(types.field(encoder.unit).type, encoder.unit)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -14,7 +14,8 @@ from privet.local.complement import Complement
 from privet.local.random_answer import RandomAnswer
 from privet.local.secret import Secret, fingerprint_of, persons_in_json
 from privet.schema import Attribute, Numeric
-from privet.schema.encoding import Encoder, arrow_kind, numbers_of
+from privet.schema.encoding import Encoder, numbers_of
+from privet.schema.persons import Persons
 from privet.schema.table import as_arrow, column_names, column_of, columns_of
 
 Columns = dict[str, NDArray[Any]]
@@ -201,16 +202,11 @@ def _as_objects(column: Any, name: str) -> NDArray[Any]:
 
 
 def _names_of_people(column: Any, name: str) -> list[str]:
-    """Return each person's name; whole numbers are spelled in one way."""
-    found = as_arrow(column, name)
-    if arrow_kind(found.type) not in {"text", "numbers"}:
-        raise DataError(f"column {name!r} tells people apart by text or whole numbers only; convert it to text")
-    names = [int(each) if isinstance(each, float) and each.is_integer() else each for each in found.to_pylist()]
-    if any(each is None for each in names):
-        raise DataError(f"column {name!r} has missing values, so it cannot tell people apart; fill them")
-    if len(set(names)) < len(names):
+    """Return each person's name, by the rule that all tables share."""
+    persons = Persons(name)
+    if len(persons.numbered(column)) > len(persons):
         raise DataError(f"column {name!r} holds the same person twice; give each person one row")
-    return [str(each) for each in names]
+    return persons.names
 
 
 def _without(table: Any, name: str) -> Any:
