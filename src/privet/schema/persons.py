@@ -103,9 +103,8 @@ class Persons:
         numbers = distinct.to_numpy(zero_copy_only=False)
         if np.isnan(numbers).any():
             raise DataError(self._missing)
-        if (numbers != np.trunc(numbers)).any() or (
-            np.abs(numbers) >= 2.0 ** (np.finfo(numbers.dtype).nmant + 1)
-        ).any():
+        exact = np.abs(numbers) < 2.0 ** (np.finfo(numbers.dtype).nmant + 1)
+        if not (exact & (numbers == np.trunc(numbers))).all():
             raise DataError(
                 f"column {self.column!r} holds numbers with decimals, or too long to be exact, and persons are told "
                 "apart by text or whole numbers; convert it where it comes from"

@@ -5,14 +5,20 @@ never values.
 """
 
 import difflib
+import math
 import os
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import DataError
+
+# Objects that Arrow either takes together, as whole numbers and floats, or refuses.
+_WELL_TOLD_APART = (str, bytes, bool, int, float, Decimal)
+_MISSING = {"NoneType", "NAType", "NaTType"}
 
 Column: TypeAlias = Any  # NDArray of numbers, pyarrow.Array or pyarrow.ChunkedArray: Arrow ships no types
 
@@ -62,23 +68,46 @@ def as_arrow(column: Any, name: str) -> Any:
     try:
         if type(column).__module__.startswith("polars"):
             return column.to_arrow()
-        return pa.array(_plain_objects(column), from_pandas=True)
+        if hasattr(getattr(column, "dtype", None), "categories"):
+            return _categories(column, name)
+        return pa.array(_plain_objects(column, name), from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError):
         # Arrow quotes the value that it stumbled on; that must not travel.
-        raise DataError(
-            f"column {name!r} mixes types or holds objects that are neither text nor numbers; convert it to one type"
-        ) from None
+        raise _mixed(name) from None
 
 
-def _plain_objects(column: Any) -> Any:
-    """Return a column of objects with NumPy's numbers as Python's.
+def _mixed(name: str) -> DataError:
+    return DataError(
+        f"column {name!r} mixes types or holds objects that are neither text nor numbers; convert it to one type"
+    )
 
-    Arrow guesses one type for all objects, and with NumPy's among them may round every value to a whole number because
-    one is whole.
+
+def _categories(column: Any, name: str) -> Any:
+    """Return a column of pandas' categories, which are looked at as any other objects are."""
+    import pyarrow as pa
+
+    codes = np.asarray(getattr(column, "array", column).codes)
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), as_arrow(column.dtype.categories, name))
+
+
+def _plain_objects(column: Any, name: str) -> Any:
+    """Return a column of objects with NumPy's numbers as Python's, or refuse kinds of objects that do not mix.
+
+    Arrow guesses one type for all objects. With NumPy's numbers among them it may round every value to a whole number
+    because one is whole; with dates among numbers it takes one for the other, or ends the process.
     """
     if getattr(column, "dtype", None) not in (None, np.dtype(object)):
         return column
-    return [value.item() if isinstance(value, np.generic) else value for value in column]
+    values = [
+        value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value for value in column
+    ]
+    kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in _MISSING}
+    others = {kind for kind in kinds if not issubclass(kind, _WELL_TOLD_APART)}
+    if others and len(kinds) > 1:
+        given = [value for value in values if type(value) in kinds]
+        if len({type(value) for value in given if not (isinstance(value, float) and math.isnan(value))}) > 1:
+            raise _mixed(name)
+    return values
 
 
 def as_matrix(table: Any) -> NDArray[Any]:
