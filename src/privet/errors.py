@@ -129,4 +129,4 @@ class NoGuaranteeWarning(UserWarning):
 
 
 class PrivacyLeakWarning(UserWarning):
-    """Something was read from the rows without noise, because the caller asked for it by name."""
+    """Rows may show beyond the promise: they were read without noise, as was asked, or one person may have several."""

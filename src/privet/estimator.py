@@ -154,14 +154,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _open(self, X: Any, y: Any, encoder: Encoder | None = None) -> tuple[Encoder, Rows]:
         """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is."""
-        (table, executor), unit = taken_apart(X), self._unit()
+        (table, executor, sample_weight), unit = taken_apart(X), self._unit()
         if executor is not None:
             check_executor(executor, unit)
         if has_own_labels(table):
+            if sample_weight is not None:
+                raise ParameterError("sample_weight is for a table in memory; leave out rows where they are written")
             return self._open_source(table, y, encoder, executor)
         labels = self._labels(y)
         encoder = encoder or Encoder(self._adapted(self._resolve_schema(table, labels)), unit.column)
-        rows = MemoryRows(encoder.encode(table), encoder.encode_labels(labels)).bounded(unit, table)
+        rows = MemoryRows(encoder.encode(table), encoder.encode_labels(labels))
+        rows = rows.bounded(unit, table, y, sample_weight)
         return encoder, rows if executor is None else PartitionedRows(OnExecutor(rows.partitions(), executor), encoder)
 
     def _open_source(

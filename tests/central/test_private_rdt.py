@@ -379,8 +379,8 @@ def test_what_cannot_be_fitted_is_refused(tmp_path):
         PrivateRDTClassifier(SCHEMA).partial_fit(X, y, classes=["no", "maybe"])
     with pytest.raises(StructureTooLarge, match="lower height or n_trees"):
         PrivateRDTClassifier(DATA.schema, n_trees=500, height=20).fit(DATA.X, DATA.y)
-    with pytest.raises(TypeError, match="sample_weight"):
-        PrivateRDTClassifier(SCHEMA).fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(ParameterError, match="sample_weight may leave rows out"):
+        PrivateRDTClassifier(SCHEMA).fit(X, y, sample_weight=np.full(len(y), 0.5))
 
 
 def test_verbose_says_what_is_done_and_no_exact_count(capsys):

@@ -179,7 +179,7 @@ def test_a_store_that_cannot_be_made_is_refused_before_anything_is_spent(tmp_pat
 def test_nothing_that_is_stored_or_sent_holds_an_exact_count(bank):
     X, y = table()
     agreed = structure(0.5)
-    release = bank.release(agreed, pd.concat([X] * 50), np.concatenate([y] * 50))
+    release = bank.release(agreed, pd.concat([X] * 50, ignore_index=True), np.concatenate([y] * 50))
     exact = 50 * exact_counts(agreed, X, y)
     noisy = np.array(release.document["counts"]).reshape(exact.shape)
     assert np.std(noisy - exact) > 1  # the noise has a deviation of 11

@@ -43,7 +43,7 @@ class LeafCountClassifier(CountForestClassifier):
     def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, coins: np.random.Generator) -> Forest:
         """Draw the public trees for about ``n_rows`` rows and counts released at ``epsilon``."""
 
-    def fit(self, X: Any, y: Any = None, *, executor: Executor | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
         """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
 
         Parameters
@@ -54,10 +54,13 @@ class LeafCountClassifier(CountForestClassifier):
             DataFrame. Named columns are found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
+        sample_weight : array of 0 and 1, optional
+            Leaves out rows of a table in memory. A row that weighs more than 1 would cost more than is charged.
         executor : concurrent.futures.Executor, optional
             Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        return self._take_over(self._snapshot()._fit_first_batch(placed(X, executor), y, classes=None))  # noqa: SLF001
+        rows = placed(X, executor, sample_weight)
+        return self._take_over(self._snapshot()._fit_first_batch(rows, y, classes=None))  # noqa: SLF001
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, executor: Executor | None = None) -> Self:
         """Add a batch of new rows: counted on the same trees with fresh noise, and added.

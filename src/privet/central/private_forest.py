@@ -143,7 +143,7 @@ class PrivateForestClassifier(WeightForestClassifier):
         self._unit()
         return check_epsilon(self.epsilon)
 
-    def fit(self, X: Any, y: Any = None, *, executor: Executor | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
         """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
 
         Parameters
@@ -154,10 +154,13 @@ class PrivateForestClassifier(WeightForestClassifier):
             DataFrame. Named columns are found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
+        sample_weight : array of 0 and 1, optional
+            Leaves out rows of a table in memory. A row that weighs more than 1 would cost more than is charged.
         executor : concurrent.futures.Executor, optional
             Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        return self._take_over(self._snapshot()._fit(placed(X, executor), y))  # noqa: SLF001 - of its own class
+        rows = placed(X, executor, sample_weight)
+        return self._take_over(self._snapshot()._fit(rows, y))  # noqa: SLF001 - of its own class
 
     def _fit(self, X: Any, y: Any) -> Self:
         epsilon, delta = self.check_parameters(), check_delta(self.delta)

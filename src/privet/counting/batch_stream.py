@@ -30,6 +30,8 @@ class BatchStream:
         import pyarrow as pa
 
         known = self._given if isinstance(self._given, (list, tuple)) else [self._given]
+        if encoder.unit is None and len(set(map(id, known))) < len(known):
+            raise DataError("a batch is in the list twice, and its rows would be counted twice; pass each batch once")
         for types in (getattr(batches, "schema", None) for batches in known):
             if isinstance(types, pa.Schema):
                 check_present(types.names, names)

@@ -18,6 +18,7 @@ from privet.counting.delivery import Count
 from privet.counting.file_source import Files
 from privet.counting.first_rows import FirstRows
 from privet.counting.partition import Block, CodedPartition, encoded
+from privet.counting.repeated_rows import check_each_once, drawn_once
 from privet.counting.sources import Source
 from privet.errors import DataError
 from privet.privacy.unit import EACH_ROW, Unit
@@ -61,14 +62,19 @@ class MemoryRows:
         if len(self.codes) != len(self.labels):
             raise DataError("the table and its labels have different lengths; pass one label per row")
 
-    def bounded(self, unit: Unit, table: Any) -> Self:
-        """Return the rows that the unit's bound leaves; ``table`` has the unit's column."""
-        if unit.column is None:
-            return self
-        keep = FirstRows(unit.column, unit.max_rows).keep(column_of(table, unit.column))
-        if len(keep) != len(self.labels):
-            raise DataError(f"column {unit.column!r} and the table have different lengths; pass one value per row")
-        return type(self)(self.codes[keep], self.labels[keep])
+    def bounded(self, unit: Unit, table: Any, labels: Any, sample_weight: Any = None) -> Self:
+        """Return the rows that the unit's bound and their weights leave; ``table`` has the unit's column."""
+        keep = np.ones(len(self.labels), dtype=bool)
+        if unit.column is not None:
+            keep = FirstRows(unit.column, unit.max_rows).keep(column_of(table, unit.column))
+            if len(keep) != len(self.labels):
+                raise DataError(f"column {unit.column!r} and the table have different lengths; pass one value per row")
+        else:
+            check_each_once(table, self.codes, self.labels)
+            check_each_once(labels, self.codes, self.labels)
+        if sample_weight is not None:
+            keep &= drawn_once(sample_weight, len(keep))
+        return self if keep.all() else type(self)(self.codes[keep], self.labels[keep])
 
     def blocks(self) -> Iterator[Block]:
         """Yield all rows at once."""

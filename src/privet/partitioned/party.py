@@ -197,4 +197,4 @@ def _rows(encoder: Encoder, structure: Structure, X: Any, y: Any) -> Rows:
         return opened(X, encoder, structure.unit, None)
     if y is None:
         raise DataError("a table in memory needs its labels; pass y, one label per row")
-    return MemoryRows(encoder.encode(X), encoder.encode_labels(y)).bounded(structure.unit, X)
+    return MemoryRows(encoder.encode(X), encoder.encode_labels(y)).bounded(structure.unit, X, y)
