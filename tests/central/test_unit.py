@@ -98,6 +98,17 @@ def test_persons_who_may_be_one_stop_the_fit_and_cost_nothing(tmp_path):
     assert ledger.spent == 0
 
 
+def test_text_in_arrows_views_is_bounded_too(tmp_path):
+    X, y = visits(each=1)
+    table = by_make(X.assign(**{"class": y}), "str")
+    views = table.cast(
+        pa.schema([(f.name, pa.float64() if f.name == "age" else pa.string_view()) for f in table.schema])
+    )
+    pq.write_table(views, tmp_path / "rows.parquet")
+    model = unfitted(max_rows=1, epsilon=float("inf")).fit([tmp_path / "rows.parquet"])
+    assert model.noisy_counts_.sum() == 4 * 200
+
+
 def test_noise_grows_with_the_rows_that_a_person_may_have():
     X, y = visits()
     model = unfitted().fit(X, y)

@@ -30,22 +30,23 @@ def drawn_once(sample_weight: Any, n_rows: int) -> NDArray[np.bool_]:
     return weights.astype(bool)
 
 
-def check_each_once(given: Any, codes: NDArray[Any], labels: NDArray[np.uint16]) -> None:
-    """Refuse a table, or labels, in which a row is seen to be there twice; warn where only the index says so.
+def check_each_once(table: Any, y: Any, codes: NDArray[Any], labels: NDArray[np.uint16]) -> None:
+    """Refuse a table, with labels ``y``, in which a row is seen to be there twice; warn where only an index says so.
 
     The encoded rows tell a sample with replacement from several tables put together, each with an index of its own.
     """
-    if isinstance(given, list):
-        rows = [id(row) for row in given if isinstance(row, (list, np.ndarray))]
+    if isinstance(table, list):
+        rows = [id(row) for row in table if isinstance(row, (list, np.ndarray))]
         if len(set(rows)) < len(rows):
             raise DataError(
                 "one row is in the list more than once, as the very same object, and would be counted as several; pass "
                 "each row once, or copies where they are different people"
             )
-    index = getattr(given, "index", None)
-    if getattr(index, "is_unique", True) or len(given) != len(labels):
+    indices = [getattr(given, "index", None) for given in (table, y)]
+    repeating = [index for index in indices if not getattr(index, "is_unique", True)]
+    if not repeating:
         return
-    first = _first_of_each(index)
+    first = _first_of_each(repeating[0])
     if (codes == codes[first]).all() and (labels == labels[first]).all():
         raise DataError(
             "rows are in the table more than once: entries of its index repeat, and the rows under them are the same; "

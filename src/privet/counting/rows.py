@@ -22,7 +22,7 @@ from privet.counting.repeated_rows import check_each_once, drawn_once
 from privet.counting.sources import Source
 from privet.errors import DataError
 from privet.privacy.unit import EACH_ROW, Unit
-from privet.schema.encoding import Encoder
+from privet.schema.encoding import Encoder, without_view
 from privet.schema.table import column_of
 from privet.tree import kernels
 from privet.tree.forest import Forest
@@ -62,7 +62,7 @@ class MemoryRows:
         if len(self.codes) != len(self.labels):
             raise DataError("the table and its labels have different lengths; pass one label per row")
 
-    def bounded(self, unit: Unit, table: Any, labels: Any, sample_weight: Any = None) -> Self:
+    def bounded(self, unit: Unit, table: Any, y: Any, sample_weight: Any = None) -> Self:
         """Return the rows that the unit's bound and their weights leave; ``table`` has the unit's column."""
         keep = np.ones(len(self.labels), dtype=bool)
         if unit.column is not None:
@@ -70,8 +70,7 @@ class MemoryRows:
             if len(keep) != len(self.labels):
                 raise DataError(f"column {unit.column!r} and the table have different lengths; pass one value per row")
         else:
-            check_each_once(table, self.codes, self.labels)
-            check_each_once(labels, self.codes, self.labels)
+            check_each_once(table, y, self.codes, self.labels)
         if sample_weight is not None:
             keep &= drawn_once(sample_weight, len(keep))
         return self if keep.all() else type(self)(self.codes[keep], self.labels[keep])
@@ -134,7 +133,8 @@ class BatchRows:
         first_rows = FirstRows(self.unit.column, self.unit.max_rows)
         for batch in self.source.batches(self.encoder.schema, [*names, self.unit.column]):
             kept = pa.array(first_rows.keep(batch.column(self.unit.column)))
-            yield batch.filter(kept).select(names)
+            columns = [without_view(batch.column(name)) for name in names]
+            yield pa.table(columns, names=names).filter(kept)
 
 
 class FileRows(BatchRows):

@@ -194,6 +194,13 @@ def without_dictionary(column: Any) -> Any:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
+def without_view(column: Any) -> Any:
+    """Return text of Arrow's type of views, which few of its functions take, as text, and another column as it is."""
+    import pyarrow as pa
+
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+
+
 def _as_type(column: Any, arrow_type: Any) -> Any:
     """Cast a column so that no value's result depends on another row.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import DataError
-from privet.schema.encoding import arrow_kind, without_dictionary
+from privet.schema.encoding import arrow_kind, without_dictionary, without_view
 from privet.schema.table import as_arrow
 
 # What programs write where there is nobody; all rows of such a name would share one person's bound.
@@ -58,8 +58,8 @@ class Persons:
             parts = [self.numbered(chunk) for chunk in column.chunks]
             return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
         check_person_type(column.type, self.column)
-        column = without_dictionary(column)
-        if pa.types.is_string_view(column.type) or pa.types.is_decimal(column.type):  # few of Arrow's functions take it
+        column = without_view(without_dictionary(column))
+        if pa.types.is_decimal(column.type):  # which Arrow does not look up in all widths
             column = column.cast(pa.large_string())
         if column.null_count:
             raise DataError(self._missing)
