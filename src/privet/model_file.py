@@ -25,6 +25,8 @@ from privet.whole_file import whole_file
 
 # Version 1 knew no unit of privacy other than the row, and no method with parameters.
 FORMAT, VERSION = "privet-model", 2
+# The version of a method's files whose released numbers have a form that version 2 does not know.
+LATER_VERSIONS = {"private-forest": 3}
 # Sums over trees and batches stay exact in int64.
 MAX_COUNT = 2**45
 _KEYS = {
@@ -47,7 +49,7 @@ def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a model document as its file has it: with format, version and checksum."""
+    """Return a model document as its file has it: with format, version and checksum. It may name its own version."""
     body = {"format": FORMAT, "version": VERSION, **document}
     return {**body, "checksum": checksum(body)}
 
@@ -75,13 +77,18 @@ def read_document(path: str | Path) -> dict[str, Any]:
         raise ModelFileError(f"{str(path)!r} is not a model file, or it is damaged; fetch it again") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{str(path)!r} is not a privet model file; pass one that `save` or `privet fit` wrote")
-    if type(document.get("version")) is not int or document["version"] not in (1, VERSION):
+    if type(document.get("version")) is not int or document["version"] not in _versions(document):
         raise ModelFileError(f"{str(path)!r} has a format version that this privet does not know; update privet")
     body = {key: value for key, value in document.items() if key != "checksum"}
     known = _KEYS - {"parameters"} if document["version"] == 1 else _KEYS
     if set(document) != known or document["checksum"] != checksum(body):
         raise ModelFileError(f"{str(path)!r} is damaged or was changed: its checksum does not fit; fetch it again")
     return _of_this_version(document)
+
+
+def _versions(document: Mapping[str, Any]) -> set[int]:
+    """Return the versions that a file of this method can have."""
+    return {1, VERSION} | {later for method, later in LATER_VERSIONS.items() if document.get("method") == method}
 
 
 def _of_this_version(document: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tests.joint.problems import problem
 MANY = Schema([Numeric(f"x{i}", 0, 1) for i in range(30)], classes=["no", "yes"], rows=6_000)
 
 
-def rows(n=600):
+def rows(n=6_000):
     X = np.random.default_rng(3).random((n, 30))
     return X, np.where(X[:, 0] > 0.5, "yes", "no")
 

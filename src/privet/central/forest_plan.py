@@ -68,7 +68,7 @@ def planned_forest(
     first = [laplace_step(ROW_COUNT, row_count, sensitivity=m, n_values=1)] if row_count else []
     left = remaining(epsilon, row_count)
     if policy.only_balance:
-        steps = [*first, laplace_step(BALANCE, left, sensitivity=m, n_values=policy.n_columns)]
+        steps = [*first, laplace_step(BALANCE, left, sensitivity=m, n_values=policy.n_classes)]
         tuning = {"too few rows at this epsilon": "only the class balance is released, and guessed by"}
         return ForestPlan(
             method, epsilon, unit, policy.n_rows, 0, 0, 0.0, 0.0, tuple(steps), tuning, steps[-1].noise_std
@@ -86,7 +86,7 @@ def planned_forest(
 def _steps(policy: Policy, trees: Trees, law: Tilt, left: float, m: int) -> list[Step]:
     shares, n_weights = policy.shares, trees.n_leaves * policy.n_columns
     balance = multiple(shares.balance, m)
-    steps = [laplace_step(BALANCE, balance, sensitivity=m, n_values=policy.n_columns)]
+    steps = [laplace_step(BALANCE, balance, sensitivity=m, n_values=policy.n_classes)]
     left = remaining(left, balance) if math.isfinite(left) else left
     if policy.chooses:
         selection = multiple(shares.selection, m)

@@ -16,7 +16,7 @@ from privet.joint.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, 
 from privet.joint.selection import SENSITIVITY
 from privet.joint.tilt import laplace_factor
 from privet.joint.trees import Trees, checked_trees
-from privet.model_file import integers
+from privet.model_file import LATER_VERSIONS, VERSION, integers
 from privet.privacy.events import (
     DiscreteLaplace,
     Event,
@@ -33,8 +33,9 @@ _PARTS = {"trees", "variances", "noise_std", "margin"}
 
 
 def released_to_json(released: Released) -> dict[str, Any]:
-    """Return the parts of a model document that hold what was released."""
+    """Return the parts of a model document that hold what was released, and the version that knows them."""
     return {
+        "version": _version_of(released.balance),
         "structure": {
             "trees": [list(own) for own in released.trees.attributes],
             "variances": released.variances.tolist(),
@@ -50,8 +51,14 @@ def released_to_json(released: Released) -> dict[str, Any]:
     }
 
 
-def released_from_json(structure: object, data: object, schema: Schema) -> Released:
+def _version_of(balance: NDArray[np.int64]) -> int:
+    """Return the file's version: version 2 knows counts of more classes, but of two their difference alone."""
+    return LATER_VERSIONS["private-forest"] if len(balance) == 2 else VERSION
+
+
+def released_from_json(document: Mapping[str, Any], schema: Schema) -> Released:
     """Read them back, checked in every part."""
+    structure, data = document["structure"], document["released"]
     if not isinstance(structure, Mapping) or set(structure) != _PARTS:
         raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
     if structure["margin"] != MARGIN or type(structure["margin"]) is not float:
@@ -65,7 +72,9 @@ def released_from_json(structure: object, data: object, schema: Schema) -> Relea
         raise ModelFileError("the released rows or the grid are not what privet writes there; the file is damaged")
     balance = integers(data["balance"], "released.balance", limit=2**53)
     weights = integers(data["weights"], "released.weights", limit=int(MOST_WEIGHT * 2.0**-exponent))
-    if len(balance) != columns or len(weights) != trees.n_leaves * columns:
+    n_counts = columns if document["version"] == VERSION else len(schema.classes)
+    is_of_version = document["version"] == _version_of(balance)
+    if not is_of_version or len(balance) != n_counts or len(weights) != trees.n_leaves * columns:
         raise ModelFileError("the released numbers do not fit the trees and classes; the file is damaged")
     variances, noise_std = (_one_a_tree(structure[name], trees.n_trees) for name in ("variances", "noise_std"))
     if not (variances > 0).all():

@@ -45,9 +45,23 @@ class WeightForestClassifier(ReleasedClassifier):
 
     @property
     def class_shares_(self) -> NDArray[np.float64]:
-        """The released class balance."""
+        """Each class's share of the rows, from the released class counts.
+
+        A file of an earlier privet may hold the difference of two classes instead, and no counts; its shares are then
+        as right as the declared number of rows.
+        """
         check_is_fitted(self)
-        return self.released_.class_shares(balance_scale(list(in_sequence(self.guarantee_.event))))
+        return self.released_.class_shares(self._balance_scale)
+
+    @property
+    def n_rows_(self) -> int:
+        """About how many rows there were: declared or bought, and within what the released class counts allow."""
+        check_is_fitted(self)
+        return self.released_.about_rows(self._balance_scale)
+
+    @property
+    def _balance_scale(self) -> float:
+        return balance_scale(list(in_sequence(self.guarantee_.event)))
 
     @property
     def noise_std_(self) -> float:
@@ -89,7 +103,7 @@ class WeightForestClassifier(ReleasedClassifier):
         if self.trees_.n_trees == 0:
             return []
         own = self.class_shares_ * (1 - self.class_shares_)
-        bent = (self.released_.n_rows if rows is None else rows) * float(own.mean())
+        bent = (self.n_rows_ if rows is None else rows) * float(own.mean())
         return [
             shape_of(
                 self.leaf_weights_, t, self.schema_, noise_std=float(stds[t]), variance=float(variance),
@@ -169,7 +183,7 @@ class WeightForestClassifier(ReleasedClassifier):
     @classmethod
     def from_document(cls, document: Mapping[str, Any], schema: Schema) -> Self:
         """Return the model that a document holds, checked in every part."""
-        released = released_from_json(document["structure"], document["released"], schema)
+        released = released_from_json(document, schema)
         guarantee = Guarantee.from_json(document["guarantee"])
         model = cls._unfitted(document["parameters"], schema, guarantee)
         model._check_guarantee(guarantee, schema, released)  # noqa: SLF001 - of its own class

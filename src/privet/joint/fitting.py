@@ -1,13 +1,13 @@
 """One fit, step by step: each step pays, and its receipt is kept."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from privet.counting.rows import Rows
+from privet.counting.rows import MemoryRows, Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.joint.leaf_rows import LeafRows
 from privet.joint.link import scores_of
@@ -40,7 +40,7 @@ class Fitting:
     Attributes
     ----------
     policy : Policy
-        What is public about it; its prices are for one row.
+        What is public about it; its prices are for one row. The released class balance may correct it.
     max_rows : int
         How many rows one unit of privacy may have: each release but the last costs it so many times a row's price.
     left : float
@@ -61,22 +61,35 @@ class Fitting:
         """Release what the policy says: trees with weights, or the class balance alone."""
         policy = self.policy
         if policy.only_balance:
-            balance = self._noisy_balance(self._exact_tables()[0].sum(axis=0), self.left)
-            return Released.balance_only(Trees.of([], policy.cells), policy.n_rows, balance)
-        if not policy.chooses:
-            return self._fitted(*self._all_attributes())
-        tables = self._exact_tables()
-        balance = self._noisy_balance(tables[0].sum(axis=0), multiple(policy.shares.balance, self.max_rows))
-        kept = self._kept(tables, self._shares(balance))
-        trees = policy.trees(kept, self.coins)
-        return self._fitted(trees, self._leaf_rows(trees), balance)
+            return self._noisy_balance(self._exact_tables()[0].sum(axis=0), self.left)
+        if policy.chooses:
+            tables = self._exact_tables()
+            return self._chosen(self._corrected(tables[0].sum(axis=0)), tables)
+        return self._all_attributes()
 
-    def _all_attributes(self) -> tuple[Trees, LeafRows, NDArray[np.int64]]:
-        """Return the trees of all attributes, and rows that one pass has compressed and counted."""
-        trees = self.policy.trees(list(range(len(self.policy.cells.attributes))), self.coins)
+    def _all_attributes(self) -> Released:
+        """Fit all attributes, to rows that one pass has compressed and counted."""
+        every = list(range(len(self.policy.cells.attributes)))
+        first, trees = self.policy, self.policy.trees(every, self.coins)
         rows = self._leaf_rows(trees)
-        price = multiple(self.policy.shares.balance, self.max_rows)
-        return trees, rows, self._noisy_balance(rows.exact_classes(self.policy.n_classes), price)
+        balance = self._corrected(rows.exact_classes(first.n_classes))
+        if not self.policy.chooses and self.policy.group_size(every) == first.group_size(every):
+            return self._fitted(trees, rows, balance)
+        # There are far more or fewer rows than was said, which asks for other trees.
+        self.rows = MemoryRows(*rows.unpacked(trees))
+        return self._chosen(balance, self._exact_tables())
+
+    def _corrected(self, exact_counts: NDArray[np.int64]) -> Released:
+        """Release the class balance, and go on with the number of rows that it tells."""
+        balance = self._noisy_balance(exact_counts, multiple(self.policy.shares.balance, self.max_rows))
+        self.policy = self.policy.counted(balance.about_rows(balance_scale(self.receipts)))
+        return balance
+
+    def _chosen(self, balance: Released, tables: list[NDArray[np.int64]]) -> Released:
+        """Choose attributes, where some are left out, and fit them."""
+        kept = self._kept(tables, self._shares(balance)) if self.policy.chooses else list(range(len(tables)))
+        trees = self.policy.trees(kept, self.coins)
+        return self._fitted(trees, self._leaf_rows(trees), balance)
 
     def _leaf_rows(self, trees: Trees) -> LeafRows:
         return LeafRows.of(self.rows, trees, n_classes=self.policy.n_classes)
@@ -87,14 +100,13 @@ class Fitting:
         ((_, table),) = exact_tables(root, np.array([0]), self.rows, layout)
         return [layout.of_attribute(table, a)[0] for a in range(len(self.policy.cells.attributes))]
 
-    def _noisy_balance(self, exact_counts: NDArray[np.int64], price: float) -> NDArray[np.int64]:
-        """Release the class balance. The number of rows is public, so two classes have one number: their difference."""
-        exact = exact_counts if self.policy.n_classes > 2 else exact_counts[1:] - exact_counts[:1]
+    def _noisy_balance(self, exact_counts: NDArray[np.int64], price: float) -> Released:
+        """Release how many rows each class has: a row is in one class, and moves one of these counts by 1."""
         noisy, receipt = discrete_laplace(
-            exact, epsilon=price, sensitivity=self.max_rows, what=BALANCE, noise=self.noise
+            exact_counts, epsilon=price, sensitivity=self.max_rows, what=BALANCE, noise=self.noise
         )
         self._pay(price, receipt)
-        return noisy
+        return Released.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, noisy)
 
     def _kept(self, tables: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> list[int]:
         """Choose the attributes that have a tree."""
@@ -106,7 +118,7 @@ class Fitting:
         self._pay(price, *receipts)
         return kept
 
-    def _fitted(self, trees: Trees, rows: LeafRows, balance: NDArray[np.int64]) -> Released:
+    def _fitted(self, trees: Trees, rows: LeafRows, balance: Released) -> Released:
         """Fit all weights together and release them."""
         policy = self.policy
         law = chosen_tilt(policy, trees, delta=self.delta, rows=self.max_rows)
@@ -121,11 +133,13 @@ class Fitting:
                 objective, public.grid, tilt_error=tilt.error, epsilon=self.left, what=DIGITS, noise=self.noise
             )
         self._pay(self.left, receipt)
-        return Released(trees, policy.n_rows, balance, weights, public.grid.exponent, public.variances, law.noise_std)
+        return replace(
+            balance, trees=trees, weights=weights, exponent=public.grid.exponent, variances=public.variances,
+            noise_std=law.noise_std,
+        )  # fmt: skip
 
-    def _shares(self, balance: NDArray[np.int64]) -> NDArray[np.float64]:
-        so_far = Released.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, balance)
-        return so_far.class_shares(balance_scale(self.receipts))
+    def _shares(self, balance: Released) -> NDArray[np.float64]:
+        return balance.class_shares(balance_scale(self.receipts))
 
     def _pay(self, price: float, *receipts: Event) -> None:
         self.left = remaining(self.left, price)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.counting.rows import Rows
-from privet.joint.trees import Trees
+from privet.joint.trees import Trees, cell_ends
 
 # Rows are merged where leaf tuples and classes together are at most a quarter of the rows.
 _WORTH_MERGING = 4
@@ -58,6 +58,20 @@ class LeafRows:
             weights = None if self.weights is None else self.weights[part]
             counts += np.bincount(self.labels[part], weights, n_classes).astype(np.int64)
         return counts
+
+    def unpacked(self, trees: Trees) -> tuple[NDArray[Any], NDArray[np.uint16]]:
+        """Return codes and classes of every row: of each attribute's cell, the first code that falls into it.
+
+        ``trees``, which the rows were compressed by, ask for every attribute.
+        """
+        narrow = np.uint8 if max(trees.n_values) < 2**8 else np.uint16
+        codes = np.empty((self.n_lines, len(trees.n_values)), dtype=narrow)
+        for t, own in enumerate(trees.attributes):
+            for a, cells in zip(own, trees.cells(t), strict=True):
+                first = np.array(cell_ends(trees.n_values[a]), dtype=narrow)  # its end is the missing value's code
+                codes[:, a] = first[cells][self.leaves[:, t]]
+        lines = np.arange(self.n_lines) if self.weights is None else np.repeat(np.arange(self.n_lines), self.weights)
+        return codes[lines], self.labels[lines].astype(np.uint16)
 
     def merged(self, trees: Trees, n_classes: int) -> "LeafRows":
         """Return the rows with equal ones merged, where there can be so few different ones that it pays."""

@@ -5,7 +5,7 @@ tables, with splits of their own for tuning. What `Overrides` names can be fixed
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -115,9 +115,13 @@ class Policy:
         """Whether some attributes are left out, so that a choice has to be paid."""
         return self.n_attributes < len(self.schema.attributes)
 
+    @property
+    def _can_choose(self) -> bool:
+        return not self.chooses or self.shares.selection / self.n_attributes >= MIN_EPSILON
+
     def check_choices(self) -> None:
         """Refuse more choices than the budget can pay, before anything is drawn."""
-        if self.chooses and not self.only_balance and self.shares.selection / self.n_attributes < MIN_EPSILON:
+        if not (self.only_balance or self._can_choose):
             raise ParameterError(
                 f"choosing {self.n_attributes} attributes leaves each choice too little of epsilon; "
                 "pass a smaller n_attributes, or raise epsilon"
@@ -152,20 +156,33 @@ class Policy:
         selection = min(wanted, 0.9 * left) if self.chooses else 0.0
         return Shares(float(balance), selection, release, remaining(left, selection))
 
+    def counted(self, n_rows: int) -> "Policy":
+        """Return the policy for about ``n_rows``, once the class balance is paid for and rows are in cells."""
+        if n_rows == self.n_rows:
+            return self
+        paid = None if math.isinf(self.epsilon) else self.shares.balance / self.epsilon
+        better = replace(self, n_rows=n_rows, fixed=replace(self.fixed, n_bins=self.n_bins, balance_share=paid))
+        return better if better._can_choose else self  # noqa: SLF001 - of its own class
+
     def trees(self, kept: list[int], coins: np.random.Generator) -> Trees:
         """Return the trees: one a number, and categorical attributes in random groups, whose coins are public."""
-        names = [a for a in kept if isinstance(self.schema.attributes[a], Categorical)]
+        names = self._categorical(kept)
         numbers = [[a] for a in kept if a not in names]
         order = [names[i] for i in coins.permutation(len(names))]
-        for size in range(self._group_size(names, len(numbers)), 0, -1):
+        for size in range(self.group_size(kept), 0, -1):
             groups = [sorted(order[i : i + size]) for i in range(0, len(order), size)]
             trees = Trees.of([*numbers, *groups], self.cells)
             if trees.n_leaves <= min(MOST_LEAVES, MOST_WEIGHTS // self.n_columns):
                 break
         return trees
 
-    def _group_size(self, names: list[int], n_numbers: int) -> int:
-        """Return the largest group whose leaves would still hold ten times more rows than noise."""
+    def _categorical(self, kept: list[int]) -> list[int]:
+        return [a for a in kept if isinstance(self.schema.attributes[a], Categorical)]
+
+    def group_size(self, kept: list[int]) -> int:
+        """Return the largest group of those kept whose leaves would still hold ten times more rows than noise."""
+        names = self._categorical(kept)
+        n_numbers = len(kept) - len(names)
         if self.fixed.group_size is not None or not names:
             return self.fixed.group_size or 1
         mean_size = sum(self.schema.attributes[a].n_values + 1 for a in names) / len(names)

@@ -5,8 +5,10 @@ from typing import Any
 from privet.privacy.unit import ROW
 from privet.report import wording
 from privet.report.markup import bar, number, percent, table, text
+from privet.report.odds import percent_down, percent_up
 
 _MOST_BARS = 40
+_NOT_KNOWN = "not known"
 
 
 def balance_section(facts: dict[str, Any], *, totals: str, importances: str, silent: str) -> str:
@@ -14,24 +16,30 @@ def balance_section(facts: dict[str, Any], *, totals: str, importances: str, sil
 
     ``totals`` says where the rows come from, ``importances`` what a share is of, and ``silent`` why some have none.
     """
-    largest = max(max(each["rows"] for each in facts["class_balance"]), 1.0)
     balance = sorted(facts["class_balance"], key=lambda each: -each["rows"])
+    largest, has_intervals = max(balance[0]["rows"], 1.0), balance[0]["low"] is not None
     classes = [
-        (
-            text(each["class"]),
-            bar(each["rows"] / largest),
-            number(round(each["rows"])),
-            interval(each["low"], each["high"]),
-        )
+        (text(each["class"]), bar(each["rows"] / largest), number(round(each["rows"])), *_intervals(each))
         for each in balance[:_MOST_BARS]
     ]
-    told = f"{totals} Intervals hold 95 times of 100.{_rows_of_each(facts['guarantee'])}"
-    headings = ["class", "", "rows", "noise interval"]
-    drawn = table(headings, classes, kind="bars", label="Class balance", numbers=[2, 3])
+    held = " Intervals hold 95 times of 100." if has_intervals else ""
+    told = f"{totals}{held}{_rows_of_each(facts['guarantee'])}"
+    headings = ["class", "", "rows", "noise interval", "share", "noise interval"][: len(classes[0])]
+    drawn = table(headings, classes, kind="bars", label="Class balance", numbers=range(2, len(headings)))
     return (
         f"<h2>Classes and attributes</h2>\n<h3>Class balance, as released</h3>\n<p>{told}</p>\n{drawn}"
         f"{_left_out(len(balance))}<h3>What matters</h3>\n{importance_bars(facts['importances'], importances, silent)}"
     )
+
+
+def _intervals(each: dict[str, Any]) -> list[str]:
+    """Return the interval of a class's rows, its share where the model states one, and the interval of that."""
+    rows = [_NOT_KNOWN if each["low"] is None else interval(each["low"], each["high"])]
+    if "share" not in each:
+        return rows
+    bounds = each["share_low"], each["share_high"]
+    shares = _NOT_KNOWN if bounds[0] is None else f"{percent_down(bounds[0])} to {percent_up(bounds[1])}"
+    return [*rows, percent(each["share"]), shares]
 
 
 def interval(low: float, high: float) -> str:

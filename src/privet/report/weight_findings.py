@@ -11,9 +11,14 @@ from privet.report.shapes import shapes_section
 from privet.tree.intervals import RELIABLE
 
 _MOST_TREES = 40
-_TOTALS = (
-    "From the released class balance and the number of rows. Where that was declared, the figures are as right as it "
-    "is: each hundred rows more or less move every class by its part of a hundred."
+_TOTALS = "Each class's rows were counted, whatever number of rows was declared, and noise was added."
+_FROM_DIFFERENCE = (
+    "The file is of an earlier privet: it holds by how many rows the two classes differ, and each class's rows follow "
+    "from the number of rows."
+)
+_AS_DECLARED = (
+    " They are as right as the number that was declared: each hundred rows more or less move both classes by fifty. So "
+    "no interval is given; a new fit has one."
 )
 _IMPORTANCES = (
     "Each attribute's share in how much the scores of rows differ, from released weights. What several attributes do "
@@ -79,10 +84,17 @@ def in_words(told: dict[str, Any]) -> str:
 
 def sections(model: Any, facts: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """Return noise, classes and shapes; the page's script needs nothing for them."""
-    classes = balance_section(facts, totals=_TOTALS, importances=_IMPORTANCES, silent=_SILENT)
+    classes = balance_section(facts, totals=_totals(model), importances=_IMPORTANCES, silent=_SILENT)
     if not facts["noise"]["trees"]:
         return [_ONLY_BALANCE, classes], {}
     return [_noise_section(facts), classes, shapes_section(model, effects_of(model))], {}
+
+
+def _totals(model: Any) -> str:
+    """Return where each class's rows come from."""
+    if model.released_.has_counts:
+        return _TOTALS
+    return _FROM_DIFFERENCE + (_AS_DECLARED if model.schema_.rows is not None else "")
 
 
 def _noise_section(facts: dict[str, Any]) -> str:

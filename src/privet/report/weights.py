@@ -10,7 +10,7 @@ from privet.joint.released import BALANCE, ROW_COUNT
 from privet.privacy.events import releases
 from privet.privacy.mechanisms.spread import standard_deviation
 from privet.report.effects import Effect
-from privet.tree.intervals import RELIABLE, reach
+from privet.tree.intervals import RELIABLE, reach, share_intervals, support_intervals
 
 
 def n_released(model: Any) -> int:
@@ -20,20 +20,33 @@ def n_released(model: Any) -> int:
 
 
 def class_balance(model: Any) -> list[dict[str, Any]]:
-    """Return how many rows each class has, as released, with its 95 % noise interval."""
-    rows = model.class_shares_ * model.released_.n_rows
-    far = float(reach(np.array(_balance_variance(model))))
+    """Return how many rows each class has and their share, as released, with intervals that hold 95 times of 100.
+
+    Where the file of an earlier privet holds the difference of two classes and rows were declared, the declared number
+    may be wrong: there is no interval, and its ends are None.
+    """
+    released, classes = model.released_, model.schema_.classes
+    counts, variance = np.maximum(released.class_counts, 0.0), _deviation(model, BALANCE) ** 2
+    ends: Any = np.full((4, len(counts)), None)
+    if released.has_counts:
+        ends[:2] = support_intervals(released.balance[:, None], np.array(variance))
+        ends[2:] = share_intervals(released.balance, released.balance.sum(), np.array(variance), n_classes=len(classes))
+    elif model.schema_.rows is None:
+        # Half of the difference and half of all rows, which were bought: each is noisy.
+        far = float(reach(np.array((variance + _deviation(model, ROW_COUNT) ** 2) / 4)))
+        ends[:2] = released.class_counts - far, released.class_counts + far
     return [
-        {"class": label, "rows": float(own), "low": float(own - far), "high": float(own + far)}
-        for label, own in zip(model.schema_.classes, rows, strict=True)
-    ]
+        {
+            "class": label, "rows": float(count), "low": _from_zero(low), "high": _from_zero(high),
+            "share": float(share), "share_low": lowest, "share_high": highest,
+        }
+        for label, count, share, low, high, lowest, highest
+        in zip(classes, counts, model.class_shares_, *ends.tolist(), strict=True)
+    ]  # fmt: skip
 
 
-def _balance_variance(model: Any) -> float:
-    """Return the variance of the noise in a class's rows."""
-    variance = _deviation(model, BALANCE) ** 2
-    # Of two classes the difference is released: each has half of it, and half of all rows, which may be noisy too.
-    return variance if len(model.schema_.classes) > 2 else (variance + _deviation(model, ROW_COUNT) ** 2) / 4
+def _from_zero(rows: float | None) -> float | None:
+    return None if rows is None else max(rows, 0.0)
 
 
 def _deviation(model: Any, what: str) -> float:
@@ -45,7 +58,7 @@ def _deviation(model: Any, what: str) -> float:
 
 def trees_against_noise(model: Any, effects: list[Effect]) -> list[dict[str, Any]]:
     """Return, tree by tree, how many rows a leaf would have if they spread evenly, and how strong its noise is."""
-    n_rows, stds = model.released_.n_rows, model.tree_noise_std_
+    n_rows, stds = model.n_rows_, model.tree_noise_std_
     return [
         {
             "tree": effect.tree,

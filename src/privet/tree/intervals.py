@@ -42,15 +42,21 @@ def support_intervals(
 def confidence_intervals(
     counts: NDArray[np.int64], chosen: NDArray[np.int64], variance: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return low and high ends for the share of the ``chosen`` class in each row of ``counts``.
+    """Return low and high ends for the share of the ``chosen`` class in each row of ``counts``."""
+    own = counts[np.arange(len(counts)), chosen]
+    return share_intervals(own, counts.sum(axis=1), variance, n_classes=counts.shape[1])
+
+
+def share_intervals(
+    own_counts: NDArray[np.int64], totals: NDArray[np.int64], variance: NDArray[np.float64], *, n_classes: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return low and high ends for the share of a class's count in the sum of all classes' counts.
 
     Fieller's interval for the quotient of two noisy numbers: a share p is held where n_c - p n, which would be noise
     alone if p were right, is no larger than noise of its spread, w^2 ((1 - p)^2 + (C - 1) p^2) with w the reach of one
     count. That is a quadratic in p. Where the support may be 0 every share is possible.
     """
-    n_classes = counts.shape[1]
-    n = counts.sum(axis=1).astype(np.float64)
-    own = counts[np.arange(len(counts)), chosen].astype(np.float64)
+    n, own = totals.astype(np.float64), own_counts.astype(np.float64)
     w = reach(variance)
     square = n**2 - n_classes * w**2
     bounded = (n > np.floor(reach(variance * n_classes))) & (square > 0)
