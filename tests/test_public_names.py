@@ -12,6 +12,12 @@ def test_every_public_name_is_there_and_listed():
         assert name in dir(privet)
 
 
+def test_nothing_but_public_names_is_listed():
+    import privet.central
+
+    assert dir(privet) == sorted(privet.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'privet' has no attribute 'Magic'"):
         privet.Magic  # noqa: B018

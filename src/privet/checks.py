@@ -1,4 +1,4 @@
-"""What counts as a whole number, as hexadecimal digits, and as one of the classes, decided once."""
+"""What counts as a whole number, as hexadecimal digits, and as one of the classes, and how many there are, in words."""
 
 from collections.abc import Sequence
 from typing import Any, TypeGuard
@@ -18,6 +18,11 @@ def check_whole(name: str, value: object, *, least: int, most: int) -> int:
     if is_whole(value) and least <= value <= most:
         return int(value)
     raise ParameterError(f"{name}={value!r} must be a whole number from {least} to {most:,}")
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return how many there are in words: "1 release", "2,000 releases"."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def is_hex(value: object, n_bytes: int) -> bool:

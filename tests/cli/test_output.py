@@ -1,9 +1,11 @@
 """What a terminal shows, and what a pipe gets."""
 
+import math
 import sys
 
 import pytest
 
+from privet.checks import counted
 from privet.cli import output
 
 ROWS = [("[bold]age[/x]", "1.0 %"), ("sex\x1b[2J", "99.0 %")]
@@ -68,3 +70,29 @@ def show_progress():
 def test_json_spells_infinity_and_escapes_what_is_not_ascii(capsys):
     output.print_json({"epsilon": float("inf"), "names": ("Größe",)})
     assert capsys.readouterr().out == '{"epsilon": "inf", "names": ["Gr\\u00f6\\u00dfe"]}\n'
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.0, "1"), (0.9999999999999999, "1"), (0.30000000000000004, "0.300000000001"), (0.3, "0.3"), (1e-15, "1e-15"),
+        (0.0, "0"), (math.inf, "inf"), (1 / 3, "0.333333333334"), (123456.5, "123456.5"),
+    ],
+)  # fmt: skip
+def test_an_amount_is_shown_to_twelve_digits_and_never_less(value, shown):
+    assert output.amount(value) == shown
+    assert float(shown) >= value
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(1.2e-16, "0"), (0.1, "0.1"), (0.7000000000000001, "0.7"), (2.0, "2"), (20, "20")],
+)
+def test_what_shares_have_left_over_is_nothing(value, shown):
+    assert output.left_over(value) == shown
+
+
+def test_one_is_not_many():
+    assert counted(1, "release") == "1 release"
+    assert counted(0, "release") == "0 releases"
+    assert counted(2000, "entry", "entries") == "2,000 entries"

@@ -98,7 +98,12 @@ def test_a_ledger_puts_the_budget_on_the_page(privet, refused):
     assert privet("report model.privet --ledger ledger.db").exit_code == 0
     page = Path("model.html").read_text()
     assert "the &lt;b&gt;patients&lt;/b&gt;" in page
-    assert "epsilon 2.0" in page
+    assert "epsilon 1 in 1 release<" in page
+    assert "epsilon 2<" in page
+    # The pyramid of NIST does not say that nobody knows what the section above it tells.
+    assert "The ledger counts 1 release from" in page
+    assert "epsilon = 1 of 3 is spent for each row" in page
+    assert "Not in the file: it knows of itself alone" not in page
     budget = json.loads(privet("report model.privet --ledger ledger.db --json").stdout)["budget"]
     assert (budget["spent"], budget["left"], budget["entry"]["epsilon"]) == (1.0, 2.0, 1.0)
     privet("fit rows.csv --schema schema.json --epsilon 1 -o other.privet")

@@ -194,3 +194,30 @@ def test_a_rare_class_pulls_as_if_it_had_a_twentieth():
     trees, rare = Trees.of(GROUPS, schema_of()), np.array([0.999, 0.001])
     variances = policy(800, 1.0, schema_of()).prior_variances(trees, np.full(3, 10.0), rare, math.inf)
     assert variances[0] == pytest.approx(2 / (1 + 100 / (800 * 0.05 / 5 + 1)))
+
+
+@pytest.mark.parametrize("epsilon", [math.inf, 1e300, 1e308])
+def test_a_boundless_epsilon_keeps_as_many_attributes_as_there_is_room_for(epsilon):
+    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(300)], classes=["no", "yes"])
+    own = policy(1000, epsilon, wide)
+    assert own.chooses
+    assert own.n_attributes == MOST_LEAVES // 34  # a number has up to 2 x 16 cells, one more at zero, and one missing
+
+
+@pytest.mark.parametrize(("declared", "found"), [(100, 4000), (4000, 100), (10**6, 1)])
+def test_a_policy_for_other_rows_keeps_its_cells_and_the_price_of_the_balance(declared, found):
+    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(30)], classes=["no", "yes"])
+    first = policy(declared, 1.0, wide)
+    better = first.counted(found)
+    assert better.n_rows == found
+    assert (better.n_bins, better.cells) == (first.n_bins, first.cells)
+    assert better.shares.balance == pytest.approx(first.shares.balance, rel=1e-12)
+    assert better.n_attributes == policy(found, 1.0, wide).n_attributes
+    assert first.counted(declared) is first
+
+
+def test_a_policy_stays_where_other_rows_ask_for_choices_too_small_to_draw():
+    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(90)], classes=["no", "yes"])
+    first = policy(10**6, 2.0**-10, wide, selection_share=0.01)
+    assert first.counted(10**7) is first
+    assert first.counted(2 * 10**5) is not first

@@ -112,7 +112,7 @@ def test_long_lists_are_cut_and_the_page_says_so(monkeypatch):
     monkeypatch.setattr(shapes, "MOST_SHAPES", 1)
     monkeypatch.setattr(shapes, "_MOST_LINES", 3)
     read = Elements(page_of(exact_weights()))
-    assert "1 trees of less important attributes are left out" in read.text
+    assert "Left out: 1 tree of less important attributes" in read.text
     assert "more cells; --json has them" in read.text
 
 
@@ -165,4 +165,4 @@ def test_a_delta_is_told_wherever_the_promise_is():
     assert "normal noise in the objective" in read.text
     assert f"at delta {model.guarantee_.delta:g}" in read.text
     assert "pure differential privacy" not in read.text
-    assert "8 trees of less important attributes are left out" in read.text
+    assert "Left out: 8 trees of less important attributes" in read.text

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import in_sequence, is_count
 from privet.central.released import row_count_share
+from privet.checks import counted
 from privet.counting.executor import placed
 from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError
@@ -102,7 +103,8 @@ class LeafCountClassifier(CountForestClassifier):
             _check_classes(schema, classes)
             n_rows, left, bought = self._number_of_rows(schema, rows, epsilon, noise)
             forest = self._draw_forest(schema, n_rows, left, coins)
-            self._say(f"{forest.n_trees} trees of height {forest.depth} with {len(forest.leaves):,} leaves: counting")
+            trees, leaves = counted(forest.n_trees, "tree"), counted(len(forest.leaves), "leaf", "leaves")
+            self._say(f"{trees} of height {forest.depth} with {leaves}: counting")
             noisy_counts, receipt = self._release_counts(forest, schema, rows, left, noise)
             event = Sequential((*bought, receipt)) if bought else receipt
             return self._set_released(encoder, forest, noisy_counts, event, reservation)

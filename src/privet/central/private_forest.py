@@ -11,7 +11,7 @@ import numpy as np
 from privet.central.forest_plan import ForestPlan, planned_forest
 from privet.central.released import row_count_share
 from privet.central.weight_forest import WeightForestClassifier
-from privet.checks import check_whole
+from privet.checks import check_whole, counted
 from privet.counting.executor import placed
 from privet.errors import ParameterError
 from privet.joint.fitting import Fitting
@@ -176,7 +176,7 @@ class PrivateForestClassifier(WeightForestClassifier):
                 policy, rows, self._unit().max_rows, left, delta, coins, noise,
                 n_threads(self.n_jobs), list(bought),
             )  # fmt: skip
-            self._say(f"fitting up to {policy.n_attributes} attributes")
+            self._say(f"fitting up to {counted(policy.n_attributes, 'attribute')}")
             released = fitting.released()
             return self._set_released(encoder, released, Sequential(tuple(fitting.receipts)), reservation)
 

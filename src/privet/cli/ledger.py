@@ -74,6 +74,7 @@ def verify(
 
     Note the head elsewhere: whoever holds the file could otherwise cut off its end.
     """
+    from privet.checks import counted
     from privet.privacy.ledger.account import accounts
 
     _, entries = accounts(ledger)
@@ -85,7 +86,7 @@ def verify(
     if as_json:
         output.print_json({"ledger": str(ledger), "intact": True, "entries": len(entries), "head": entries[-1].hash})
     else:
-        output.print_text(f"{len(entries)} entries, chain intact")
+        output.print_text(f"{counted(len(entries), 'entry', 'entries')}, chain intact")
         output.print_text(f"head: {entries[-1].hash}")
 
 
@@ -137,7 +138,8 @@ def ledger_summary(ledger: "Ledger") -> dict[str, Any]:
 def ledger_sentence(ledger: "Ledger") -> str:
     """Return where a data set's budget stands, in words."""
     stand = ledger_summary(ledger)
-    spent, epsilon, left, delta = (output.amount(stand[name]) for name in ("spent", "epsilon", "left", "delta"))
+    spent, epsilon, delta = (output.amount(stand[name]) for name in ("spent", "epsilon", "delta"))
+    left = output.left_over(stand["left"])
     part = f", part {stand['part']!r}" if stand["part"] else ""
     at = f" at delta={delta}" if stand["delta"] else ""
     return (

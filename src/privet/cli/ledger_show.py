@@ -43,11 +43,11 @@ def _print_account(account: "Account") -> None:
     at = f", delta={output.amount(budget.delta)}" if budget.delta else ""
     output.print_text(f"{account.dataset}: epsilon={output.amount(budget.epsilon)}{at} per {budget.unit}", style="bold")
     output.print_text(
-        f"spent {output.amount(account.spent())}, left {output.amount(account.left())}  {_bar(account)}".rstrip()
+        f"spent {output.amount(account.spent())}, left {output.left_over(account.left())}  {_bar(account)}".rstrip()
     )
     if account.parts:
         cells = [
-            (part, output.amount(account.spent(part)), output.amount(account.left(part))) for part in account.parts
+            (part, output.amount(account.spent(part)), output.left_over(account.left(part))) for part in account.parts
         ]
         output.print_table(["part", "spent", "left"], cells, right=[1, 2])
     if account.spendings:

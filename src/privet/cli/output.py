@@ -82,8 +82,17 @@ def percent(share: float) -> str:
 
 
 def amount(value: float) -> str:
-    """Return a price in full: 1.0 is "1", and nothing is rounded away."""
-    return repr(float(value)).removesuffix(".0")
+    """Return a price to twelve digits, rounded up: 1.0 is "1", and so is what shares of it add up to."""
+    from privet.privacy.guarantee import rounded_up
+
+    return rounded_up(value)
+
+
+def left_over(value: float) -> str:
+    """Return what is left of a budget."""
+    from privet.privacy.guarantee import left_over
+
+    return left_over(value)
 
 
 def bar(share: float, width: int) -> str:

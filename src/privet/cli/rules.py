@@ -88,7 +88,9 @@ def rules(
     if as_json:
         output.print_json({"model": str(model_file), "output": str(destination), "rules": len(shown)})
     else:
-        output.say(f"{len(shown):,} rules written to {str(destination)!r}")
+        from privet.checks import counted
+
+        output.say(f"{counted(len(shown), 'rule')} written to {str(destination)!r}")
 
 
 def _format(chosen: Format | None, destination: Path | None, *, as_json: bool) -> Format:
@@ -172,8 +174,11 @@ def _cells(rule: "Rule") -> tuple[str, ...]:
 
 
 def _say_left_out(n_left_out: int, chosen: Format, top: int | None) -> None:
+    from privet.checks import counted
+
     if n_left_out and chosen == "table":
         way_out = "--top shows more" if top is None else "raise --top to see more"
         output.say(
-            f"{n_left_out:,} more rules of less support; {way_out}, --min-support and --min-confidence narrow down"
+            f"{counted(n_left_out, 'more rule')} of less support; {way_out}, --min-support and --min-confidence narrow "
+            "down"
         )

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from privet.checks import counted
 from privet.cli import output
 from privet.cli.answer_check import hint_at_other_values, refuse_other_answers
 from privet.cli.disturbance import meant
@@ -80,7 +81,7 @@ class Spread:
         """What the table rests on."""
         of_class = "" if self.label is None else f" of people with the label {self.label!r}"
         missing = f", {self.found.n_missing:,} more were missing" if self.found.n_missing else ""
-        told = f"From {self.found.n_values:,} answers{of_class}{missing}."
+        told = f"From {counted(self.found.n_values, 'answer')}{of_class}{missing}."
         if self.found.standard_errors is not None:
             return f"{told} Estimates by the inverse of the channel, set to 0 where below, ± one standard error."
         if not self.found.n_steps:

@@ -96,7 +96,7 @@ class Policy:
         kept = max(1, round(min(worth, most)))
         kept = min(most if 2 * kept >= most else kept, self._n_affordable)
         # Each choice has a price of its own, which must not be too small to be drawn.
-        return kept if kept == most else min(kept, max(1, int(_PART_OF_SOME * self.epsilon / _LEAST_CHOICE)))
+        return kept if kept == most else max(1, int(min(kept, _PART_OF_SOME * self.epsilon / _LEAST_CHOICE)))
 
     @property
     def _n_affordable(self) -> int:

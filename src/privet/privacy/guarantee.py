@@ -177,9 +177,16 @@ def _unit_from_json(data: Mapping[str, Any]) -> Unit:
 
 def rounded_up(epsilon: float, digits: int = 12) -> str:
     """Return epsilon to so many digits, rounded up: shares of it add up to a little less."""
-    exact = Decimal(repr(epsilon))
+    exact = Decimal(repr(float(epsilon)))
+    if not (exact and exact.is_finite()):
+        return repr(float(epsilon)).removesuffix(".0")
     rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), ROUND_CEILING)
     return repr(float(rounded)).removesuffix(".0")
+
+
+def left_over(epsilon: float) -> str:
+    """Return what is left of a budget, to twelve places: what shares of it have left over is nothing."""
+    return rounded_up(float(epsilon)) if math.isinf(epsilon) else f"{epsilon:.12f}".rstrip("0").rstrip(".")
 
 
 def times(epsilon: float) -> str:

@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from privet.checks import counted
 from privet.errors import LedgerError
+from privet.privacy.guarantee import left_over
 from privet.privacy.ledger.account import accounts
-from privet.report.markup import pairs, text
+from privet.report.markup import exact, pairs, text
 
 
 def budget_facts(ledger: str | Path, model_checksum: str) -> dict[str, Any]:
@@ -26,14 +28,14 @@ def budget_facts(ledger: str | Path, model_checksum: str) -> dict[str, Any]:
 
 def budget_section(budget: dict[str, Any]) -> str:
     """Return the account in plain words."""
-    entry, at = budget["entry"], f" at delta {budget['delta']!r}" if budget["delta"] else ""
+    entry, at = budget["entry"], f" at delta {exact(budget['delta'])}" if budget["delta"] else ""
     rows = [
         ("Data set", text(budget["dataset"])),
-        ("Budget", f"epsilon {budget['epsilon']!r}{at} for each {text(budget['unit'])}"),
-        ("This model", f"epsilon {entry['epsilon']!r}, entry {entry['entry']}, released {text(entry['ended'])}"),
+        ("Budget", f"epsilon {exact(budget['epsilon'])}{at} for each {text(budget['unit'])}"),
+        ("This model", f"epsilon {exact(entry['epsilon'])}, entry {entry['entry']}, released {text(entry['ended'])}"),
         ("Part of the data set", text(entry["part"]) if entry["part"] else "all of it"),
-        ("Spent by all releases", f"epsilon {budget['spent']!r} in {budget['releases']:,} releases"),
-        ("Left", f"epsilon {budget['left']!r}"),
+        ("Spent by all releases", f"epsilon {exact(budget['spent'])} in {counted(budget['releases'], 'release')}"),
+        ("Left", f"epsilon {left_over(budget['left'])}"),
         ("Ledger", f"{text(budget['ledger'])}, head <code>{text(budget['head'])}</code>"),
     ]
     return f"<h2>The budget that paid for it</h2>\n{pairs(rows)}\n"

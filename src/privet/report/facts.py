@@ -8,7 +8,7 @@ from privet.report.odds import odds_table
 from privet.report.receipts import single_releases
 
 
-def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
+def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return what the report says as plain values.
 
     An infinite number stays one, but in the guarantee, which spells it "inf" as its JSON does.
@@ -21,6 +21,8 @@ def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
         That of its file, so that the report can be matched with it and with a ledger's entry.
     name : str
         The file's name.
+    budget : dict, optional
+        The account that paid for it.
     """
     guarantee, speaker = model.guarantee_.to_json(), findings_of(model)
     releases = single_releases(model.guarantee_.event)
@@ -43,7 +45,8 @@ def facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
         "releases": [release.to_json() for release in releases],
         "composition": guarantee["event"],
         **(speaker.read_off(model) if speaker else {}),
-        "nist_sp_800_226": [answer.to_json() for answer in nist.answers(utility, guarantee, releases)],
+        "nist_sp_800_226": [answer.to_json() for answer in nist.answers(utility, guarantee, releases, budget)],
+        "budget": budget,
     }
 
 

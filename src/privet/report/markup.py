@@ -4,6 +4,8 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 
+from privet.privacy.guarantee import rounded_up
+
 # A longer name is cut; a schema may hold thousands of a thousand characters each.
 MAX_SHOWN = 72
 _MOST_LISTED = 40
@@ -121,8 +123,8 @@ def number(value: float) -> str:
 
 
 def exact(epsilon: float) -> str:
-    """Return an epsilon in full: rounded, it might look smaller than it is."""
-    return repr(float(epsilon)).removesuffix(".0")
+    """Return an epsilon to twelve digits, rounded up: it must not look smaller than it is."""
+    return rounded_up(float(epsilon))
 
 
 def percent(share: float) -> str:

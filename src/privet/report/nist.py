@@ -7,12 +7,13 @@ on those below. A model file can answer for the upper ones; the page says who ha
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from privet.checks import counted
 from privet.privacy.guarantee import NOT_PRIVATE, PAPER
 from privet.report import wording
 from privet.report.markup import exact
 from privet.report.receipts import Receipt
 
-MODEL_FILE, PARTLY, OWNER = "the model file", "the model file, in part", "you"
+MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,17 @@ class Answer:
         return asdict(self)
 
 
-def answers(utility: str, guarantee: dict[str, Any], releases: list[Receipt]) -> list[Answer]:
-    """Return the publication's questions with what a model can say to them; ``utility`` tells how strong noise is."""
+def answers(
+    utility: str, guarantee: dict[str, Any], releases: list[Receipt], budget: dict[str, Any] | None = None
+) -> list[Answer]:
+    """Return the publication's questions with what a model can say to them.
+
+    ``utility`` tells how strong noise is, and ``budget`` the account of the ledger that paid, where one was given.
+    """
     return [
         _parameter(guarantee),
         _unit(guarantee),
-        _other_releases(),
+        _other_releases(budget),
         _algorithms(releases),
         _utility(utility),
         Answer(
@@ -83,23 +89,28 @@ def _unit(guarantee: dict[str, Any]) -> Answer:
     return Answer("Unit of privacy", told, MODEL_FILE)
 
 
-def _other_releases() -> Answer:
+def _other_releases(budget: dict[str, Any] | None) -> Answer:
+    question = "Other releases about the same people"
+    if budget is None:
+        told = "What else was released from these rows adds up; a ledger of the data set tells the sum."
+        return Answer(question, f"Not in the file: it knows of itself alone. {told}", OWNER)
+    at = f" at delta = {exact(budget['delta'])}" if budget["delta"] else ""
     return Answer(
-        "Other releases about the same people",
-        "Not in the file: it knows of itself alone. What else was released from these rows adds up; a ledger of the "
-        "data set tells the sum.",
-        OWNER,
+        question,
+        f"The ledger counts {counted(budget['releases'], 'release')} from {budget['dataset']!r}, this one included: "
+        f"epsilon = {exact(budget['spent'])} of {exact(budget['epsilon'])}{at} is spent for each {budget['unit']}. "
+        "What was released of the same people and is not in that account, it cannot know.",
+        LEDGER,
     )
 
 
 def _algorithms(releases: list[Receipt]) -> Answer:
     names = sorted({release.name for release in releases})
-    n_releases = "one release" if len(releases) == 1 else f"{len(releases):,} releases"
     return Answer(
         "Algorithms and correctness",
-        f"{'; '.join(names)}; {n_releases}, composed as the receipts above say. The promise was computed anew from "
-        "the receipts when the file was opened. That the software draws what it says is argued and tested in "
-        "privet's sources, not in this file.",
+        f"{'; '.join(names)}; {counted(len(releases), 'release')}, composed as the receipts above say. The promise was "
+        "computed anew from the receipts when the file was opened. That the software draws what it says is argued and "
+        "tested in privet's sources, not in this file.",
         PARTLY,
     )
 

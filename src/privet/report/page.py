@@ -62,8 +62,9 @@ class Report:
             check_is_fitted(model)
             opened, checksum, name = model, checksum_of(model.to_document()), ""
         budget = None if ledger is None else budget_facts(ledger, checksum)
-        told = local_facts if isinstance(opened.guarantee_, LocalGuarantee) else facts
-        return cls(opened, {**told(opened, model_checksum=checksum, name=name), "budget": budget})
+        if isinstance(opened.guarantee_, LocalGuarantee):
+            return cls(opened, {**local_facts(opened, model_checksum=checksum, name=name), "budget": budget})
+        return cls(opened, facts(opened, model_checksum=checksum, name=name, budget=budget))
 
     def write(self, path: str | Path) -> None:
         """Write the page, whole or not at all."""
@@ -94,7 +95,7 @@ def _central_sections(model: Any, told: dict[str, Any]) -> tuple[list[str], dict
     sections = [
         promise.opening(told),
         promise.guarantee_section(told, list(folded(model.guarantee_.event))),
-        *([budget_section(told["budget"])] if told.get("budget") else []),
+        *([budget_section(told["budget"])] if told["budget"] else []),
         attacker_section(told),
     ]
     if (speaker := findings_of(model)) is not None:

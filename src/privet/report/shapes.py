@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
+from privet.checks import counted
 from privet.report.effects import BAND, Effect, is_stretched, score_of
 from privet.report.markup import class_key, number, percent, shown, table, text
 from privet.report.shape_drawing import MOST_BARS, MOST_ON_A_SIDE, category_shape, number_shape, pair_map
@@ -26,7 +27,7 @@ def shapes_section(model: Any, effects: Sequence[Effect]) -> str:
     colours = _colours(model)
     figures = "".join(_figure(effect, i, colours, classes) for i, effect in enumerate(effects[:MOST_SHAPES]))
     left = len(effects) - MOST_SHAPES
-    more = f"<p class='soft'>{left:,} trees of less important attributes are left out; --json has them.</p>\n"
+    more = f"<p class='soft'>Left out: {counted(left, 'tree')} of less important attributes; --json has them.</p>\n"
     return (
         f"<h2>What each attribute does</h2>\n{_about(effects[0], classes)}{class_key(classes)}"
         f'{_control(classes, colours)}<div class="shapes">{figures}</div>\n{more if left > 0 else ""}'

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from privet.checks import counted
 from privet.report import weights
 from privet.report.balance import balance_section
 from privet.report.counts import ranked_importances
@@ -132,4 +133,4 @@ def _trees_table(trees: list[dict[str, Any]]) -> str:
     caption = "Standard deviations; trees of the most important attributes first."
     drawn = table(headings, cells, kind="receipts", label="Noise", caption=caption, numbers=range(1, 6))
     left = len(trees) - _MOST_TREES
-    return drawn + (f"<p class='soft'>{left:,} more trees; --json has them.</p>\n" if left > 0 else "")
+    return drawn + (f"<p class='soft'>{counted(left, 'more tree')}; --json has them.</p>\n" if left > 0 else "")
