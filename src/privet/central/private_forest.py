@@ -65,7 +65,9 @@ class PrivateForestClassifier(WeightForestClassifier):
     released_ : Released
         What left the room, as whole numbers.
     class_shares_ : array
-        The released class balance.
+        Each class's share of the rows, from the released class counts.
+    n_rows_ : int
+        About how many rows there were: as declared, unless the released class counts tell otherwise.
     feature_importances_ : array
         Each attribute's share of the mean size of effects, all cells counting alike.
     leaf_weights_ : LeafWeights

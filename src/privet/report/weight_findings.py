@@ -18,8 +18,8 @@ _FROM_DIFFERENCE = (
     "from the number of rows."
 )
 _AS_DECLARED = (
-    " They are as right as the number that was declared: each hundred rows more or less move both classes by fifty. So "
-    "no interval is given; a new fit has one."
+    " They are as right as that number, which was declared: each hundred rows more or less move both classes by fifty. "
+    "So no interval is given; a new fit has one."
 )
 _IMPORTANCES = (
     "Each attribute's share in how much the scores of rows differ, from released weights. What several attributes do "
@@ -85,17 +85,17 @@ def in_words(told: dict[str, Any]) -> str:
 
 def sections(model: Any, facts: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """Return noise, classes and shapes; the page's script needs nothing for them."""
-    classes = balance_section(facts, totals=_totals(model), importances=_IMPORTANCES, silent=_SILENT)
+    classes = balance_section(facts, totals=_totals(model, facts), importances=_IMPORTANCES, silent=_SILENT)
     if not facts["noise"]["trees"]:
         return [_ONLY_BALANCE, classes], {}
     return [_noise_section(facts), classes, shapes_section(model, effects_of(model))], {}
 
 
-def _totals(model: Any) -> str:
+def _totals(model: Any, facts: dict[str, Any]) -> str:
     """Return where each class's rows come from."""
     if model.released_.has_counts:
         return _TOTALS
-    return _FROM_DIFFERENCE + (_AS_DECLARED if model.schema_.rows is not None else "")
+    return _FROM_DIFFERENCE + (_AS_DECLARED if facts["class_balance"][0]["low"] is None else "")
 
 
 def _noise_section(facts: dict[str, Any]) -> str:

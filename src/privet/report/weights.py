@@ -22,8 +22,8 @@ def n_released(model: Any) -> int:
 def class_balance(model: Any) -> list[dict[str, Any]]:
     """Return how many rows each class has and their share, as released, with intervals that hold 95 times of 100.
 
-    Where the file of an earlier privet holds the difference of two classes and rows were declared, the declared number
-    may be wrong: there is no interval, and its ends are None.
+    Where the file of an earlier privet holds the difference of two classes and the number of rows was not bought, that
+    number may be wrong: there is no interval, and its ends are None.
     """
     released, classes = model.released_, model.schema_.classes
     counts, variance = np.maximum(released.class_counts, 0.0), _deviation(model, BALANCE) ** 2
@@ -31,7 +31,7 @@ def class_balance(model: Any) -> list[dict[str, Any]]:
     if released.has_counts:
         ends[:2] = support_intervals(released.balance[:, None], np.array(variance))
         ends[2:] = share_intervals(released.balance, released.balance.sum(), np.array(variance), n_classes=len(classes))
-    elif model.schema_.rows is None:
+    elif _receipts(model, ROW_COUNT):
         # Half of the difference and half of all rows, which were bought: each is noisy.
         far = float(reach(np.array((variance + _deviation(model, ROW_COUNT) ** 2) / 4)))
         ends[:2] = released.class_counts - far, released.class_counts + far
@@ -50,10 +50,13 @@ def _from_zero(rows: float | None) -> float | None:
 
 
 def _deviation(model: Any, what: str) -> float:
-    """Return the standard deviation of the noise in what was released by this name; 0 where nothing was."""
+    """Return the standard deviation of the noise in what was released by this name."""
+    return standard_deviation(_receipts(model, what)[-1])
+
+
+def _receipts(model: Any, what: str) -> list[Any]:
     found = [event for part in in_sequence(model.guarantee_.event) for event in releases(part)]
-    own = [event for event in found if getattr(event, "what", None) == what]
-    return standard_deviation(own[-1]) if own else 0.0
+    return [event for event in found if getattr(event, "what", None) == what]
 
 
 def trees_against_noise(model: Any, effects: list[Effect]) -> list[dict[str, Any]]:
