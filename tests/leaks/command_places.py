@@ -43,7 +43,7 @@ def done(line: str) -> Iterator[tuple[str, Any]]:
 def laid_out(folder: Path, *, n_rows: int | None = None) -> None:
     """Put the schema and the planted rows in a folder."""
     SCHEMA.save(folder / "schema.json")
-    table = in_order() if n_rows is None else in_order(n_rows)
+    table = in_order(n_rows)
     table.to_parquet(folder / "rows.parquet")
     table.to_csv(folder / "rows.csv", index=False)
 

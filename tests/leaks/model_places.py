@@ -18,10 +18,9 @@ from privet import Ledger, load
 from privet.errors import ParameterError, PrivetError
 from privet.registry import METHODS
 from tests.leaks.hearing import heard
-from tests.leaks.marks import PARTS
 from tests.leaks.models import apart, fault, unfitted
 from tests.leaks.place import Register
-from tests.leaks.tables import FILE_FAULTS, ROUTES, SCHEMA, batches, frame, in_order, labels
+from tests.leaks.tables import FILE_FAULTS, ROUTES, SCHEMA, batches, frame, in_order, labels, parts
 
 place = Register("Python")
 
@@ -81,8 +80,9 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     )
     yield from model_things(by_person, "by person", folder)
     yield from model_things(unfitted("private-forest", delta=1e-6).fit(frame(), labels()), "with delta", folder)
-    grown = unfitted("private-rdt").partial_fit(frame()[: PARTS[0]], labels()[: PARTS[0]])
-    grown.partial_fit(frame()[PARTS[0] :], labels()[PARTS[0] :])
+    grown = unfitted("private-rdt")
+    for part in parts():
+        grown.partial_fit(frame()[part], labels()[part])
     yield from model_things(grown, "in batches", folder)
     refused = heard(lambda: grown.fit(*apart(fault("a label that is not known"))))
     yield from refused.things("refit")
@@ -154,6 +154,6 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
 
     encoder = Encoder(SCHEMA)
     rows = MemoryRows(encoder.encode(frame()), encoder.encode_labels(labels()))
-    parts = [*rows.partitions(), *(TablePartition(f"{i}", table) for i, table in enumerate(batches()))]
-    for thing in (rows, *parts, *(Work(None, encoder)(part) for part in parts)):
+    given = [*rows.partitions(), *(TablePartition(f"{i}", table) for i, table in enumerate(batches()))]
+    for thing in (rows, *given, *(Work(None, encoder)(part) for part in given)):
         yield type(thing).__name__, [repr(thing), str(thing)]

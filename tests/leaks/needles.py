@@ -12,17 +12,21 @@ from urllib.parse import quote
 
 from tests.leaks.marks import Kind, Mark
 
-# As text, a number is told by its first digits, wherever points and commas stand; fewer might be another's.
-_DIGITS = 8
+# As text, a number is told by its first digits, wherever points and commas stand: a few may be another's, many not.
+_FEW_DIGITS, _MANY_DIGITS = 7, 11
 _SHARE_DIGITS = 5
 
 
 class Needle(NamedTuple):
-    """One form of a mark: bytes as they stand, or a pattern that holds one of some bytes."""
+    """One form of a mark: bytes as they stand, or a pattern that holds one of some bytes; and whether it is sure.
+
+    A sure one is met by accident at less than one in 2**36 of the places where a number or a text begins.
+    """
 
     encoding: str
     form: bytes | re.Pattern[bytes]
     holds: tuple[bytes, ...] = (b"",)
+    sure: bool = False
 
     def is_in(self, data: bytes) -> bool:
         """Return whether the form occurs."""
@@ -53,8 +57,8 @@ def _texts(text: str) -> Iterator[tuple[Any, ...]]:
         "address, slashes too": quote(text, safe="").encode(),
         "hexadecimal": text.encode().hex().encode(),
     }
-    yield from plain.items()
-    yield from _in_base64(text.encode())
+    for name, form in (*plain.items(), *_in_base64(text.encode())):
+        yield name, form, (b"",), True
 
 
 def _in_base64(data: bytes) -> Iterator[tuple[Any, ...]]:
@@ -68,16 +72,18 @@ def _in_base64(data: bytes) -> Iterator[tuple[Any, ...]]:
 
 
 def _numbers(number: float) -> Iterator[tuple[Any, ...]]:
-    digits = f"{number:.15e}".replace(".", "")[:_DIGITS].encode()
-    # 73519.02, 73,519.02, 7.351902e+04 and 73 519,02 are the same digits.
-    pattern = rb"(?<![0-9])" + rb"[.,_ ]?".join(bytes([digit]) for digit in digits[:-1])
+    digits = f"{number:.15e}".replace(".", "").encode()
     # Between the second digit and the third there is nothing, or what groups thousands.
-    yield "digits", re.compile(pattern), tuple(digits[1:2] + own for own in (digits[2:3], b",", b"_", b" ", b"."))
-    yield "hexadecimal float", number.hex().removeprefix("0x1.")[:10].encode()
+    holds = tuple(digits[1:2] + own for own in (digits[2:3], b",", b"_", b" ", b"."))
+    for length, name in {_FEW_DIGITS: "digits", _MANY_DIGITS: "many digits"}.items():
+        # 73519.02, 73,519.02, 7.351902e+04 and 73 519,02 are the same digits.
+        pattern = rb"(?<![0-9])" + rb"[.,_ ]?".join(bytes([digit]) for digit in digits[:length])
+        yield name, re.compile(pattern), holds, length == _MANY_DIGITS
+    yield "hexadecimal float", number.hex().removeprefix("0x1.")[:12].encode(), (b"",), True
     for layout, name in {"<d": "float64, little endian", ">d": "float64, big endian"}.items():
         packed = struct.pack(layout, number)
-        yield name, packed
-        yield f"{name}, in hexadecimal", packed.hex().encode()
+        yield name, packed, (b"",), True
+        yield f"{name}, in hexadecimal", packed.hex().encode(), (b"",), True
     yield "float32, little endian", struct.pack("<f", number)
     yield "float32, big endian", struct.pack(">f", number)
 

@@ -2,8 +2,8 @@
 
 Noise is fresh at every fit. Whatever is in all outputs about one table and in none about the other was not
 protected by it; a released number would have to be drawn so all these times. With a promise of epsilon between the
-tables, that has a chance of at most (p (1 - q))^n for a fact of chance p here and q there: at epsilon 0.3 and 16
-fits, below 1e-7 a fact.
+tables, that has a chance of at most (p (1 - q))^n for a fact of chance p here and q there, and p (1 - q) is at most
+1 / (1 + exp(-epsilon))^2: at epsilon 0.3 and 32 fits, below 1e-15 a fact. Most facts are out after two or three.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ SCHEMA = Schema(
     target="class",
     rows=300,
 )
-TIMES = 16
+TIMES = 32
 _DEEPEST = 30
 Fact = tuple[str, str]
 
@@ -39,12 +39,14 @@ def people(n_more: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 
 def told_apart(facts: Callable[[pd.DataFrame, np.ndarray], Iterable[Fact]], n_more: int = 1) -> set[Fact]:
     """Return what is always there of one table and never of the other."""
-    here: list[set[Fact]] = []
-    there: list[set[Fact]] = []
-    for _ in range(TIMES):  # in turn, so that the time of day tells nothing
-        here.append(set(facts(*people())))
-        there.append(set(facts(*people(n_more))))
-    return (set.intersection(*here) - set.union(*there)) | (set.intersection(*there) - set.union(*here))
+    here, there = set(facts(*people())), set(facts(*people(n_more)))
+    here, there = here - there, there - here
+    for _ in range(TIMES - 1):  # in turn, so that the time of day tells nothing
+        if not here | there:
+            break
+        new_here, new_there = set(facts(*people())), set(facts(*people(n_more)))
+        here, there = (here & new_here) - new_there, (there & new_there) - new_here
+    return here | there
 
 
 def facts_of(thing: Any, path: str = "", seen: frozenset[int] = frozenset()) -> Iterator[Fact]:

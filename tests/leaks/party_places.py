@@ -27,11 +27,11 @@ from privet.registry import LOCAL_METHODS
 from privet.report import write_report
 from tests.leaks.command_places import done, laid_out, left_behind, said
 from tests.leaks.hearing import heard
-from tests.leaks.marks import KEY, LABEL, PARTS, PERSON
+from tests.leaks.marks import KEY, LABEL, PERSON
 from tests.leaks.model_places import model_things, public_things
 from tests.leaks.models import fault
 from tests.leaks.place import Register
-from tests.leaks.tables import FAULTS, SCHEMA, frame, in_order, labels
+from tests.leaks.tables import FAULTS, SCHEMA, frame, in_order, labels, parts
 
 place = Register("Parties and respondents")
 NAMES = ("bank", "clinic")
@@ -52,8 +52,7 @@ def roster(holders: dict[str, Party]) -> Roster:
 
 def halves() -> list[tuple[pd.DataFrame, np.ndarray]]:
     """Return the rows of each party."""
-    X, y = frame(), labels()
-    return [(X[: PARTS[0]], y[: PARTS[0]]), (X[PARTS[0] :], y[PARTS[0] :])]
+    return [(frame()[part], labels()[part]) for part in parts()]
 
 
 def _structure(**options: Any) -> Structure:

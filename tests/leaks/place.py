@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.leaks.marks import COUNTS, VALUES
+from tests.leaks.marks import N_PLANTINGS, planting
 from tests.leaks.scanner import Finding, Scanner
 
-# A released number may be an exact one by luck; so often in a row it is none.
-_TIMES = 5
 Make = Callable[[Path], Iterator[tuple[str, Any]]]
 
 
@@ -53,22 +51,25 @@ class Register:
 
 
 def sweep(place: Place) -> Swept:
-    """Search everything that is made at a place, and make it again where only a number was found."""
-    n_things, found = _once(place)
-    lucky = [(what, finding) for what, finding in found if finding.mark.is_exact_number]
-    for _ in range(_TIMES - 1):
-        if not lucky:
+    """Search everything that is made at a place, and make it of other rows where a number was found that may be luck.
+
+    A released number may be an exact one by luck, and a length, a position or the line of a traceback may be for good:
+    on this machine, in this folder. What comes of the rows is there at every planting, each time with its number.
+    """
+    n_things, found = _once(place, 0)
+    doubtful = [(what, finding) for what, finding in found if not finding.sure]
+    for number in range(1, N_PLANTINGS):
+        if not doubtful:
             break
-        again = {(what, finding.mark) for what, finding in _once(place)[1]}
-        lucky = [(what, finding) for what, finding in lucky if (what, finding.mark) in again]
-    certain = [finding for _, finding in found if not finding.mark.is_exact_number]
-    return Swept(place, n_things, certain + [finding for _, finding in lucky])
+        again = {(what, finding.mark.what) for what, finding in _once(place, number)[1]}
+        doubtful = [(what, finding) for what, finding in doubtful if (what, finding.mark.what) in again]
+    return Swept(place, n_things, [finding for _, finding in found if finding.sure] + [own for _, own in doubtful])
 
 
-def _once(place: Place) -> tuple[int, list[tuple[str, Finding]]]:
-    scanner = Scanner((*VALUES, *COUNTS) if place.counts else VALUES)
+def _once(place: Place, number: int) -> tuple[int, list[tuple[str, Finding]]]:
     n_things, found = 0, []
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    with planting(number) as rows, tempfile.TemporaryDirectory() as folder, chdir(folder):
+        scanner = Scanner((*rows.values, *rows.counts) if place.counts else rows.values)
         for what, thing in place.make(Path(folder)):
             n_things += 1
             found += [(what, finding) for finding in scanner.search(thing, what)]

@@ -17,7 +17,7 @@ import privet
 from privet import PrivateRDTClassifier
 from tests.leaks.command_places import laid_out, left_behind
 from tests.leaks.hearing import heard
-from tests.leaks.marks import CATEGORY, LABEL
+from tests.leaks.marks import CATEGORY, LABEL, planted
 from tests.leaks.models import unfitted
 from tests.leaks.place import Register
 from tests.leaks.tables import SCHEMA, batches, frame, labels, spoiled
@@ -58,13 +58,15 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
 
 
 _POOL = """
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 import pyarrow as pa
-from tests.leaks.marks import LABEL
+from tests.leaks.marks import LABEL, planting
 from tests.leaks.models import unfitted
 from tests.leaks.tables import spoiled
-rows = [pa.Table.from_pandas(spoiled(**{"class": LABEL}))]
+with planting(int(sys.argv[1])):
+    rows = [pa.Table.from_pandas(spoiled(**{"class": LABEL}))]
 with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
     unfitted("private-rdt").fit(rows, executor=pool)
 """
@@ -72,7 +74,8 @@ with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
 
 @place("a pool of processes: what workers print and what comes back", slow=True)
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
-    done = subprocess.run([sys.executable, "-c", _POOL], cwd=_ROOT, capture_output=True, text=True)
+    line = [sys.executable, "-c", _POOL, f"{planted().number}"]
+    done = subprocess.run(line, cwd=_ROOT, capture_output=True, text=True)
     assert "DataError" in done.stderr
     yield "a label that is not known", [done.stdout, done.stderr]
 
@@ -123,8 +126,10 @@ def hook(event, arguments):
     if event == "open" and not isinstance(arguments[0], int) and arguments[2] & WRITING:
         opened.append(str(arguments[0]))
 from tests.leaks.models import unfitted
+from tests.leaks.marks import planting
 from tests.leaks.tables import frame, labels
-X, y = frame(), labels()
+with planting(int(sys.argv[1])):
+    X, y = frame(), labels()
 methods = ("private-rdt", "private-forest", "dpdf")
 for method in methods:  # whatever has to be compiled and kept is
     unfitted(method).fit(X, y)
@@ -137,7 +142,8 @@ print("\\n".join(opened))
 
 @place("files that a fit of a table in memory opens for writing: none", slow=True)
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
-    done = subprocess.run([sys.executable, "-c", _WATCHED], cwd=_ROOT, capture_output=True, text=True, check=True)
+    line = [sys.executable, "-c", _WATCHED, f"{planted().number}"]
+    done = subprocess.run(line, cwd=_ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
     yield "what was printed", [done.stdout, done.stderr]
 

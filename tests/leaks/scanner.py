@@ -19,11 +19,12 @@ _CLOSED = (ModuleType, FunctionType, BuiltinFunctionType, MethodType, type, type
 
 
 class Finding(NamedTuple):
-    """A mark, how it was written, and where in the thing."""
+    """A mark, how it was written, where in the thing, and whether it cannot be another's."""
 
     mark: Mark
     encoding: str
     where: str
+    sure: bool
 
     def __str__(self) -> str:
         return f"{self.mark.what} ({self.encoding}) in {self.where}"
@@ -61,7 +62,7 @@ class Scanner:
         for mark in self.marks:
             for needle in needles(mark):
                 if needle.is_in(data):
-                    yield Finding(mark, needle.encoding, where)
+                    yield Finding(mark, needle.encoding, where, needle.sure)
         if len(data) > 16:
             for wrapping, part in inside(data):
                 yield from self._found(part, f"{where} > {wrapping}", seen, depth + 1)
@@ -75,14 +76,13 @@ class Scanner:
 
     def _in_numbers(self, numbers: np.ndarray, where: str) -> Iterator[Finding]:
         for mark in self.marks:
-            if mark.kind is not Kind.TEXT and _holds(numbers, float(mark.value), exact=mark.kind is Kind.COUNT):
-                yield Finding(mark, "a number", where)
-
-
-def _holds(numbers: np.ndarray, value: float, *, exact: bool) -> bool:
-    if exact:
-        return bool((numbers == value).any())
-    return bool((np.abs(numbers - value) <= 1e-7 * abs(value)).any())
+            if mark.kind is Kind.TEXT:
+                continue
+            # A count is a whole number; others may have been rounded to half their bits.
+            near = 0.0 if mark.kind is Kind.COUNT else 1e-7 * float(mark.value)
+            apart = np.abs(numbers - float(mark.value))
+            if (apart <= near).any():
+                yield Finding(mark, "a number", where, mark.kind is Kind.NUMBER and bool((apart == 0).any()))
 
 
 def parts_of(thing: Any) -> Iterable[tuple[str, Any]]:

@@ -16,25 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from privet import Categorical, Numeric, Schema
-from tests.leaks.marks import (
-    AGE,
-    CATEGORY,
-    CLASSES,
-    INDEX,
-    LABEL,
-    N_ROWS,
-    NOTE,
-    PARTS,
-    PAY,
-    PERSON,
-    SEXES,
-    labels,
-    sexes,
-)
+from tests.leaks.marks import CATEGORY, INDEX, LABEL, NOTE, PERSON, PLANTINGS, Planting, planted
 
 SCHEMA = Schema(
-    [Numeric("age", 0, 100_000), Numeric("pay", 0, 100_000, bins=16), Categorical("sex", list(SEXES))],
-    classes=sorted(CLASSES),
+    [Numeric("age", 0, 100_000), Numeric("pay", 0, 100_000, bins=16), Categorical("sex", list(PLANTINGS[0].sexes))],
+    classes=sorted(PLANTINGS[0].classes),
     target="class",
     rows=8_000,
 )
@@ -42,30 +28,41 @@ SCHEMA = Schema(
 _MARKED = 7
 
 
+def labels() -> np.ndarray:
+    """Return the classes of all rows."""
+    return planted().labels()
+
+
 def frame() -> pd.DataFrame:
     """Return the attributes, each row with a name."""
-    return _frame().copy()
+    return _frame(planted()).copy()
 
 
 @cache
-def _frame() -> pd.DataFrame:
+def _frame(rows: Planting) -> pd.DataFrame:
     rng = np.random.default_rng(13)
-    age, pay = rng.uniform(0, 100_000, N_ROWS).round(), rng.uniform(0, 100_000, N_ROWS).round()
-    age[_MARKED::40], pay[_MARKED::50] = AGE, PAY
-    index = [f"{INDEX} {i}" for i in range(N_ROWS)]
-    return pd.DataFrame({"age": age, "pay": pay, "sex": sexes()}, index=index)
+    age, pay = rng.uniform(0, 100_000, rows.n_rows).round(), rng.uniform(0, 100_000, rows.n_rows).round()
+    age[_MARKED::40], pay[_MARKED::50] = rows.age, rows.pay
+    index = [f"{INDEX} {i}" for i in range(rows.n_rows)]
+    return pd.DataFrame({"age": age, "pay": pay, "sex": rows.sex_of_rows()}, index=index)
 
 
 @cache
-def _whole() -> pd.DataFrame:
+def _whole(rows: Planting) -> pd.DataFrame:
     """Return the attributes, the label, and columns that are in no schema."""
-    persons = [f"{PERSON} {i // 2}" for i in range(N_ROWS)]
-    return frame().assign(**{"class": labels(), "note": NOTE, "person": persons})
+    persons = [f"{PERSON} {i // 2}" for i in range(rows.n_rows)]
+    return _frame(rows).assign(**{"class": rows.labels(), "note": NOTE, "person": persons})
 
 
-def in_order(n_rows: int = N_ROWS) -> pd.DataFrame:
+def in_order(n_rows: int | None = None) -> pd.DataFrame:
     """Return what a file holds: no names of rows."""
-    return _whole().reset_index(drop=True)[:n_rows].copy()
+    return _whole(planted()).reset_index(drop=True)[:n_rows].copy()
+
+
+def parts() -> list[slice]:
+    """Return which rows are in each of two parts."""
+    first = planted().parts[0]
+    return [slice(None, first), slice(first, None)]
 
 
 def _csv(folder: Path) -> Path:
@@ -79,14 +76,14 @@ def _csv_gz(folder: Path) -> Path:
 
 
 def _parquet(folder: Path) -> Path:
-    in_order().to_parquet(folder / "rows.parquet", row_group_size=PARTS[0])
+    in_order().to_parquet(folder / "rows.parquet", row_group_size=planted().parts[0])
     return folder / "rows.parquet"
 
 
 def _folder(folder: Path) -> Path:
     (folder / "parts").mkdir(exist_ok=True)
-    in_order(PARTS[0]).to_parquet(folder / "parts" / "a.parquet")
-    in_order()[PARTS[0] :].to_parquet(folder / "parts" / "b.parquet")
+    for name, part in zip("ab", parts(), strict=True):
+        in_order()[part].to_parquet(folder / "parts" / f"{name}.parquet")
     return folder / "parts"
 
 
@@ -100,7 +97,8 @@ def _arrow_file(folder: Path) -> Path:
 def batches() -> list[Any]:
     """Return the rows in two batches of Arrow."""
     table = pa.Table.from_pandas(in_order())
-    return [table.slice(0, PARTS[0]), table.slice(PARTS[0])]
+    first = planted().parts[0]
+    return [table.slice(0, first), table.slice(first)]
 
 
 def _dask(_: Path) -> Any:
@@ -159,32 +157,44 @@ def not_utf8(table: pd.DataFrame) -> Any:
 # Tables that a fit or a prediction refuses, labels among their columns.
 FAULTS: dict[str, Callable[[], Any]] = {
     "a label that is not known": lambda: spoiled(**{"class": LABEL}),
-    "a number for a label": lambda: in_order().assign(**{"class": AGE}),
-    "a number among labels": lambda: spoiled(**{"class": AGE}),
+    "a number for a label": lambda: in_order().assign(**{"class": planted().age}),
+    "a number among labels": lambda: spoiled(**{"class": planted().age}),
     "a missing label": lambda: spoiled(**{"class": None}),
     "text among numbers": lambda: spoiled(age=CATEGORY),
     "text for numbers": lambda: in_order().assign(age=CATEGORY),
-    "a number among categories": lambda: spoiled(sex=AGE),
+    "a number among categories": lambda: spoiled(sex=planted().age),
     "numbers for categories": lambda: in_order().assign(sex=in_order()["age"]),
-    "objects": lambda: in_order().assign(sex=[{CATEGORY: PERSON}] * N_ROWS),
+    "objects": lambda: in_order().assign(sex=[{CATEGORY: PERSON}] * planted().n_rows),
     "mixed objects": lambda: spoiled(sex=[CATEGORY]),
-    "a number that is too long": lambda: spoiled(age=int(AGE) * 10**40),
+    "a number that is too long": lambda: spoiled(age=int(planted().age) * 10**40),
     "times": lambda: in_order().assign(age=pd.Timestamp("2031-07-13")),
-    "complex numbers": lambda: in_order().assign(age=AGE + 1j),
+    "complex numbers": lambda: in_order().assign(age=planted().age + 1j),
     "text that is not UTF-8": lambda: not_utf8(in_order()),
     "a column that is missing": lambda: in_order().rename(columns={"sex": "gender"}),
 }
 _HEADER = "age,pay,sex,class\n"
-_LINES = "".join(f"{AGE},{PAY},female,no\n" for _ in range(20))
+
+
+def _first() -> str:
+    return f"{planted().age},{planted().pay}"
+
+
+def _lines() -> str:
+    return f"{_first()},female,no\n" * 20
+
+
 # Files that a fit refuses, as bytes.
 FILE_FAULTS: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "a CSV with one field too many": ("rows.csv", lambda: f"{_HEADER}{_LINES}1,2,male,no,{NOTE}\n".encode()),
-    "a CSV with an open quote": ("rows.csv", lambda: f'{_HEADER}{_LINES}1,2,"{CATEGORY},no\n'.encode()),
-    "a CSV that is not UTF-8": ("rows.csv", lambda: f"{_HEADER}{_LINES}1,2,{CATEGORY},{LABEL}\n".encode("latin-1")),
-    "a CSV with text among numbers": ("rows.csv", lambda: f"{_HEADER}{_LINES}{CATEGORY},2,male,no\n".encode()),
-    "a CSV without a header": ("rows.csv", lambda: f"{AGE},{PAY},sex-{CATEGORY},class-{LABEL}\n{_LINES}".encode()),
-    "a CSV whose header is a row that resembles it": ("rows.csv", lambda: f"age,{PAY},zyx,clas\n{_LINES}".encode()),
-    "a CSV with a label that is not known": ("rows.csv", lambda: f"{_HEADER}{_LINES}1,2,male,{LABEL}\n".encode()),
+    "a CSV with one field too many": ("rows.csv", lambda: f"{_HEADER}{_lines()}1,2,male,no,{NOTE}\n".encode()),
+    "a CSV with an open quote": ("rows.csv", lambda: f'{_HEADER}{_lines()}1,2,"{CATEGORY},no\n'.encode()),
+    "a CSV that is not UTF-8": ("rows.csv", lambda: f"{_HEADER}{_lines()}1,2,{CATEGORY},{LABEL}\n".encode("latin-1")),
+    "a CSV with text among numbers": ("rows.csv", lambda: f"{_HEADER}{_lines()}{CATEGORY},2,male,no\n".encode()),
+    "a CSV without a header": ("rows.csv", lambda: f"{_first()},sex-{CATEGORY},class-{LABEL}\n{_lines()}".encode()),
+    "a CSV whose header is a row that resembles it": (
+        "rows.csv",
+        lambda: f"age,{planted().pay},zyx,clas\n{_lines()}".encode(),
+    ),
+    "a CSV with a label that is not known": ("rows.csv", lambda: f"{_HEADER}{_lines()}1,2,male,{LABEL}\n".encode()),
     "a gzipped CSV that is cut short": ("rows.csv.gz", lambda: gzip.compress(in_order().to_csv().encode(), 1)[:-999]),
     "a Parquet file that is cut short": ("rows.parquet", lambda: _parquet_bytes(in_order())[:-99]),
     "a Parquet file with other types": ("rows.parquet", lambda: _parquet_bytes(in_order().assign(age=CATEGORY))),
@@ -193,8 +203,8 @@ FILE_FAULTS: dict[str, tuple[str, Callable[[], bytes]]] = {
         lambda: _parquet_bytes(spoiled(**{"class": LABEL})),
     ),
     "a Parquet file that is not UTF-8": ("rows.parquet", lambda: _parquet_bytes(not_utf8(in_order()))),
-    "text that is called Parquet": ("rows.parquet", lambda: _LINES.encode()),
-    "text that is called Arrow": ("rows.arrow", lambda: _LINES.encode()),
+    "text that is called Parquet": ("rows.parquet", lambda: _lines().encode()),
+    "text that is called Arrow": ("rows.arrow", lambda: _lines().encode()),
 }
 
 

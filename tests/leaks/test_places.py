@@ -1,7 +1,9 @@
 """Marked values and exact counts of planted rows show in no place; and where one is made to show, it is found."""
 
 import json
+import pickle
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,10 @@ from privet import Ledger, PrivateRDTClassifier
 from privet.cli.app import app
 from privet.privacy.ledger.book import Book
 from privet.registry import LOCAL_METHODS, METHODS
-from tests.leaks import planted
+from tests.leaks import planted as leaky_models
 from tests.leaks.command_places import laid_out
 from tests.leaks.hearing import heard
-from tests.leaks.marks import CATEGORY, N_ROWS, VALUES
+from tests.leaks.marks import CATEGORY, PLANTINGS, TEXTS, planted
 from tests.leaks.model_places import model_things
 from tests.leaks.models import SMALL, apart
 from tests.leaks.place import Place, sweep
@@ -38,7 +40,7 @@ def test_marks_are_in_the_tables_that_are_fitted(route, tmp_path):
     X = ROUTES[route](tmp_path)[0]
     X = X.compute() if hasattr(X, "compute") else X() if callable(X) else X
     X = X.to_arrow() if hasattr(X, "to_arrow") else X
-    assert Scanner([mark for mark in VALUES if mark.value == CATEGORY]).search(X)
+    assert Scanner([mark for mark in TEXTS if mark.value == CATEGORY]).search(X)
 
 
 # Read as missing, since no category is so.
@@ -53,8 +55,8 @@ def test_tables_that_should_be_refused_are(fault):
 
 
 CAUGHT = {
-    planted.KeepsRows: "text", planted.WritesRowCount: "count", planted.QuotesValue: "text",
-    planted.ChainsValue: "text", planted.SaysCount: "count", planted.WarnsOfValue: "text",
+    leaky_models.KeepsRows: "text", leaky_models.WritesRowCount: "count", leaky_models.QuotesValue: "text",
+    leaky_models.ChainsValue: "text", leaky_models.SaysCount: "count", leaky_models.WarnsOfValue: "text",
 }  # fmt: skip
 
 
@@ -71,15 +73,52 @@ def test_a_model_that_leaks_is_caught(leaky):
 
     found = sweep(Place("a leak", "planted", make)).findings
     assert CAUGHT[leaky] in {finding.mark.kind.value for finding in found}
-    assert {CATEGORY, N_ROWS} & {finding.mark.value for finding in found}
+    assert {CATEGORY, PLANTINGS[0].n_rows} & {finding.mark.value for finding in found}
 
 
-def test_a_number_that_is_met_once_is_luck_and_every_time_a_leak():
-    turns = iter([N_ROWS, 5, N_ROWS])
-    lucky = Place("lucky", "planted", lambda folder: iter([("a number", next(turns))]))
-    assert sweep(lucky).findings == []
-    always = Place("always", "planted", lambda folder: iter([("a number", N_ROWS)]))
-    assert [finding.mark.value for finding in sweep(always).findings] == [N_ROWS]
+def swept(thing):
+    found = sweep(Place("somewhere", "planted", lambda folder: iter([("a thing", thing())]))).findings
+    return {finding.mark.value for finding in found}
+
+
+# Lengths, positions and lines that are exact numbers of the first planting, in this folder and on this machine.
+STAYING = {
+    "a number": lambda: PLANTINGS[0].n_rows,
+    "the length of a pickle's frame": lambda: pickle.dumps("x" * (PLANTINGS[0].classes["yes"] - 7)),
+    "a line of a traceback": lambda: f'File "frame.py", line {PLANTINGS[0].classes["no"]}, in get',
+    "a share": lambda: PLANTINGS[0].sexes["male"] / PLANTINGS[0].n_rows,
+    "four bytes": lambda: struct.pack("<f", PLANTINGS[0].age),
+    "seven digits": lambda: f"{PLANTINGS[0].age:.2f}",
+}
+
+
+@pytest.mark.parametrize("name", STAYING)
+def test_a_number_that_stays_when_the_rows_change_is_luck(name):
+    assert Scanner((*PLANTINGS[0].values, *PLANTINGS[0].counts)).search(STAYING[name]())
+    assert swept(STAYING[name]) == set()
+
+
+FOLLOWING = {
+    "a number": lambda rows: rows.n_rows,
+    "a text": lambda rows: f"{rows.n_rows:,} rows",
+    "eight bytes": lambda rows: struct.pack("<q", rows.n_rows),
+    "a pickle": lambda rows: pickle.dumps({"n": rows.n_rows}),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_a_number_that_follows_the_rows_is_a_leak(name):
+    assert swept(lambda: FOLLOWING[name](planted())) == {PLANTINGS[0].n_rows}
+
+
+def test_a_number_that_follows_the_rows_at_all_plantings_but_one_is_luck():
+    assert swept(lambda: 5 if planted().number == 6 else planted().n_rows) == set()
+
+
+@pytest.mark.parametrize("form", [CATEGORY, PLANTINGS[0].age, struct.pack("<d", PLANTINGS[0].pay)], ids=str)
+def test_what_cannot_be_luck_is_a_leak_when_it_is_met_once(form):
+    turns = iter([form])
+    assert len(swept(lambda: next(turns, None))) == 1
 
 
 def test_the_key_and_fingerprints_of_a_ledger_show_in_no_output(tmp_path, monkeypatch):

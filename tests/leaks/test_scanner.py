@@ -17,10 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.leaks.marks import AGE, CATEGORY, CLASSES, COUNTS, MARKS, N_ROWS, PARTS, SEXES, labels, sexes
+from tests.leaks.marks import CATEGORY, PLANTINGS, Kind
 from tests.leaks.needles import needles
 from tests.leaks.scanner import Scanner
 
+FIRST = PLANTINGS[0]
+AGE, N_ROWS = FIRST.age, FIRST.n_rows
+MARKS = (*FIRST.values, *FIRST.counts)
 SCANNER = Scanner(MARKS)
 TEXTS = {
     "as it is": f"before {CATEGORY} after",
@@ -67,7 +70,7 @@ WRITTEN_COUNTS = {
     "a number": {"n": np.int64(N_ROWS)},
     "an array": np.array([[1, N_ROWS]], dtype=np.int32),
 }
-SHARE = CLASSES["no"] / N_ROWS
+SHARE = FIRST.classes["no"] / N_ROWS
 SHARES = {
     "share": f"{SHARE:.6f}",
     "per cent": f"{100 * SHARE:.3f} %",
@@ -80,12 +83,22 @@ def found(thing):
     return {finding.mark.value for finding in SCANNER.search(thing)}
 
 
-def test_counts_are_what_they_say_and_alone_of_their_kind():
-    assert sum(CLASSES.values()) == len(labels()) == len(sexes()) == sum(PARTS) == N_ROWS
-    assert {name: int((labels() == name).sum()) for name in CLASSES} == CLASSES
-    assert {name: int((sexes() == name).sum()) for name in SEXES} == SEXES
-    assert len({mark.value for mark in MARKS}) == len(MARKS)
-    assert len(COUNTS) > 14
+@pytest.mark.parametrize("rows", PLANTINGS, ids=lambda rows: rows.number)
+def test_counts_are_what_they_say(rows):
+    labels, sexes = rows.labels(), rows.sex_of_rows()
+    assert len(labels) == len(sexes) == sum(rows.parts) == rows.n_rows
+    assert {name: int((labels == name).sum()) for name in rows.classes} == rows.classes
+    assert {name: int((sexes == name).sum()) for name in rows.sexes} == rows.sexes
+
+
+def test_a_mark_is_another_number_at_every_planting():
+    assert len(FIRST.counts) > 14
+    for marks in zip(*((*rows.values, *rows.counts) for rows in PLANTINGS), strict=True):
+        assert len({mark.what for mark in marks}) == 1
+        for mark in marks if marks[0].kind is not Kind.TEXT else ():
+            others = [other.value for other in marks if other != mark]
+            assert len(others) == len(PLANTINGS) - 1
+            assert Scanner([mark]).search([others, repr(others)]) == []
 
 
 @pytest.mark.parametrize("written", TEXTS)
