@@ -79,20 +79,21 @@ def plain_value(objective, weights):
     return float(losses.sum() + prior + (objective.tilt * weights).sum())
 
 
-def exact_gradient(objective, weights):
-    """Return the gradient, of numbers of 60 digits."""
+def exact_gradient(objective, weights, rest=None):
+    """Return the gradient at ``weights + rest``, of numbers of 60 digits."""
+    rest = np.zeros_like(weights) if rest is None else rest
     rows, starts, times = objective.rows, objective.trees.starts, objective.rows.weights
     with localcontext() as context:
         context.prec = 60
         sums = [[Decimal(value) for value in line] for line in objective.tilt.tolist()]
         for i, label in enumerate(rows.labels.tolist()):
             found = starts + rows.leaves[i]
-            pulls = residuals(weights[found], objective.offsets, label, objective.margin)
+            pulls = residuals(weights[found], rest[found], objective.offsets, label, objective.margin)
             for leaf, (c, pull) in product(found.tolist(), enumerate(pulls)):
                 sums[leaf][c] += pull * (1 if times is None else int(times[i]))
         precision = plain_precision(objective).tolist()
         for i, j, c in product(range(len(sums)), range(len(sums)), range(objective.shape[1])):
-            sums[i][c] += Decimal(precision[i][j]) * Decimal(float(weights[j, c]))
+            sums[i][c] += Decimal(precision[i][j]) * (Decimal(float(weights[j, c])) + Decimal(float(rest[j, c])))
     return sums
 
 

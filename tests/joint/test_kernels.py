@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from privet.joint import kernels, reference
-from privet.joint.certificate import _sum_residuals
+from privet.joint import certificate, kernels, reference
 
 TYPES = [np.uint8, np.uint16]
 
@@ -106,6 +105,14 @@ def test_two_rows_pull_their_leaves_by_hand(module):
     assert_allclose(bends, [0.25, 3 * behind * (1 - behind)], rtol=1e-6)
 
 
+def residual_sums(add, leaves, starts, labels, counts, weights, rest, offsets):
+    """Return sums of residuals in units of 2**-72, and the bound on their error."""
+    sums = np.zeros((3, *weights.shape), dtype=np.int64)
+    tables = certificate._powers() if add is certificate._sum_residuals else ()
+    bound = add(leaves, starts, labels, counts, weights, rest, offsets, 1.0, *tables, sums)
+    return (sums[0].astype(object) * 2**24 + sums[1]) * 2**24 + sums[2], bound
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("seed", range(10))
@@ -114,30 +121,23 @@ def test_exact_sums_agree_with_their_twin_within_both_bounds(seed, dtype, n_clas
     leaves, starts, n_leaves, n_lines, counts = shapes(rng, seed, dtype)
     labels = rng.integers(0, n_classes, n_lines).astype(np.uint8)
     weights = rng.normal(size=(n_leaves, 1 if n_classes == 2 else n_classes)) * 10.0 ** rng.integers(-3, 3)
-    sums, bounds = [], []
-    for add in (_sum_residuals, reference.sum_residuals):
-        coarse, fine = np.zeros((2, *weights.shape), dtype=np.int64)
-        offsets = np.linspace(-1, 1, n_classes)
-        bounds.append(add(leaves, starts, labels, counts, weights, offsets, 1.0, coarse, fine))
-        sums.append(coarse.astype(object) * 2**32 + fine)
-    difference = abs(sums[0] - sums[1]).max(initial=0) * 2.0**-52
-    assert difference <= sum(bounds)
-    assert bounds[0] <= 2.0**-53 * max(1, counts.sum(), n_lines) * (20 + 2 * np.abs(weights).max() * len(starts))
+    rest = weights * 2.0**-54 * rng.uniform(-1, 1, weights.shape)
+    given = leaves, starts, labels, counts, weights, rest, np.linspace(-1, 1, n_classes)
+    fast, bound = residual_sums(certificate._sum_residuals, *given)
+    plain, plain_bound = residual_sums(reference.sum_residuals, *given)
+    assert abs(fast - plain).max(initial=0) * 2.0**-72 <= bound + plain_bound
+    size = 1 + np.abs(weights).max() * len(starts)
+    assert bound <= max(1, counts.sum(), n_lines) * (2.0**-71 + 2.0**-95 * size)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_no_single_residual_is_off_by_more_than_its_bound(n_classes):
     # In long sums errors cancel, and a bound that forgot one of them would go unnoticed.
     rng = np.random.default_rng(n_classes)
-    weights, one = np.zeros((1, 1 if n_classes == 2 else n_classes)), np.zeros(1, dtype=np.uint8)
+    one, start, none = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64)
     for _ in range(300):
-        offsets, sums, bounds = rng.normal(size=n_classes), [], []
-        for add in (_sum_residuals, reference.sum_residuals):
-            coarse, fine = np.zeros((2, *weights.shape), dtype=np.int64)
-            bounds.append(
-                add(
-                    one, np.zeros(1, dtype=np.int64), one, one[:0].astype(np.int64), weights, offsets, 1.0, coarse, fine
-                )
-            )
-            sums.append(coarse.astype(object) * 2**32 + fine)
-        assert abs(sums[0] - sums[1]).max() * 2.0**-52 <= sum(bounds)
+        weights = rng.normal(size=(1, 1 if n_classes == 2 else n_classes)) * 10.0 ** rng.integers(-3, 3)
+        given = one, start, one, none, weights, weights * 2.0**-54, rng.normal(size=n_classes)
+        fast, bound = residual_sums(certificate._sum_residuals, *given)
+        plain, plain_bound = residual_sums(reference.sum_residuals, *given)
+        assert abs(fast - plain).max() * 2.0**-72 <= bound + plain_bound

@@ -10,9 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.joint.certificate import BoundedGradient, float_gradient
+from privet.joint.certificate import BoundedGradient, bounded_gradient
 from privet.joint.objective import Objective
-from privet.joint.precise import precise_gradient
 from privet.joint.preconditioner import Solve
 from privet.joint.solver import approximate_minimiser, newton_step
 from privet.privacy.events import Event
@@ -26,8 +25,7 @@ _TOLERANCE, _TOLERANCE_PER_ROW = 1e-8, 2.0**-47
 # Weights beyond this are cut off, before and after the last noise.
 MOST_WEIGHT = 2.0**12
 _FINEST, _MOST_STEPS = -40, 2**36
-_DIGITS = 40
-_MOST_HALVINGS = 20
+_MOST_HALVINGS = 40
 
 
 @dataclass(frozen=True)
@@ -93,42 +91,29 @@ def noisy_minimiser(
 def certified_minimiser(objective: Objective, tolerance: float, *, tilt_error: float) -> tuple[Floats, Floats]:
     """Return weights, and what floats left over of them, whose gradient is certainly at most ``tolerance``.
 
-    Where floats cannot certify it, more digits do. There is no other way out: failing would tell of the rows.
+    There is no other way out, but for a tolerance that no certificate can reach: failing would tell of the rows.
     """
     weights, solve = approximate_minimiser(objective, tolerance=tolerance / 8)
     rest = np.zeros_like(weights)
-    digits = 0
-    found = _gradient(objective, weights, rest, digits)
-    while found.largest + tilt_error > tolerance:
-        better = None
-        if found.error <= (tolerance - tilt_error) / 2:
-            better = _improved(objective, weights, rest, found, digits, solve)
-        if better is None:
-            digits += _DIGITS
-            found = _gradient(objective, weights, rest, digits)
-        else:
-            weights, rest, found = better
+    found = bounded_gradient(objective, weights, rest)
+    while not found.largest + tilt_error <= tolerance:
+        weights, rest, found = _improved(objective, weights, rest, found, solve)
     return weights, rest
 
 
 def _improved(
-    objective: Objective, weights: Floats, rest: Floats, found: BoundedGradient, digits: int, solve: Solve
-) -> tuple[Floats, Floats, BoundedGradient] | None:
-    """Return weights with a smaller gradient, one Newton step on, or None where so many digits tell no difference."""
+    objective: Objective, weights: Floats, rest: Floats, found: BoundedGradient, solve: Solve
+) -> tuple[Floats, Floats, BoundedGradient]:
+    """Return weights with a smaller gradient, one Newton step on."""
     objective.gradient(weights)  # steps are bent as the objective is here
     step, _ = newton_step(objective, found.values, solve, wanted=1e-3)
     size = objective.size_of(found.values)
     for halvings in range(_MOST_HALVINGS):
-        shorter = 2.0**-halvings * step
-        moved = _two_sum(weights, rest + shorter) if digits else (weights + shorter, rest)
-        new = _gradient(objective, *moved, digits)
+        moved = _two_sum(weights, rest + 2.0**-halvings * step)
+        new = bounded_gradient(objective, *moved)
         if objective.size_of(new.values) < (1 - 1e-4 * 2.0**-halvings) * size:
             return *moved, new
-    return None
-
-
-def _gradient(objective: Objective, weights: Floats, rest: Floats, digits: int) -> BoundedGradient:
-    return precise_gradient(objective, weights, rest, digits=digits) if digits else float_gradient(objective, weights)
+    raise ArithmeticError("no weights have a gradient that is certainly as small as asked for")
 
 
 def _two_sum(high: Floats, low: Floats) -> tuple[Floats, Floats]:
