@@ -1,11 +1,18 @@
-"""What counts as a whole number, as hexadecimal digits, and as one of the classes, and how many there are, in words."""
+"""Whole numbers, hexadecimal digits, classes, names that look alike, and how many there are in words."""
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from privet.errors import ParameterError
+
+# Letters of Cyrillic and Greek, and dashes, with the Latin letter or dash that they look like (Unicode TS 39).
+_LIKE_LATIN = str.maketrans(
+    "АВСԀЕНІЈКМОРԚЅТУҮԜХѴӀ" "асԁеһіјорԛѕуүԝхѵӏ" "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" "αγικνορυχ" "‐‑‒–—−",  # noqa: RUF001
+    "ABCDEHIJKMOPQSTYYWXVI" "acdehijopqsyywxvl" "ABEZHIKMNOPTYX" "ayikvopux" "------",
+)
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -35,3 +42,20 @@ def class_position(classes: Sequence[Any], class_: object) -> int:
     if class_ not in classes:
         raise ParameterError(f"class_={class_!r} is none of the classes; choose from {list(classes)}")
     return classes.index(class_)
+
+
+def look_alike(name: str, others: Iterable[str]) -> str | None:
+    """Return the first of ``others`` that is spelled otherwise and looks like ``name``, or differs in case alone."""
+    looks = looks_of(name)
+    return next((other for other in others if other != name and looks & looks_of(other)), None)
+
+
+def looks_of(name: str) -> frozenset[str]:
+    """Return what a name looks like as it is and in small letters; two that share one of these look alike."""
+    return frozenset(_look(spelling) for spelling in (name, name.casefold()))
+
+
+def _look(name: str) -> str:
+    # Accents are taken off their letters first and put back last, so that a Cyrillic letter with one is seen.
+    latin = unicodedata.normalize("NFKD", name).translate(_LIKE_LATIN)
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", latin).casefold()).casefold().split())

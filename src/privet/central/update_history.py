@@ -9,7 +9,7 @@ from privet.errors import DataError, LedgerError, Note, ParameterError
 from privet.model_file import checksum, checksum_of
 from privet.privacy.ledger import Ledger
 from privet.privacy.ledger.bodies import BATCH, BATCH_KEY, KEY_BYTES
-from privet.privacy.ledger.book import Book, Entry
+from privet.privacy.ledger.book import Entry
 
 _PAID_AND_LOST = (
     "noise was drawn by then, so the release counts as spent; its model is withheld, and a further run costs as much "
@@ -53,7 +53,7 @@ class BatchHistory:
 
     def __init__(self, ledger: Ledger) -> None:
         self._dataset, self._part = ledger.dataset, ledger.part
-        self._book = Book(ledger.path)
+        self._book = ledger.book
 
     def key(self) -> bytes:
         """Return the key, made when it is first asked for."""

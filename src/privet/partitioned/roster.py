@@ -1,12 +1,12 @@
 """The roster: which parties take part, and by which keys their signatures are known."""
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from privet.checks import looks_of
 from privet.errors import PartyError
 from privet.partitioned.canonical import check_document, check_pin, digest, read_canonical, write_canonical
 from privet.partitioned.keys import PublicKey
@@ -82,15 +82,15 @@ def _check_distinct(members: tuple[PublicKey, ...]) -> None:
     names: set[str] = set()
     holder_of: dict[str, str] = {}
     for member in members:
-        look = unicodedata.normalize("NFKC", member.name.casefold()).casefold()
-        if look in names:
+        looks = looks_of(member.name)
+        if looks & names:
             raise PartyError(
-                f"the name {member.name!r} is in the roster twice, perhaps in another case or width; rename one"
+                f"the name {member.name!r} is in the roster twice, perhaps in another case, width or script; rename one"
             )
         if member.hex in holder_of:
             raise PartyError(
                 f"{holder_of[member.hex]!r} and {member.name!r} have the same key, so they are one party under two "
                 "names; leave one out"
             )
-        names.add(look)
+        names |= looks
         holder_of[member.hex] = member.name

@@ -1,14 +1,17 @@
 """One data set's account: its budget, and which of its entries count as spent."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from privet.privacy.ledger.bodies import ADDED, BUDGET, RESERVED, SETTLED, WITHDRAWN
+from privet.checks import look_alike
+from privet.privacy.ledger.bodies import ADDED, BUDGET, RESERVED, SETTLED, STATEMENT, WITHDRAWN
 from privet.privacy.ledger.book import Book, Entry
+from privet.privacy.ledger.heads import HeadFolder
 from privet.privacy.ledger.spending import Budget, Cost, Expense
+from privet.privacy.unit import ROW
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,8 @@ class Account:
         ends |= {entry.body["reservation"]: entry for entry in own if entry.kind == SETTLED}
         begun = [entry for entry in own if entry.kind in (RESERVED, ADDED)]
         spendings = tuple(Spending(entry, ends.get(entry.number)) for entry in begun)
-        return cls(dataset, Budget(budget["epsilon"], budget["delta"], budget["unit"]), spendings)
+        terms = Budget(budget["epsilon"], budget["delta"], budget["unit"], budget.get("strict", False))
+        return cls(dataset, terms, spendings)
 
     @property
     def expenses(self) -> list[Expense]:
@@ -78,6 +82,17 @@ class Account:
         """The named parts on which something was spent."""
         return sorted({expense.part for expense in self.expenses if expense.part is not None})
 
+    @property
+    def unstated_parts(self) -> list[str]:
+        """Parts that count side by side though nobody has said that no person is in two of them.
+
+        Before privet asked for it, that went without saying.
+        """
+        if self.budget.unit == ROW:
+            return []
+        unsaid = [each.begun.body for each in self.spendings if each.expense and not each.begun.body.get(STATEMENT)]
+        return sorted({body["part"] for body in unsaid if body["part"] is not None})
+
     def to_json(self) -> dict[str, Any]:
         """Return the account as plain JSON values."""
         return {
@@ -85,6 +100,7 @@ class Account:
             **vars(self.budget),
             "spent": self.spent(),
             "left": self.left(),
+            "unstated_parts": self.unstated_parts,
             "parts": {part: {"spent": self.spent(part), "left": self.left(part)} for part in self.parts},
             "releases": [spending.to_json() for spending in self.spendings],
         }
@@ -98,12 +114,22 @@ class Account:
         return self.budget.left(self.expenses, part)
 
 
-def accounts(path: str | Path) -> tuple[list[Account], list[Entry]]:
+def accounts(path: str | Path, heads: HeadFolder | None = None) -> tuple[list[Account], list[Entry]]:
     """Return every account of the ledger at ``path``, and all of its entries, their chain checked."""
-    entries = Book(Path(path).resolve()).entries()
-    names = dict.fromkeys(entry.body["dataset"] for entry in entries if entry.kind == BUDGET)
-    found = (Account.find(entries, name) for name in names)
+    entries = Book(Path(path).resolve(), heads).entries()
+    found = (Account.find(entries, name) for name in names_in(entries))
     return [account for account in found if account is not None], entries
+
+
+def names_in(entries: Iterable[Entry]) -> list[str]:
+    """Return the names of all accounts, the oldest first."""
+    return list(dict.fromkeys(entry.body["dataset"] for entry in entries if entry.kind == BUDGET))
+
+
+def names_alike(names: Sequence[str]) -> list[list[str]]:
+    """Return pairs of names that look alike, of which each is a budget, or a part, of its own."""
+    pairs = [(look_alike(name, names[:i]), name) for i, name in enumerate(names)]
+    return [[other, name] for other, name in pairs if other is not None]
 
 
 def with_cost(cost: Cost, note: Mapping[str, Any]) -> dict[str, Any]:

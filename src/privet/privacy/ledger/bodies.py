@@ -9,6 +9,8 @@ from privet.checks import is_hex
 BUDGET, RESERVED, SETTLED, WITHDRAWN, ADDED = "budget", "reserved", "settled", "withdrawn", "added"
 # These two spend nothing, so accounts pass over them.
 BATCH_KEY, BATCH = "batch key", "batch"
+# What is said of a part where a unit has several rows.
+STATEMENT = "no_person_in_two_parts"
 # Python's whole numbers have no end; a float's range does, and amounts are added up.
 LARGEST_AMOUNT = 1e300
 KEY_BYTES = 32
@@ -59,6 +61,10 @@ def _is_key(value: object) -> bool:
     return is_hex(value, KEY_BYTES)
 
 
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _is_entry_number(value: object) -> bool:
     return type(value) is int
 
@@ -86,4 +92,6 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "rho": _is_amount,
     "reservation": _is_entry_number,
     "leaks": _are_texts,
+    "strict": _is_bool,
+    STATEMENT: _is_bool,
 }

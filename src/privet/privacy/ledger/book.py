@@ -15,10 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from privet.checks import is_hex
 from privet.documents import parsed
 from privet.entropy import secure_bytes
 from privet.errors import LedgerError
 from privet.privacy.ledger.bodies import is_body
+from privet.privacy.ledger.heads import HASH_BYTES, Head, HeadFolder, Seen, seen_of
 from privet.whole_file import remove_unfinished, write_new
 
 # "prvt": tells a ledger from any other SQLite file.
@@ -49,6 +51,15 @@ _TROUBLES = {
     "SQLITE_IOERR": _DISK,
 }
 _DAMAGED = "is damaged or no ledger; check its name, or take it from a backup, and find out what happened"
+_NOT_THE_SAME = (
+    "is no longer the file it was: an older copy was put back, or a new one made; find the one that is missing, and "
+    "what happened"
+)
+_NOT_AS_KEPT = (
+    "lacks entry {}, which was seen before: its end was cut off, an older copy put back, or a copy of it spent from; "
+    "find the file that has it, and what happened; if this one is to be used, take it as it is by `privet ledger "
+    "verify --accept`"
+)
 
 
 @dataclass(frozen=True)
@@ -62,17 +73,31 @@ class Entry:
     hash: str
 
 
-@dataclass(frozen=True)
 class Book:
-    """A ledger's file. Nothing is kept open between calls, so threads and forked processes share no state."""
+    """A ledger's file. Nothing is kept open between calls, so threads and forked processes share no connection.
 
-    path: Path
+    What was read or written before must be in the file ever after. ``heads`` remembers that beyond this process.
+    """
+
+    def __init__(self, path: Path, heads: HeadFolder | None = None) -> None:
+        self.path, self.heads = path, heads
+        self._seen: Seen | None = None
+
+    @property
+    def head(self) -> str:
+        """The hash of the newest entry that this process has seen."""
+        return "" if self._seen is None else self._seen.head.hash
 
     def entries(self) -> list[Entry]:
         """Return all entries, their chain checked."""
         with self._connection() as connection:
             self._check_format(connection)
             return self._read(connection)
+
+    def check_has(self, seen: str) -> None:
+        """Refuse a file that has no entry with this hash."""
+        if seen not in {entry.hash for entry in self.entries()}:
+            raise LedgerError(f"the ledger {self.path.name!r} {_NOT_THE_SAME}")
 
     def create(self) -> None:
         """Make the file if there is none: whole, and once, however many try. An empty file is a lost one."""
@@ -89,9 +114,12 @@ class Book:
     @contextmanager
     def writing(self) -> Iterator["Page"]:
         """Yield a page on which entries can be read and appended while nobody else writes; all or nothing stays."""
-        with self._connection() as connection, _turn(connection):
-            self._check_format(connection)
-            yield Page(self._read(connection), connection)
+        with self._connection() as connection:
+            with _turn(connection):
+                self._check_format(connection)
+                page = Page(self._read(connection), connection)
+                yield page
+            self._remember(page.last)  # it is on the disk
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -133,6 +161,8 @@ class Book:
             raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}")
 
     def _read(self, connection: sqlite3.Connection) -> list[Entry]:
+        # In this order: what others write meanwhile, and have seen, need not be in what is read here.
+        must_have = self._seen_before(connection)
         rows = connection.execute("SELECT number, time, kind, body, hash FROM entries ORDER BY number").fetchall()
         if any([type(cell) for cell in row] != [int, str, str, str, str] for row in rows):
             raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}")
@@ -142,9 +172,31 @@ class Book:
                 f"entry {broken} of the ledger {str(self.path)!r} was changed, or one before it removed: its hash does "
                 "not fit; take the file from a backup, and find out what happened"
             )
-        return [
+        entries = [
             Entry(number, time, kind, self._body(number, kind, body), seal) for number, time, kind, body, seal in rows
         ]
+        for head, told in must_have:
+            if not head.is_in(entries):
+                raise LedgerError(f"the ledger {self.path.name!r} {told}")
+        self._seen = self._seen or seen_of(entries[0].hash)
+        self._remember(entries[-1])
+        return entries
+
+    def _seen_before(self, connection: sqlite3.Connection) -> list[tuple[Head, str]]:
+        """Return the heads that the file must have, each with what is wrong where it has not."""
+        first = connection.execute("SELECT hash FROM entries ORDER BY number LIMIT 1").fetchone()
+        if first is None or not is_hex(first[0], HASH_BYTES):
+            return []  # reading it will say what is wrong
+        seen = self._seen or seen_of(first[0])
+        kept = None if self.heads is None else self.heads.newest(first[0])
+        return [(seen.head, _NOT_THE_SAME), *([] if kept is None else [(kept, _NOT_AS_KEPT.format(kept.number))])]
+
+    def _remember(self, entry: Entry) -> None:
+        if self._seen is None:
+            return
+        self._seen.take(Head(entry.number, entry.hash))
+        if self.heads is not None:
+            self.heads.keep(self._seen.identity, Head(entry.number, entry.hash))
 
     def _body(self, number: int, kind: str, text: str) -> Mapping[str, Any]:
         body = _read_body(kind, text)
@@ -161,11 +213,13 @@ class Page:
 
     def __init__(self, entries: list[Entry], connection: sqlite3.Connection) -> None:
         self.entries = entries
+        self.last = entries[-1]
         self._connection = connection
 
     def append(self, kind: str, body: Mapping[str, Any]) -> Entry:
         """Append an entry and return it."""
-        return _append(self._connection, kind, body)
+        self.last = _append(self._connection, kind, body)
+        return self.last
 
 
 def first_broken(rows: list[tuple[int, str, str, str, str]]) -> int | None:

@@ -4,15 +4,18 @@ import difflib
 import math
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from privet.checks import look_alike
 from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.accounting import check_delta
-from privet.privacy.ledger.account import Account, with_cost
-from privet.privacy.ledger.bodies import ADDED, BUDGET, LARGEST_AMOUNT, RESERVED
+from privet.privacy.ledger.account import Account, names_in, with_cost
+from privet.privacy.ledger.bodies import ADDED, BUDGET, LARGEST_AMOUNT, RESERVED, STATEMENT
 from privet.privacy.ledger.book import Book, Entry
+from privet.privacy.ledger.heads import HeadFolder
 from privet.privacy.ledger.reservation import Reservation
 from privet.privacy.ledger.spending import Budget, Cost, Expense
 from privet.privacy.unit import ROW
@@ -42,6 +45,16 @@ class Ledger:
         What the budget protects: ``"row"``, or the column that says whose row it is.
     part : str, optional
         A named part of the data set. No unit may be in two parts; of several parts the dearest counts.
+    no_person_in_two_parts : bool
+        States that for a unit other than a row. People come back in other months, though no row does, so nothing is
+        spent on a part of such an account without it. The ledger and the model's guarantee record it.
+    strict : bool, optional
+        For an account that others may spend from: a fit that fails after it has opened the rows counts as spent, since
+        its failing may tell what a row holds, and until it is settled at least a hundredth of the budget is set aside.
+        Whether an account is strict never changes.
+    heads : path or HeadFolder, optional
+        A folder apart from the file that keeps its newest head: an end that was cut off is then noticed by the next
+        process too. The command line keeps one.
 
     Examples
     --------
@@ -61,20 +74,24 @@ class Ledger:
         delta: float | None = None,
         unit: str | None = None,
         part: str | None = None,
+        no_person_in_two_parts: bool = False,
+        strict: bool | None = None,
+        heads: HeadFolder | str | Path | None = None,
     ) -> None:
         # Absolute: a worker process may stand in another folder.
         self.path = Path(path).resolve()
         self.dataset = _checked_text("dataset", dataset)
         self.part = part if part is None else _checked_text("part", part)
+        self.no_person_in_two_parts = bool(no_person_in_two_parts)
+        if part is None and self.no_person_in_two_parts:
+            raise ParameterError("no_person_in_two_parts is said of a part; name it with part, or leave it out")
         # Where models lie until whoever fits has saved them; of a model that stays in memory there is nothing to keep.
         self.shelf: Shelf | None = None
-        self._book = Book(self.path)
-        self._seen: str | None = None
+        self.book = Book(self.path, heads if isinstance(heads, HeadFolder | None) else HeadFolder(heads))
         if epsilon is not None:
-            self._open_account(
-                Budget(_checked_amount(epsilon), check_delta(delta or 0.0), _checked_text("unit", unit or ROW))
-            )
-        _check_given(self.account(), delta=delta, unit=unit)
+            amount, own_unit = _checked_amount(epsilon), _checked_text("unit", unit or ROW)
+            self._open_account(Budget(amount, check_delta(delta or 0.0), own_unit, bool(strict)), strict=strict)
+        _check_given(self.account(), delta=delta, unit=unit, strict=strict)
 
     @property
     def spent(self) -> float:
@@ -88,20 +105,15 @@ class Ledger:
 
     def account(self) -> Account:
         """Return the budget of this data set and all that was spent of it."""
-        return self._account(self._book.entries())
+        return self._account(self.book.entries())
 
-    def _check_same_file(self, entries: Sequence[Entry]) -> None:
-        """Refuse a file that is not the one seen before, or has lost its end."""
-        if self._seen is not None and self._seen not in {entry.hash for entry in entries}:
-            raise LedgerError(
-                f"the ledger {self.path.name!r} is no longer the file it was: an older copy was put back, or a new one "
-                "made; find the one that is missing, and what happened"
-            )
-        self._seen = entries[-1].hash
+    def for_part(self, part: str, *, no_person_in_two_parts: bool = False) -> "Ledger":
+        """Return the ledger of a part of this data set, disjoint from all other parts.
 
-    def for_part(self, part: str) -> "Ledger":
-        """Return the ledger of a part of this data set, disjoint from all other parts."""
-        return Ledger(self.path, dataset=self.dataset, part=part)
+        To spend on it where the unit is not a row takes the statement that no person is in two parts.
+        """
+        stated = {STATEMENT: no_person_in_two_parts}
+        return Ledger(self.path, dataset=self.dataset, part=part, heads=self.book.heads, **stated)
 
     def reserve(
         self,
@@ -118,10 +130,12 @@ class Ledger:
         What ``check`` raises refuses it: it sees the account in the turn in which the reservation is written, so that
         of two processes, the second finds what the first has written.
         """
-        entry = self._spend(RESERVED, cost, {**note, "what": what, "method": method}, unit=unit, check=check)
+        entry, account, aside = self._spend(
+            RESERVED, cost, {**note, "what": what, "method": method}, unit=unit, check=check
+        )
         if self.shelf is not None:
             self.shelf.begin(entry.hash)
-        return Reservation(self._book, self.dataset, cost, entry.number)
+        return Reservation(self.book, self.dataset, aside, entry.number, strict=account.budget.strict)
 
     def add(self, epsilon: float, *, delta: float = 0.0, what: str, already_released: bool = False) -> None:
         """Record a release that was made outside of privet, at its cost for the budget's unit.
@@ -138,27 +152,30 @@ class Ledger:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (str(self.path), self.dataset, self.part, self._seen)
+        return _reopened, (
+            str(self.path), self.dataset, self.part, self.book.head, self.no_person_in_two_parts, self.book.heads
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         part = f", part={self.part!r}" if self.part is not None else ""
         return f"Ledger({self.path.name!r}, dataset={self.dataset!r}{part})"
 
-    def _open_account(self, budget: Budget) -> None:
-        self._book.create()
-        with self._book.writing() as page:
+    def _open_account(self, budget: Budget, *, strict: bool | None) -> None:
+        self.book.create()
+        with self.book.writing() as page:
             account = Account.find(page.entries, self.dataset)
             if account is None:
+                _check_own_look("an account", self.dataset, names_in(page.entries))
                 page.append(BUDGET, {"dataset": self.dataset, **vars(budget)})
-            elif account.budget != budget:
+            elif account.budget != (budget if strict is not None else replace(budget, strict=account.budget.strict)):
                 raise _other_budget(account)
 
     def _account(self, entries: Sequence[Entry]) -> Account:
-        self._check_same_file(entries)
         account = Account.find(entries, self.dataset)
         if account is None:
-            known = [entry.body["dataset"] for entry in entries if entry.kind == BUDGET]
-            close = difflib.get_close_matches(self.dataset, known, n=1)
+            known = names_in(entries)
+            alike = look_alike(self.dataset, known)
+            close = [alike] if alike else difflib.get_close_matches(self.dataset, known, n=1)
             hint = f"did you mean {close[0]!r}?" if close else "if the rows are new, open one with `privet ledger init`"
             raise LedgerError(f"the ledger {self.path.name!r} has no account of {self.dataset!r}; {hint}")
         return account
@@ -172,24 +189,57 @@ class Ledger:
         unit: str | None = None,
         within_budget: bool = True,
         check: Callable[[Account], None] | None = None,
-    ) -> Entry:
-        with self._book.writing() as page:
+    ) -> tuple[Entry, Account, Cost]:
+        """Write a cost down; return its entry, the account it stands in, and what is set aside."""
+        with self.book.writing() as page:
             account = self._account(page.entries)
             if check is not None:
                 check(account)
             _check_unit(account, unit)
-            expenses = account.expenses
-            if within_budget and not account.budget.allows([*expenses, Expense(cost, self.part)], self.part):
-                raise BudgetExceeded(cost.epsilon, account.budget.left(expenses, self.part), self.dataset, cost.delta)
-            return page.append(kind, {**with_cost(cost, note), "dataset": self.dataset, "part": self.part})
+            self._check_part(account)
+            budget, expenses = account.budget, account.expenses
+            aside = budget.set_aside(cost, expenses, self.part) if kind == RESERVED else cost
+            if within_budget and not budget.allows([*expenses, Expense(aside, self.part)], self.part):
+                raise BudgetExceeded(cost.epsilon, budget.left(expenses, self.part), self.dataset, cost.delta)
+            stated = {STATEMENT: True} if self.no_person_in_two_parts else {}
+            own = {"dataset": self.dataset, "part": self.part, **stated}
+            return page.append(kind, {**with_cost(aside, note), **own}), account, aside
+
+    def _check_part(self, account: Account) -> None:
+        """Refuse a part that looks like another, and one of people of whom nobody said that they are in no other."""
+        if self.part is None:
+            return
+        _check_own_look("a part", self.part, account.parts)
+        if account.budget.unit != ROW and not self.no_person_in_two_parts:
+            raise LedgerError(
+                f"the budget of {self.dataset!r} protects each {account.budget.unit}, and people may be in several "
+                "parts: if none is in two, say so with no_person_in_two_parts=True (--no-person-in-two-parts); else "
+                "leave the part out, and the costs add up"
+            )
 
 
-def _reopened(path: str, dataset: str, part: str | None, seen: str) -> Ledger:
-    """Return a pickled ledger: the same file, which must be there."""
-    ledger = Ledger(path, dataset=dataset, part=part)
-    ledger._seen = seen  # noqa: SLF001 - of its own class
-    ledger.account()
+def _reopened(  # noqa: PLR0913 - as pickles have it
+    path: str,
+    dataset: str,
+    part: str | None,
+    seen: str,
+    no_person_in_two_parts: bool = False,  # noqa: FBT001, FBT002
+    heads: HeadFolder | None = None,
+) -> Ledger:
+    """Return a pickled ledger: the same file, which must be there and have all that was seen of it."""
+    stated = {STATEMENT: no_person_in_two_parts}
+    ledger = Ledger(path, dataset=dataset, part=part, heads=heads, **stated)
+    ledger.book.check_has(seen)
     return ledger
+
+
+def _check_own_look(what: str, name: str, others: Sequence[str]) -> None:
+    alike = None if name in others else look_alike(name, others)
+    if alike is not None:
+        raise LedgerError(
+            f"the ledger has {what} called {alike!r}, which looks like {name!r}, and each would have a budget of its "
+            "own; use that one, or choose a name that looks different"
+        )
 
 
 def _check_given(account: Account, **given: Any) -> None:
@@ -201,7 +251,7 @@ def _other_budget(account: Account) -> LedgerError:
     budget = account.budget
     return LedgerError(
         f"the budget of {account.dataset!r} is already set: epsilon={budget.epsilon:g}, delta={budget.delta:g}, unit "
-        f"{budget.unit!r}; it never changes: use it as it is, or name another data set"
+        f"{budget.unit!r}{', strict' if budget.strict else ''}; it never changes: use it as it is, or name another data set"
     )
 
 

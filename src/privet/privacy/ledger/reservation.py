@@ -22,6 +22,9 @@ COUNTS_AS_SPENT = (
     "noise was drawn by then, so epsilon={:g} counts as spent, and a further run costs as much again "
     "(`privet ledger show`)"
 )
+_STRICT = (
+    "the rows were opened by then, and this account is strict, so epsilon={:g} counts as spent (`privet ledger show`)"
+)
 _NOT_GIVEN_BACK = (
     "the ledger could not be told that nothing was released, so epsilon={:g} counts as spent (`privet ledger show`)"
 )
@@ -32,13 +35,15 @@ class Reservation:
 
     Privacy
     -------
-    Without noise there is no release, so a fit that failed before it drew any has cost nothing. After that, whatever
-    happens, the reservation counts as spent.
+    Without noise there is no release, so a fit that failed before it drew any has cost nothing, but for what its
+    failing tells. That speaks to the owner of the rows; where others may spend, the account is strict, and a fit that
+    fails after it has opened the rows counts as spent. After the first noise it does in any case.
     """
 
-    def __init__(self, book: Book, dataset: str, cost: Cost, number: int) -> None:
+    def __init__(self, book: Book, dataset: str, cost: Cost, number: int, *, strict: bool = False) -> None:
         self._book, self._dataset, self._cost, self._number = book, dataset, cost, number
-        self._drawn = False
+        self._strict = strict
+        self._opened = self._drawn = False
         self._process = os.getpid()
 
     def watch(self, noise: NoiseSource) -> NoiseSource:
@@ -48,6 +53,10 @@ class Reservation:
     def close_the_way_back(self) -> None:
         """Count as spent from now on, whatever happens."""
         self._drawn = True
+
+    def open_rows(self) -> None:
+        """Take note that what happens from now on may depend on rows."""
+        self._opened = True
 
     def settle(self, event: events.Event, note: Callable[[], dict[str, Any]] = dict) -> None:
         """Record what was really released; it may not have cost more than was set aside."""
@@ -72,10 +81,16 @@ class Reservation:
         if self._drawn:
             error.add_note(Note(COUNTS_AS_SPENT.format(self._cost.epsilon)))
             return
+        is_spent = self._strict and self._opened
         try:
-            self._close(WITHDRAWN, {"because": kind.__name__})
+            if is_spent:
+                error.add_note(Note(_STRICT.format(self._cost.epsilon)))
+                self._close(SETTLED, with_cost(self._cost, {"because": kind.__name__}))
+            else:
+                self._close(WITHDRAWN, {"because": kind.__name__})
         except LedgerError:  # the first error is the one to tell
-            error.add_note(Note(_NOT_GIVEN_BACK.format(self._cost.epsilon)))
+            if not is_spent:
+                error.add_note(Note(_NOT_GIVEN_BACK.format(self._cost.epsilon)))
 
     def _close(self, kind: str, body: dict[str, Any]) -> None:
         with self._book.writing() as page:
@@ -91,6 +106,9 @@ class NoReservation:
     def watch(self, noise: NoiseSource) -> NoiseSource:
         """Return ``noise`` as it is."""
         return noise
+
+    def open_rows(self) -> None:
+        """Take note of nothing."""
 
     def settle(self, event: events.Event, note: Callable[[], dict[str, Any]] = dict) -> None:
         """Record nothing."""
