@@ -28,6 +28,7 @@ from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaE
 from privet.model_file import sealed, spelled, write_document
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
+from privet.privacy.ledger.account import Account
 from privet.privacy.unit import Unit
 from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema, infer_schema
@@ -127,7 +128,14 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.ledger, Ledger):
             raise ParameterError("ledger must be a Ledger; make one with Ledger(path, dataset=..., epsilon=...)")
         cost = Cost(math.inf if self.unsafe_seeded_noise or not self._is_sound() else epsilon, delta)
-        return self.ledger.reserve(cost, unit=self.unit, method=self.method, what=what)
+        return self.ledger.reserve(cost, unit=self.unit, method=self.method, what=what, check=self._check_account)
+
+    def _check_account(self, account: Account) -> None:
+        if account.budget.strict and self.schema == "infer":
+            raise ParameterError(
+                f'the account {account.dataset!r} is strict, and schema="infer" reads the rows without noise; declare '
+                "a schema"
+            )
 
     def _noise(
         self, coins: np.random.Generator, reservation: Reservation | NoReservation, *, stream: int = 0
@@ -152,23 +160,40 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the schema as the method needs it; only public facts enter."""
         return schema
 
-    def _open(self, X: Any, y: Any, encoder: Encoder | None = None) -> tuple[Encoder, Rows]:
-        """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is."""
+    def _open(
+        self, X: Any, y: Any, reservation: Reservation | NoReservation, encoder: Encoder | None = None
+    ) -> tuple[Encoder, Rows]:
+        """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is.
+
+        What can be refused whatever the rows are, is, before the reservation is told that they are opened.
+        """
         (table, executor, sample_weight), unit = taken_apart(X), self._unit()
         if executor is not None:
             check_executor(executor, unit)
         if has_own_labels(table):
             if sample_weight is not None:
                 raise ParameterError("sample_weight is for a table in memory; leave out rows where they are written")
-            return self._open_source(table, y, encoder, executor)
+            return self._open_source(table, y, reservation, encoder, executor)
+        _check_labels_given(y, type(self).__name__)
+        if encoder is None and self.schema != "infer":
+            encoder = self._declared_encoder()
+        reservation.open_rows()
         labels = self._labels(y)
         encoder = encoder or Encoder(self._adapted(self._resolve_schema(table, labels)), unit.column)
         rows = MemoryRows(encoder.encode(table), encoder.encode_labels(labels))
         rows = rows.bounded(unit, table, y, sample_weight)
         return encoder, rows if executor is None else PartitionedRows(OnExecutor(rows.partitions(), executor), encoder)
 
+    def _declared_encoder(self) -> Encoder:
+        return Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
+
     def _open_source(
-        self, table: Any, y: Any, encoder: Encoder | None, executor: Executor | None
+        self,
+        table: Any,
+        y: Any,
+        reservation: Reservation | NoReservation,
+        encoder: Encoder | None,
+        executor: Executor | None,
     ) -> tuple[Encoder, Rows]:
         """Open what holds its labels itself: files, streams of batches, frames of a cluster."""
         if y is not None:
@@ -180,14 +205,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
             )
-        encoder = encoder or Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
-        return encoder, opened(table, encoder, self._unit(), executor)
+        encoder = encoder or self._declared_encoder()
+        rows = opened(table, encoder, self._unit(), executor)  # which looks at names and types of columns
+        reservation.open_rows()
+        return encoder, rows
 
     def _labels(self, y: Any) -> Any:
-        if y is None:
-            raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None; pass one label per row"
-            )
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
         if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
             return as_arrow(_only_column(y), "y")
@@ -251,6 +274,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "guarantee_")
+
+
+def _check_labels_given(y: Any, estimator: str) -> None:
+    if y is None:
+        raise DataError(f"{estimator} requires y to be passed, but the target y is None; pass one label per row")
 
 
 def _only_column(y: Any) -> Any:

@@ -100,7 +100,7 @@ class GreedyForestClassifier(CountForestClassifier):
         coins = public_generator(self.random_state)
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
             noise = self._noise(coins, reservation)
-            encoder, rows = self._open(X, y)
+            encoder, rows = self._open(X, y, reservation)
             rows.needed_again()  # every level is a pass
             self._check_prices(encoder.schema, epsilon)
             encoder, rows, left, bought = self._prepared(encoder, rows, epsilon, noise)

@@ -76,8 +76,9 @@ class LeafCountClassifier(CountForestClassifier):
         classes : array of labels, optional
             For scikit-learn's sake; the schema has them, and other ones are an error.
         """
-        snapshot = self._snapshot()
-        fit = snapshot._fit_next_batch if hasattr(self, "guarantee_") else snapshot._fit_first_batch  # noqa: SLF001
+        adds = hasattr(self, "guarantee_")
+        snapshot = self._snapshot(adds=adds)
+        fit = snapshot._fit_next_batch if adds else snapshot._fit_first_batch  # noqa: SLF001
         return self._take_over(fit(placed(X, executor), y, classes=classes))
 
     def _fit_next_batch(self, X: Any, y: Any, *, classes: Any) -> Self:
@@ -87,7 +88,7 @@ class LeafCountClassifier(CountForestClassifier):
         coins, stream = public_generator(self.random_state), len(self._batches)
         with self._reserve(epsilon, "update") as reservation:  # refuses here, before any data are read
             noise = self._noise(coins, reservation, stream=stream)
-            _, rows = self._open(X, y, self._encoder)
+            _, rows = self._open(X, y, reservation, self._encoder)
             noisy_counts, receipt = self._release_counts(self.forest_, self.schema_, rows, epsilon, noise)
             event = Parallel((*self._batches, receipt), because=self._unit().one_batch_each)
             counts = self.noisy_counts_ + noisy_counts
@@ -98,7 +99,7 @@ class LeafCountClassifier(CountForestClassifier):
         coins = public_generator(self.random_state)
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
             noise = self._noise(coins, reservation)
-            encoder, rows = self._open(X, y)
+            encoder, rows = self._open(X, y, reservation)
             schema = encoder.schema
             _check_classes(schema, classes)
             n_rows, left, bought = self._number_of_rows(schema, rows, epsilon, noise)
@@ -199,6 +200,9 @@ class LeafCountClassifier(CountForestClassifier):
         schema: Schema,  # noqa: ARG002 - pruning needs it
     ) -> CountedForest:
         return CountedForest.of_leaves(forest, noisy_counts, float(_growth(_batches_of(event))[-1]) ** 2)
+
+    def _compared_by(self) -> Schema | None:
+        return None  # all that an update has is the model
 
     def _assumptions(self, event: Event) -> list[str]:
         return [self._unit().one_batch_each] if isinstance(event, Parallel) else []

@@ -19,7 +19,7 @@ from privet.joint.policy import Overrides, Policy
 from privet.plan import epsilon_needed
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Sequential
-from privet.privacy.ledger import Ledger
+from privet.privacy.ledger import Ledger, NoReservation, Reservation
 from privet.privacy.mechanisms.rational import check_epsilon, equal_share, remaining
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
@@ -169,9 +169,9 @@ class PrivateForestClassifier(WeightForestClassifier):
         coins = public_generator(self.random_state)
         with self._reserve(epsilon, "fit", delta) as reservation:  # refuses here, before any data are read
             noise = self._noise(coins, reservation)
-            schema, n_rows, left, bought = self._number_of_rows(X, y, epsilon, noise)
+            schema, n_rows, left, bought = self._number_of_rows(X, y, epsilon, noise, reservation)
             policy = self._policy(schema, left, n_rows)
-            encoder, rows = self._open(X, y, Encoder(policy.cells, self._unit().column))
+            encoder, rows = self._open(X, y, reservation, Encoder(policy.cells, self._unit().column))
             if policy.chooses:  # by one pass, and fits what it chose by another
                 rows.needed_again()
             fitting = Fitting(
@@ -183,12 +183,12 @@ class PrivateForestClassifier(WeightForestClassifier):
             return self._set_released(encoder, released, Sequential(tuple(fitting.receipts)), reservation)
 
     def _number_of_rows(
-        self, X: Any, y: Any, epsilon: float, noise: NoiseSource
+        self, X: Any, y: Any, epsilon: float, noise: NoiseSource, reservation: Reservation | NoReservation
     ) -> tuple[Schema, int, float, tuple[Event, ...]]:
         """Return the schema, about how many rows there are, what is left of epsilon, and a receipt if one was paid."""
         if self.schema != "infer" and (schema := self._resolve_schema(None, None)).rows is not None:
             return schema, schema.rows, epsilon, ()
-        encoder, rows = self._open(X, y)
+        encoder, rows = self._open(X, y, reservation)
         share = row_count_share(epsilon)
         if share == 0:
             return encoder.schema, 1, epsilon, ()

@@ -10,13 +10,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from privet.central.receipts import asked_epsilon, is_seeded
+from privet.central.update_files import PartCheck
+from privet.central.update_history import Version
 from privet.checks import is_whole
+from privet.counting.executor import taken_apart
+from privet.counting.opening import has_own_labels
 from privet.counting.rows import Rows
 from privet.errors import ModelFileError, PrivetError, SchemaError
 from privet.estimator import PrivateClassifier, public_facts
 from privet.joint.released import ROW_COUNT
-from privet.privacy.events import Event
+from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import CURATOR, Guarantee
+from privet.privacy.ledger import Ledger, NoReservation, Reservation
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON
 from privet.rng import NoiseSource
@@ -41,6 +46,7 @@ class ReleasedClassifier(PrivateClassifier):
     # Who has to be trusted.
     trust: ClassVar[str] = CURATOR
     _fitted_with: dict[str, Any]
+    _part_check: PartCheck | None
 
     @abstractmethod
     def check_parameters(self) -> float:
@@ -63,14 +69,60 @@ class ReleasedClassifier(PrivateClassifier):
             event,
             public=[*public_facts(schema), "the method and its parameters"],
             leaks=schema.leaks,
-            assumptions=self._assumptions(event),
+            assumptions=[*self._assumptions(event), *self._stated_of_parts(event)],
             unit=self._unit(),
             trust=self.trust,
         )
 
+    def _snapshot(self, *, adds: bool = False) -> Self:
+        snapshot = super()._snapshot()
+        is_part = isinstance(self.ledger, Ledger) and self.ledger.part is not None
+        snapshot._part_check = PartCheck(self.ledger, Version.of(self) if adds else None) if is_part else None
+        return snapshot
+
+    def _take_over(self, fitted: Self) -> Self:
+        check = vars(fitted).pop("_part_check", None)
+        if check is not None:
+            check.record(fitted)
+        return super()._take_over(fitted)
+
+    def _open(
+        self, X: Any, y: Any, reservation: Reservation | NoReservation, encoder: Encoder | None = None
+    ) -> tuple[Encoder, Rows]:
+        """Open rows as every estimator does; those of a named part are compared with what other parts have.
+
+        Workers take no fingerprint.
+        """
+        check, (table, executor) = self._part_check, taken_apart(X)
+        if check is None or check.is_done or executor is not None:
+            return super()._open(X, y, reservation, encoder)
+        if has_own_labels(table):
+            return super()._open(check.watching(table, self._compared_by()), y, reservation, encoder)
+        encoder, rows = super()._open(X, y, reservation, encoder)
+        check.check(Encoder(self._compared_by() or encoder.schema, self._unit().column), table, self._labels(y))
+        return encoder, rows
+
+    def _compared_by(self) -> Schema | None:
+        """Return by whose codes rows are compared; None for the model's own schema.
+
+        The declared one: methods cut numbers each in their own way.
+        """
+        return None if self.schema == "infer" else self._resolve_schema(None, None)
+
+    def _stated_of_parts(self, event: Event) -> list[str]:
+        """Return what was stated of the people in a part of an account, for this release or an earlier batch of it."""
+        unit, ledger = self._unit(), getattr(self, "ledger", None)
+        said = unit.column is not None and ledger is not None and ledger.no_person_in_two_parts
+        before = self.guarantee_.assumptions if isinstance(event, Parallel) and hasattr(self, "guarantee_") else ()
+        return [unit.one_part_each] if said or unit.one_part_each in before else []
+
     def _check_guarantee(self, guarantee: Guarantee, schema: Schema, forest: Any) -> None:
         """Refuse a guarantee that a fit of this model over this schema and forest would not have written."""
         expected = replace(self._guarantee(schema, guarantee.event), versions=guarantee.versions)
+        # Whether the fit was paid for as a part of an account of people is nowhere else in the file.
+        stated = self._unit().one_part_each
+        if self._unit().column is not None and stated in guarantee.assumptions:
+            expected = replace(expected, assumptions=(*expected.assumptions, stated))
         if guarantee != expected or not self._is_receipt(guarantee.event, forest, schema):
             raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
 

@@ -43,9 +43,9 @@ class Version:
 
     @classmethod
     def of(cls, model: Any) -> "Version":
-        """Return the version that a fitted model of leaf counts is."""
+        """Return the version that a fitted model is; of leaf counts it may have several batches."""
         document = model.to_document()
-        return cls(checksum_of(document), checksum(document["structure"]), len(model.noise_growth_))
+        return cls(checksum_of(document), checksum(document["structure"]), len(getattr(model, "noise_growth_", [0.0])))
 
 
 class BatchHistory:

@@ -63,6 +63,7 @@ def fit(
     ledger: options.LedgerFile = None,
     dataset: Dataset = None,
     part: options.Part = None,
+    no_person_in_two_parts: options.NoPersonInTwoParts = False,
     random_state: options.RandomState = None,
     jobs: options.Jobs = -1,
     dask: cluster.Dask = None,
@@ -94,7 +95,7 @@ def fit(
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
-    model.set_params(ledger=chosen_ledger(ledger, dataset, part, for_model=True))
+    model.set_params(ledger=chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts, for_model=True))
     _say_beforehand(model, declared)
     with kept_until_saved(model.ledger):
         _fit(model, rows, spread, model_file, lines=progress)

@@ -13,7 +13,8 @@ VERBS = {
 }
 OPTIONS = {
     "What it costs, and whom it protects": (
-        "--epsilon", "--unit", "--max-rows", "--ledger", "--dataset", "--part", "--delta",
+        "--epsilon", "--unit", "--max-rows", "--ledger", "--dataset", "--part",
+        "--no-person-in-two-parts", "--delta",
     ),
     "The forest": ("--method", "--channel", "--strategy", "--trees", "--height", "--variant", "--random-state"),
     "Output": ("--output", "--format", "--force", "--json", "--progress"),

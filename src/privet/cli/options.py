@@ -68,6 +68,13 @@ Part: TypeAlias = Annotated[
     str | None,
     typer.Option("--part", metavar="NAME", help="These rows are a part, disjoint from all others.", show_default=False),
 ]
+NoPersonInTwoParts: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--no-person-in-two-parts",
+        help="With --part on an account of people: you state that nobody is in two parts. It is recorded.",
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ def release(
     ledger: options.LedgerFile = None,
     dataset: Dataset = None,
     part: options.Part = None,
+    no_person_in_two_parts: options.NoPersonInTwoParts = False,
     store: Annotated[
         Path | None,
         typer.Option(
@@ -52,7 +53,8 @@ def release(
 
     part_of = _own_part(structure_file, key, structure_hash)
     store = store or key.with_suffix(".releases")
-    holder = Party(key, store=store, ledger=chosen_ledger(ledger, dataset, part), epsilon=epsilon, n_jobs=jobs)
+    account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
+    holder = Party(key, store=store, ledger=account, epsilon=epsilon, n_jobs=jobs)
     destination = destination or Path(f"{holder.key.name}.release.json")
     stored = holder.stored(part_of)
     with ReadProgress("reading the rows", lines=progress) as shown:

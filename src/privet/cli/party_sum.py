@@ -58,6 +58,7 @@ def sum_(
     ledger: options.LedgerFile = None,
     dataset: Dataset = None,
     part: options.Part = None,
+    no_person_in_two_parts: options.NoPersonInTwoParts = False,
     store: Annotated[
         Path | None,
         typer.Option(
@@ -87,7 +88,7 @@ def sum_(
     inputs = tuple(path for path in named if path is not None)
     check_output(model_file, force=force, inputs=inputs)
     terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest)
-    account = chosen_ledger(ledger, dataset, part)
+    account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
     exchange = Directory(folder, terms, attempt, timeout=timeout, say=output.say)
     kept = store or key.with_suffix(".releases")
     party = SumParty(Party(key, store=kept, ledger=account, epsilon=epsilon, n_jobs=jobs), terms)

@@ -7,6 +7,7 @@ import typer
 
 from privet.cli import options, output
 from privet.cli.files import beside, check_output
+from privet.cli.ledger import kept_heads
 from privet.errors import ParameterError
 
 
@@ -35,8 +36,11 @@ def report(
     if page_file is not None:
         check_output(page_file, force=force, inputs=(model_file, *([ledger] if ledger else [])))
     with output.working("reading the model"):
+        from privet.privacy.ledger.account import accounts
         from privet.report.page import Report
 
+        if ledger is not None:
+            accounts(ledger, kept_heads())  # refuses one that was cut short
         about = Report.of(model_file, ledger=ledger)
     if page_file is not None:
         with output.working("writing the report"):

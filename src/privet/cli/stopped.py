@@ -94,12 +94,9 @@ def _lacks_its_batch(model: Any, spending: "Spending", entries: Sequence["Entry"
 
     They could be added to the model once more, or be paid for in another part as well.
     """
-    from privet.central.update import takes_batches
     from privet.central.update_history import Version
     from privet.privacy.ledger.bodies import BATCH
 
-    if not takes_batches(model):
-        return False
     version = Version.of(model)
     known = any(entry.kind == BATCH and entry.body["after"] == version.checksum for entry in entries)
     return not known and (version.n_batches > 1 or spending.begun.body["part"] is not None)

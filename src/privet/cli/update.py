@@ -42,6 +42,7 @@ def update(
     ] = None,
     dataset: Dataset = None,
     part: options.Part = None,
+    no_person_in_two_parts: options.NoPersonInTwoParts = False,
     jobs: options.Jobs = -1,
     destination: Annotated[
         Path | None,
@@ -65,7 +66,8 @@ def update(
     with place.alone():
         model: Any = load(place.source).set_params(n_jobs=jobs)
         if "ledger" in model.get_params():  # models of disturbed records have none, and take no batch either
-            model.set_params(ledger=chosen_ledger(ledger, dataset, part, for_model=True))
+            book = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts, for_model=True)
+            model.set_params(ledger=book)
         batch = Update(model, dated, place.check_unchanged)
         with kept_until_saved(model.ledger):
             with ReadProgress("reading the new rows", lines=progress) as shown:

@@ -17,13 +17,13 @@ class BatchStream:
     """Arrow batches or tables, labels among their columns; an iterator can be gone through once."""
 
     def __init__(self, given: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
-        self._given, self._used = given, False
+        self.given, self._used = given, False
         self._n_rows: int | None = None
 
     @property
     def once(self) -> bool:
         """Whether the first pass uses it up."""
-        return hasattr(self._given, "__next__") or hasattr(self._given, "read_next_batch")
+        return hasattr(self.given, "__next__") or hasattr(self.given, "read_next_batch")
 
     def check(self, encoder: Encoder, names: Sequence[str]) -> None:
         """Refuse what lacks a column, or persons who cannot be matched; of a generator that is seen when they come."""
@@ -56,17 +56,17 @@ class BatchStream:
 
     def partitions(self) -> list[TablePartition]:
         """Return a part for each batch of a list."""
-        if not isinstance(self._given, (list, tuple)):
+        if not isinstance(self.given, (list, tuple)):
             raise ParameterError(
                 "an executor counts rows in parts, and a stream of batches has none; pass files, a list of batches or "
                 "a table, or leave the executor out"
             )
-        for table in self._given:
+        for table in self.given:
             _check_batch(table)
-        return [TablePartition(f"{i}", table) for i, table in enumerate(self._given)]
+        return [TablePartition(f"{i}", table) for i, table in enumerate(self.given)]
 
     def _opened(self, names: Sequence[str]) -> Iterator[Any]:
-        given: Any = self._given() if callable(self._given) else self._given
+        given: Any = self.given() if callable(self.given) else self.given
         if hasattr(given, "scanner"):  # a dataset; read ahead, it would fill the memory
             check_present(given.schema.names, names)
             scanner = given.scanner(

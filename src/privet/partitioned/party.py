@@ -117,7 +117,7 @@ class Party:
     def _noisy_counts(
         self, structure: Structure, X: Any, y: Any, reservation: Reservation | NoReservation
     ) -> tuple[NDArray[np.int64], Event]:
-        exact = exact_counts(structure, X, y, n_jobs=self.n_jobs)
+        exact = exact_counts(structure, X, y, reservation, n_jobs=self.n_jobs)
         return discrete_laplace(
             exact, epsilon=structure.epsilon, sensitivity=structure.sensitivity, what=LEAF_COUNTS,
             noise=reservation.watch(SystemNoise()),
@@ -183,18 +183,28 @@ def _has_paid(account: Account, structure: Structure) -> bool:
     )
 
 
-def exact_counts(structure: Structure, X: Any, y: Any = None, *, n_jobs: int | None = None) -> NDArray[np.int64]:
+def exact_counts(
+    structure: Structure,
+    X: Any,
+    y: Any = None,
+    reservation: Reservation | NoReservation | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
     """Return how many of a party's rows of each class reach each leaf. Exact: noise comes before it leaves the room."""
     encoder = Encoder(structure.schema, structure.unit.column)
-    rows = _rows(encoder, structure, X, y)
+    rows = _rows(encoder, structure, X, y, reservation or NoReservation())
     return exact_leaf_counts(structure.forest, rows, n_classes=structure.n_classes, n_jobs=n_jobs)
 
 
-def _rows(encoder: Encoder, structure: Structure, X: Any, y: Any) -> Rows:
+def _rows(encoder: Encoder, structure: Structure, X: Any, y: Any, reservation: Reservation | NoReservation) -> Rows:
     if has_own_labels(X):
         if y is not None:
             raise ParameterError("leave y out for a file: the label is the schema's target column there")
-        return opened(X, encoder, structure.unit, None)
+        rows = opened(X, encoder, structure.unit, None)
+        reservation.open_rows()
+        return rows
     if y is None:
         raise DataError("a table in memory needs its labels; pass y, one label per row")
+    reservation.open_rows()
     return MemoryRows(encoder.encode(X), encoder.encode_labels(y)).bounded(structure.unit, X, y)

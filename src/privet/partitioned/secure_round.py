@@ -96,7 +96,7 @@ class SumParty:
         self._check_not_drawn(self._states(), again=again)
         self._store.make()
         with self._reserve(again=again) as reservation:  # refuses here, before any data are read
-            noised, event = self._with_share(X, y, reservation.watch(noise or SystemNoise()))
+            noised, event = self._with_share(X, y, reservation, noise or SystemNoise())
             self._store.keep_noised(noised.ravel())
             leaks = list(self.terms.structure.schema.leaks)
             reservation.settle(event, lambda: {"model": self.terms.hash, "leaks": leaks})
@@ -158,12 +158,14 @@ class SumParty:
         n_leaves, n_classes = self.terms.structure.shape
         return self._store.noised(n_leaves * n_classes)
 
-    def _with_share(self, X: Any, y: Any, noise: NoiseSource) -> tuple[NDArray[np.int64], Event]:
+    def _with_share(
+        self, X: Any, y: Any, reservation: Reservation | NoReservation, noise: NoiseSource
+    ) -> tuple[NDArray[np.int64], Event]:
         structure = self.terms.structure
         return noise_share(
-            exact_counts(structure, X, y, n_jobs=self.party.n_jobs), epsilon=structure.epsilon,
+            exact_counts(structure, X, y, reservation, n_jobs=self.party.n_jobs), epsilon=structure.epsilon,
             sensitivity=structure.sensitivity, honest=self.terms.honest, parties=self.terms.n_parties,
-            what=LEAF_COUNTS, noise=noise,
+            what=LEAF_COUNTS, noise=reservation.watch(noise),
         )  # fmt: skip
 
     def _check_not_drawn(self, states: set[str], *, again: bool) -> None:

@@ -51,5 +51,10 @@ class Unit:
         """What parallel composition over batches assumes."""
         return f"no {self.name if self.column is None else repr(self.name)} is in more than one batch"
 
+    @property
+    def one_part_each(self) -> str:
+        """What the ledger assumes that counts parts of a data set side by side."""
+        return f"no {self.name if self.column is None else repr(self.name)} is in more than one part of the data set"
+
 
 EACH_ROW = Unit()

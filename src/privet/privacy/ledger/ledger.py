@@ -84,7 +84,7 @@ class Ledger:
         self.part = part if part is None else _checked_text("part", part)
         self.no_person_in_two_parts = bool(no_person_in_two_parts)
         if part is None and self.no_person_in_two_parts:
-            raise ParameterError("no_person_in_two_parts is said of a part; name it with part, or leave it out")
+            raise ParameterError("no_person_in_two_parts is said of a part; name it with part (--part), or leave it out")
         # Where models lie until whoever fits has saved them; of a model that stays in memory there is nothing to keep.
         self.shelf: Shelf | None = None
         self.book = Book(self.path, heads if isinstance(heads, HeadFolder | None) else HeadFolder(heads))
@@ -112,8 +112,10 @@ class Ledger:
 
         To spend on it where the unit is not a row takes the statement that no person is in two parts.
         """
-        stated = {STATEMENT: no_person_in_two_parts}
-        return Ledger(self.path, dataset=self.dataset, part=part, heads=self.book.heads, **stated)
+        return Ledger(
+            self.path, dataset=self.dataset, part=part, no_person_in_two_parts=no_person_in_two_parts,
+            heads=self.book.heads,
+        )  # fmt: skip
 
     def reserve(
         self,
@@ -227,8 +229,7 @@ def _reopened(  # noqa: PLR0913 - as pickles have it
     heads: HeadFolder | None = None,
 ) -> Ledger:
     """Return a pickled ledger: the same file, which must be there and have all that was seen of it."""
-    stated = {STATEMENT: no_person_in_two_parts}
-    ledger = Ledger(path, dataset=dataset, part=part, heads=heads, **stated)
+    ledger = Ledger(path, dataset=dataset, part=part, no_person_in_two_parts=no_person_in_two_parts, heads=heads)
     ledger.book.check_has(seen)
     return ledger
 
