@@ -104,6 +104,14 @@ def uci_table():
     return load
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_state_folder(tmp_path_factory):
+    """Heads of ledgers are kept in a folder of this session, never in somebody's home."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 def refuse(reason):
     """Skip on a laptop; fail in CI, where a test that silently stopped running would go unnoticed."""
     if os.environ.get("CI") == "true":

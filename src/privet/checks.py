@@ -10,8 +10,8 @@ from privet.errors import ParameterError
 
 # Letters of Cyrillic and Greek, and dashes, with the Latin letter or dash that they look like (Unicode TS 39).
 _LIKE_LATIN = str.maketrans(
-    "АВСԀЕНІЈКМОРԚЅТУҮԜХѴӀ" "асԁеһіјорԛѕуүԝхѵӏ" "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" "αγικνορυχ" "‐‑‒–—−",  # noqa: RUF001
-    "ABCDEHIJKMOPQSTYYWXVI" "acdehijopqsyywxvl" "ABEZHIKMNOPTYX" "ayikvopux" "------",
+    "АВСԀЕНІЈКМОРԚЅТУҮԜХѴӀасԁеһіјорԛѕуүԝхѵӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορυχ‐‑‒–—−",  # noqa: RUF001
+    "ABCDEHIJKMOPQSTYYWXVIacdehijopqsyywxvlABEZHIKMNOPTYXayikvopux------",
 )
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from privet.checks import check_whole
 from privet.counting.executor import OnExecutor, check_executor, taken_apart
-from privet.counting.opening import has_own_labels, opened
+from privet.counting.opening import check_there, has_own_labels, opened
 from privet.counting.partitioned_rows import PartitionedRows
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
@@ -206,9 +206,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
             )
         encoder = encoder or self._declared_encoder()
-        rows = opened(table, encoder, self._unit(), executor)  # which looks at names and types of columns
-        reservation.open_rows()
-        return encoder, rows
+        check_there(table)
+        reservation.open_rows()  # a column's type, or its being there, may depend on rows too
+        return encoder, opened(table, encoder, self._unit(), executor)
 
     def _labels(self, y: Any) -> Any:
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.

@@ -16,6 +16,8 @@ from tests.crashes.write_points import Fault, Points
 
 # No child takes as long; one that waits for what never comes is ended, and its test fails.
 _SECONDS = 120
+# Within the folder of a command: where heads of ledgers are kept.
+STATE = "state"
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,7 @@ def _run_child(folder, words, pipes, fault, beforehand, limit) -> None:
         _speak_into(pipes)
         os.chdir(folder)
         os.environ["TMPDIR"] = str(folder / "elsewhere")
+        os.environ["XDG_STATE_HOME"] = str(folder.resolve() / STATE)
         tempfile.tempdir = None
         points = Points(fault)
         beforehand(points)

@@ -157,4 +157,4 @@ def test_of_four_that_make_one_ledger_one_makes_it(fresh):
     folder = fresh("ledger init")
     outcomes = together(folder, [named("ledger init").words] * 4)
     assert [outcome.code for outcome in outcomes] == [0] * 4
-    assert len(ledger_of(folder)._book.entries()) == 2
+    assert len(ledger_of(folder).book.entries()) == 2

@@ -32,10 +32,10 @@ def test_the_points_of_a_fit_are_those_that_one_would_look_for():
     command = named("fit --ledger")
     with fresh_copies(command) as fresh:
         points = points_of(command, fresh).points
-    turn = ("sqlite BEGIN", "sqlite INSERT", "sqlite COMMIT")
-    model = ("open .*.unfinished", "write", "fsync", "rename .*.unfinished", "fsync", "unlink .*.unfinished")
+    whole = ("open .*.unfinished", "write", "fsync", "rename .*.unfinished", "fsync", "unlink .*.unfinished")
+    turn = ("sqlite BEGIN", "sqlite INSERT", "sqlite COMMIT", *whole)  # after it, the head of the chain is kept
     reserved_and_key, settled_and_batch = 2 * turn, 2 * turn
     kept = ("open ledger.db.*.pending", "write", "fsync", "fsync")
     assert points == (
-        *reserved_and_key, *kept, *settled_and_batch, *model, "unlink ledger.db.*.pending", "write stdout"
+        *reserved_and_key, *kept, *settled_and_batch, *whole, "unlink ledger.db.*.pending", "write stdout"
     )  # fmt: skip

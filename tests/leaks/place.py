@@ -1,11 +1,13 @@
 """A place where something about the rows might show: what it is called, and how to make what is searched there."""
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import chdir
+from contextlib import AbstractContextManager, chdir
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from tests.leaks.marks import N_PLANTINGS, planting
 from tests.leaks.scanner import Finding, Scanner
@@ -68,9 +70,14 @@ def sweep(place: Place) -> Swept:
 
 def _once(place: Place, number: int) -> tuple[int, list[tuple[str, Finding]]]:
     n_things, found = 0, []
-    with planting(number) as rows, tempfile.TemporaryDirectory() as folder, chdir(folder):
+    with planting(number) as rows, tempfile.TemporaryDirectory() as folder, chdir(folder), _state_in(folder):
         scanner = Scanner((*rows.values, *rows.counts) if place.counts else rows.values)
         for what, thing in place.make(Path(folder)):
             n_things += 1
             found += [(what, finding) for finding in scanner.search(thing, what)]
     return n_things, found
+
+
+def _state_in(folder: str) -> AbstractContextManager[Any]:
+    """Let heads of ledgers be kept where all that a command leaves is searched."""
+    return patch.dict(os.environ, {"XDG_STATE_HOME": f"{folder}/state"})

@@ -96,9 +96,13 @@ def test_a_roster_has_each_name_and_each_key_once():
     bank = PublicKey("bank", "a1" * 32)
     with pytest.raises(PartyError, match="'bank' and 'twin' have the same key, so they are one party under two names"):
         Roster([bank, PublicKey("twin", "a1" * 32)])
-    with pytest.raises(PartyError, match="'bank' is in the roster twice, perhaps in another case, width or script; rename one"):
+    with pytest.raises(
+        PartyError, match="'bank' is in the roster twice, perhaps in another case, width or script; rename one"
+    ):
         Roster([PublicKey("Bank", "b2" * 32), bank])
-    with pytest.raises(PartyError, match="is in the roster twice, perhaps in another case, width or script; rename one"):
+    with pytest.raises(
+        PartyError, match="is in the roster twice, perhaps in another case, width or script; rename one"
+    ):
         Roster([PublicKey("\uff22ank", "b2" * 32), bank])  # a wide B
     with pytest.raises(PartyError, match="a roster has from 1 to 10,000 parties"):
         Roster([])

@@ -75,13 +75,16 @@ class ReleasedClassifier(PrivateClassifier):
         )
 
     def _snapshot(self, *, adds: bool = False) -> Self:
-        snapshot = super()._snapshot()
-        is_part = isinstance(self.ledger, Ledger) and self.ledger.part is not None
-        snapshot._part_check = PartCheck(self.ledger, Version.of(self) if adds else None) if is_part else None
+        """Return a copy to fit; ``adds`` says whether the rows are added to those in the model."""
+        snapshot, check = super()._snapshot(), None
+        if isinstance(self.ledger, Ledger) and self.ledger.part is not None:
+            check = PartCheck(self.ledger, Version.of(self) if adds else None)
+        snapshot.__dict__["_part_check"] = check
         return snapshot
 
     def _take_over(self, fitted: Self) -> Self:
-        check = vars(fitted).pop("_part_check", None)
+        """Take what was fitted, its rows on record if they are a named part of an account."""
+        check = fitted.__dict__.pop("_part_check", None)
         if check is not None:
             check.record(fitted)
         return super()._take_over(fitted)

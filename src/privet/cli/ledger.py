@@ -1,7 +1,6 @@
 """``privet ledger init|add|verify``: the data owner's account book. `ledger_show` prints it."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -12,6 +11,8 @@ from privet.cli.stopped import tell_what_was_stopped
 from privet.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from privet.privacy.ledger import Ledger
     from privet.privacy.ledger.book import Entry
     from privet.privacy.ledger.heads import HeadFolder
@@ -120,14 +121,14 @@ def _accept(entries: "Sequence[Entry]", heads: "HeadFolder") -> None:
     kept = heads.newest(entries[0].hash)
     if kept is not None and not kept.is_in(entries):
         output.say(
-            f"entry {kept.number:,}, seen before, is not in this ledger: what was spent there and is not here counts no "
-            "longer; record it with `privet ledger add --already-released`"
+            f"entry {kept.number:,}, seen before, is not in this ledger: what was spent there and is not here counts "
+            "no longer; record it with `privet ledger add --already-released`"
         )
     heads.keep(entries[0].hash, Head(entries[-1].number, entries[-1].hash), also_older=True)
 
 
 def kept_heads() -> "HeadFolder | None":
-    """Return the folder in which this machine's user keeps the heads of ledgers; None, and told, where there is none."""
+    """Return the folder in which this user keeps the heads of ledgers; None, and told, where there is none."""
     from privet.privacy.ledger.heads import HeadFolder
 
     named = os.environ.get("XDG_STATE_HOME", "")

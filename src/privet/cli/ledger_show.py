@@ -54,8 +54,8 @@ def _say_if_cut(entries: "list[Entry]") -> None:
     kept = None if heads is None else heads.newest(entries[0].hash)
     if kept is not None and not kept.is_in(entries):
         output.say(
-            f"entry {kept.number:,}, seen before, is not in this ledger: its end was cut off, an older copy put back, or "
-            "a copy of it spent from; no command will spend from it"
+            f"entry {kept.number:,}, seen before, is not in this ledger: its end was cut off, an older copy put back, "
+            "or a copy of it spent from; no command will spend from it"
         )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from privet.counting.dask import DaskFrame
 from privet.counting.delivery import Parts
 from privet.counting.executor import OnExecutor, check_each_row
+from privet.counting.file_source import Files
+from privet.counting.files import file_columns
 from privet.counting.partitioned_rows import PartitionedRows
 from privet.counting.rows import BatchRows, Rows
 from privet.counting.sources import is_cluster_frame, source_of
@@ -21,6 +23,14 @@ _FRAMES: dict[str, Callable[[Any], Parts]] = {"dask": DaskFrame, "pyspark": Spar
 def has_own_labels(table: Any) -> bool:
     """Return whether the labels are one of the columns: everywhere but in a table in memory."""
     return source_of(table) is not None or _engine_of(table) is not None
+
+
+def check_there(table: Any) -> None:
+    """Refuse files of which one is missing, before any is opened."""
+    source = source_of(table)
+    for path in source.paths if isinstance(source, Files) else ():
+        if not path.exists():
+            file_columns(path)  # says so
 
 
 def opened(table: Any, encoder: Encoder, unit: Unit, executor: Executor | None) -> Rows:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from privet.checks import look_alike
+from privet.errors import LedgerError
 from privet.privacy.ledger.bodies import ADDED, BUDGET, RESERVED, SETTLED, STATEMENT, WITHDRAWN
 from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.heads import HeadFolder
@@ -105,6 +106,34 @@ class Account:
             "releases": [spending.to_json() for spending in self.spendings],
         }
 
+    def check_unit(self, unit: str | None) -> None:
+        """Refuse a release that protects another unit."""
+        if unit not in (None, self.budget.unit):
+            raise LedgerError(
+                f"the budget of {self.dataset!r} protects each {self.budget.unit}, this release each {unit}, and the "
+                "two do not add up; set unit alike, or open another account"
+            )
+
+    def check_part(self, part: str | None, *, no_person_in_two: bool) -> None:
+        """Refuse a part that looks like another, and one of people of whom nobody said that they are in no other."""
+        if part is None:
+            return
+        check_own_look("a part", part, self.parts)
+        if self.budget.unit != ROW and not no_person_in_two:
+            raise LedgerError(
+                f"the budget of {self.dataset!r} protects each {self.budget.unit}, and people may be in several parts: "
+                "if none is in two, say so with no_person_in_two_parts=True (--no-person-in-two-parts); else leave the "
+                "part out, and the costs add up"
+            )
+
+    def has_other_budget(self) -> LedgerError:
+        """Return the refusal of a budget that is not this one."""
+        budget, strict = self.budget, ", strict" if self.budget.strict else ""
+        return LedgerError(
+            f"the budget of {self.dataset!r} is already set: epsilon={budget.epsilon:g}, delta={budget.delta:g}, unit "
+            f"{budget.unit!r}{strict}; it never changes: use it as it is, or name another data set"
+        )
+
     def spent(self, part: str | None = None) -> float:
         """Return the epsilon spent so far."""
         return self.budget.spent(self.expenses, part)
@@ -124,6 +153,16 @@ def accounts(path: str | Path, heads: HeadFolder | None = None) -> tuple[list[Ac
 def names_in(entries: Iterable[Entry]) -> list[str]:
     """Return the names of all accounts, the oldest first."""
     return list(dict.fromkeys(entry.body["dataset"] for entry in entries if entry.kind == BUDGET))
+
+
+def check_own_look(what: str, name: str, others: Sequence[str]) -> None:
+    """Refuse a new name that looks like one of the others: people would take two budgets for one."""
+    alike = None if name in others else look_alike(name, others)
+    if alike is not None:
+        raise LedgerError(
+            f"the ledger has {what} called {alike!r}, which looks like {name!r}, and each would have a budget of its "
+            "own; use that one, or choose a name that looks different"
+        )
 
 
 def names_alike(names: Sequence[str]) -> list[list[str]]:

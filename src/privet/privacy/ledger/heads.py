@@ -78,7 +78,8 @@ class HeadFolder:
         if kept is not None and (kept == head or (kept.number > head.number and not also_older)):
             return
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not self.folder.is_dir():
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with whole_file(self._path(identity), private=True) as file:
                 file.write(f"{head.number} {head.hash}\n")
         except (OSError, ParameterError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from privet.checks import look_alike
 from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.accounting import check_delta
-from privet.privacy.ledger.account import Account, names_in, with_cost
+from privet.privacy.ledger.account import Account, check_own_look, names_in, with_cost
 from privet.privacy.ledger.bodies import ADDED, BUDGET, LARGEST_AMOUNT, RESERVED, STATEMENT
 from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.heads import HeadFolder
@@ -84,7 +84,9 @@ class Ledger:
         self.part = part if part is None else _checked_text("part", part)
         self.no_person_in_two_parts = bool(no_person_in_two_parts)
         if part is None and self.no_person_in_two_parts:
-            raise ParameterError("no_person_in_two_parts is said of a part; name it with part (--part), or leave it out")
+            raise ParameterError(
+                "no_person_in_two_parts is said of a part; name it with part (--part), or leave it out"
+            )
         # Where models lie until whoever fits has saved them; of a model that stays in memory there is nothing to keep.
         self.shelf: Shelf | None = None
         self.book = Book(self.path, heads if isinstance(heads, HeadFolder | None) else HeadFolder(heads))
@@ -167,10 +169,10 @@ class Ledger:
         with self.book.writing() as page:
             account = Account.find(page.entries, self.dataset)
             if account is None:
-                _check_own_look("an account", self.dataset, names_in(page.entries))
+                check_own_look("an account", self.dataset, names_in(page.entries))
                 page.append(BUDGET, {"dataset": self.dataset, **vars(budget)})
             elif account.budget != (budget if strict is not None else replace(budget, strict=account.budget.strict)):
-                raise _other_budget(account)
+                raise account.has_other_budget()
 
     def _account(self, entries: Sequence[Entry]) -> Account:
         account = Account.find(entries, self.dataset)
@@ -197,8 +199,8 @@ class Ledger:
             account = self._account(page.entries)
             if check is not None:
                 check(account)
-            _check_unit(account, unit)
-            self._check_part(account)
+            account.check_unit(unit)
+            account.check_part(self.part, no_person_in_two=self.no_person_in_two_parts)
             budget, expenses = account.budget, account.expenses
             aside = budget.set_aside(cost, expenses, self.part) if kind == RESERVED else cost
             if within_budget and not budget.allows([*expenses, Expense(aside, self.part)], self.part):
@@ -207,25 +209,13 @@ class Ledger:
             own = {"dataset": self.dataset, "part": self.part, **stated}
             return page.append(kind, {**with_cost(aside, note), **own}), account, aside
 
-    def _check_part(self, account: Account) -> None:
-        """Refuse a part that looks like another, and one of people of whom nobody said that they are in no other."""
-        if self.part is None:
-            return
-        _check_own_look("a part", self.part, account.parts)
-        if account.budget.unit != ROW and not self.no_person_in_two_parts:
-            raise LedgerError(
-                f"the budget of {self.dataset!r} protects each {account.budget.unit}, and people may be in several "
-                "parts: if none is in two, say so with no_person_in_two_parts=True (--no-person-in-two-parts); else "
-                "leave the part out, and the costs add up"
-            )
 
-
-def _reopened(  # noqa: PLR0913 - as pickles have it
+def _reopened(
     path: str,
     dataset: str,
     part: str | None,
     seen: str,
-    no_person_in_two_parts: bool = False,  # noqa: FBT001, FBT002
+    no_person_in_two_parts: bool = False,
     heads: HeadFolder | None = None,
 ) -> Ledger:
     """Return a pickled ledger: the same file, which must be there and have all that was seen of it."""
@@ -234,34 +224,9 @@ def _reopened(  # noqa: PLR0913 - as pickles have it
     return ledger
 
 
-def _check_own_look(what: str, name: str, others: Sequence[str]) -> None:
-    alike = None if name in others else look_alike(name, others)
-    if alike is not None:
-        raise LedgerError(
-            f"the ledger has {what} called {alike!r}, which looks like {name!r}, and each would have a budget of its "
-            "own; use that one, or choose a name that looks different"
-        )
-
-
 def _check_given(account: Account, **given: Any) -> None:
     if any(value not in (None, getattr(account.budget, name)) for name, value in given.items()):
-        raise _other_budget(account)
-
-
-def _other_budget(account: Account) -> LedgerError:
-    budget = account.budget
-    return LedgerError(
-        f"the budget of {account.dataset!r} is already set: epsilon={budget.epsilon:g}, delta={budget.delta:g}, unit "
-        f"{budget.unit!r}{', strict' if budget.strict else ''}; it never changes: use it as it is, or name another data set"
-    )
-
-
-def _check_unit(account: Account, unit: str | None) -> None:
-    if unit not in (None, account.budget.unit):
-        raise LedgerError(
-            f"the budget of {account.dataset!r} protects each {account.budget.unit}, this release each {unit}, and the "
-            "two do not add up; set unit alike, or open another account"
-        )
+        raise account.has_other_budget()
 
 
 def _checked_amount(epsilon: object) -> float:
