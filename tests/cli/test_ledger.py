@@ -8,6 +8,7 @@ import pytest
 
 from privet import Ledger
 from privet.cli.output import EXIT_BUDGET, EXIT_BUG, EXIT_DATA, EXIT_INTERRUPTED, EXIT_USAGE
+from privet.privacy.ledger.book import Book
 
 FIT = "fit rows.csv --schema schema.json --ledger ledger.db --force"
 
@@ -52,11 +53,79 @@ def test_without_a_ledger_a_fit_says_that_nobody_keeps_account(privet):
 
 
 def test_parts_are_named_on_the_line(privet, account):
-    for part in ("january", "march"):
+    rows = Path("rows.csv").read_text().splitlines()
+    for part, half in (("january", rows[:150]), ("march", [rows[0], *rows[150:]])):
+        Path("rows.csv").write_text("\n".join(half))
         assert privet(f"{FIT} --epsilon 1 --part {part}").exit_code == 0
     data = json.loads(privet("ledger show ledger.db --json").stdout)["datasets"][0]
     assert (data["spent"], data["left"]) == (1.0, 0.0)
     assert data["parts"]["march"] == {"spent": 1.0, "left": 0.0}
+
+
+@pytest.mark.parametrize("method", ["private-forest", "private-rdt", "dpdf"])
+def test_the_same_rows_are_not_paid_for_as_two_parts(privet, refused, account, method):
+    line = f"{FIT} --epsilon 1 --method {method} --part"
+    assert privet(f"{line} january").exit_code == 0
+    assert "the ledger has this batch in the part 'january'" in refused(f"{line} march", EXIT_DATA)
+    assert account.for_part("march").spent == 0.0
+
+
+def test_a_part_of_people_needs_a_statement_that_the_model_and_the_report_repeat(privet, refused, folder):
+    rows = Path("rows.csv").read_text().splitlines()
+    Path("people.csv").write_text(
+        "\n".join([rows[0] + ",person", *(f"{row},{i // 3}" for i, row in enumerate(rows[1:]))])
+    )
+    privet("ledger init ledger.db --dataset visits --epsilon 1 --unit person")
+    line = "fit people.csv --schema schema.json --ledger ledger.db --unit person --part march"
+    assert "say so with no_person_in_two_parts=True (--no-person-in-two-parts)" in refused(line, EXIT_DATA)
+    shown = privet(f"{line} --no-person-in-two-parts").stdout
+    assert "provided that no 'person' is in more than one part of the data set; trusted" in shown
+    assert privet("report model.privet --ledger ledger.db").exit_code == 0
+    assert "no &#x27;person&#x27; is in more than one part of the data set" in Path("model.html").read_text()
+    assert privet("predict model.privet people.csv").exit_code == 0
+    sentence = refused("fit people.csv --schema schema.json --no-person-in-two-parts --force", EXIT_USAGE)
+    assert "pass its file with --ledger" in sentence
+
+
+def test_show_says_what_was_recorded_before_privet_asked(privet):
+    privet("ledger init ledger.db --dataset visits --epsilon 1 --unit person")
+    old = {"dataset": "visits", "epsilon": 0.5, "delta": 0.0, "what": "fit", "method": "private-rdt"}
+    with Book(Path("ledger.db").resolve()).writing() as page:
+        page.append("budget", {"dataset": "Visits", "epsilon": 2.0, "delta": 0.0, "unit": "row"})
+        for part in ("january", "January"):
+            page.append("added", {**old, "part": part})
+    shown = privet("ledger show ledger.db").stdout
+    assert "The accounts 'visits' and 'Visits' look alike, and each has a budget of its own." in shown
+    assert "The parts 'January' and 'january' look alike, and each has a share of its own." in shown
+    assert (
+        "Nobody has stated that no person is in two of the parts 'January', 'january': they count side by side" in shown
+    )
+    data = json.loads(privet("ledger show ledger.db --json").stdout)
+    assert data["alike"] == [["visits", "Visits"]]
+    assert data["datasets"][0]["unstated_parts"] == ["January", "january"]
+
+
+def test_on_a_strict_account_a_fit_that_rows_made_fail_is_spent_and_shown_so(privet, refused):
+    line = "ledger init ledger.db --dataset patients --epsilon 1 --strict"
+    assert privet(line).stdout == "strict budget of 'patients': epsilon=0 of 1 spent per row, 1 left\n"
+    declared = json.loads(Path("schema.json").read_text())
+    declared["classes"] = ["no", "perhaps"]
+    Path("guess.json").write_text(json.dumps(declared))
+    told = privet("fit rows.csv --schema guess.json --ledger ledger.db --epsilon 0.25").stderr
+    assert "this account is strict, so epsilon=0.25 counts as spent" in told
+    for free in (
+        "nowhere.csv --schema schema.json",
+        "rows.csv --schema nowhere.json",
+        "rows.csv nowhere.csv --schema guess.json",
+    ):
+        assert "strict" not in privet(f"fit {free} --ledger ledger.db --epsilon 0.25").stderr
+    shown = privet("ledger show ledger.db").stdout
+    assert shown.splitlines()[:2] == ["patients: epsilon=1 per row, strict", "spent 0.25, left 0.75"]
+    assert "failed (DataError), counts as spent" in shown
+    assert (
+        refused("ledger init ledger.db --dataset patients --epsilon 2", EXIT_DATA).count("'row', strict; it never") == 1
+    )
+    assert privet("ledger init ledger.db --dataset patients --epsilon 1").exit_code == 0
 
 
 def test_show_lists_every_release_with_its_state_and_model(privet, account):
@@ -111,6 +180,54 @@ def test_verify_knows_an_old_head_and_not_a_foreign_one(privet, refused, account
     privet("ledger add ledger.db --what 'a table' --epsilon 0.5")
     assert privet(f"ledger verify ledger.db --head {head}").stdout.startswith("3 entries, chain intact\nhead: ")
     assert refused("ledger verify ledger.db --head abc", EXIT_DATA).startswith("the head that was noted is not in this")
+
+
+@pytest.fixture
+def cut_short(privet, monkeypatch):
+    """A ledger whose end was cut off after a release."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(Path("state").resolve()))
+    privet("ledger init ledger.db --dataset patients --epsilon 1")
+    older = Path("ledger.db").read_bytes()
+    privet("ledger add ledger.db --what 'a table' --epsilon 1")
+    Path("ledger.db").write_bytes(older)
+
+
+@pytest.mark.usefixtures("cut_short")
+def test_an_end_that_was_cut_off_is_noticed_by_every_command_that_goes_by_the_ledger(refused, privet):
+    sentence = (
+        "the ledger 'ledger.db' lacks entry 3, which was seen before: its end was cut off, an older copy put back"
+    )
+    for line in (
+        FIT, "ledger add ledger.db --what 'a table' --epsilon 1", "ledger verify ledger.db",
+        "plan --schema schema.json --rows 300 --ledger ledger.db",
+        "ledger init ledger.db --dataset others --epsilon 1",
+    ):  # fmt: skip
+        assert refused(line, EXIT_DATA).startswith(sentence)
+    shown = privet("ledger show ledger.db")
+    assert shown.stdout.startswith("patients: epsilon=1 per row\nspent 0, left 1")
+    assert "entry 3, seen before, is not in this ledger" in shown.stderr
+
+
+@pytest.mark.usefixtures("cut_short")
+def test_a_ledger_that_was_put_back_on_purpose_is_accepted_by_name(privet):
+    accepted = privet("ledger verify ledger.db --accept")
+    assert accepted.stdout.startswith("2 entries, chain intact\nhead: ")
+    assert "what was spent there and is not here counts no longer; record it with" in accepted.stderr
+    assert privet("ledger add ledger.db --what 'a table' --epsilon 1 --already-released").exit_code == 0
+    assert privet("ledger verify ledger.db").stdout.startswith("3 entries, chain intact")
+    assert privet("ledger verify ledger.db --accept").stderr == ""
+
+
+@pytest.mark.parametrize("named", ["not absolute", "taken by a file"])
+def test_a_state_folder_that_takes_no_file_is_told_in_one_sentence(privet, monkeypatch, named):
+    Path("file").write_text("")
+    monkeypatch.setenv("HOME", str(Path("file").resolve()))
+    monkeypatch.setenv("XDG_STATE_HOME", "state" if named == "not absolute" else str(Path("file").resolve()))
+    result = privet("ledger init ledger.db --dataset patients --epsilon 1")
+    assert result.exit_code == 0
+    assert result.stderr.count("privet: ") == 1
+    assert "so a ledger that" in result.stderr
+    assert not Path("state").exists()
 
 
 def test_verify_and_fit_notice_a_changed_entry(privet, refused, account):

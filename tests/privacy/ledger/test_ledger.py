@@ -14,6 +14,8 @@ from privet import Ledger
 from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.events import DiscreteLaplace
 from privet.privacy.ledger import Cost
+from privet.privacy.ledger.account import names_alike
+from privet.privacy.ledger.book import Book
 from privet.rng import SystemNoise
 
 
@@ -188,8 +190,7 @@ def test_an_infinite_rho_is_no_cost():
 
 def test_an_older_copy_put_back_is_noticed_by_a_ledger_that_saw_the_newer(ledger):
     older = ledger.path.read_bytes()
-    reserve(ledger, 0.5)
-    assert ledger.spent == 0.5
+    reserve(ledger, 0.5)  # and nothing is read before the copy is put back
     pickled = pickle.dumps(ledger)
     ledger.path.write_bytes(older)
     with pytest.raises(LedgerError, match="is no longer the file it was: an older copy was put back"):
@@ -202,6 +203,148 @@ def test_names_that_look_alike_are_one(ledger):
     for part in ("2024", "2024 ", "\uff12\uff10\uff12\uff14"):
         reserve(ledger.for_part(part), 0.25)
     assert ledger.spent == 0.75
+
+
+@pytest.mark.parametrize(
+    "other", ["Patients", "\u0440\u0430tients", "\uff30atients", "PATIENTS", "p\u0430tients"], ids=ascii
+)
+def test_an_account_that_looks_like_another_is_not_opened(ledger, other):
+    sentence = (
+        "the ledger has an account called 'patients', which looks like .*, and each would have a budget of its own"
+    )
+    with pytest.raises(LedgerError, match=sentence):
+        Ledger(ledger.path, dataset=other, epsilon=1.0)
+    with pytest.raises(LedgerError, match="did you mean 'patients'"):
+        Ledger(ledger.path, dataset=other)
+
+
+def test_a_part_that_looks_like_another_is_not_spent_on(ledger):
+    reserve(ledger.for_part("march"), 0.5)
+    with pytest.raises(LedgerError, match="the ledger has a part called 'march', which looks like 'MARCH'"):
+        reserve(ledger.for_part("MARCH"), 0.5)
+    reserve(ledger.for_part("march"), 0.5)
+
+
+def with_entries(path, *bodies):
+    """Write into a ledger what an earlier privet let pass."""
+    with Book(path).writing() as page:
+        for kind, body in bodies:
+            page.append(kind, body)
+
+
+def test_accounts_and_parts_that_look_alike_from_before_are_used_by_their_own_names(ledger):
+    budget = {"dataset": "Patients", "epsilon": 2.0, "delta": 0.0, "unit": "row"}
+    spent = {"epsilon": 0.5, "delta": 0.0, "part": "March", "what": "fit", "method": "private-rdt"}
+    with_entries(
+        ledger.path, ("budget", budget), ("added", {**spent, "dataset": "patients"}),
+        ("added", {**spent, "dataset": "patients", "part": "march"}),
+    )  # fmt: skip
+    assert Ledger(ledger.path, dataset="Patients", epsilon=2.0).left == 2.0
+    for part in ("march", "March"):
+        reserve(ledger.for_part(part), 0.5)
+    assert names_alike(["patients", "visits", "Patients"]) == [["patients", "Patients"]]
+
+
+def person_ledger(tmp_path, **more):
+    return Ledger(tmp_path / "people.db", dataset="visits", epsilon=1.0, unit="pid", **more)
+
+
+def test_a_part_of_an_account_of_people_takes_the_statement_that_none_is_in_two(tmp_path):
+    ledger = person_ledger(tmp_path)
+    for spend in (
+        lambda part: part.reserve(Cost(0.5), unit="pid"),
+        lambda part: part.add(0.5, what="a table"),
+        lambda part: part.add(5.0, what="a table", already_released=True),
+    ):
+        with pytest.raises(
+            LedgerError, match="protects each pid, and people may be in several parts: if none is in two"
+        ):
+            spend(ledger.for_part("march"))
+    assert states(ledger) == []
+    for month in ("january", "march"):
+        ledger.for_part(month, no_person_in_two_parts=True).reserve(Cost(0.75), unit="pid")
+    assert ledger.spent == 0.75
+    assert [each.begun.body["no_person_in_two_parts"] for each in ledger.account().spendings] == [True, True]
+    assert ledger.account().unstated_parts == []
+
+
+def test_the_statement_survives_pickling_and_is_said_of_a_part(tmp_path):
+    march = person_ledger(tmp_path).for_part("march", no_person_in_two_parts=True)
+    pickle.loads(pickle.dumps(march)).reserve(Cost(0.5), unit="pid")
+    assert copy.deepcopy(march).spent == 0.5
+    with pytest.raises(ParameterError, match="no_person_in_two_parts is said of a part; name it with part"):
+        person_ledger(tmp_path, no_person_in_two_parts=True)
+
+
+def test_parts_of_people_from_before_count_as_they_were_recorded_and_are_named(tmp_path):
+    ledger = person_ledger(tmp_path)
+    old = {"dataset": "visits", "epsilon": 0.75, "delta": 0.0, "what": "fit", "method": "private-rdt"}
+    with_entries(ledger.path, *[("added", {**old, "part": part}) for part in ("january", "march")])
+    assert ledger.spent == 0.75
+    assert ledger.account().unstated_parts == ["january", "march"]
+    assert ledger.account().to_json()["unstated_parts"] == ["january", "march"]
+
+
+@pytest.fixture
+def strict(tmp_path):
+    return Ledger(tmp_path / "strict.db", dataset="patients", epsilon=1.0, strict=True)
+
+
+def test_on_a_strict_account_a_failure_after_the_rows_were_opened_counts_as_spent(strict):
+    with pytest.raises(ZeroDivisionError) as caught, reserve(strict, 0.25) as reservation:
+        reservation.open_rows()
+        raise ZeroDivisionError
+    [note] = caught.value.__notes__
+    assert note.startswith("the rows were opened by then, and this account is strict, so epsilon=0.25 counts as spent")
+    assert (strict.spent, states(strict)) == (0.25, ["settled"])
+    assert strict.account().to_json()["releases"][0]["because"] == "ZeroDivisionError"
+
+
+def test_on_a_strict_account_a_failure_before_the_rows_were_opened_costs_nothing(strict):
+    with pytest.raises(ZeroDivisionError), reserve(strict, 0.25):
+        raise ZeroDivisionError
+    assert (strict.spent, states(strict)) == (0.0, ["withdrawn"])
+
+
+def test_on_any_other_account_a_failure_after_the_rows_were_opened_is_given_back(ledger):
+    with pytest.raises(ZeroDivisionError), reserve(ledger, 0.25) as reservation:
+        reservation.open_rows()
+        raise ZeroDivisionError
+    assert (ledger.spent, states(ledger)) == (0.0, ["withdrawn"])
+
+
+def test_on_a_strict_account_questions_by_failing_are_a_hundred_at_most(strict):
+    for _ in range(100):
+        with pytest.raises(ZeroDivisionError), reserve(strict, 1e-6) as reservation:
+            reservation.open_rows()
+            raise ZeroDivisionError
+    assert strict.left == 0.0
+    with pytest.raises(BudgetExceeded):
+        reserve(strict, 1e-6)
+
+
+def test_on_a_strict_account_what_succeeds_costs_what_it_cost(strict):
+    for _ in range(3):
+        reserve(strict, 0.001).settle(receipt(0.001))
+    assert strict.spent == 0.003
+    strict.add(0.992, what="a table")
+    reserve(strict, 0.001).settle(receipt(0.001))  # though less than a hundredth is left
+    assert strict.left == 0.004
+
+
+def test_whether_an_account_is_strict_never_changes(ledger, strict):
+    assert Ledger(strict.path, dataset="patients", epsilon=1.0).account().budget.strict
+    assert not ledger.account().budget.strict
+    for path, other, said in ((strict.path, False, ", strict; it never"), (ledger.path, True, "; it never")):
+        for given in ({}, {"epsilon": 1.0}):
+            with pytest.raises(LedgerError, match=f"is already set: epsilon=1, delta=0, unit 'row'{said}"):
+                Ledger(path, dataset="patients", strict=other, **given)
+
+
+def test_an_account_from_before_is_not_strict(ledger):
+    budget = {"dataset": "visits", "epsilon": 2.0, "delta": 0.0, "unit": "row"}
+    with_entries(ledger.path, ("budget", budget))
+    assert not Ledger(ledger.path, dataset="visits").account().budget.strict
 
 
 def test_where_giving_back_fails_the_first_error_is_told_and_the_cost_counts(ledger, monkeypatch):
