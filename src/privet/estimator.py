@@ -211,6 +211,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return encoder, opened(table, encoder, self._unit(), executor)
 
     def _labels(self, y: Any) -> Any:
+        _check_labels_given(y, type(self).__name__)
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
         if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
             return as_arrow(_only_column(y), "y")
