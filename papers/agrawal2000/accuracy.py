@@ -51,7 +51,7 @@ def _originals(X: pd.DataFrame) -> tuple[dict[str, Any], pd.DataFrame]:
 def _reconstructing(X: pd.DataFrame, noise: str, privacy: float, run: int) -> tuple[dict[str, Any], pd.DataFrame]:
     through = channel(noise, privacy)
     models = {
-        name: ReconstructionTreeClassifier(channel=through, strategy=strategy, random_state=run)
+        name: ReconstructionTreeClassifier(channel=through, strategy=strategy, cautious=False, random_state=run)
         for name, strategy in STRATEGIES.items()
     }
     return models, disturbed(X, through)

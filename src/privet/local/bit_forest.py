@@ -39,6 +39,7 @@ class BitForestClassifier(LocalClassifier):
     n_trees: int
     bootstrap: bool
     vote: str
+    cautious: bool
     coding_: Coding
     estimates_: Estimates
     oob_error_: float
@@ -101,7 +102,7 @@ class BitForestClassifier(LocalClassifier):
     def _set_fitted(
         self, guarantee: LocalGuarantee, coding: Coding, forest: Forest, estimates: Estimates, judged: OutOfBag
     ) -> Self:
-        weights = estimates.votes(forest, by_majority=self.vote == MAJORITY)
+        weights = estimates.votes(forest, by_majority=self.vote == MAJORITY, cautious=bool(self.cautious))
         equal = np.full(weights.shape[1], 1.0 / weights.shape[1])
         return self._set_local(
             guarantee, coding_=coding, forest_=forest, estimates_=estimates, oob_error_=judged.error,
@@ -128,7 +129,8 @@ class BitForestClassifier(LocalClassifier):
         """Return the model that a document holds, checked in every part."""
         guarantee = cls._guarantee_from(document, schema)
         channel, released = guarantee.channel, document["released"]
-        model = cls._unfitted(document["parameters"], channel)
+        # Forests of earlier versions were not cautious, and have to predict as they did.
+        model = cls._unfitted(document["parameters"], channel, cautious=False)
         expected = {"nodes"} if channel.record else {"nodes", "coding"}
         if not isinstance(released, Mapping) or set(released) != expected:
             raise ModelFileError("this method keeps its nodes and a coding, and nothing else; the file is damaged")

@@ -107,12 +107,13 @@ class LocalClassifier(PrivateClassifier):
         return self
 
     @classmethod
-    def _unfitted(cls, parameters: object, channel: Channel) -> Self:
-        """Return an unfitted model of a file's ``parameters``."""
-        if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
+    def _unfitted(cls, parameters: object, channel: Channel, **if_absent: Any) -> Self:
+        """Return an unfitted model of a file's ``parameters``; earlier versions did not write those of ``if_absent``."""
+        if not isinstance(parameters, Mapping) or {*parameters, *if_absent} != set(cls.file_parameters):
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
         try:
-            model = cls(channel=None if channel.is_clear else channel, schema=channel.schema, **parameters)
+            known = {**if_absent, **parameters}
+            model = cls(channel=None if channel.is_clear else channel, schema=channel.schema, **known)
             model.check_parameters()
         except (PrivetError, TypeError) as error:
             raise ModelFileError("a parameter of the model is out of its range; the file was changed") from error

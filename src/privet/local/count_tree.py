@@ -98,7 +98,7 @@ class CountTreeClassifier(LocalClassifier):
         _check_tree(forest, schema)
         counts = _read_counts(document["released"], forest, n_classes=len(schema.classes))
         guarantee = cls._guarantee_from(document, schema)
-        if guarantee.channel.label is not None or guarantee.channel.record is not None:
+        if guarantee.channel.record is not None:
             raise ModelFileError("no tree of this method is grown through such a channel; the file was changed")
         model = cls._unfitted(document["parameters"], guarantee.channel)
         return model._set_fitted(guarantee, forest, forest.sums_of_leaves(counts))  # noqa: SLF001 - of its own class

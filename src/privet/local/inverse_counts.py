@@ -40,9 +40,7 @@ class InverseCounts(NodeEstimates):
     @cached_property
     def unclipped(self) -> Floats:
         """Unbiased estimates of each class's rows; some lie below 0."""
-        right, wrong = label_weights(self.label)
-        estimates: Floats = right * self.sums + wrong * (self.sums.sum(axis=1, keepdims=True) - self.sums)
-        return estimates
+        return by_true_class(self.sums, self.label)
 
     @cached_property
     def clipped(self) -> Floats:
@@ -139,6 +137,13 @@ class AnsweredRows:
 def chances_of(answer: RandomAnswer | None) -> tuple[float, float]:
     """Return the chance of the true answer and that of each other one."""
     return (1.0, 0.0) if answer is None else answer.chances
+
+
+def by_true_class(counts: NDArray[Any], label: tuple[float, float]) -> Floats:
+    """Return unbiased estimates by true class, given counts by answered label in the last axis."""
+    right, wrong = label_weights(label)
+    estimates: Floats = right * counts + wrong * (counts.sum(axis=-1, keepdims=True) - counts)
+    return estimates
 
 
 def label_weights(label: tuple[float, float]) -> tuple[float, float]:

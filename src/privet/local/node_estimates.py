@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.local.bit_kernels import SURE
+from privet.local.shrinkage import balance_of, shrunk_shares
 from privet.tree.forest import Forest
 from privet.tree.vote import SHARE_GRID, nearest_nonempty
 
@@ -119,17 +120,35 @@ class NodeEstimates:
         within: NDArray[np.bool_] = ahead <= SURE * np.sqrt(self.difference_variance(first, second))
         return within
 
-    def shares(self, forest: Forest) -> Floats:
-        """Return the classes' shares of each node's clipped estimates; an empty node has those of the nearest above."""
+    def shares(self, forest: Forest, *, cautious: bool) -> Floats:
+        """Return the classes' shares of each node's clipped estimates; an empty node has those of the nearest above.
+
+        If ``cautious``, they are shrunk to those of the node above, and at last to those of all rows.
+        """
+        if cautious:
+            balance = balance_of(self.unclipped[: self.n_trees].sum(axis=0))
+            return shrunk_shares(forest, self.unclipped, balance, self._excess_variance)
         totals = self.clipped.sum(axis=1, keepdims=True)
         shares = np.divide(self.clipped, totals, out=np.zeros_like(self.clipped), where=totals > 0)
         own: Floats = shares[nearest_nonempty(forest, shares)]
         own[~own.any(axis=1)] = 1.0 / own.shape[1]
         return own
 
-    def votes(self, forest: Forest, *, by_majority: bool = False) -> NDArray[np.int64]:
+    def _excess_variance(self, nodes: slice, above: Floats) -> Floats:
+        """Return the variance that the disguise gives to each class's rows beyond the shares ``above`` of all rows.
+
+        A bag has a row as often as a Poisson variable of mean 1 says, whose square is 2 on average.
+        """
+        of_class = self.class_squares[nodes] - self.unclipped[nodes]
+        of_both = self.class_products[nodes] - self.unclipped[nodes]
+        of_total = (self.total_squares[nodes] - self.totals[nodes])[:, None]
+        variance: Floats = of_class - 2 * above * of_both + above**2 * of_total
+        rounding = _ROUNDING * (self.class_squares[nodes] + self.total_squares[nodes][:, None])
+        return (1 + self.bootstrap) * np.where(variance > rounding, variance, 0.0)
+
+    def votes(self, forest: Forest, *, by_majority: bool, cautious: bool) -> NDArray[np.int64]:
         """Return each node's votes for the classes, in whole steps: their shares, or one for the first choice."""
-        shares = self.shares(forest)
+        shares = self.shares(forest, cautious=cautious)
         if by_majority:
             first_choice: NDArray[np.int64] = np.eye(shares.shape[1], dtype=np.int64)[shares.argmax(axis=1)]
             return first_choice

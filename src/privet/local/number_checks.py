@@ -23,3 +23,9 @@ def check_epsilon(epsilon: object) -> None:
     """Refuse what is no local epsilon."""
     if not (is_number(epsilon) and 0 < epsilon < math.inf):
         raise ParameterError(f"epsilon={epsilon!r} must be above 0 and finite; smaller hides more")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"{name}={value!r} must be True or False")

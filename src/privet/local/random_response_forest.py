@@ -15,6 +15,7 @@ from privet.local.bit_forest import MAJORITY, MEAN, BitForestClassifier, check_c
 from privet.local.bit_trees import MAX_DEPTH, Growth
 from privet.local.channel import Channel
 from privet.local.coding import Coding
+from privet.local.number_checks import check_flag
 from privet.local.promise import LocalGuarantee
 from privet.local.response_growth import ResponseGrowth
 from privet.rng import public_generator
@@ -59,6 +60,9 @@ class RandomResponseForestClassifier(BitForestClassifier):
         Whether trees are grown on bootstraps, or each on all rows.
     vote : {"mean", "majority"}
         What the trees of a forest put together: their leaves' probabilities, or as in the paper their first choices.
+    cautious : bool
+        Whether a node votes as the one above does, as far as the disguise may have made the difference; the paper's
+        forest does not.
     random_state : int, Generator, RandomState or None
         Draws the bootstraps and the bits to try.
     n_jobs : int, optional
@@ -89,7 +93,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
 
     method: ClassVar[str] = "random-response-forest"
     file_parameters: ClassVar[tuple[str, ...]] = (
-        "n_trees", "max_features", "min_rows", "min_leaf", "max_depth", "bootstrap", "vote",
+        "n_trees", "max_features", "min_rows", "min_leaf", "max_depth", "bootstrap", "vote", "cautious",
     )  # fmt: skip
 
     def __init__(
@@ -104,6 +108,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         max_depth: int | None = None,
         bootstrap: bool = True,
         vote: str = MEAN,
+        cautious: bool = True,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -117,6 +122,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         self.max_depth = max_depth
         self.bootstrap = bootstrap
         self.vote = vote
+        self.cautious = cautious
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -151,7 +157,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         if len(codes) != len(labels):
             raise DataError("the table and its labels have different lengths; pass one label per row")
         growth, by_majority = self._growth(channel, coding, len(labels)), self.vote == MAJORITY
-        grower = ResponseGrowth(coding, channel, growth, by_majority, self.n_jobs)
+        grower = ResponseGrowth(coding, channel, growth, by_majority, bool(self.cautious), self.n_jobs)
         forest, estimates, judged = grower.grow(codes, labels, coins)
         self._say(f"{forest.n_trees:,} trees with {forest.n_nodes:,} nodes were grown on {coding.n_bits} bits")
         return self._set_fitted(LocalGuarantee(channel), coding, forest, estimates, judged)
@@ -178,8 +184,8 @@ class RandomResponseForestClassifier(BitForestClassifier):
         if self.max_depth is not None:
             check_whole("max_depth", self.max_depth, least=1, most=MAX_DEPTH)
         n_tried(self.max_features, 1)
-        if not isinstance(self.bootstrap, (bool, np.bool_)):
-            raise ParameterError(f"bootstrap={self.bootstrap!r} must be True or False")
+        check_flag("bootstrap", self.bootstrap)
+        check_flag("cautious", self.cautious)
         if self.vote not in (MEAN, MAJORITY):
             raise ParameterError(f'vote={self.vote!r} is not known; choose "mean" or "majority"')
 

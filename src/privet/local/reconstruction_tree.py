@@ -15,17 +15,20 @@ from privet.errors import DataError, ParameterError
 from privet.local.channel import Channel
 from privet.local.columns import AddedNoise, Clear
 from privet.local.count_tree import MAX_HEIGHT, CountTreeClassifier
-from privet.local.interval_codes import HiddenCategory, HiddenColumn, HiddenNumber
-from privet.local.interval_growth import GrowthLimits, IntervalGrowth
+from privet.local.interval_codes import HiddenCategory, HiddenColumn, HiddenNumber, Ints
+from privet.local.interval_growth import GrowthLimits, IntervalGrowth, leaves_of
+from privet.local.inverse_counts import by_true_class, chances_of
 from privet.local.mdl import worth_their_bits
-from privet.local.number_checks import is_number
+from privet.local.number_checks import check_flag, is_number
 from privet.local.promise import LocalGuarantee
 from privet.local.random_answer import RandomAnswer
 from privet.local.reconstruct import intervals_for
+from privet.local.shrinkage import balance_of, shrunk_shares
 from privet.rng import public_generator
 from privet.schema import Attribute, Numeric, Schema
 from privet.schema.encoding import Encoder, numbers_of
 from privet.schema.table import columns_of
+from privet.tree.forest import Forest
 from privet.tree.pruning import cut_back
 from privet.tree.threads import n_threads
 
@@ -35,6 +38,10 @@ _CLEAR_BINS = 1_000
 # At 100,000 rows and above the first; below, these shares of the rows, but no fewer than the last.
 _MIN_ROWS, _MIN_ROWS_SHARE, _MIN_ROWS_LEAST = 500, 200, 5
 _MIN_RECONSTRUCTED, _MIN_RECONSTRUCTED_SHARE, _MIN_RECONSTRUCTED_LEAST = 2_000, 50, 200
+# As many estimates of the same numbers as tell how far noise takes them.
+_PARTS = 10
+
+Floats = NDArray[np.float64]
 
 
 class ReconstructionTreeClassifier(CountTreeClassifier):
@@ -64,6 +71,9 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         least 200 and at most 2,000.
     height : int, optional
         The largest number of tests on a path, at most 64.
+    cautious : bool
+        Whether a node decides as the one above does, as far as noise may have made the difference; the papers' tree
+        does not. Parts of the rows that are reconstructed each by itself tell how large the noise is.
     random_state : int, Generator, RandomState or None
         Decides the order of equal answers, and which rows of a randomized response go to which value.
     n_jobs : int, optional
@@ -97,6 +107,7 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         min_gain: float = 0.0,
         min_reconstructed: int | None = None,
         height: int | None = None,
+        cautious: bool = True,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -109,6 +120,7 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         self.min_gain = min_gain
         self.min_reconstructed = min_reconstructed
         self.height = height
+        self.cautious = cautious
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -131,21 +143,49 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         rng = public_generator(self.random_state)
         X, given = self._read(X, y)
         channel = self._channel(X, given)
-        _check_labels_are_clear(channel)
+        _check_fields(channel)
         table, labels = self._table(X, given, channel.schema)
         if not len(labels):
             raise DataError("the table has no rows; nothing can be learnt from it")
         channel = self._with_cells(channel, len(labels))
         rows = MemoryRows(Encoder(channel.schema).encode(table), labels.astype(np.uint16))
         hidden = [] if self.strategy == NONE else _hidden_columns(channel, table, rows.codes, rng)
+        together = np.zeros(len(labels), dtype=np.int64)
         with threadpool_limits(1, "blas"):  # the matrices are small: threads cost more than they bring
-            self._place(hidden, rows, len(channel.schema.classes))
+            self._place(hidden, rows, together, 1, rows.codes)
             self._say(f"reconstructed: {', '.join(channel.schema.names[c.position] for c in hidden) or 'nothing'}")
-            forest = IntervalGrowth.root(channel.schema, rows, hidden, self._limits(len(labels))).grow()
-        counts = forest.sums_of_leaves(exact_leaf_counts(forest, rows, n_classes=len(channel.schema.classes)))
+            limits = self._limits(len(labels), chances_of(channel.label))
+            forest = IntervalGrowth.root(channel.schema, rows, hidden, limits).grow()
+            counts = self._class_counts(forest, rows, hidden, channel, rng)
         pruned, nodes = cut_back(forest, worth_their_bits(forest, counts), channel.schema)
         self._say(f"a tree of {forest.n_nodes:,} nodes was grown, and {pruned.n_nodes:,} of them kept")
         return self._set_fitted(LocalGuarantee(channel), pruned, counts[nodes])
+
+    def _class_counts(
+        self, forest: Forest, rows: MemoryRows, hidden: list[HiddenColumn], channel: Channel, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Return each node's rows by true class, as estimated: through the label's channel, and shrunk."""
+        n_classes, label = len(channel.schema.classes), chances_of(channel.label)
+        exact = exact_leaf_counts(forest, rows, n_classes=n_classes)
+        if not hidden and channel.label is None:
+            return forest.sums_of_leaves(exact)
+        estimates = by_true_class(forest.sums_of_leaves(exact), label)
+        if not self.cautious:
+            return forest.sums_of_leaves(_whole(estimates[forest.leaves]))
+        part = rng.permutation(len(rows.labels)) % _PARTS
+        codes = rows.codes.copy()
+        self._place(hidden, rows, part, _PARTS, codes)
+        in_parts = by_true_class(_counts_in_parts(forest, codes, rows.labels, part, n_classes), label)
+
+        def variance(nodes: slice, above: Floats) -> Floats:
+            counts = in_parts[nodes]
+            away = counts - above[:, None, :] * counts.sum(axis=2, keepdims=True)
+            spread: Floats = _PARTS * away.var(axis=1, ddof=1)
+            return spread
+
+        shares = shrunk_shares(forest, estimates, balance_of(estimates[0]), variance)
+        size = exact.sum(axis=1, keepdims=True)
+        return forest.sums_of_leaves(_whole(size * shares[forest.leaves]))
 
     def _with_cells(self, channel: Channel, n_rows: int) -> Channel:
         """Return the channel with the cells that the tree cuts at, where the schema leaves them open."""
@@ -158,14 +198,19 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
                 cells.append(attribute)
         return channel.with_schema(channel.schema.with_attributes(cells))
 
-    def _place(self, hidden: list[HiddenColumn], rows: MemoryRows, n_classes: int) -> None:
-        """Put all rows into the cells of what is reconstructed of all of them, or of each class."""
-        together = self.strategy == GLOBAL
-        group = np.zeros(len(rows.labels), dtype=np.int64) if together else rows.labels.astype(np.int64)
+    def _place(
+        self, hidden: list[HiddenColumn], rows: MemoryRows, part: Ints, n_parts: int, codes: NDArray[Any]
+    ) -> None:
+        """Put the rows of each part into the cells of what is reconstructed of them, or of each class of them."""
+        if self.strategy == GLOBAL:
+            group, n_groups = part, n_parts
+        else:
+            n_classes = int(rows.labels.max()) + 1
+            group, n_groups = part * n_classes + rows.labels, n_parts * n_classes
         for column in hidden:
-            column.place(group, 1 if together else n_classes, rows.codes)
+            column.place(group, n_groups, codes)
 
-    def _limits(self, n_rows: int) -> GrowthLimits:
+    def _limits(self, n_rows: int, label: tuple[float, float]) -> GrowthLimits:
         min_rows = self.min_rows
         if min_rows is None:
             min_rows = min(_MIN_ROWS, max(_MIN_ROWS_LEAST, math.ceil(n_rows / _MIN_ROWS_SHARE)))
@@ -173,9 +218,12 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         if anew is None:
             share = math.ceil(n_rows / _MIN_RECONSTRUCTED_SHARE)
             anew = min(_MIN_RECONSTRUCTED, max(_MIN_RECONSTRUCTED_LEAST, share))
+        # A share of answered labels is an affine function of that of true ones, so both rank splits alike.
+        right, wrong = label
         return GrowthLimits(
-            int(min_rows), float(self.purity), MAX_HEIGHT if self.height is None else int(self.height),
-            float(self.min_gain), int(anew) if self.strategy == LOCAL else None,
+            int(min_rows), wrong + (right - wrong) * float(self.purity),
+            MAX_HEIGHT if self.height is None else int(self.height), (right - wrong) ** 2 * float(self.min_gain),
+            int(anew) if self.strategy == LOCAL else None,
         )  # fmt: skip
 
     def check_parameters(self) -> None:
@@ -192,19 +240,27 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
             check_whole("height", self.height, least=1, most=MAX_HEIGHT)
         _check_share("purity", self.purity)
         _check_share("min_gain", self.min_gain)
+        check_flag("cautious", self.cautious)
 
 
-def _check_labels_are_clear(channel: Channel) -> None:
+def _check_fields(channel: Channel) -> None:
     if channel.record is not None:
         raise ParameterError(
             "the channel flips whole records, which have no distributions to reconstruct; "
             "use RandomResponseForestClassifier"
         )
-    if channel.label is not None:
-        raise ParameterError(
-            f"the channel disturbs the label {channel.schema.target!r}, which this tree needs as it is; "
-            "use RandomResponseForestClassifier, or collect the label clear"
-        )
+
+
+def _counts_in_parts(forest: Forest, codes: NDArray[Any], labels: NDArray[Any], part: Ints, n_classes: int) -> Ints:
+    """Return how many rows of each part and label every node has: nodes x parts x classes."""
+    place = leaves_of(forest, codes).astype(np.int64) * _PARTS + part
+    counts = np.bincount(place * n_classes + labels, minlength=forest.n_nodes * _PARTS * n_classes)
+    in_leaves = counts.reshape(forest.n_nodes, -1)[forest.leaves]
+    return forest.sums_of_leaves(in_leaves).reshape(forest.n_nodes, _PARTS, n_classes)
+
+
+def _whole(estimates: Floats) -> NDArray[np.int64]:
+    return np.rint(np.maximum(estimates, 0.0)).astype(np.int64)
 
 
 def _hidden_columns(channel: Channel, table: Any, codes: NDArray[Any], rng: np.random.Generator) -> list[HiddenColumn]:

@@ -25,6 +25,7 @@ class ResponseGrowth:
     channel: Channel
     growth: Growth
     by_majority: bool
+    cautious: bool
     n_jobs: int | None
 
     def grow(
@@ -54,7 +55,7 @@ class ResponseGrowth:
         estimates = mirror_estimates(kept, mirrored, self.channel, forest.n_trees, bootstrap=bootstrap)
         if not bootstrap:
             return forest, estimates, NOT_JUDGED
-        votes = estimates.votes(forest, by_majority=self.by_majority)
+        votes = estimates.votes(forest, by_majority=self.by_majority, cautious=self.cautious)
         judged = out_of_bag(forest, votes, bits, labels, bags, keep=keep, flips_label=flips, n_jobs=self.n_jobs)
         return forest, estimates, judged
 
