@@ -108,7 +108,7 @@ class LocalClassifier(PrivateClassifier):
 
     @classmethod
     def _unfitted(cls, parameters: object, channel: Channel, **if_absent: Any) -> Self:
-        """Return an unfitted model of a file's ``parameters``; earlier versions did not write those of ``if_absent``."""
+        """Return an unfitted model of a file's ``parameters``; earlier versions wrote none of ``if_absent``."""
         if not isinstance(parameters, Mapping) or {*parameters, *if_absent} != set(cls.file_parameters):
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
         try:

@@ -7,8 +7,8 @@ A row's cell is no estimate of its value.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,11 @@ class HiddenColumn(ABC):
         shares = np.repeat(self.start[None, :], n_groups, axis=0)
         shares[some] = iterate(self.chances, counts[some].astype(np.float64), self.start).shares
         self._assign(group, counts, shares, codes)
+
+    def only(self, chosen: NDArray[np.bool_]) -> Self:
+        """Return the column of some rows, in the same order."""
+        order = (np.cumsum(chosen) - 1)[self.order[chosen[self.order]]]
+        return replace(self, answer=self.answer[chosen], order=order)
 
     @abstractmethod
     def _assign(self, group: Ints, counts: Ints, shares: Floats, codes: NDArray[Any]) -> None:

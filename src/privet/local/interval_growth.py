@@ -94,12 +94,20 @@ class IntervalGrowth:
         n_classes = len(self.schema.classes)
         slot = np.full(forest.n_nodes, len(nodes))
         slot[int(forest.level_start[-2]) + nodes] = np.arange(len(nodes))
-        group = slot[leaves_of(forest, self.rows.codes)] * n_classes + self.rows.labels
+        group = slot[self._leaves(forest)] * n_classes + self.rows.labels
         for column in self.hidden:
             untested = np.append(self.untested[nodes, column.position], False)  # the last entry is for all other nodes
             if untested.any():
                 asked = np.where(np.repeat(untested, n_classes), np.arange(len(untested) * n_classes), -1)
                 column.place(asked[group], len(nodes) * n_classes, self.rows.codes)
+
+    def _leaves(self, forest: Forest) -> NDArray[np.uint32]:
+        codes = self.rows.codes
+        leaves = np.empty(len(codes), dtype=np.uint32)
+        kernels.route(
+            forest.words, 0, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1], 0, len(codes), leaves
+        )
+        return leaves
 
     def _split(self, forest: Forest, nodes: Ints, n_open: int) -> Ints:
         """Split the last level's ``nodes`` where it gains enough; return the class counts of all children."""
@@ -136,15 +144,6 @@ class IntervalGrowth:
         self.untested[np.arange(len(parent)), attribute[parent]] = False
         leaf = np.full(len(parent), LEAF)
         self.attribute, self.cut = [*self.attribute, leaf], [*self.cut, leaf]
-
-
-def leaves_of(forest: Forest, codes: NDArray[Any]) -> NDArray[np.uint32]:
-    """Return the leaf of a single tree that each row reaches."""
-    leaves = np.empty(len(codes), dtype=np.uint32)
-    kernels.route(
-        forest.words, 0, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1], 0, len(codes), leaves
-    )
-    return leaves
 
 
 def n_children(attribute: Ints, cut: Ints, attributes: Sequence[Attribute]) -> Ints:

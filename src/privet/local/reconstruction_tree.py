@@ -1,7 +1,7 @@
 """A decision tree from disturbed values (Agrawal and Srikant 2000). What it promises is in reconstruction_tree.md."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,18 +12,18 @@ from threadpoolctl import threadpool_limits
 from privet.checks import check_whole
 from privet.counting.rows import MemoryRows, exact_leaf_counts
 from privet.errors import DataError, ParameterError
+from privet.local.bit_kernels import SURE
 from privet.local.channel import Channel
 from privet.local.columns import AddedNoise, Clear
 from privet.local.count_tree import MAX_HEIGHT, CountTreeClassifier
-from privet.local.interval_codes import HiddenCategory, HiddenColumn, HiddenNumber, Ints
-from privet.local.interval_growth import GrowthLimits, IntervalGrowth, leaves_of
+from privet.local.interval_codes import HiddenCategory, HiddenColumn, HiddenNumber
+from privet.local.interval_growth import GrowthLimits, IntervalGrowth
 from privet.local.inverse_counts import by_true_class, chances_of
 from privet.local.mdl import worth_their_bits
 from privet.local.number_checks import check_flag, is_number
 from privet.local.promise import LocalGuarantee
 from privet.local.random_answer import RandomAnswer
 from privet.local.reconstruct import intervals_for
-from privet.local.shrinkage import balance_of, shrunk_shares
 from privet.rng import public_generator
 from privet.schema import Attribute, Numeric, Schema
 from privet.schema.encoding import Encoder, numbers_of
@@ -38,8 +38,8 @@ _CLEAR_BINS = 1_000
 # At 100,000 rows and above the first; below, these shares of the rows, but no fewer than the last.
 _MIN_ROWS, _MIN_ROWS_SHARE, _MIN_ROWS_LEAST = 500, 200, 5
 _MIN_RECONSTRUCTED, _MIN_RECONSTRUCTED_SHARE, _MIN_RECONSTRUCTED_LEAST = 2_000, 50, 200
-# As many estimates of the same numbers as tell how far noise takes them.
-_PARTS = 10
+# Of the rows, each held out once, to see what a tree is worth.
+_PARTS = 4
 
 Floats = NDArray[np.float64]
 
@@ -72,8 +72,8 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
     height : int, optional
         The largest number of tests on a path, at most 64.
     cautious : bool
-        Whether a node decides as the one above does, as far as noise may have made the difference; the papers' tree
-        does not. Parts of the rows that are reconstructed each by itself tell how large the noise is.
+        Whether to keep the class balance alone unless trees that are grown on three quarters of the rows are right
+        about the fourth more often, by its own reconstruction and beyond chance. The papers' tree is always kept.
     random_state : int, Generator, RandomState or None
         Decides the order of equal answers, and which rows of a randomized response go to which value.
     n_jobs : int, optional
@@ -150,42 +150,46 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         channel = self._with_cells(channel, len(labels))
         rows = MemoryRows(Encoder(channel.schema).encode(table), labels.astype(np.uint16))
         hidden = [] if self.strategy == NONE else _hidden_columns(channel, table, rows.codes, rng)
-        together = np.zeros(len(labels), dtype=np.int64)
+        answers = _Answers(rows, hidden, channel)
         with threadpool_limits(1, "blas"):  # the matrices are small: threads cost more than they bring
-            self._place(hidden, rows, together, 1, rows.codes)
+            forest, counts = self._grown(answers)
             self._say(f"reconstructed: {', '.join(channel.schema.names[c.position] for c in hidden) or 'nothing'}")
-            limits = self._limits(len(labels), chances_of(channel.label))
-            forest = IntervalGrowth.root(channel.schema, rows, hidden, limits).grow()
-            counts = self._class_counts(forest, rows, hidden, channel, rng)
-        pruned, nodes = cut_back(forest, worth_their_bits(forest, counts), channel.schema)
-        self._say(f"a tree of {forest.n_nodes:,} nodes was grown, and {pruned.n_nodes:,} of them kept")
-        return self._set_fitted(LocalGuarantee(channel), pruned, counts[nodes])
+            if self.cautious and answers.are_disturbed and not self._is_confirmed(answers, rng):
+                forest, counts = cut_back(forest, np.ones(forest.n_nodes, dtype=bool), channel.schema)[0], counts[:1]
+                self._say("the tree is no better than the class balance by its own estimate, which is kept instead")
+        self._say(f"a tree of {forest.n_nodes:,} nodes was kept")
+        return self._set_fitted(LocalGuarantee(channel), forest, counts)
 
-    def _class_counts(
-        self, forest: Forest, rows: MemoryRows, hidden: list[HiddenColumn], channel: Channel, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Return each node's rows by true class, as estimated: through the label's channel, and shrunk."""
-        n_classes, label = len(channel.schema.classes), chances_of(channel.label)
-        exact = exact_leaf_counts(forest, rows, n_classes=n_classes)
-        if not hidden and channel.label is None:
-            return forest.sums_of_leaves(exact)
-        estimates = by_true_class(forest.sums_of_leaves(exact), label)
-        if not self.cautious:
-            return forest.sums_of_leaves(_whole(estimates[forest.leaves]))
-        part = rng.permutation(len(rows.labels)) % _PARTS
-        codes = rows.codes.copy()
-        self._place(hidden, rows, part, _PARTS, codes)
-        in_parts = by_true_class(_counts_in_parts(forest, codes, rows.labels, part, n_classes), label)
+    def _grown(self, answers: "_Answers") -> tuple[Forest, NDArray[np.int64]]:
+        """Return a tree, pruned, and each node's rows by true class, as estimated."""
+        self._place(answers)
+        schema, rows = answers.channel.schema, answers.rows
+        limits = self._limits(len(rows.labels), chances_of(answers.channel.label))
+        forest = IntervalGrowth.root(schema, rows, answers.hidden, limits).grow()
+        counts = forest.sums_of_leaves(np.rint(np.maximum(answers.by_class(forest), 0.0)).astype(np.int64))
+        pruned, nodes = cut_back(forest, worth_their_bits(forest, counts), schema)
+        return pruned, counts[nodes]
 
-        def variance(nodes: slice, above: Floats) -> Floats:
-            counts = in_parts[nodes]
-            away = counts - above[:, None, :] * counts.sum(axis=2, keepdims=True)
-            spread: Floats = _PARTS * away.var(axis=1, ddof=1)
-            return spread
+    def _is_confirmed(self, answers: "_Answers", rng: np.random.Generator) -> bool:
+        """Return whether trees of some rows are right about others more often than the class balance, beyond chance.
 
-        shares = shrunk_shares(forest, estimates, balance_of(estimates[0]), variance)
-        size = exact.sum(axis=1, keepdims=True)
-        return forest.sums_of_leaves(_whole(size * shares[forest.leaves]))
+        The other rows are reconstructed by themselves, so that the noise which grew a tree has no part in it.
+        """
+        part = rng.permutation(len(answers.rows.labels)) % _PARTS
+        gains: list[float] = []
+        for held_out in range(_PARTS):
+            gains.append(self._gain(answers.only(part != held_out), answers.only(part == held_out)))
+            if gains[-1] <= 0:
+                return False
+        return bool(np.mean(gains) > SURE * np.std(gains, ddof=1) / math.sqrt(_PARTS))
+
+    def _gain(self, answers: "_Answers", others: "_Answers") -> float:
+        """Return how many more of the ``others`` a tree of ``answers`` predicts rightly than its class balance does."""
+        forest, counts = self._grown(answers)
+        self._place(others)
+        choice = counts[forest.leaves].argmax(axis=1)
+        right = others.by_class(forest)
+        return float(right[np.arange(len(right)), choice].sum() - right[:, counts[0].argmax()].sum())
 
     def _with_cells(self, channel: Channel, n_rows: int) -> Channel:
         """Return the channel with the cells that the tree cuts at, where the schema leaves them open."""
@@ -198,17 +202,12 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
                 cells.append(attribute)
         return channel.with_schema(channel.schema.with_attributes(cells))
 
-    def _place(
-        self, hidden: list[HiddenColumn], rows: MemoryRows, part: Ints, n_parts: int, codes: NDArray[Any]
-    ) -> None:
-        """Put the rows of each part into the cells of what is reconstructed of them, or of each class of them."""
-        if self.strategy == GLOBAL:
-            group, n_groups = part, n_parts
-        else:
-            n_classes = int(rows.labels.max()) + 1
-            group, n_groups = part * n_classes + rows.labels, n_parts * n_classes
-        for column in hidden:
-            column.place(group, n_groups, codes)
+    def _place(self, answers: "_Answers") -> None:
+        """Put all rows into the cells of what is reconstructed of all of them, or of each class."""
+        labels = answers.rows.labels.astype(np.int64)
+        group = np.zeros_like(labels) if self.strategy == GLOBAL else labels
+        for column in answers.hidden:
+            column.place(group, int(group.max(initial=0)) + 1, answers.rows.codes)
 
     def _limits(self, n_rows: int, label: tuple[float, float]) -> GrowthLimits:
         min_rows = self.min_rows
@@ -251,16 +250,27 @@ def _check_fields(channel: Channel) -> None:
         )
 
 
-def _counts_in_parts(forest: Forest, codes: NDArray[Any], labels: NDArray[Any], part: Ints, n_classes: int) -> Ints:
-    """Return how many rows of each part and label every node has: nodes x parts x classes."""
-    place = leaves_of(forest, codes).astype(np.int64) * _PARTS + part
-    counts = np.bincount(place * n_classes + labels, minlength=forest.n_nodes * _PARTS * n_classes)
-    in_leaves = counts.reshape(forest.n_nodes, -1)[forest.leaves]
-    return forest.sums_of_leaves(in_leaves).reshape(forest.n_nodes, _PARTS, n_classes)
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Rows as they were answered, with the columns whose cells have to be found."""
 
+    rows: MemoryRows
+    hidden: list[HiddenColumn]
+    channel: Channel
 
-def _whole(estimates: Floats) -> NDArray[np.int64]:
-    return np.rint(np.maximum(estimates, 0.0)).astype(np.int64)
+    @property
+    def are_disturbed(self) -> bool:
+        return bool(self.hidden) or self.channel.label is not None
+
+    def only(self, chosen: NDArray[np.bool_]) -> "_Answers":
+        """Return some of the rows."""
+        rows = MemoryRows(self.rows.codes[chosen], self.rows.labels[chosen])
+        return _Answers(rows, [column.only(chosen) for column in self.hidden], self.channel)
+
+    def by_class(self, forest: Forest) -> Floats:
+        """Return unbiased estimates of each leaf's rows by true class, from counts by answered label."""
+        counts = exact_leaf_counts(forest, self.rows, n_classes=len(self.channel.schema.classes))
+        return by_true_class(counts, chances_of(self.channel.label))
 
 
 def _hidden_columns(channel: Channel, table: Any, codes: NDArray[Any], rng: np.random.Generator) -> list[HiddenColumn]:
