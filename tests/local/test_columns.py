@@ -41,7 +41,7 @@ def log(ratio):
 
 def exact_matrix(column):
     """Return the weight of every answer (a row) for every value (a column): every ticket of every value is followed."""
-    lottery, reach = column.lottery, column._reach
+    lottery, reach = column.lottery, column.reach
     weights = np.diff([0, *map(int, lottery.upto), TICKETS])
     outcomes = lottery.first + np.arange(len(weights))
     matrix = np.zeros((column.n_steps + 2 * reach + 1, column.n_steps + 1), dtype=object)

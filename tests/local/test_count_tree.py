@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from privet.errors import ModelFileError, ParameterError
-from privet.local import Channel
+from privet.local import Channel, RecordComplement
 from privet.local.columns import AddedNoise
 from privet.local.noise_law import Uniform
 from privet.local.reconstruction_tree import ReconstructionTreeClassifier
@@ -121,10 +121,10 @@ def test_a_changed_file_is_refused(disturbed, path, value, sentence):
 
 def test_a_channel_that_no_such_tree_is_grown_through_is_refused(model):
     from privet.local.promise import LocalGuarantee
-    from privet.local.random_answer import RandomAnswer
 
-    label = Channel.of(SCHEMA, [], label=RandomAnswer("class", 2, 0.8))
-    document = changed(model.to_document(), ("guarantee",), LocalGuarantee(label).to_json())
+    flipped = RecordComplement(SCHEMA, theta=0.8).channel
+    document = changed(model.to_document(), ("guarantee",), LocalGuarantee(flipped).to_json())
+    document["schema"] = flipped.schema.to_json()
     with pytest.raises(ModelFileError, match="no tree of this method is grown through such a channel"):
         restored(document)
 

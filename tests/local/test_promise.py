@@ -35,11 +35,11 @@ def test_only_channels_with_an_epsilon_are_sound(name):
 def test_the_sentence_of_a_sound_channel_says_who_is_trusted_what_is_clear_and_what_is_assumed():
     channel = RandomizedResponse(SCHEMA, keep=0.75, columns=["owner"]).channel
     sentence = LocalGuarantee(channel).sentence
-    assert sentence.startswith("Nobody had to be trusted")
+    assert sentence.startswith("Given as they are, and protected by nothing: smoker, age, income and 2 more. Nobody had ")
+    assert "to be trusted with the rest: any answers of a person" in sentence
     assert "up to a factor e^1.098612289 = 3.01 (pure local differential privacy, epsilon = 1.098612289; " in sentence
     two = RandomizedResponse(SCHEMA, keep=0.75, columns=["job", "owner"]).channel
     assert "the sum over 2 fields" in LocalGuarantee(two).sentence
-    assert "given as they are: age, income, job and 2 more" in sentence
     assert "each person answered once through this channel" in sentence
     assert "which answers are missing is no secret" in sentence
 
@@ -52,12 +52,37 @@ def test_covered_missing_values_need_no_assumption():
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [("clear", "This model is not private: its rows were given as they are."),
-     ("uniform", "None proven: age, income were disturbed .* but no epsilon bounds what an answer gives away."),
-     ("records", "None proven: a record was given as it is or with every bit flipped")],
+     ("uniform", "Given as they are, .*: smoker, job, .* None proven: age, income were disturbed .* but no epsilon bounds what an answer gives away."),
+     ("records", "Given as they are, and protected by nothing: smoker. None proven: a record was given as it is or with every bit flipped")],
 )  # fmt: skip
 def test_other_channels_say_that_nothing_is_proven(name, sentence):
     guarantee = LocalGuarantee(CHANNELS[name])
     assert re.match(sentence, guarantee.sentence)
+
+
+def test_what_is_kept_with_certainty_counts_as_given_clear():
+    kept = RandomizedResponse(SCHEMA, keep=1.0, columns=["owner"]).channel
+    hidden = RandomizedResponse(SCHEMA, epsilon=1, columns=["job"], label=True).channel
+    guarantee = LocalGuarantee(kept | hidden)
+    assert guarantee.as_they_are == ("age", "income", "rooms", "owner")
+    assert "owner" in guarantee.reason
+    assert "epsilon =" not in guarantee.sentence
+
+
+def test_answers_that_do_not_look_so_are_promised_nothing():
+    channel = CHANNELS["randomized"]
+    doubted = LocalGuarantee(channel, doubts=("job", "rooms"))
+    assert (doubted.mode, doubted.epsilon) == ("paper", math.inf)
+    assert doubted.sentence.startswith(
+        "None proven: the answers in job, rooms do not look as if they had come through the channel"
+    )
+    assert doubted.trust.startswith("not known")
+    data = doubted.to_json()
+    assert LocalGuarantee.from_json(data) == doubted
+    assert "doubts" not in LocalGuarantee(channel).to_json()  # as before there were any
+    for wrong in ("job", [1], {}):
+        with pytest.raises(ModelFileError, match="damaged"):
+            LocalGuarantee.from_json({**data, "doubts": wrong})
 
 
 def test_each_field_has_its_own_scales():
@@ -80,7 +105,8 @@ def test_what_was_read_from_clear_rows_is_told_first():
     schema = Schema([Numeric("age", 0, 100, inferred=True)], classes=["no", "yes"])
     guarantee = LocalGuarantee(LaplaceNoise(schema, epsilon=1).channel)
     assert guarantee.leaks == ("bounds of 'age'",)
-    assert guarantee.sentence.startswith("Apart from bounds of 'age', read from clear rows and covered by no promise")
+    first = "Given as they are, and protected by nothing: class. Apart from bounds of 'age', read from clear rows and "
+    assert guarantee.sentence.startswith(f"{first}covered by no promise")
 
 
 def test_given_clear_counts_the_label():

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
+from privet import load
 from privet.datasets import agrawal
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.local import Channel, RecordComplement
@@ -220,7 +221,7 @@ def test_a_seed_fixes_the_tree(strategy):
     X, y = people()
     disturbed, channel = noisy(X)
     answers, other = disguised(disturbed)
-    model = ReconstructionTreeClassifier(channel=channel | other, strategy=strategy, random_state=5)
+    model = ReconstructionTreeClassifier(channel=channel | other, strategy=strategy, cautious=False, random_state=5)
     first, again = (clone(model).fit(answers, y).to_document() for _ in range(2))
     assert first == again
     assert model.set_params(random_state=6).fit(answers, y).to_document() != first
@@ -251,7 +252,8 @@ def test_the_tree_is_that_of_its_plain_twin(seed, strategy):
     answers, labels = answers[alone], labels[alone]
     schema = Schema(attributes, classes=["a", "b", "c"])
     model = ReconstructionTreeClassifier(
-        channel=Channel.of(schema, columns), strategy=strategy, min_rows=20, min_reconstructed=40, random_state=seed
+        channel=Channel.of(schema, columns), strategy=strategy, min_rows=20, min_reconstructed=40, cautious=False,
+        random_state=seed,
     ).fit(answers, np.array(["a", "b", "c"])[labels])
     plain = PlainTree(columns, 3, model._limits(len(labels))).fit(answers.tolist(), labels.tolist())
     assert nested(model) == plain
@@ -303,7 +305,7 @@ def test_what_the_channel_promises_is_the_guarantee():
     noisy_rows, noise = noisy(X)
     model = ReconstructionTreeClassifier(channel=noise).fit(noisy_rows, y)
     assert model.guarantee_.mode == "paper"
-    assert model.guarantee_.sentence.startswith("None proven: age")
+    assert "colour. None proven: age was disturbed" in model.guarantee_.sentence
     answers, response = disguised(X, keep=0.5)
     model = ReconstructionTreeClassifier(channel=response).fit(answers, y)
     assert model.guarantee_.mode == "sound"
@@ -354,13 +356,74 @@ def test_parameters_out_of_range_are_refused(parameters, sentence):
         ReconstructionTreeClassifier(SCHEMA, **parameters).fit(*people(50))
 
 
-def test_disturbed_labels_and_flipped_records_are_refused_with_the_way_out():
-    label = Channel.of(SCHEMA, [], label=RandomAnswer("class", 2, 0.8))
-    with pytest.raises(ParameterError, match="disturbs the label 'class', which this tree needs as it is; use Random"):
-        ReconstructionTreeClassifier(channel=label).fit(*people(50))
+def test_flipped_records_are_refused_with_the_way_out():
     flipped = RecordComplement(SCHEMA, theta=0.8).channel
     with pytest.raises(ParameterError, match="flips whole records.*use RandomResponseForestClassifier"):
         ReconstructionTreeClassifier(channel=flipped).fit(*people(50))
+
+
+def with_label(channel, y, keep=0.8, seed=4):
+    """Return the channel with the label disturbed too, and the labels as they were answered."""
+    label = RandomAnswer("class", 2, keep)
+    answered = label.answers((y == "yes").astype(np.int64), words(len(y), seed))
+    return channel | Channel.of(SCHEMA, [], label=label), np.array(["no", "yes"])[answered]
+
+
+@pytest.mark.parametrize("strategy", ["by_class", "local"])
+def test_noisy_numbers_and_a_disturbed_label_are_fitted_together(strategy):
+    X, y = people(20_000)
+    disturbed, channel = noisy(X, Laplace(30.0))
+    channel, answered = with_label(channel, y)
+    model = ReconstructionTreeClassifier(channel=channel, strategy=strategy, random_state=0).fit(disturbed, answered)
+    assert model.score(*people(seed=9)) > 0.9
+    # One answer in five is wrong; the counts are about true labels all the same.
+    assert_allclose(model.nodes_.counts[0] / 20_000, [(y == "no").mean(), (y == "yes").mean()], atol=0.02)
+    assert model.guarantee_.given_clear == ("pay", "colour")
+
+
+def test_counts_are_those_of_true_labels_by_hand():
+    # Of 100 answers 60 say yes; kept with chance .75, they come from (60 - 25) / .5 = 70 people who are.
+    schema = Schema([Categorical("colour", ["red"])], classes=["no", "yes"])
+    channel = Channel.of(schema, [], label=RandomAnswer("class", 2, 0.75))
+    X, y = pd.DataFrame({"colour": ["red"] * 100}), np.repeat(["no", "yes"], [40, 60])
+    model = ReconstructionTreeClassifier(channel=channel).fit(X, y)
+    assert model.nodes_.counts.tolist() == [[30, 70]]
+    assert_allclose(model.predict_proba(X[:1]), [[0.3, 0.7]])
+
+
+def test_a_model_through_a_disturbed_label_comes_back_from_its_file(tmp_path):
+    X, y = people(3_000)
+    disturbed, channel = noisy(X)
+    channel, answered = with_label(channel, y)
+    model = ReconstructionTreeClassifier(channel=channel, cautious=False).fit(disturbed, answered)
+    model.save(tmp_path / "model.privet")
+    assert_array_equal(load(tmp_path / "model.privet").predict_proba(X), model.predict_proba(X))
+
+
+def test_purity_and_least_gain_are_about_true_labels():
+    model = ReconstructionTreeClassifier(SCHEMA, purity=0.9, min_gain=0.1)
+    limits = model._limits(1_000, (0.8, 0.2))
+    assert (limits.purity, limits.min_gain) == (pytest.approx(0.2 + 0.6 * 0.9), pytest.approx(0.036))
+    assert (model._limits(1_000).purity, model._limits(1_000).min_gain) == (0.9, 0.1)
+
+
+def chancy(n=3_000, seed=0):
+    """Nothing goes with the label, three of four say no, and noise is all there is to learn from."""
+    X, _ = people(n, seed)
+    y = np.where(np.random.default_rng(seed + 100).random(n) < 0.25, "yes", "no")
+    disturbed, noise = noisy(X, Laplace(100.0), seed + 200)
+    disturbed, response = disguised(disturbed, 0.4, seed + 300)
+    return disturbed, *with_label(noise | response, y, 0.6, seed + 400)
+
+
+def test_what_is_noise_alone_leaves_the_class_balance():
+    for seed in range(5):
+        answers, channel, answered = chancy(seed=seed)
+        careless = ReconstructionTreeClassifier(channel=channel, cautious=False, random_state=0).fit(answers, answered)
+        model = ReconstructionTreeClassifier(channel=channel, random_state=0).fit(answers, answered)
+        assert careless.forest_.n_nodes > 1
+        assert model.forest_.n_nodes == 1
+        assert model.nodes_.counts[0].argmax() == 0
 
 
 def test_no_rows_are_refused():

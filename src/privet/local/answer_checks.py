@@ -5,9 +5,9 @@ argument. No message holds a value or an exact count.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from privet.errors import DataError
 from privet.local.channel import Channel
-from privet.local.columns import AddedNoise, Clear, ColumnChannel, IntervalMembership, midpoints_of
+from privet.local.columns import AddedNoise, Clear, ColumnChannel, midpoints_of
 from privet.local.complement import Complement
 from privet.local.random_answer import RandomAnswer
-from privet.privacy.guarantee import few
 from privet.schema import Attribute, Categorical, Numeric
 from privet.schema.encoding import numbers_of, without_dictionary
 from privet.schema.table import as_arrow, columns_of
@@ -32,19 +31,25 @@ NEVER = 1e-6
 _TOLERANCE = 1e-3
 # Windows of a number's answers, at least as wide as this share of its grid, for tests of two fields together.
 _WINDOWS = 16
-# Answers of more fields are compared two by two in a random choice of pairs.
-_MOST_PAIRS = 300
+# As many pairs of fields are looked at, and pairs of as many answers.
+_MOST_PAIRS, _MOST_CELLS = 300, 100_000
+# Mixes the answers of a record into one number; odd, so that none is lost.
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+# What differences of chances lose to rounding.
+_ROUNDING = 1e-15
 RECORDS = "whole records"
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """One field's answers by number, -1 where there is none, and how likely each can be at least and at most."""
+    """One field's answers by number, -1 where there is none.
+
+    A test puts answers into groups, and says how likely each is at least and at most, whatever the value; the first has
+    every answer by itself, the last has the fewest groups.
+    """
 
     name: str
     answer: Ints
-    least: Floats
-    most: Floats
     tests: tuple[tuple[Ints, Floats, Floats], ...]
 
 
@@ -73,9 +78,10 @@ def refuse_impossible_values(values: Any, column: ColumnChannel, attribute: Attr
         low, high = -column.reach, column.n_steps + column.reach
         _refuse(~is_near, f"hold a number in {attribute.name!r} that is not on the grid of its noise")
         outside = (place < low) | (place > high)
-        _refuse(outside & ~np.isnan(numbers), f"hold a number in {attribute.name!r} that is beyond the reach of its noise")
+        _refuse(outside, f"hold a number in {attribute.name!r} that is beyond the reach of its noise")
         return
-    _refuse(~_are_midpoints(numbers, attribute), f"hold a number in {attribute.name!r} that is the middle of no interval")
+    strange = ~_are_midpoints(numbers, attribute)
+    _refuse(strange, f"hold a number in {attribute.name!r} that is the middle of no interval")
 
 
 def doubts_about(channel: Channel, table: Any, labels: Ints) -> tuple[str, ...]:
@@ -120,12 +126,11 @@ def _of_fields(asked: Sequence[_Asked]) -> Iterator[_Test]:
 
 def _of_pairs(asked: Sequence[_Asked]) -> Iterator[_Test]:
     """Yield tests of two fields together, which clear rows fail whose fields go together."""
-    pairs = list(combinations(asked, 2))
-    for one, other in pairs[:_MOST_PAIRS]:
+    for one, other in islice(combinations(asked, 2), _MOST_PAIRS):
         first, second = one.tests[-1], other.tests[-1]
         both = (one.answer >= 0) & (other.answer >= 0)
         cells = len(first[1]) * len(second[1])
-        if both.any():
+        if both.any() and cells <= _MOST_CELLS:
             cell = first[0][one.answer[both]] * len(second[1]) + second[0][other.answer[both]]
             counts = np.bincount(cell, minlength=cells)
             least, most = np.outer(first[1], second[1]).ravel(), np.outer(first[2], second[2]).ravel()
@@ -137,12 +142,15 @@ def _of_records(asked: Sequence[_Asked]) -> Iterator[_Test]:
     if not asked:
         return
     whole = np.all([field.answer >= 0 for field in asked], axis=0)
-    records = np.column_stack([field.answer[whole] for field in asked])
-    n_rows = len(records)
+    n_rows = int(np.count_nonzero(whole))
     if n_rows < 2:
         return
-    times = np.unique(records, axis=0, return_counts=True)[1]
-    log_most = sum(math.log(float(field.most.max())) for field in asked)
+    records = np.zeros(n_rows, dtype=np.uint64)
+    for field in asked:
+        records = (records ^ field.answer[whole].astype(np.uint64)) * _MIX
+        records ^= records >> np.uint64(29)
+    times = np.unique(records, return_counts=True)[1]
+    log_most = sum(math.log(float(field.tests[0][2].max())) for field in asked)
     yield (RECORDS,), _log_repeats(n_rows, int(times.max()), log_most), 1
     yield (RECORDS,), _log_twins(n_rows, int((times // 2).sum()), log_most), 1
 
@@ -189,14 +197,14 @@ def _asked(values: Any, column: AddedNoise | RandomAnswer, attribute: Attribute)
     numbers = _numbers(values, attribute.name)
     place = np.where(np.isnan(numbers), -1, _places(numbers, column)[0] + column.reach).astype(np.int64)
     tests = tuple(_windows(column, width) for width in _widths(column))
-    return _Asked(attribute.name, place, tests[0][1], tests[0][2], tests)
+    return _Asked(attribute.name, place, tests)
 
 
 def _answered_at_random(name: str, answer: Ints, column: RandomAnswer) -> _Asked:
     kept, other = column.chances
     each = np.arange(column.n_answers)
     least, most = np.full(len(each), min(kept, other)), np.full(len(each), max(kept, other))
-    return _Asked(name, answer, least, most, ((each, least, most),))
+    return _Asked(name, answer, ((each, least, most),))
 
 
 def _widths(column: AddedNoise) -> list[int]:
@@ -217,7 +225,8 @@ def _windows(column: AddedNoise, width: int) -> tuple[Ints, Floats, Floats]:
     chances = column.chance_below(stop - values) - column.chance_below(start - values)
     chances[:, 0] = column.chance_below(stop[0] - values[:, 0])
     chances[:, -1] = 1 - column.chance_below(start[-1] - values[:, -1])
-    return np.arange(n_places) // width, chances.min(axis=0), np.minimum(chances.max(axis=0) * (1 + 1e-9), 1.0)
+    least, most = chances.min(axis=0) - _ROUNDING, chances.max(axis=0) + _ROUNDING
+    return np.arange(n_places) // width, np.maximum(least, 0.0), np.minimum(most, 1.0)
 
 
 def _places(numbers: Floats, column: AddedNoise) -> tuple[Floats, NDArray[np.bool_]]:
@@ -245,9 +254,9 @@ def _bits(record: Complement, table: Any) -> Floats:
 
 def _possible_bits(record: Complement, table: Any) -> NDArray[np.bool_]:
     bits = _bits(record, table)
-    binary: NDArray[np.bool_] = np.isin(bits, (0.0, 1.0)).all(axis=1)
     kept, flipped = _readings(record, np.nan_to_num(bits).astype(np.int64) & 1)
-    return binary & (kept | flipped)
+    possible: NDArray[np.bool_] = ((bits == 0) | (bits == 1)).all(axis=1) & (kept | flipped)
+    return possible
 
 
 def _readings(record: Complement, bits: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -3,6 +3,7 @@
 import math
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -12,12 +13,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet.counting.files import read_batches, table_of
-from privet.errors import DataError, ModelFileError, ParameterError, PrivetError
+from privet.errors import DataError, ModelFileError, NoGuaranteeWarning, ParameterError, PrivetError
 from privet.estimator import PrivateClassifier
+from privet.local.answer_checks import doubts_about, refuse_impossible
 from privet.local.channel import Channel
+from privet.local.perturb import _names_of_people as names_of_people  # the one rule for who is the same person
+from privet.local.perturb import _without as without
 from privet.local.promise import LocalGuarantee
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.schema.table import column_of
 from privet.tree.forest import Forest
 
 
@@ -29,6 +34,7 @@ class LocalClassifier(PrivateClassifier):
     """
 
     channel: Channel | str | Path | None
+    person: str | None
     random_state: Any
     guarantee_: LocalGuarantee  # type: ignore[assignment]
     # Constructor parameters that decide how the model reads, and so belong in the file.
@@ -79,19 +85,30 @@ class LocalClassifier(PrivateClassifier):
             return X, None
         return X, self._labels(y)
 
-    @staticmethod
-    def _table(X: Any, labels: Any, seen: Schema) -> tuple[Any, NDArray[np.int64]]:
+    def _table(self, X: Any, labels: Any, seen: Schema) -> tuple[Any, NDArray[np.int64]]:
         """Return the answers as a table of the fields of ``seen``, and the labels' codes; files are read whole."""
-        encoder = Encoder(seen)
+        encoder, person = Encoder(seen), [] if self.person is None else [self.person]
         if labels is None:
             names = [*seen.names, seen.target]
-            batches = list(read_batches(X, seen, names))
+            batches = list(read_batches(X, seen, [*names, *person]))
             if not batches:
                 raise DataError(f"{str(X)!r} has no rows; nothing can be learnt from it")
-            table = table_of(batches)
-            return table.select(list(seen.names)), encoder.encode_labels(table.column(seen.target)).astype(np.int64)
-        codes = encoder.encode_labels(labels).astype(np.int64)
-        return X, codes
+            X = table_of(batches)
+            labels = X.column(seen.target)
+        for name in person:
+            names_of_people(column_of(X, name), name)  # which refuses a person who is there twice
+            X = without(X, name)
+        if hasattr(X, "column_names"):
+            X = X.select([name for name in X.column_names if name != seen.target])
+        return X, encoder.encode_labels(labels).astype(np.int64)
+
+    def _guarantee_of(self, channel: Channel, table: Any, labels: NDArray[np.int64]) -> LocalGuarantee:
+        """Return what the answers promise; refuse those that cannot have come through the channel."""
+        refuse_impossible(channel, table)
+        guarantee = LocalGuarantee(channel, doubts=doubts_about(channel, table, labels))
+        if guarantee.doubts:
+            warnings.warn(guarantee.reason, NoGuaranteeWarning, stacklevel=4)  # the caller of fit
+        return guarantee
 
     def _plain_parameters(self) -> dict[str, Any]:
         return {name: _plain(getattr(self, name)) for name in self.file_parameters}

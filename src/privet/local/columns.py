@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ChannelError, ParameterError, PrivetError
-from privet.local.lottery import Lottery, log_ratio
+from privet.local.lottery import TICKETS, Lottery, log_ratio
 from privet.local.noise_law import LAWS, Laplace, NoiseLaw
 from privet.local.random_answer import RandomAnswer, answer_from_json
 from privet.schema import Attribute, Categorical, Numeric
@@ -70,17 +70,22 @@ class AddedNoise:
         """One step of the grid."""
         return self._range / self.n_steps
 
+    @cached_property
+    def reach(self) -> int:
+        """How many steps beyond the range the answers go."""
+        return math.ceil(self.law.reach / self.step)
+
     @property
     def bounds(self) -> tuple[float, float]:
         """The range of the answers."""
-        widened = self._reach * self.step
+        widened = self.reach * self.step
         return self.attribute.low - widened, self.attribute.high + widened
 
     @cached_property
     def lottery(self) -> Lottery:
         """The noise, in steps of the grid."""
         clamped = self.n_steps if isinstance(self.law, Laplace) else 0
-        return Lottery.of_noise(self.law, self.step, self._reach + clamped)
+        return Lottery.of_noise(self.law, self.step, self.reach + clamped)
 
     @cached_property
     def local_epsilon(self) -> float:
@@ -93,7 +98,7 @@ class AddedNoise:
         weights, steps = self.lottery.weights, self.n_steps
         middle = len(weights) // 2
         # An answer j steps from the low end takes noise of j - steps ... j, by the value it came from.
-        answers = np.arange(1 - self._reach, steps + self._reach)
+        answers = np.arange(1 - self.reach, steps + self.reach)
         ends = np.stack([weights[middle + answers], weights[middle + answers - steps]])
         has_middle = (answers >= 0) & (answers <= steps)
         least, likeliest = ends.min(axis=0), np.where(has_middle, weights[middle], ends.max(axis=0))
@@ -114,8 +119,14 @@ class AddedNoise:
 
     def answers(self, codes: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the answers of people with values at ``codes``, each with 64 random bits; NaN for none."""
-        places = np.clip(codes + self.lottery.draw(words), -self._reach, self.n_steps + self._reach)
+        places = np.clip(codes + self.lottery.draw(words), -self.reach, self.n_steps + self.reach)
         return np.where(codes < 0, np.nan, self.attribute.low + places * self.step)
+
+    def chance_below(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the chance that the noise is fewer than so many steps of the grid."""
+        upto = np.concatenate([[0.0], self.lottery.upto.astype(np.float64) / TICKETS, [1.0]])
+        chances: NDArray[np.float64] = upto[np.clip(steps - self.lottery.first, 0, len(upto) - 1)]
+        return chances
 
     def mass(self, true_edges: NDArray[np.float64], seen_edges: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how likely an answer falls in each seen cell (a row) for a value from each true cell (a column).
@@ -136,10 +147,6 @@ class AddedNoise:
     @property
     def _range(self) -> float:
         return self.attribute.high - self.attribute.low
-
-    @cached_property
-    def _reach(self) -> int:
-        return math.ceil(self.law.reach / self.step)
 
 
 @dataclass(frozen=True)

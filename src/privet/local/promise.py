@@ -6,7 +6,7 @@ mixed: a record has one epsilon or none, and every field its own scale.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from privet.errors import ChannelError, ModelFileError
@@ -20,7 +20,7 @@ from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, all_text, few, i
 NOBODY = "nobody: values are disturbed before they leave their owner"
 CONFIDENCES = (0.5, 0.95, 0.999)
 # A channel stays this much below the epsilon that was asked for, which need not show.
-_DIGITS = 10
+DIGITS = 10
 # What a guarantee is about; the other entries put it in words.
 _FACTS = ("local_epsilon", "delta", "mode", "fields", "given_clear", "leaks")
 
@@ -35,15 +35,18 @@ class LocalGuarantee:
         What happened to which field.
     versions : dict
         The software that made the model.
+    doubts : tuple of str
+        The fields whose answers do not look as if they had come through the channel. Nothing is then promised.
     """
 
     channel: Channel
     versions: dict[str, str] = field(default_factory=installed_versions)
+    doubts: tuple[str, ...] = ()
 
     @property
     def epsilon(self) -> float:
         """The local epsilon of a record: the sum over its disturbed fields; infinite where there is none."""
-        return self.channel.local_epsilon
+        return math.inf if self.doubts else self.channel.local_epsilon
 
     @property
     def delta(self) -> float:
@@ -53,6 +56,8 @@ class LocalGuarantee:
     @property
     def trust(self) -> str:
         """Who has to be trusted."""
+        if self.doubts:
+            return "not known: the answers do not look as if they had come through the channel"
         return NOBODY if self.mode != NOT_PRIVATE else "whoever holds the rows"
 
     @property
@@ -74,6 +79,13 @@ class LocalGuarantee:
         record = self.channel.record
         hides_label = self.channel.label is not None or (record is not None and record.flips_label)
         return (*names, *(() if hides_label else (self.channel.schema.target,)))
+
+    @property
+    def as_they_are(self) -> tuple[str, ...]:
+        """The fields that everybody can read, the label first: those given clear, and those that are always kept."""
+        certain = [name for name, own in self.channel.fields.items() if getattr(own, "keep", 0) == 1 and name]
+        names = dict.fromkeys([*self.given_clear, *certain])
+        return tuple(sorted(names, key=lambda name: name != self.channel.schema.target))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -107,12 +119,21 @@ class LocalGuarantee:
             return ""
         if self.channel.hides_nothing:
             return "its rows were given as they are"
+        if self.doubts:
+            return (
+                f"the answers in {few(self.doubts)} do not look as if they had come through the channel: of a million "
+                "honest collections at most one looks so"
+            )
         if self.channel.record is not None:
             return (
                 "a record was given as it is or with every bit flipped, so whoever sees it knows it is one of two, "
                 "and mostly which; that is deniability, and no epsilon bounds it"
             )
-        loose = [name for name, column in self.channel.fields.items() if math.isinf(column.local_epsilon)]
+        fields = self.channel.fields.items()
+        loose = [name for name, own in fields if math.isinf(own.local_epsilon) and name not in self.as_they_are]
+        if not loose:
+            kept = [name for name in self.as_they_are if name not in self.given_clear]
+            return f"{few(kept)} went through a channel that always keeps the true answer"
         was = "was" if len(loose) == 1 else "were"
         return (
             f"{few(loose)} {was} disturbed before leaving the owner, which hides a value in an interval of stated "
@@ -136,21 +157,23 @@ class LocalGuarantee:
         """The promise in one sentence."""
         if self.mode == NOT_PRIVATE:
             return f"This model is not private: {self.reason}."
+        clear = ""
+        if self.as_they_are:
+            clear = f"Given as they are, and protected by nothing: {few(self.as_they_are)}. "
         if self.mode == PAPER:
             leaked = f"; {few(self.leaks)} were read from clear rows besides" if self.leaks else ""
-            return f"None proven: {self.reason}{leaked}."
-        opening = "Nobody had to be trusted: any"
+            return f"{clear}None proven: {self.reason}{leaked}."
+        opening = f"Nobody had to be trusted{' with the rest' if clear else ''}: any"
         if self.leaks:
             opening = f"Apart from {few(self.leaks)}, read from clear rows and covered by no promise: any"
-        epsilon = rounded_up(self.epsilon, _DIGITS)
+        epsilon = rounded_up(self.epsilon, DIGITS)
         n_fields = len(self.channel.fields)
         together = f", the sum over {n_fields} fields" if n_fields > 1 else ""
-        clear = f"given as they are: {few(self.given_clear)}; " if self.given_clear else ""
         return (
-            f"{opening} answers of a person are as likely whatever the disturbed fields of their record hold, up to a "
-            f"factor e^{epsilon}{times(self.epsilon)} (pure local differential privacy, epsilon = "
+            f"{clear}{opening} answers of a person are as likely whatever the disturbed fields of their record hold, "
+            f"up to a factor e^{epsilon}{times(self.epsilon)} (pure local differential privacy, epsilon = "
             f"{epsilon}{together}; neighbours: "
-            f"{self.neighbours}; {clear}provided that {'; '.join(self.assumptions)}; "
+            f"{self.neighbours}; provided that {'; '.join(self.assumptions)}; "
             f"public beforehand: {'; '.join(self.public)})."
         )
 
@@ -171,6 +194,7 @@ class LocalGuarantee:
             "public": list(self.public),
             "leaks": list(self.leaks),
             "assumptions": list(self.assumptions),
+            **({"doubts": list(self.doubts)} if self.doubts else {}),
             "channel": self.channel.to_json(),
             "versions": dict(self.versions),
             "sentence": self.sentence,
@@ -184,8 +208,11 @@ class LocalGuarantee:
         versions = data["versions"]
         if not isinstance(versions, dict) or not all_text([*versions, *versions.values()]):
             raise ModelFileError("the guarantee's versions are not what privet writes there; the file is damaged")
+        doubts = data.get("doubts", [])
+        if not isinstance(doubts, list) or not all_text(doubts):
+            raise ModelFileError("the guarantee's doubts are not what privet writes there; the file is damaged")
         try:
-            guarantee = replace(cls(Channel.from_json(data["channel"])), versions=versions)
+            guarantee = cls(Channel.from_json(data["channel"]), versions, tuple(doubts))
         except ChannelError as error:
             raise ModelFileError(f"the guarantee's channel is damaged: {error}") from error
         # Words may be put better in a later version; what they are about may not differ.

@@ -69,6 +69,8 @@ class RandomResponseForestClassifier(BitForestClassifier):
         Threads that grow trees and predict.
     verbose : int
         Whether to say on stderr what is being done.
+    person : str, optional
+        The column of the answers that tells people apart, where they kept one; who is in it twice is refused.
 
     Attributes
     ----------
@@ -112,6 +114,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        person: str | None = None,
     ) -> None:
         self.schema = schema
         self.channel = channel
@@ -126,6 +129,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.person = person
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to the answers in ``X`` and their labels ``y``, or to a Parquet or CSV file.
@@ -150,6 +154,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         table, labels = self._table(X, given, seen)
         if not len(labels):
             raise DataError("the table has no rows; nothing can be learnt from it")
+        doubts = self._guarantee_of(channel, table, labels).doubts
         coding = channel.record.coding if channel.record else Coding.from_answers(table, channel, recut=False)
         if channel.record is None:
             channel = channel.with_schema(coding.schema)
@@ -160,7 +165,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         grower = ResponseGrowth(coding, channel, growth, by_majority, bool(self.cautious), self.n_jobs)
         forest, estimates, judged = grower.grow(codes, labels, coins)
         self._say(f"{forest.n_trees:,} trees with {forest.n_nodes:,} nodes were grown on {coding.n_bits} bits")
-        return self._set_fitted(LocalGuarantee(channel), coding, forest, estimates, judged)
+        return self._set_fitted(LocalGuarantee(channel, doubts=doubts), coding, forest, estimates, judged)
 
     def _growth(self, channel: Channel, coding: Coding, n_rows: int) -> Growth:
         weak = channel.record is not None and channel.record.keep < _WEAK_KEEP

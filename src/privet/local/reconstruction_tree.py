@@ -80,6 +80,8 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         Threads that predict.
     verbose : int
         Whether to say on stderr what is being done.
+    person : str, optional
+        The column of the answers that tells people apart, where they kept one; who is in it twice is refused.
 
     Attributes
     ----------
@@ -111,6 +113,7 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        person: str | None = None,
     ) -> None:
         self.schema = schema
         self.channel = channel
@@ -124,6 +127,7 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.person = person
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to the answers in ``X`` and their labels ``y``, or to a Parquet or CSV file.
@@ -147,6 +151,7 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         table, labels = self._table(X, given, channel.schema)
         if not len(labels):
             raise DataError("the table has no rows; nothing can be learnt from it")
+        doubts = self._guarantee_of(channel, table, labels).doubts
         channel = self._with_cells(channel, len(labels))
         rows = MemoryRows(Encoder(channel.schema).encode(table), labels.astype(np.uint16))
         hidden = [] if self.strategy == NONE else _hidden_columns(channel, table, rows.codes, rng)
@@ -158,7 +163,7 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
                 forest, counts = cut_back(forest, np.ones(forest.n_nodes, dtype=bool), channel.schema)[0], counts[:1]
                 self._say("the tree is no better than the class balance by its own estimate, which is kept instead")
         self._say(f"a tree of {forest.n_nodes:,} nodes was kept")
-        return self._set_fitted(LocalGuarantee(channel), forest, counts)
+        return self._set_fitted(LocalGuarantee(channel, doubts=doubts), forest, counts)
 
     def _grown(self, answers: "_Answers") -> tuple[Forest, NDArray[np.int64]]:
         """Return a tree, pruned, and each node's rows by true class, as estimated."""
@@ -209,7 +214,7 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         for column in answers.hidden:
             column.place(group, int(group.max(initial=0)) + 1, answers.rows.codes)
 
-    def _limits(self, n_rows: int, label: tuple[float, float]) -> GrowthLimits:
+    def _limits(self, n_rows: int, label: tuple[float, float] = (1.0, 0.0)) -> GrowthLimits:
         min_rows = self.min_rows
         if min_rows is None:
             min_rows = min(_MIN_ROWS, max(_MIN_ROWS_LEAST, math.ceil(n_rows / _MIN_ROWS_SHARE)))

@@ -62,4 +62,5 @@ def _clipped(estimates: Floats) -> Floats:
     """Return shares of the estimates above 0; all 0 where there are none."""
     counts = np.maximum(estimates, 0.0)
     total = counts.sum(axis=1, keepdims=True)
-    return np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    shares: Floats = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    return shares

@@ -203,7 +203,7 @@ def test_tickets_of_laplace_noise_on_a_number_never_exceed_the_epsilon_asked_for
     column = LaplaceNoise(Schema([Numeric("x", low, high)], classes=["no", "yes"]), epsilon=epsilon).channel.columns[0]
     weights, steps = column.lottery.weights.astype(object), column.n_steps
     assert weights.sum() == TICKETS
-    middle, reach = len(weights) // 2, column._reach
+    middle, reach = len(weights) // 2, column.reach
     ratios = []
     for answer in (0, 1, steps // 2, steps, steps + reach - 1, 1 - reach):
         seen = weights[middle + answer - steps : middle + answer + 1]
