@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
+from privet import Categorical, Numeric, PrivateRDTClassifier, RandomResponseForestClassifier, Schema
+from privet.local import RecordComplement, Secret, perturb
 from privet.tree.forest import LEAF, Forest
 from tests.tree.forests import mixed_forest
 
@@ -153,10 +154,26 @@ def cases():
         "votes of 2^53": with_counts(lone, np.full_like(lone.noisy_counts_, 2**53 // 5 // 2 - 7) + _steps(lone)),
         "cells by hand": cells_by_hand(),
         "cells and cuts": cells_and_cuts(),
+        "bits of coded values": on_bits([*NUMBERS[:5], *CATEGORIES[:5]], ["a", "b", "c"]),
+        "bits, hostile text": on_bits(HOSTILE_ATTRIBUTES, [HOSTILE, "</script>", "no"], vote="majority"),
+        "bits of flipped records": on_bits([*NUMBERS[:3], *CATEGORIES[:2]], ["no", "yes"], theta=0.9),
     }
     # One case in full; the others show what they can do with fewer rows.
     sizes = {name: N_ROWS if name == "mixed, three classes" else FEW_ROWS for name in models}
     return {name: Case(model, table_of(model.schema_, sizes[name])) for name, model in models.items()}
+
+
+def on_bits(attributes, classes, theta=None, **options):
+    """Return a forest that tests the bits of coded values, of clear rows or of flipped records."""
+    schema = schema_of(attributes, classes)
+    table = table_of(schema, FEW_ROWS)
+    labels = np.random.default_rng(5).choice(np.array(classes, dtype=object), FEW_ROWS)
+    if theta is None:
+        return RandomResponseForestClassifier(schema, n_trees=6, random_state=3, **options).fit(table, labels)
+    channel = RecordComplement(schema, theta=theta).channel
+    answers = perturb(table, channel, Secret.of_key(bytes(32)))
+    forest = RandomResponseForestClassifier(channel=channel, n_trees=6, cautious=False, random_state=3, **options)
+    return forest.fit(answers, labels)
 
 
 def _few_positive(model):

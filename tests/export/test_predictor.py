@@ -92,7 +92,7 @@ def test_a_row_of_another_length_is_refused(predictor, row):
 
 
 @pytest.mark.parametrize(
-    "document", ['{"format": "privet-model", "version": 1}', '{"format": "privet-predictor", "version": 4}']
+    "document", ['{"format": "privet-model", "version": 1}', '{"format": "privet-predictor", "version": 5}']
 )
 def test_a_document_of_another_format_or_version_is_refused(document):
     with pytest.raises(

@@ -35,8 +35,8 @@ def test_only_channels_with_an_epsilon_are_sound(name):
 def test_the_sentence_of_a_sound_channel_says_who_is_trusted_what_is_clear_and_what_is_assumed():
     channel = RandomizedResponse(SCHEMA, keep=0.75, columns=["owner"]).channel
     sentence = LocalGuarantee(channel).sentence
-    assert sentence.startswith("Given as they are, and protected by nothing: smoker, age, income and 2 more. Nobody had ")
-    assert "to be trusted with the rest: any answers of a person" in sentence
+    assert sentence.startswith("Given as they are, and protected by nothing: smoker, age, income and 2 more. Nobody")
+    assert "Nobody had to be trusted with the rest: any answers of a person" in sentence
     assert "up to a factor e^1.098612289 = 3.01 (pure local differential privacy, epsilon = 1.098612289; " in sentence
     two = RandomizedResponse(SCHEMA, keep=0.75, columns=["job", "owner"]).channel
     assert "the sum over 2 fields" in LocalGuarantee(two).sentence
@@ -52,8 +52,8 @@ def test_covered_missing_values_need_no_assumption():
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [("clear", "This model is not private: its rows were given as they are."),
-     ("uniform", "Given as they are, .*: smoker, job, .* None proven: age, income were disturbed .* but no epsilon bounds what an answer gives away."),
-     ("records", "Given as they are, and protected by nothing: smoker. None proven: a record was given as it is or with every bit flipped")],
+     ("uniform", "Given as they are, .*: smoker, job, .* None proven: age, income were .* but no epsilon bounds what"),
+     ("records", "Given as they are, .*: smoker. None proven: a record was given as it is or with every bit")],
 )  # fmt: skip
 def test_other_channels_say_that_nothing_is_proven(name, sentence):
     guarantee = LocalGuarantee(CHANNELS[name])

@@ -252,7 +252,11 @@ def test_the_tree_is_that_of_its_plain_twin(seed, strategy):
     answers, labels = answers[alone], labels[alone]
     schema = Schema(attributes, classes=["a", "b", "c"])
     model = ReconstructionTreeClassifier(
-        channel=Channel.of(schema, columns), strategy=strategy, min_rows=20, min_reconstructed=40, cautious=False,
+        channel=Channel.of(schema, columns),
+        strategy=strategy,
+        min_rows=20,
+        min_reconstructed=40,
+        cautious=False,
         random_state=seed,
     ).fit(answers, np.array(["a", "b", "c"])[labels])
     plain = PlainTree(columns, 3, model._limits(len(labels))).fit(answers.tolist(), labels.tolist())

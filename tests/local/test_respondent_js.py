@@ -1,6 +1,7 @@
 """The respondent's script answers as Python does: cell by cell under one secret, and by distribution."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from privet import Categorical, Numeric, Schema
 from privet.local import Channel, LaplaceNoise, RandomizedResponse, perturb
 from privet.local.columns import AddedNoise
 from privet.local.noise_law import LAWS
+from privet.local.promise import LocalGuarantee
 from tests.export.node import run_node
 from tests.local.people import SCHEMA, SECRET_KEY, channels, people, same_secret
 
@@ -201,3 +203,96 @@ def test_mistakes_are_told_without_a_value(tmp_path):
         assert part in sentence
         assert "44" not in sentence
         assert "maybe" not in sentence
+
+
+EPSILONS = """
+const told = {};
+for (const [name, channel] of Object.entries(channels)) {
+  const clear = [...channel.schema.attributes.map((a) => a.name), channel.schema.target]
+    .filter((name) => givenClear(channel).includes(name));
+  told[name] = [localEpsilon(channel), localEpsilon(channel, clear), givenClear(channel)].map((x) =>
+    x === Infinity ? "inf" : x);
+}
+console.log(JSON.stringify(told));
+""".replace("const told", 'const { givenClear, localEpsilon } = await import("./respondent.mjs");\nconst told', 1)
+PRICES = [1e-6, 0.05, 1 / 3, 1, 1.5, 4, 11, 25]
+
+
+def epsilon_channels():
+    random = {f"random {e:g}": RandomizedResponse(SCHEMA, epsilon=e, label=True).channel for e in PRICES}
+    noise = {f"noise {e:g}": LaplaceNoise(SCHEMA, epsilon=e).channel for e in PRICES[1:]}
+    scales = {f"scale {s:g}": LaplaceNoise(SCHEMA, scale=s, columns=["age"]).channel for s in (0.1, 1, 56, 84_000)}
+    kept = {"always kept": RandomizedResponse(SCHEMA, keep=1.0, columns=["owner"], label=True).channel}
+    return {**CHANNELS, **random, **noise, **scales, **kept}
+
+
+def test_epsilons_are_those_of_python_to_the_last_digit(tmp_path):
+    asked = epsilon_channels()
+    told = ask(EPSILONS, tmp_path, channels=asked)
+    for name, channel in asked.items():
+        whole, but_for_clear, clear = told[name]
+        as_they_are = LocalGuarantee(channel).as_they_are
+        expected = [channel.total_epsilon(), channel.total_epsilon([n for n in as_they_are if n != "whole records"])]
+        assert [whole, but_for_clear] == ["inf" if math.isinf(e) else e for e in expected], name
+        if channel.record is None:
+            assert clear == list(as_they_are), name
+    assert told["random 1"][0] == 1
+    assert told["always kept"][0] == "inf"
+
+
+LIMITS = """
+const tried = {};
+for (const [name, channel] of Object.entries(channels)) {
+  for (const limits of [{ maxEpsilon: 1 }, { maxEpsilon: 0.5 }, { maxEpsilon: 1, clear: ["age"] }, { maxepsilon: 1 },
+                        { maxEpsilon: "1" }, {}]) {
+    const pins = new Map();
+    const said = await answer(channel, secret, ...rows[0], pins, limits).then(() => "answered", (e) => e.message);
+    tried[`${name} ${JSON.stringify(limits)}`] = [said, pins.size];
+  }
+}
+console.log(JSON.stringify(tried));
+"""
+
+
+def test_a_respondent_refuses_what_costs_more_than_their_limit_before_anything_is_answered(tmp_path):
+    asked = {
+        "all": RandomizedResponse(SCHEMA, epsilon=1, label=True).channel,
+        "but age": RandomizedResponse(SCHEMA, epsilon=1, label=True, columns=SCHEMA.names[1:]).channel,
+        "kept": RandomizedResponse(SCHEMA, keep=1.0, label=True).channel,
+    }
+    tried = ask(LIMITS, tmp_path, channels=asked, rows=plain_rows(TABLE)[:1])
+    answered = {name for name, (said, _) in tried.items() if said == "answered"}
+    assert answered == {
+        'all {"maxEpsilon":1}', 'all {"maxEpsilon":1,"clear":["age"]}', 'but age {"maxEpsilon":1,"clear":["age"]}',
+        "all {}", "but age {}", "kept {}",
+    }  # fmt: skip
+    assert all(pinned == 0 for said, pinned in tried.values() if said != "answered")
+    assert tried['but age {"maxEpsilon":1}'][0].startswith("the channel gives age as it is, where the limit is 1")
+    assert tried['all {"maxEpsilon":0.5}'][0].startswith("the channel costs epsilon = 1, where the limit is 0.5")
+    assert "no limit is called" in tried['all {"maxepsilon":1}'][0]
+    assert "maxEpsilon is a number" in tried['all {"maxEpsilon":"1"}'][0]
+
+
+def test_a_page_without_https_is_told_so(tmp_path):
+    script = """
+    Object.defineProperty(globalThis, "crypto", { value: { getRandomValues: (bytes) => bytes } });
+    const said = await answer(channels.all, secret, ...rows[0]).catch((error) => error.message);
+    let made;
+    try { newSecret(); } catch (error) { made = error.message; }
+    console.log(JSON.stringify([said, made]));
+    """
+    asked = {"all": RandomizedResponse(SCHEMA, epsilon=1, label=True).channel}
+    for sentence in ask(script, tmp_path, channels=asked, rows=plain_rows(TABLE)[:1]):
+        assert sentence.endswith("open this page over https, or on localhost")
+
+
+def test_a_channel_that_always_keeps_is_warned_of(tmp_path):
+    script = """
+    const heard = [];
+    console.warn = (text) => heard.push(text);
+    await answer(channels.kept, secret, ...rows[0]);
+    console.log(JSON.stringify(heard));
+    """
+    asked = {"kept": RandomizedResponse(SCHEMA, keep=1.0, columns=["owner"]).channel}
+    (heard,) = ask(script, tmp_path, channels=asked, rows=plain_rows(TABLE)[:1])
+    assert heard == "privet: the channel always keeps owner: these answers are the clear values"

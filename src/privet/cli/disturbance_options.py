@@ -98,6 +98,14 @@ Clear: TypeAlias = Annotated[
         rich_help_panel=WHICH,
     ),
 ]  # fmt: skip
+MaxEpsilon: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--max-epsilon", metavar="NUMBER", help="Refuse a channel that costs more, or gives a field as it is that no "
+        "--clear names.",
+        show_default=False, rich_help_panel=STRENGTH,
+    ),
+]  # fmt: skip
 Label: TypeAlias = Annotated[bool, typer.Option("--label", help="Disturb the label too.", rich_help_panel=WHICH)]
 CoversMissing: TypeAlias = Annotated[
     bool, typer.Option("--covers-missing", help="Random answers hide missing values too.", rich_help_panel=WHICH)

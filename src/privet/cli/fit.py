@@ -58,6 +58,15 @@ def fit(
         str | None,
         typer.Option("--strategy", help="reconstruction-tree: by_class, local, global or none.", show_default=False),
     ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="With --channel: tells people apart; nobody may be in it twice.",
+            show_default=False,
+        ),
+    ] = None,
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,
     ledger: options.LedgerFile = None,
@@ -84,14 +93,14 @@ def fit(
     check_output(model_file, force=force, inputs=tuple(path for path in inputs if path is not None))
     spread = cluster.Cluster(dask, dask_tls_ca, dask_tls_cert, dask_tls_key)
     if is_local(method):
-        local = LocalOptions(method, channel, schema, strategy, trees, height, jobs)
+        local = LocalOptions(method, channel, schema, strategy, trees, height, jobs, person)
         model = local.estimator(_given(context), random_state)
         with output.working("reading the answers and growing trees"):
-            model.fit(local.checked(_only_file(rows, spread), model.channel))
+            local.fit(model, _only_file(rows, spread))
         save_paid(model, model_file, replace=force)
         _tell(model, method, model_file, as_json=as_json)
         return
-    refuse_what_is_not_local(method, channel, strategy)
+    refuse_what_is_not_local(method, channel, strategy, person)
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)

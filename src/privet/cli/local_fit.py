@@ -1,5 +1,6 @@
 """What ``privet fit`` does with answers that were disturbed at the source: it costs nothing further."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from privet.cli import output
 from privet.cli.options import check_known
-from privet.errors import ParameterError
+from privet.errors import NoGuaranteeWarning, ParameterError
 
 if TYPE_CHECKING:
     from privet.local import Channel
@@ -20,6 +21,10 @@ _NEEDS_CHANNEL = (
 _INFERRED = (
     "the channel's schema is marked as inferred in places, so answers, channel and model give away what was read from "
     "clear rows; the model records it as a leak"
+)
+NO_METHOD = (
+    "no method can fit answers through this channel: a field has too many values to be reconstructed; merge its rare "
+    "values in the schema"
 )
 # What a fit by a trusted curator has and this one has not.
 _OF_A_CURATOR = ("epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "part", "variant")
@@ -38,7 +43,7 @@ def refuse_local(method: str, why: str) -> None:
         raise ParameterError(f"--method {method} is grown from disturbed answers: {why}")
 
 
-def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | None) -> None:
+def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | None, person: str | None) -> None:
     """Refuse what only a method of disturbed records takes."""
     if channel is not None:
         check_known(method)
@@ -46,10 +51,11 @@ def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | 
 
         raise ParameterError(
             f"--method {method} is for clear rows of a trusted curator and knows no --channel; fit disturbed answers "
-            f"with --method {_fitting(Channel.load(channel))}"
+            f"with --method {' or '.join(fitting_methods(Channel.load(channel))[:1]) or 'none: no method can'}"
         )
-    if strategy is not None:
-        raise ParameterError(f"--strategy does not apply to {method}; leave it out, or choose another --method")
+    for option, value in (("--strategy", strategy), ("--id", person)):
+        if value is not None:
+            raise ParameterError(f"{option} does not apply to {method}; leave it out, or choose another --method")
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class LocalOptions:
     trees: int | None
     height: int | None
     jobs: int
+    person: str | None = None
 
     def estimator(self, given: Sequence[str], random_state: int | None) -> Any:
         """Return the unfitted model; ``given`` names the parameters that were on the command line."""
@@ -75,7 +82,7 @@ class LocalOptions:
         channel = Channel.load(self.channel)
         self._check_fits(channel)
         estimator = LOCAL_METHODS[self.method](
-            self.schema, channel=channel, random_state=random_state, n_jobs=self.jobs
+            self.schema, channel=channel, random_state=random_state, n_jobs=self.jobs, person=self.person
         )
         estimator.set_params(**self._asked_for(estimator.get_params()))
         estimator.check_parameters()
@@ -83,13 +90,16 @@ class LocalOptions:
             output.say(_INFERRED)
         return estimator
 
-    def checked(self, rows: Path, channel: "Channel") -> Path:
-        """Return the file of answers; one through another channel is refused, and one that looks so is remarked on."""
-        from privet.cli.answer_check import hint_at_other_rows, refuse_other_answers
+    def fit(self, model: Any, rows: Path) -> None:
+        """Fit to a file of answers; one through another channel is refused, and one that looks so is remarked on."""
+        from privet.cli.answer_check import refuse_other_answers
 
-        refuse_other_answers(rows, channel)
-        hint_at_other_rows(rows, channel)
-        return rows
+        refuse_other_answers(rows, model.channel)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoGuaranteeWarning)  # said below, in one line
+            model.fit(rows)
+        if model.guarantee_.doubts:
+            output.say(f"{model.guarantee_.reason}; make sure that `privet perturb` wrote them with this channel")
 
     def _refuse_a_curators(self, given: Sequence[str]) -> None:
         curators = [name for name in _OF_A_CURATOR if name in given]
@@ -99,10 +109,12 @@ class LocalOptions:
 
     def _check_fits(self, channel: "Channel") -> None:
         """Refuse a channel that another method is for, in the words of the command line."""
-        fitting = _fitting(channel)
-        if fitting != self.method and (channel.record is not None or channel.label is not None or _adds_noise(channel)):
+        fitting = fitting_methods(channel)
+        if not fitting:
+            raise ParameterError(NO_METHOD)
+        if self.method not in fitting:
             raise ParameterError(
-                f"answers through this channel cannot be fitted by --method {self.method}; choose --method {fitting}"
+                f"answers through this channel cannot be fitted by --method {self.method}; choose --method {fitting[0]}"
             )
 
     def _asked_for(self, known: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,13 +132,17 @@ class LocalOptions:
         return asked
 
 
-def _fitting(channel: "Channel") -> str:
-    """Return the method that answers through ``channel`` are for."""
-    whole = channel.record is not None or channel.label is not None
-    return "random-response-forest" if whole else "reconstruction-tree"
-
-
-def _adds_noise(channel: "Channel") -> bool:
+def fitting_methods(channel: "Channel") -> list[str]:
+    """Return the methods that can fit answers through ``channel``, the best first; none where none can."""
+    from privet.local.answer_matrix import MOST_ANSWERS
     from privet.local.columns import AddedNoise
+    from privet.local.random_answer import RandomAnswer
 
-    return any(isinstance(column, AddedNoise) for column in channel.columns)
+    if channel.record is not None:
+        return ["random-response-forest"]
+    if any(isinstance(column, RandomAnswer) and column.n_answers > MOST_ANSWERS for column in channel.columns):
+        return []
+    if any(isinstance(column, AddedNoise) for column in channel.columns):
+        return ["reconstruction-tree"]
+    both = ["reconstruction-tree", "random-response-forest"]
+    return both if channel.label is None else both[::-1]

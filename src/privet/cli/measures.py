@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from privet.cli import output
 from privet.cli.channel_table import print_channel
+from privet.cli.local_fit import NO_METHOD, fitting_methods
 
 if TYPE_CHECKING:
     from privet.local import Channel
@@ -29,15 +30,21 @@ def print_measures(channel: "Channel", rows: Path | None, person: str | None, *,
     with output.working("measuring"):
         found = measure(channel, None if rows is None else _table(rows, channel, person), person=person)
     if as_json:
-        output.print_json({**found.to_json(), "leaks": list(guarantee.leaks)})
+        clear = {"given_clear": list(guarantee.as_they_are)}
+        output.print_json(
+            {**clear, **found.to_json(), "fitted_by": fitting_methods(channel), "leaks": list(guarantee.leaks)}
+        )
         return
+    if guarantee.as_they_are:
+        output.print_text(f"Given as they are, which hides nothing: {', '.join(guarantee.as_they_are)}.")
     output.print_text(OWNERS_ONLY if found.from_rows else EVENLY)
-    if guarantee.given_clear:
-        output.print_text(f"Given as they are, which hides nothing: {', '.join(guarantee.given_clear)}.")
     if guarantee.leaks:
         output.print_text(f"Read from clear rows, and covered by no promise: {', '.join(guarantee.leaks)}.")
     output.print_text()
     print_channel(guarantee)
+    output.print_text()
+    fitting = " or ".join(f"--method {name}" for name in fitting_methods(channel))
+    output.print_text(f"Answers can be fitted by {fitting}." if fitting else f"Careful: {NO_METHOD}.")
     for name, sentence in found.not_promised.items():
         _print_measure(name, found, sentence)
     if found.local_epsilon is None:

@@ -12,6 +12,7 @@ from privet.cli.answers import write_answers
 from privet.cli.disturbance import Disturbance
 from privet.cli.disturbed_files import DisturbedFiles
 from privet.cli.files import stamp
+from privet.cli.local_fit import NO_METHOD, fitting_methods
 from privet.errors import ParameterError, PrivetError
 from privet.whole_file import whole_file
 
@@ -47,6 +48,7 @@ def perturb(
     keep: own.Keep = None,
     categories_epsilon: own.CategoriesEpsilon = None,
     theta: own.Theta = None,
+    max_epsilon: own.MaxEpsilon = None,
     bins: own.Bins = None,
     columns: own.Columns = None,
     clear: own.Clear = None,
@@ -72,7 +74,7 @@ def perturb(
         noise, privacy, confidence, scale, epsilon, keep, categories_epsilon, theta, bins, columns or (), clear or (),
         label, covers_missing, frequencies, infer_frequencies,
     )  # fmt: skip
-    source = _Source(asked, channel, schema, rows)
+    source = _Source(asked, channel, schema, rows, max_epsilon)
     if explain:
         from privet.cli.measures import print_measures
 
@@ -85,6 +87,7 @@ def perturb(
     if files.to_stdout and as_json:
         raise ParameterError("--json and the answers would both go to stdout; name a file for the answers with -o")
     described = source.channel()
+    source.check(described)
     _say_what_is_inferred(described)
     table = _write(described, files, person, keep_id=keep_id, lines=progress)
     _say_what_is_missing(table)
@@ -100,6 +103,7 @@ class _Source:
     published: Path | None
     schema: Path | None
     rows: Path | None
+    max_epsilon: float | None = None
 
     def channel(self) -> "Channel":
         from privet.local import Channel
@@ -108,13 +112,28 @@ class _Source:
             if self.asked.noise is None:
                 raise ParameterError(_NO_CHANNEL)
             return self.asked.channel(options.load_schema(self.schema), self.rows)
-        given = [*self.asked.given, *(["--schema"] if self.schema is not None else [])]
+        # With a limit of their own, respondents say what of a published channel they give as it is.
+        may_go = () if self.max_epsilon is None else ("--clear",)
+        given = [option for option in self.asked.given if option not in may_go]
+        given += ["--schema"] if self.schema is not None else []
         if given:
             raise ParameterError(f"{given[0]} does not go with --channel, which says all of it; leave one of them out")
         channel = Channel.load(self.published)
         if channel.is_clear:
             raise ParameterError(f"{str(self.published)!r} disturbs nothing; pass a channel that does")
         return channel
+
+    def check(self, channel: "Channel") -> None:
+        """Refuse a channel beyond the limit, or that no method can fit; say it loudly where it keeps everything."""
+        from privet.local.perturb import kept_fields, refuse_beyond
+        from privet.privacy.guarantee import few
+
+        if self.max_epsilon is not None:
+            refuse_beyond(self.max_epsilon, channel, self.asked.clear)
+        if kept := kept_fields(channel):
+            output.say(f"NOT PRIVATE: the channel always keeps {few(kept)}, so these answers are the clear values")
+        if not fitting_methods(channel):
+            raise ParameterError(NO_METHOD)
 
     def say_what_is_clear(self, channel: "Channel") -> None:
         """Name the attributes that nobody asked to be given as they are, and are."""
@@ -227,7 +246,8 @@ def _say_what_was_done(channel: "Channel", files: DisturbedFiles, *, as_json: bo
     described = None if files.channel is None else str(files.channel)
     if as_json:
         written = {"answers": str(files.answers), "channel": described, "secret": str(files.secret)}
-        output.print_json({**written, "guarantee": guarantee.to_json()})
+        methods = {"fitted_by": fitting_methods(channel)}
+        output.print_json({**written, **methods, "guarantee": guarantee.to_json()})
         return
     if files.to_stdout:  # where the answers are, and nothing else may be
         output.say(guarantee.sentence)
@@ -238,6 +258,7 @@ def _say_what_was_done(channel: "Channel", files: DisturbedFiles, *, as_json: bo
     output.print_text()
     print_channel(guarantee)
     output.print_text()
+    output.print_text(f"fitted by: {' or '.join(f'--method {name}' for name in fitting_methods(channel))}")
     output.print_text(f"answers: {files.answers}")
     if described is not None:
         output.print_text(f"channel: {described}")

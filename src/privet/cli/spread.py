@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from privet.checks import counted
 from privet.cli import output
-from privet.cli.answer_check import hint_at_other_values, refuse_other_answers
+from privet.cli.answer_check import refuse_other_answers
 from privet.cli.disturbance import meant
 from privet.cli.options import label_of
 from privet.counting.files import read_batches
@@ -24,6 +24,10 @@ from privet.schema import Attribute, Categorical, Label, Numeric
 from privet.schema.encoding import Encoder, numbers_of, without_dictionary
 
 _CELLS = 20
+_UNLIKE = (
+    "The answers do not look as if they had come through this channel: of a million honest collections at most one "
+    "looks so, and what is estimated from them means nothing."
+)
 _BAR_WIDTH = 30
 
 
@@ -45,7 +49,6 @@ class Spread:
         label = _label(channel, class_)
         refuse_other_answers(path, channel)
         answers = _values(path, channel, column, label)
-        hint_at_other_values(answers, disturbed, attribute)
         if isinstance(disturbed, RandomAnswer):
             found = reconstruct(answers, disturbed, attribute=attribute, method="invert")
         else:
@@ -82,6 +85,8 @@ class Spread:
         of_class = "" if self.label is None else f" of people with the label {self.label!r}"
         missing = f", {self.found.n_missing:,} more were missing" if self.found.n_missing else ""
         told = f"From {counted(self.found.n_values, 'answer')}{of_class}{missing}."
+        if not self.found.looks_answered:
+            told = f"{_UNLIKE} {told}"
         if self.found.standard_errors is not None:
             return f"{told} Estimates by the inverse of the channel, set to 0 where below, ± one standard error."
         if not self.found.n_steps:
@@ -99,6 +104,7 @@ class Spread:
             "missing": self.found.n_missing,
             "steps": self.found.n_steps,
             "converged": self.found.converged,
+            "looks_answered": self.found.looks_answered,
             "cells": [self._cell(j) for j in range(len(self.found.estimate))],
             "disturbed_below": below,
             "disturbed_above": above,

@@ -5,7 +5,7 @@ turns into probabilities. Both stand in the same trees, so that one walk serves 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from privet.tree.vote import SummedCounts
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
+    from privet.local.coding import Coding
 
 # JavaScript has doubles only: whole numbers up to here are exact, and so are sums that stay below.
 MAX_VOTES = 2**53
@@ -41,11 +42,14 @@ class LeafSums:
         Per attribute, the cell of each of its codes; that of missing values is the last.
     weights : int64 array
         Leaves x classes.
+    coding : Coding, optional
+        Where the trees test bits of coded values: what each value is in bits.
     """
 
     forest: Forest
     cell_of: tuple[NDArray[np.int64], ...]
     weights: NDArray[np.int64]
+    coding: "Coding | None" = field(default=None, kw_only=True)
 
     def borders(self, attributes: Sequence[Attribute]) -> list[Borders]:
         """Return the borders between the cells of each attribute that is a number, None for the others."""
@@ -84,15 +88,10 @@ class WeightSums(LeafSums):
 def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     """Return what ``model`` adds up; refuse one that decides in another way, or whose sums a double cannot hold."""
     check_is_fitted(model)
-    if "coding_" in vars(model):
-        raise ParameterError(
-            f"{type(model).__name__} cannot be exported: its trees ask for bits of coded values, which exported "
-            "predictors do not know; save it with save() and predict with privet"
-        )
     # A subclass may add up in another way, so only the classes themselves will do.
     vote, weights = vars(model).get("_vote"), vars(model).get("leaf_weights_")
     if type(vote) is SummedCounts:
-        return _of_counts(vote, model.schema_.attributes)
+        return _of_counts(vote, model.schema_.attributes, vars(model).get("coding_"))
     if type(weights) is LeafWeights:
         return _of_weights(weights, vars(model)["released_"])
     raise ParameterError(
@@ -101,7 +100,7 @@ def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     )
 
 
-def _of_counts(vote: SummedCounts, attributes: Sequence[Attribute]) -> CountSums:
+def _of_counts(vote: SummedCounts, attributes: Sequence[Attribute], coding: "Coding | None") -> CountSums:
     heaviest = int(vote.weights.sum(axis=1).max())
     if vote.forest.n_trees * heaviest > MAX_VOTES:
         raise ParameterError(
@@ -109,7 +108,7 @@ def _of_counts(vote: SummedCounts, attributes: Sequence[Attribute]) -> CountSums
             "exact; predict with privet instead"
         )
     cell_of = tuple(np.arange(a.n_values + 1) for a in attributes)
-    return CountSums(vote.forest, cell_of, vote.weights[vote.forest.leaves], vote.otherwise)
+    return CountSums(vote.forest, cell_of, vote.weights[vote.forest.leaves], vote.otherwise, coding=coding)
 
 
 def _of_weights(model: LeafWeights, released: Released) -> WeightSums:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from privet.errors import ParameterError
 from privet.export.binary_nodes import BinaryNodes
-from privet.export.leaf_sums import CountSums, WeightSums, leaf_sums
+from privet.export.leaf_sums import Borders, CountSums, WeightSums, leaf_sums
 from privet.schema import Attribute, Categorical
 from privet.schema.attribute import label_kind
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
+    from privet.local.coding import Coding
 
 # The oldest versions that have all operators used here, so that more runtimes can read the file.
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 8
@@ -42,8 +43,13 @@ def onnx_model(model: "PrivateClassifier") -> Any:
     sums, attributes = leaf_sums(model), model.schema_.attributes
     _check_size(sums.forest.n_nodes)
     graph = _Graph(model.schema_.names)
-    features = _features(graph, attributes, sums.cell_of)
-    leaves = _leaves(graph, features, BinaryNodes.of(sums.forest, sums.borders(attributes)))
+    borders = sums.borders(attributes)
+    _inputs(graph, attributes)
+    if sums.coding is None:
+        features = _features(graph, attributes, sums.cell_of)
+    else:
+        features, borders = _bits(graph, attributes, borders, sums.coding), [np.array([0.5])] * sums.coding.n_bits
+    leaves = _leaves(graph, features, BinaryNodes.of(sums.forest, borders))
     shares = _shares(graph, leaves, sums) if isinstance(sums, CountSums) else _chances(graph, leaves, sums)
     _outputs(graph, shares, model.classes_)
     proto = helper.make_model(
@@ -93,11 +99,41 @@ def _features(graph: _Graph, attributes: tuple[Attribute, ...], cell_of: tuple[N
         _category_cells(graph, a, own) if isinstance(a, Categorical) else a.name
         for a, own in zip(attributes, cell_of, strict=True)
     ]
+    return graph.add("Concat", *columns, axis=1)
+
+
+def _inputs(graph: _Graph, attributes: tuple[Attribute, ...]) -> None:
     for attribute in attributes:
         text = isinstance(attribute, Categorical) and label_kind(attribute.categories[0]) == "text"
         kind = _onnx().TensorProto.STRING if text else _onnx().TensorProto.DOUBLE
         graph.inputs.append(_onnx().helper.make_tensor_value_info(attribute.name, kind, ["rows", 1]))
-    return graph.add("Concat", *columns, axis=1)
+
+
+def _bits(graph: _Graph, attributes: tuple[Attribute, ...], borders: list[Borders], coding: "Coding") -> str:
+    """Return the table of bits that trees on coded values look at."""
+    double, int64 = _onnx().TensorProto.DOUBLE, _onnx().TensorProto.INT64
+    columns = []
+    for attribute, cuts, code in zip(attributes, borders, coding.codes, strict=True):
+        if isinstance(attribute, Categorical):
+            cell = _category_cells(graph, attribute, np.arange(attribute.n_values + 1))
+        else:
+            cell = _number_cell(graph, attribute.name, np.empty(0) if cuts is None else cuts)
+        table = graph.constant(code.bits_of_value.astype(np.float64))
+        found = graph.add("Gather", table, graph.add("Cast", cell, to=int64))  # rows x 1 x bits
+        columns.append(graph.add("Squeeze", found, graph.constant(np.array([1]))))
+    return graph.add("Cast", graph.add("Concat", *columns, axis=1), to=double)
+
+
+def _number_cell(graph: _Graph, name: str, cuts: NDArray[np.float64]) -> str:
+    """Return the number of cuts up to a value, and one more for a missing one than there are cells."""
+    double = _onnx().TensorProto.DOUBLE
+    # Without a cut, an infinite one that no number exceeds keeps the sum from being empty.
+    shown = cuts if len(cuts) else np.array([np.inf])
+    reached = graph.add("GreaterOrEqual", name, graph.constant(shown[None, :]))
+    if not len(cuts):
+        reached = graph.add("And", reached, graph.constant(np.zeros((1, 1), dtype=np.bool_)))
+    count = graph.add("ReduceSum", graph.add("Cast", reached, to=double), graph.constant(np.array([1])), keepdims=1)
+    return graph.add("Where", graph.add("IsNaN", name), graph.constant(np.array([len(cuts) + 1.0])), count)
 
 
 def _category_cells(graph: _Graph, attribute: Categorical, cells: NDArray[np.int64]) -> str:

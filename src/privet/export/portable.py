@@ -18,9 +18,10 @@ from privet.tree.forest import Forest
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
+    from privet.local.coding import Coding
 
-# Version 1 knew no continuous node with a child per cell, and version 2 no kind but counts.
-FORMAT, VERSION = "privet-predictor", 3
+# Version 1 knew no continuous node with a child per cell, version 2 no kind but counts, and version 3 no bits.
+FORMAT, VERSION, VERSION_OF_BITS = "privet-predictor", 3, 4
 # More than any attribute has cells, so that a pair of attribute and cut is one number.
 _CUT_SPAN = 2**17
 
@@ -43,21 +44,32 @@ def portable_document(model: "PrivateClassifier") -> dict[str, Any]:
     """
     sums, schema = leaf_sums(model), model.schema_
     forest = sums.forest
-    cuts, cut_of_node = _used_cuts(forest, sums.borders(schema.attributes))
+    borders = sums.borders(schema.attributes)
+    if sums.coding is None:
+        cuts, cut_of_node = _used_cuts(forest, borders)
+    else:
+        cuts, cut_of_node = [[] if own is None else own.tolist() for own in borders], []
     parts = zip(schema.attributes, cuts, sums.cell_of, strict=True)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if sums.coding is None else VERSION_OF_BITS,
         "software": f"privet {__version__}",
         "guarantee": model.guarantee_.sentence,
         "target": schema.target,
         "classes": model.classes_.tolist(),
         "attributes": [_attribute(*part) for part in parts],
+        **({} if sums.coding is None else {"bits": _bits(sums.coding)}),
         "trees": {"count": forest.n_trees, "attribute": forest.attribute.tolist(), "cut": cut_of_node},
         "kind": sums.kind,
         "leaf_weights": sums.weights.ravel().tolist(),
         **sums.entries(),
     }
+
+
+def _bits(coding: "Coding") -> list[dict[str, Any]]:
+    """Return what trees test instead of attributes: of which attribute each bit is, and what it is for every code."""
+    of_codes = [bits for code in coding.codes for bits in code.bits_of_value.T.tolist()]
+    return [{"attribute": a, "of_code": of} for a, of in zip(coding.attribute_of_bit.tolist(), of_codes, strict=True)]
 
 
 def json_lines(document: dict[str, Any]) -> list[str]:

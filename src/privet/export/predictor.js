@@ -26,7 +26,8 @@
       if (inOrder && row.length !== attributes.length) {
         throw new RangeError("a row needs one value per attribute, " + attributes.length + " in all");
       }
-      return attributes.map(({ name }, j) => coders[j](inOrder ? row[j] : valueIn(row, name)));
+      const codes = attributes.map(({ name }, j) => coders[j](inOrder ? row[j] : valueIn(row, name)));
+      return model.bits ? model.bits.map(({ attribute, of_code: ofCode }) => ofCode[codes[attribute]]) : codes;
     }
 
     return { predict, predictProba };
@@ -109,7 +110,7 @@
   }
 
   // Where a node leads: an inner one to the first of its children, a leaf to the first of its weights.
-  function readTrees({ attributes, classes, trees, leaf_weights: weights, step = 1 }) {
+  function readTrees({ attributes, bits, classes, trees, leaf_weights: weights, step = 1 }) {
     const attribute = Int32Array.from(trees.attribute);
     const cut = new Int32Array(attribute.length).fill(-1);
     const leadsTo = new Int32Array(attribute.length);
@@ -122,7 +123,9 @@
         nextWeight += classes.length;
       } else {
         const asked = attributes[attribute[node]];
-        if (asked.cuts) {
+        if (bits) {
+          cut[node] = 0;
+        } else if (asked.cuts) {
           cut[node] = trees.cut[nextCut];
           nextCut += 1;
         }

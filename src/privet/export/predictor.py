@@ -21,7 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-FORMAT, VERSIONS = "privet-predictor", (1, 2, 3)
+FORMAT, VERSIONS = "privet-predictor", (1, 2, 3, 4)
 LEAF = -1
 BAD_DATA, CLOSED_PIPE = 3, 141
 TRUTH = {**dict.fromkeys(["true", "True", "TRUE", "1"], True), **dict.fromkeys(["false", "False", "FALSE", "0"], False)}
@@ -38,7 +38,8 @@ class Predictor:
         self._coders = [_coder(attribute) for attribute in self.attributes]
         self._n_trees: int = document["trees"]["count"]
         self._attribute: list[int] = document["trees"]["attribute"]
-        self._cut, self._leads_to = _trees(self.attributes, document["trees"])
+        self._bits: list[dict[str, Any]] | None = document.get("bits")
+        self._cut, self._leads_to = _trees(self.attributes, document["trees"], on_bits=self._bits is not None)
         self._start, step, self._shares = _summing(document)
         flat, n_classes = [weight * step for weight in document["leaf_weights"]], len(self.classes)
         self._weights = [flat[start : start + n_classes] for start in range(0, len(flat), n_classes)]
@@ -65,7 +66,8 @@ class Predictor:
             row = [_value_in(row, attribute["name"]) for attribute in self.attributes]
         if len(row) != len(self.attributes):
             raise ValueError(f"a row needs one value per attribute, {len(self.attributes)} in all")
-        return [coder(value) for coder, value in zip(self._coders, row)]  # noqa: B905 - Python 3.9 has no strict
+        codes = [coder(value) for coder, value in zip(self._coders, row)]  # noqa: B905 - Python 3.9 has no strict
+        return codes if self._bits is None else [bit["of_code"][codes[bit["attribute"]]] for bit in self._bits]
 
     def _sums(self, codes: list[int]) -> list[float]:
         attributes, cuts, leads_to = self._attribute, self._cut, self._leads_to
@@ -101,13 +103,16 @@ def _parts(numbers: list[float]) -> list[float]:
     return [number / total for number in numbers]
 
 
-def _trees(attributes: list[dict[str, Any]], trees: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+def _trees(attributes: list[dict[str, Any]], trees: Mapping[str, Any], *, on_bits: bool) -> tuple[list[int], list[int]]:
     """Return every node's cut, -1 for none, and where it leads: to its first child, or to its number among leaves."""
     n_codes = [len(a["cuts"]) + 2 if "cuts" in a else _cells(a)[-1] + 2 for a in attributes]
     numeric_cuts = iter(trees["cut"])
     cut, leads_to, next_child, next_leaf = [], [], trees["count"], 0
     for attribute in trees["attribute"]:
-        cut.append(next(numeric_cuts) if attribute != LEAF and "cuts" in attributes[attribute] else -1)
+        if attribute == LEAF or (not on_bits and "cuts" not in attributes[attribute]):
+            cut.append(-1)
+        else:
+            cut.append(0 if on_bits else next(numeric_cuts))
         leads_to.append(next_leaf if attribute == LEAF else next_child)
         if attribute == LEAF:
             next_leaf += 1

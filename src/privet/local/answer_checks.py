@@ -18,8 +18,8 @@ from privet.local.channel import Channel
 from privet.local.columns import AddedNoise, Clear, ColumnChannel, midpoints_of
 from privet.local.complement import Complement
 from privet.local.random_answer import RandomAnswer
-from privet.schema import Attribute, Categorical, Numeric
-from privet.schema.encoding import numbers_of, without_dictionary
+from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema.encoding import Encoder, numbers_of, without_dictionary
 from privet.schema.table import as_arrow, columns_of
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ def refuse_impossible_values(values: Any, column: ColumnChannel, attribute: Attr
         return
     if isinstance(attribute, Categorical):
         found = without_dictionary(as_arrow(values, attribute.name))
-        known = np.asarray(found.is_null()) | (_codes(values, attribute) < attribute.n_values)
+        known = np.asarray(found.is_null()) | (codes_of(values, attribute) < attribute.n_values)
         _refuse(~known, f"hold a value in {attribute.name!r} that is none of its categories")
         return
     numbers = _numbers(values, attribute.name)
@@ -192,7 +192,7 @@ def _log_choose(n: int, k: int) -> float:
 
 def _asked(values: Any, column: AddedNoise | RandomAnswer, attribute: Attribute) -> _Asked:
     if isinstance(column, RandomAnswer):
-        codes = _codes(values, attribute)
+        codes = codes_of(values, attribute)
         return _answered_at_random(attribute.name, np.where(codes < column.n_answers, codes, -1), column)
     numbers = _numbers(values, attribute.name)
     place = np.where(np.isnan(numbers), -1, _places(numbers, column)[0] + column.reach).astype(np.int64)
@@ -304,7 +304,11 @@ def _numbers(values: Any, name: str) -> Floats:
     return np.asarray(numbers_of(without_dictionary(as_arrow(values, name)), name), dtype=np.float64)
 
 
-def _codes(values: Any, attribute: Attribute) -> Ints:
-    from privet.local.reconstruct import codes_of
+def codes_of(values: Any, attribute: Attribute) -> NDArray[np.int64]:
+    """Return the code of every value of a column; that of missing values is the attribute's last."""
+    import pyarrow as pa
 
-    return codes_of(values, attribute)
+    # An encoder is for tables with a label; this one is never asked for it.
+    schema = Schema([attribute], classes=("no", "yes"), target=f"label of {attribute.name}")
+    table = pa.table({attribute.name: as_arrow(values, attribute.name)})
+    return Encoder(schema).encode(table)[:, 0].astype(np.int64)

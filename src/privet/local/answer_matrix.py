@@ -21,7 +21,7 @@ _MOST_SEEN = 4_096
 # Cells that a range with borders of its own choice is seen in, where its narrowest cell asks for more.
 _MOST_INNER = 500
 # A k x k matrix of more would not fit in memory.
-_MOST_ANSWERS = 4_096
+MOST_ANSWERS = 4_096
 _CACHED = 64
 
 
@@ -79,9 +79,9 @@ def noise_matrix(column: AddedNoise, cells: Numeric, mass: Mass = "interval") ->
 
 def random_answer_matrix(column: RandomAnswer) -> Floats:
     """Return the chance of each answer for each value."""
-    if column.n_answers > _MOST_ANSWERS:
+    if column.n_answers > MOST_ANSWERS:
         raise ParameterError(
-            f"{column.field!r} has more than {_MOST_ANSWERS:,} answers, too many to reconstruct; merge its rare values"
+            f"{column.field!r} has more than {MOST_ANSWERS:,} answers, too many to reconstruct; merge its rare values"
         )
     return column.matrix
 

@@ -7,7 +7,7 @@ field, and for the label or the whole record where those are disturbed.
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,11 +19,14 @@ from privet.local.columns import Clear, ColumnChannel, column_from_json
 from privet.local.complement import Complement
 from privet.local.random_answer import RandomAnswer, answer_from_json
 from privet.local.secret import CLEAR, fingerprint_of
-from privet.schema import Attribute, Schema
+from privet.privacy.guarantee import rounded_up
+from privet.schema import Attribute, Categorical, Schema
 from privet.whole_file import whole_file
 
 _FORMAT, _VERSION = "privet-channel", 1
 _KEYS = {"format", "version", "schema", "fields", "label", "record", "leaks"}
+# To how many digits an epsilon is stated: a channel stays this much below what was asked for, which need not show.
+DIGITS = 10
 # What a whole record is called among the fields that draw answers; no field can have an empty name.
 RECORD = ""
 
@@ -131,6 +134,21 @@ class Channel:
         answers = [column for column in self.columns if not isinstance(column, Clear)]
         costs = [column.local_epsilon for column in [*answers, *([self.label] if self.label else [])]]
         return math.fsum(costs) if costs else math.inf
+
+    def total_epsilon(self, clear: Collection[str] = ()) -> float:
+        """Return what a person's whole answer costs: rounded up as promises state it, the same in respondent.js.
+
+        It is infinite where a field has no local epsilon, is always kept, or is given as it is; not for the fields
+        ``clear``, of which their owner says that they need not be hidden.
+        """
+        if self.record is not None:
+            return math.inf
+        given = {c.attribute.name: c for c in self.columns if isinstance(c, Clear)}
+        if self.label is None:
+            given[self.schema.target] = Clear(Categorical(self.schema.target, self.schema.classes))
+        costs = [field.local_epsilon for name, field in {**given, **self.fields}.items() if name not in clear]
+        total = math.fsum(costs)
+        return total if total in (0.0, math.inf) else float(rounded_up(total, DIGITS))
 
     @property
     def fields(self) -> dict[str, Any]:

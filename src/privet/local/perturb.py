@@ -1,18 +1,22 @@
 """The respondent's side: a clear table in, the answers that may leave out."""
 
 import hashlib
-from collections.abc import Sequence
+import math
+import warnings
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import DataError, ParameterError
+from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.local.channel import RECORD, Channel
 from privet.local.columns import AddedNoise, Clear, IntervalMembership, labels_of
 from privet.local.complement import Complement
+from privet.local.number_checks import is_number
 from privet.local.random_answer import RandomAnswer
 from privet.local.secret import Secret, fingerprint_of, persons_in_json
+from privet.privacy.guarantee import few
 from privet.schema import Attribute, Numeric
 from privet.schema.encoding import Encoder, numbers_of
 from privet.schema.persons import Persons
@@ -21,7 +25,15 @@ from privet.schema.table import as_arrow, column_names, column_of, columns_of
 Columns = dict[str, NDArray[Any]]
 
 
-def perturb(table: Any, channel: Channel, secret: Secret, *, person: str | None = None) -> Any:
+def perturb(
+    table: Any,
+    channel: Channel,
+    secret: Secret,
+    *,
+    person: str | None = None,
+    max_epsilon: float | None = None,
+    clear: Collection[str] = (),
+) -> Any:
     """Return the answers that a table's people give through ``channel``; a table of the same make.
 
     Parameters
@@ -36,8 +48,58 @@ def perturb(table: Any, channel: Channel, secret: Secret, *, person: str | None 
     person : str, optional
         The column that says whose row it is; it decides the answers and is left out of the result. Without one a
         person is told by their place in this very table: a table in which anything has changed is answered anew.
+    max_epsilon : float, optional
+        The owner's own limit: a channel that costs more is refused, and so is one that gives a field as it is.
+    clear : collection of str
+        With a limit, the fields that may be given as they are.
     """
+    if max_epsilon is not None:
+        refuse_beyond(max_epsilon, channel, clear)
+    elif channel_keeps := kept_fields(channel):
+        warnings.warn(
+            f"the channel always keeps {few(channel_keeps)}: these answers are the clear values; set max_epsilon to "
+            "refuse such channels",
+            PrivacyLeakWarning, stacklevel=2,
+        )  # fmt: skip
     return like(table, Respondents(channel, secret, person).answers(table))
+
+
+def refuse_beyond(max_epsilon: float, channel: Channel, clear: Collection[str] = ()) -> None:
+    """Refuse a channel that costs its respondents more than their own limit; nothing is answered."""
+    if not isinstance(channel, Channel):
+        raise ParameterError("channel must be a Channel; load a published one with Channel.load(path)")
+    if not is_number(max_epsilon) or not max_epsilon > 0:
+        raise ParameterError(f"max_epsilon={max_epsilon!r} must be a number above 0; smaller hides more")
+    if isinstance(clear, str):
+        raise ParameterError(f"clear must be a list of names; write [{clear!r}]")
+    costs = channel.total_epsilon(clear)
+    if costs <= max_epsilon:
+        return
+    if math.isfinite(costs):
+        raise ParameterError(
+            f"the channel costs epsilon = {costs!r}, more than the limit of {max_epsilon!r}; ask for one that hides "
+            "more"
+        )
+    loose = [name or "the record as a whole" for name in unbounded_fields(channel) if name not in clear]
+    raise ParameterError(
+        f"the channel gives {few(loose)} without any bound, where the limit is epsilon = {max_epsilon!r}; ask for a "
+        "channel that hides more, or name what need not be hidden as clear"
+    )
+
+
+def unbounded_fields(channel: Channel) -> list[str]:
+    """Return the fields that no local epsilon bounds, the label first: given as they are, always kept, or loosely."""
+    target = channel.schema.target
+    if channel.record is not None:
+        return [*([] if channel.record.flips_label else [target]), RECORD]
+    names = [target, *channel.schema.names]
+    return [name for name in names if name not in channel.fields or math.isinf(channel.fields[name].local_epsilon)]
+
+
+def kept_fields(channel: Channel) -> list[str]:
+    """Return the fields that go through the channel and come out as they were, whatever is drawn."""
+    names = {RECORD: "whole records"}
+    return [names.get(name, name) for name, field in channel.fields.items() if getattr(field, "keep", 0) == 1]
 
 
 class Respondents:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from privet.errors import ChannelError, ModelFileError
 from privet.estimator import public_facts
-from privet.local.channel import Channel
+from privet.local.channel import DIGITS, Channel
 from privet.local.columns import Clear, ColumnChannel, IntervalMembership
 from privet.local.complement import Complement
 from privet.local.random_answer import RandomAnswer
@@ -19,8 +19,6 @@ from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, all_text, few, i
 
 NOBODY = "nobody: values are disturbed before they leave their owner"
 CONFIDENCES = (0.5, 0.95, 0.999)
-# A channel stays this much below the epsilon that was asked for, which need not show.
-DIGITS = 10
 # What a guarantee is about; the other entries put it in words.
 _FACTS = ("local_epsilon", "delta", "mode", "fields", "given_clear", "leaks")
 

@@ -13,15 +13,15 @@ from threadpoolctl import threadpool_limits
 
 from privet.checks import check_whole
 from privet.errors import DataError, ParameterError
+from privet.local.answer_checks import codes_of, doubts_about_values, refuse_impossible_values
 from privet.local.answer_matrix import Mass, noise_matrix, random_answer_matrix
 from privet.local.bayes_iteration import MAX_STEPS, TOLERANCE, iterate
 from privet.local.columns import AddedNoise, Clear, ColumnChannel, IntervalMembership, edges_of, labels_of
 from privet.local.number_checks import is_number
 from privet.local.random_answer import RandomAnswer
-from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema import Attribute, Categorical, Numeric
 from privet.schema.attribute import Label
-from privet.schema.encoding import Encoder, numbers_of
-from privet.schema.table import as_arrow
+from privet.schema.encoding import numbers_of
 
 Floats = NDArray[np.float64]
 
@@ -52,6 +52,8 @@ class Reconstruction:
         Whether it came to its end before the last step allowed.
     unclipped, standard_errors : float array or None
         After channel inversion, the unbiased estimate, which may lie below 0, and how far chance takes it.
+    looks_answered : bool
+        Whether the values look as if they had come through the channel; else the estimate means nothing.
     """
 
     attribute: Attribute
@@ -64,6 +66,7 @@ class Reconstruction:
     converged: bool = True
     unclipped: Floats | None = None
     standard_errors: Floats | None = None
+    looks_answered: bool = True
 
     @property
     def edges(self) -> Floats | None:
@@ -128,16 +131,29 @@ def reconstruct(
     if not isinstance(channel, (AddedNoise, RandomAnswer, IntervalMembership, Clear)):
         raise ParameterError("channel must be that of one column, such as one of a Channel's columns")
     if isinstance(channel, RandomAnswer):
-        return _of_random_answers(values, channel, attribute, method, int(max_steps), tolerance)
-    if method == "invert":
+        own = _attribute_for(channel, attribute)
+    elif method == "invert":
         raise ParameterError('method="invert" is for randomized response; noise on numbers needs "iterate"')
+    else:
+        own = channel.attribute
+    refuse_impossible_values(values, channel, own)
+    found = _found(values, channel, own, bins, mass, method, int(max_steps), tolerance)
+    return replace(found, looks_answered=not doubts_about_values(values, channel, own))
+
+
+def _found(
+    values: Any, channel: ColumnChannel, attribute: Attribute, bins: int | None, mass: Mass, method: str,
+    max_steps: int, tolerance: float,
+) -> Reconstruction:  # fmt: skip
+    if isinstance(channel, RandomAnswer):
+        return _of_random_answers(values, channel, attribute, method, max_steps, tolerance)
     if isinstance(channel.attribute, Categorical):
         return _of_clear(codes_of(values, channel.attribute), channel.attribute)
     numbers = np.asarray(numbers_of(values, channel.attribute.name), dtype=np.float64)
     if not isinstance(channel, AddedNoise):
         cells = _cells(channel, channel.attribute, bins, int(np.count_nonzero(~np.isnan(numbers))))
         return _of_clear(codes_of(numbers, cells), cells)
-    return _of_noisy_numbers(numbers, channel, bins, mass, int(max_steps), tolerance)
+    return _of_noisy_numbers(numbers, channel, bins, mass, max_steps, tolerance)
 
 
 def intervals_for(n_values: int) -> int:
@@ -157,14 +173,18 @@ def _of_noisy_numbers(
     return _iterated(made, matrix.chances, max_steps, tolerance)
 
 
-def _of_random_answers(
-    values: Any, channel: RandomAnswer, attribute: Attribute | None, method: str, max_steps: int, tolerance: float
-) -> Reconstruction:
+def _attribute_for(channel: RandomAnswer, attribute: Attribute | None) -> Attribute:
     if attribute is None or attribute.n_values + channel.covers_missing != channel.n_answers:
         raise ParameterError(
             f"a randomized response to {channel.field!r} does not know what its answers stand for; "
             "pass attribute=, as the schema has it"
         )
+    return attribute
+
+
+def _of_random_answers(
+    values: Any, channel: RandomAnswer, attribute: Attribute, method: str, max_steps: int, tolerance: float
+) -> Reconstruction:
     codes = codes_of(values, attribute)
     observed = np.bincount(codes, minlength=attribute.n_values + 1)[: channel.n_answers]
     n_values = _some(int(observed.sum()))
@@ -224,13 +244,3 @@ def _some(n_values: int) -> int:
     if not n_values:
         raise DataError("there are no answers to reconstruct from; pass at least one that is not missing")
     return int(n_values)
-
-
-def codes_of(values: Any, attribute: Attribute) -> NDArray[np.int64]:
-    """Return the code of every value of a column; that of missing values is the attribute's last."""
-    import pyarrow as pa
-
-    # An encoder is for tables with a label; this one is never asked for it.
-    schema = Schema([attribute], classes=("no", "yes"), target=f"label of {attribute.name}")
-    table = pa.table({attribute.name: as_arrow(values, attribute.name)})
-    return Encoder(schema).encode(table)[:, 0].astype(np.int64)

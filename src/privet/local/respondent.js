@@ -1,10 +1,16 @@
 // The respondent's side of privet in a page, or in node from version 18 on (there as respondent.mjs): a clear record
 // in, the answers that may leave out. Nothing is sent and nothing is stored here.
 //
-//   import { answer, newSecret } from "./respondent.js";
+//   import { answer, givenClear, localEpsilon, newSecret } from "./respondent.js";
+//   givenClear(channel);         // what is given as it is, the label first: show it before anything is asked
+//   localEpsilon(channel);       // what all answers cost together; Infinity where a field has no bound
 //   const secret = newSecret();  // 32 bytes that stay with the person: keep them, or never ask again
 //   const pins = new Map();      // keep it beside the secret
-//   await answer(channel, secret, "ann", { age: 44, sex: "female" }, pins);
+//   await answer(channel, secret, "ann", { age: 44, sex: "female" }, pins, { maxEpsilon: 1 });
+//
+// `maxEpsilon` is the person's own limit: a channel that costs more is refused before anything is answered, and so is one
+// that gives a field as it is, unless `clear` names it: { maxEpsilon: 1, clear: ["age"] }. Serve the page over https:
+// browsers lend their cryptography to secure pages only, and on others whoever is on the line can change this script.
 //
 // `channel` is the published description, as JSON.parse returns it. The same secret, person, channel and value give the
 // same answer whenever they are asked, here and in privet's Python. A second channel for a field would be a second
@@ -28,16 +34,62 @@ const utf8 = new TextEncoder();
 
 /** Return a new secret from the system's secure generator. */
 export function newSecret() {
+  checkSecure();
   return crypto.getRandomValues(new Uint8Array(KEY_BYTES));
 }
 
 /** Return the answers that a person with this clear record gives through the channel. */
-export async function answer(channel, secret, person, record, pins = null) {
+export async function answer(channel, secret, person, record, pins = null, limits = {}) {
+  const strange = Object.keys(limits).find((name) => name !== "maxEpsilon" && name !== "clear");
+  check(strange === undefined, `no limit is called ${JSON.stringify(strange)}; pass maxEpsilon and clear`);
+  check(pins === null || pins instanceof Map, "pins are a Map, or null; limits come after them");
   const { pinned, answers } = await ready(channel);
+  if (limits.maxEpsilon !== undefined) refuseBeyond(channel, limits);
+  else if (alwaysKept(channel).length) {
+    console.warn(`privet: the channel always keeps ${alwaysKept(channel).join(", ")}: these answers are the clear values`);
+  }
   const draw = await drawer(secret, person);
   const asked = answers(record);
   if (pins) pin(pins, pinned);
   return asked(draw);
+}
+
+/**
+ * Return what all answers of a person cost together, rounded up to ten digits as privet states it. It is Infinity where a
+ * field has no local epsilon, is always kept, or is given as it is and not named in `clear`.
+ */
+export function localEpsilon(channel, clear = []) {
+  checkFormat(channel);
+  const { schema, fields, label, record } = channel;
+  if (record !== null) return Infinity;
+  const asked = [...fields, label ?? { field: schema.target, channel: "clear" }];
+  const costs = asked.flatMap((own, j) => (clear.includes(own.field) ? [] : [epsilonOf(own, schema.attributes[j])]));
+  const total = costs.reduce((sum, cost) => sum + cost, 0);
+  return total === 0 || total === Infinity ? total : roundedUp(total);
+}
+
+/** Return the fields that everybody can read, the label first: those given as they are, and those always kept. */
+export function givenClear(channel) {
+  checkFormat(channel);
+  const { schema, fields, label, record } = channel;
+  const hidesLabel = label !== null || record?.flips_label;
+  const clear = fields.filter((own) => record === null && own.channel === "clear").map((own) => own.field);
+  const names = new Set([...clear, ...alwaysKept(channel), ...(hidesLabel ? [] : [schema.target])]);
+  return [...names].sort((one, other) => Number(other === schema.target) - Number(one === schema.target));
+}
+
+function alwaysKept({ fields, label, record }) {
+  if (record !== null) return record.keep === 1 ? ["whole records"] : [];
+  return [...(label === null ? [] : [label]), ...fields].filter((own) => own.keep === 1).map((own) => own.field);
+}
+
+function refuseBeyond(channel, { maxEpsilon, clear = [] }) {
+  check(typeof maxEpsilon === "number" && maxEpsilon > 0, "maxEpsilon is a number above 0; smaller hides more");
+  check(Array.isArray(clear), "clear is an array of the fields that need not be hidden");
+  const costs = localEpsilon(channel, clear);
+  const named = givenClear(channel).filter((name) => !clear.includes(name));
+  const why = named.length ? `gives ${named.join(", ")} as it is` : `costs epsilon = ${costs}`;
+  check(costs <= maxEpsilon, `the channel ${why}, where the limit is ${maxEpsilon}; ask for one that hides more`);
 }
 
 /** Return the fingerprint of the channel of each field: what `pins` remembers. */
@@ -70,10 +122,15 @@ function ready(channel) {
   return last.promise;
 }
 
-async function prepare(channel) {
+function checkFormat(channel) {
   const isChannel = channel !== null && typeof channel === "object" && channel.format === FORMAT;
   check(isChannel, "this is no description of a channel; pass the published JSON document, parsed");
   check(channel.version === VERSION, UNKNOWN);
+}
+
+async function prepare(channel) {
+  checkFormat(channel);
+  checkSecure();
   return channel.record === null ? fieldByField(channel) : wholeRecord(channel);
 }
 
@@ -118,15 +175,20 @@ function intervalOf(attribute) {
   return (value) => () => middles[codeOf(value)];
 }
 
-function addedNoise({ channel, scale }, { name, bounds }, mark) {
-  const [low, high] = bounds;
+function gridOf({ channel, scale }, [low, high]) {
   const spread = scale / (high - low);
   check(Object.hasOwn(LAWS, channel), UNKNOWN);
   check(spread >= 4 / GRID && spread <= MOST_RANGES, "the noise is out of proportion to its range; fetch it again");
   const steps = stepsOf(spread);
   const step = (high - low) / steps;
   const reach = Math.ceil((LAWS[channel].reach * scale) / step);
-  const lottery = ofNoise(LAWS[channel].lowerHalf, scale, step, reach + (channel === "laplace" ? steps : 0));
+  return { steps, step, reach, farthest: reach + (channel === "laplace" ? steps : 0) };
+}
+
+function addedNoise(field, { name, bounds }, mark) {
+  const [low, high] = bounds;
+  const { steps, step, reach, farthest } = gridOf(field, bounds);
+  const lottery = ofNoise(LAWS[field.channel].lowerHalf, field.scale, step, farthest);
   return (value) => {
     const x = numberIn(value, name);
     if (x === null) return () => null;
@@ -221,6 +283,14 @@ function bitsOf(attribute, { field, bits, codes, shares }) {
 
 // Values and their codes. Errors name fields, never values.
 
+function checkSecure() {
+  check(
+    globalThis.crypto?.subtle !== undefined,
+    "answers are drawn by the browser's cryptography, which it lends to secure pages only; open this page over https, " +
+      "or on localhost",
+  );
+}
+
 function check(holds, otherwise) {
   if (!holds) throw new TypeError(otherwise);
 }
@@ -306,13 +376,19 @@ function nearestWhole(x) {
 
 // Public lotteries: whole-number weights that add up to 2^64. A lottery turns 64 bits into a whole number.
 
-function keepOr(keep, answers) {
+// How many tickets the true answer has, and each other one.
+function shares(keep, answers) {
   check(keep > 1 / answers && keep <= 1, "the true answer must be likelier than any other; fetch the channel again");
   const [top, bottom] = asFraction(keep);
   const shared = (bottom - top) * TICKETS;
   const parts = bottom * BigInt(answers - 1);
   const other = (shared + parts - 1n) / parts; // rounded up
-  return ofWeights([TICKETS - other * BigInt(answers - 1), ...Array(answers - 1).fill(other)]);
+  return [TICKETS - other * BigInt(answers - 1), other];
+}
+
+function keepOr(keep, answers) {
+  const [own, other] = shares(keep, answers);
+  return ofWeights([own, ...Array(answers - 1).fill(other)]);
 }
 
 function asFraction(x) {
@@ -328,9 +404,13 @@ function ofWeights(weights) {
   return (word) => countUpTo(upTo, word);
 }
 
-function ofNoise(lowerHalf, scale, step, farthest) {
+function lowerTickets(lowerHalf, scale, step, farthest) {
   const tickets = Array.from(lowerHalf(scale, step, farthest), (chance) => BigInt(Math.ceil(chance * 2 ** 64)));
-  const lower = tickets.filter((weight) => weight > 0n); // what cannot happen is left out
+  return tickets.filter((weight) => weight > 0n); // what cannot happen is left out
+}
+
+function ofNoise(...law) {
+  const lower = lowerTickets(...law);
   const reach = lower.length;
   const upTo = new BigUint64Array(2 * reach);
   let held = 0n;
@@ -341,6 +421,47 @@ function ofNoise(lowerHalf, scale, step, farthest) {
     held += lower[2 * reach - 1 - i];
   }
   return (word) => countUpTo(upTo, word) - reach;
+}
+
+// Local epsilons, from the tickets that are drawn from: the argument is in columns.md.
+
+function epsilonOf(field, attribute) {
+  if (field.channel === "randomized_response") {
+    const [own, other] = shares(field.keep, field.answers);
+    const least = own < other ? own : other;
+    return least === 0n ? Infinity : logRatio(own > other ? own - other : other - own, least);
+  }
+  return field.channel === "laplace" ? laplaceEpsilon(field, attribute.bounds) : Infinity;
+}
+
+function laplaceEpsilon(field, bounds) {
+  const { steps, step, reach, farthest } = gridOf(field, bounds);
+  const lower = lowerTickets(LAWS.laplace.lowerHalf, field.scale, step, farthest);
+  const held = lower.reduce((sum, weight) => sum + weight, 0n);
+  const middle = TICKETS - 2n * held;
+  const weight = (d) => (d === 0 ? middle : lower[farthest - Math.abs(d)]);
+  const nearest = lower.slice(0, steps + 1).reduce((sum, own) => sum + own, 0n);
+  let [more, least] = [nearest - lower[0], lower[0]]; // on the border
+  for (let j = 1 - reach; j < steps + reach; j += 1) {
+    const [one, other] = [weight(j), weight(j - steps)];
+    const [low, high] = one < other ? [one, other] : [other, one];
+    const most = j >= 0 && j <= steps ? middle : high;
+    if ((most - low) * least > more * low) [more, least] = [most - low, low];
+  }
+  return logRatio(more, least);
+}
+
+// The logarithm of 1 + more / least, rounded up by more than its arithmetic can err.
+function logRatio(more, least) {
+  return Math.log1p(Number((more << 128n) / least) / 2 ** 128) * (1 + 1e-12);
+}
+
+// Ten digits, the last rounded up; an epsilon never looks smaller than it is.
+function roundedUp(x) {
+  const near = Number(x.toPrecision(10));
+  if (near >= x) return near;
+  const [digits, exponent] = x.toExponential(9).split("e");
+  return Number(`${BigInt(digits.replace(".", "")) + 1n}e${Number(exponent) - 9}`);
 }
 
 // The chances of -reach, ..., -1 steps; the first has the whole tail.

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import DataError
+from privet.local.answer_checks import codes_of
 from privet.local.columns import AddedNoise, Clear, ColumnChannel, edges_of
 from privet.local.random_answer import RandomAnswer
-from privet.local.reconstruct import codes_of, reconstruct
+from privet.local.reconstruct import reconstruct
 from privet.schema import Attribute, Categorical, Label, Numeric, Schema
 from privet.schema.encoding import Encoder, numbers_of
 from privet.schema.table import columns_of

@@ -58,11 +58,11 @@ def local_guarantee_section(facts: dict[str, Any]) -> str:
     guarantee = facts["guarantee"]
     mode = text(guarantee["mode"]) + (f": {text(guarantee['reason'], 400)}" if guarantee["reason"] else "")
     rows = [
+        ("Given as they are", listed(guarantee["given_clear"], otherwise="nothing")),
         ("Local epsilon", _epsilon(guarantee)),
         ("Neighbours", text(guarantee["neighbours"], 400)),
         ("Trusted", text(guarantee["trust"], 400)),
         ("Mode", mode),
-        ("Given as they are", listed(guarantee["given_clear"], otherwise="nothing")),
         ("Public beforehand", listed(guarantee["public"], otherwise="nothing")),
         ("Leaks", listed(guarantee["leaks"], otherwise="none recorded")),
         ("Assumptions", listed(guarantee["assumptions"], otherwise="none")),
@@ -140,11 +140,13 @@ def _sum(guarantee: dict[str, Any]) -> str:
     bounded = [epsilon for epsilon in told if epsilon is not None]
     if not bounded:
         return ""
-    if len(bounded) == len(told):
+    if len(bounded) == len(told) and guarantee["local_epsilon"] is not None:
         return (
             f"<p>All answers of a person together: <strong>local epsilon {epsilon_up(guarantee['local_epsilon'])}"
             "</strong>, the sum.</p>\n"
         )
+    if guarantee.get("doubts"):
+        return "<p>That is what the channel does; these answers do not look as if they had come through it.</p>\n"
     return (
         f"<p>The fields with a local epsilon come to {epsilon_up(math.fsum(bounded))} together. That bounds those "
         "fields only: a record as a whole has none, since other fields of it have none.</p>\n"
@@ -156,6 +158,10 @@ def _banner(guarantee: dict[str, Any]) -> str:
     if guarantee["mode"] == NOT_PRIVATE:
         title = "This model is not private. Do not publish it as if it were."
         warnings.append((title, text(guarantee["reason"], 400)))
+    elif guarantee.get("doubts"):
+        title = "The answers do not look as if they had come through the channel."
+        told = f"Nothing is promised about them: {text(guarantee['reason'], 400)}."
+        warnings.append((title, told))
     elif guarantee["mode"] == PAPER:
         title = "No local epsilon is proven for these answers."
         told = (

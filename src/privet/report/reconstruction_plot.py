@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import DataError, ParameterError
-from privet.local.reconstruct import Reconstruction, codes_of
+from privet.local.answer_checks import codes_of
+from privet.local.reconstruct import Reconstruction
 from privet.report.markup import number
 from privet.report.plot import class_colour, new_axes, short
 from privet.schema.encoding import numbers_of
