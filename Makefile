@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
+.PHONY: venv docs docs-check demo test browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility expected-loss importances papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -122,6 +122,15 @@ load-full: venv
 utility: venv
 	$(BIN)/python -m benchmarks.utility.run
 	$(BIN)/python -m benchmarks.utility.page
+
+# What noise costs on public tables, some 20 minutes; goes on where it stopped. Then the curve that plans state is fitted.
+expected-loss: venv
+	$(BIN)/python -m benchmarks.advice.measure_loss
+	$(BIN)/python -m benchmarks.advice.fit_loss
+
+# How well importances agree with what attributes are worth, on six UCI tables.
+importances: venv
+	$(BIN)/python -m benchmarks.advice.importances
 
 # A secure sum over a real SuperLink and four SuperNodes with TLS on this machine. flwr does not fit beside what is locked.
 .venv-flower/.ready: examples/flower_requirements.txt

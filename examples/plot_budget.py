@@ -1,6 +1,6 @@
 """A plan before, a ledger after.
 
-A plan reads no row and costs nothing: it says what a fit would spend on what, and how reliable it would be. A ledger
+A plan reads no row and costs nothing: it says what a fit would spend on what, and what noise would do. A ledger
 is the file in which the owner of the rows keeps account. Each fit reserves its price there before it reads a row, and
 what exceeds the budget is refused.
 """
@@ -46,7 +46,10 @@ def draw_plan(ax, row, plan) -> None:
         if step.epsilon > 0.3:
             ax.text(start + step.epsilon / 2, row, step.what, ha="center", va="center", color="white")
         start += step.epsilon
-    told = f"noise of a leaf {plan.noise_std:.3g} rows; {plan.reliability:.0%} of votes reliable"
+    worth = f"{plan.reliability:.0%} of votes reliable"
+    if hasattr(plan, "expected_loss"):
+        worth = f"expected loss {100 * plan.expected_loss.mean:.2g} points"
+    told = f"noise of a leaf {plan.noise_std:.3g} rows; {worth}"
     ax.text(0, row + 0.33, told, va="top", fontsize=8.5, color="0.3")
 
 

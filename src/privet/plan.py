@@ -147,5 +147,12 @@ def epsilon_needed(planned: Callable[[float], Plan], reliability: float, *, leas
     while high - low > 1e-6:
         middle = (low + high) / 2
         low, high = (low, middle) if planned(math.exp(middle)).reliability >= reliability else (middle, high)
-    step = 10.0 ** (math.floor(high / math.log(10)) - _DIGITS + 1)
-    return float(f"{math.ceil(math.exp(high) / step) * step:.{_DIGITS}g}")
+    return rounded_up(math.exp(high))
+
+
+def rounded_up(epsilon: float) -> float:
+    """Return an epsilon to three digits, not below it; infinity for one that is no promise any more."""
+    if epsilon > _MAX_EPSILON:
+        return math.inf
+    step = 10.0 ** (math.floor(math.log10(epsilon)) - _DIGITS + 1)
+    return float(f"{math.ceil(epsilon / step) * step:.{_DIGITS}g}")

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.central.forest_plan import ForestPlan, planned_forest
+from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
 from privet.central.released import row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.checks import check_whole, counted
@@ -16,7 +16,6 @@ from privet.counting.executor import placed
 from privet.errors import ParameterError
 from privet.joint.fitting import Fitting
 from privet.joint.policy import Overrides, Policy
-from privet.plan import epsilon_needed
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Sequential
 from privet.privacy.ledger import Ledger, NoReservation, Reservation
@@ -69,7 +68,10 @@ class PrivateForestClassifier(WeightForestClassifier):
     n_rows_ : int
         About how many rows there were: as declared, unless the released class counts tell otherwise.
     feature_importances_ : array
-        Each attribute's share of the mean size of effects, all cells counting alike.
+        Each attribute's share in the size of effects, less what noise would show; all 0 where nothing is left. Rough,
+        since how many rows a cell has is not released.
+    told_apart_ : array of bool
+        Which attributes do more than noise alone would show, in about 95 of 100 cases.
     leaf_weights_ : LeafWeights
         The fitted scores: offsets, and a weight for each leaf and class.
     noise_std_, tree_noise_std_ : float, array
@@ -208,10 +210,31 @@ class PrivateForestClassifier(WeightForestClassifier):
         """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing."""
         return self._planner(n_rows)(self.check_parameters())
 
-    def epsilon_needed(self, n_rows: int | None = None, reliability: float = 0.95) -> float:
-        """Return the least epsilon at which the pull of rows is as reliable as asked (see `plan`); it reads no row."""
+    def epsilon_needed(
+        self, n_rows: int | None = None, reliability: float | None = None, *, loss: float = 0.02
+    ) -> float:
+        """Return the least epsilon at which noise is expected to cost at most ``loss`` of accuracy; it reads no row.
+
+        Parameters
+        ----------
+        n_rows : int, optional
+            About how many rows there are; by default as the schema says.
+        loss : float
+            Against the same forest without noise, as a share of all rows: 0.02 are two points. Tables differ, and
+            `plan` says how far.
+        reliability : None
+            Other methods have it. Here leaves are reliable long before the forest is any good, so it is refused.
+        """
         self.check_parameters()
-        return epsilon_needed(self._planner(n_rows), reliability)
+        if reliability is not None:
+            raise ParameterError(
+                f"reliability={reliability!r} says nothing of how good this forest is; "
+                "pass loss=0.02 (--loss 0.02) for an expected loss of two points of accuracy"
+            )
+        schema = self._declared_schema()
+        return epsilon_for_loss(
+            loss, self._checked_rows(n_rows, schema), self._unit(), len(schema.attributes), len(schema.classes)
+        )
 
     def _planner(self, n_rows: int | None) -> Callable[[float], ForestPlan]:
         schema = self._declared_schema()

@@ -158,7 +158,7 @@ def _say_beforehand(model: Any, schema: "Schema") -> None:
 
 
 def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
-    from privet.report.counts import ranked_importances
+    from privet.report.counts import not_told_apart, ranked_importances
     from privet.report.findings import findings_of
 
     speaker = findings_of(model)
@@ -172,18 +172,19 @@ def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
         "height": getattr(model, "height_", forest.get("height")),
         "guarantee": model.guarantee_.to_json(),
         "importances": dict(ranked_importances(model)),
+        **({"not_told_apart": not_told_apart(model)} if hasattr(model, "told_apart_") else {}),
     }
 
 
 def _print_summary(model: Any, model_file: Path) -> None:
-    from privet.report.counts import ranked_importances
+    from privet.report.counts import NOT_TOLD_APART, not_told_apart, ranked_importances
 
     output.print_text(model.guarantee_.sentence)
     output.print_text()
-    ranked = ranked_importances(model)
-    if any(importance > 0 for _, importance in ranked):
-        cells = [(name, output.percent(importance)) for name, importance in ranked]
-        output.print_table(["attribute", "importance"], cells, right=[1])
+    ranked, doubtful = ranked_importances(model), not_told_apart(model)
+    if any(importance > 0 and name not in doubtful for name, importance in ranked):
+        cells = [(name, output.percent(own), NOT_TOLD_APART if name in doubtful else "") for name, own in ranked]
+        output.print_table(["attribute", "importance", ""], cells, right=[1])
     else:
         more = "more rows would help" if is_local(model.method) else "a larger epsilon or more rows would help"
         output.print_text(f"No attribute stands out from the noise; {more}.")

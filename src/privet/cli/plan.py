@@ -8,18 +8,21 @@ import typer
 from privet.cli import options, output
 from privet.cli.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.local_fit import COSTS_NOTHING, refuse_local
+from privet.errors import ParameterError
 
 _DOUBTFUL = 0.9
+# Of accuracy, as a share of all rows.
+_COSTLY = 0.05
 _NOTHING_TO_PLAN = f"{COSTS_NOTHING}, and there is nothing to plan; see `privet perturb --explain`"
 _ONLY_BALANCE = (
     "for so few rows at this epsilon only the class balance would be released, and every row given the same guess; a "
     "larger epsilon or more rows would help"
 )
 _NO_ACCURACY = (
-    "reliable leaves are those whose rows outweigh the noise; how accurate the model is, `privet evaluate` tells. "
-    "Categorical attributes are grouped anew by each fit; --random-state fixes how"
+    "the loss is that of other tables as large as this, from public quantities; how accurate the model is, "
+    "`privet evaluate` tells. Categorical attributes are grouped anew by each fit; --random-state fixes how"
 )
-_MORE = "if rows spread evenly, noise outweighs the rows of many leaves; a larger epsilon or more rows would help"
+_NO_LOSS = "--loss is for {best}, whose loss was measured; leave it out, or ask {method} for --reliability"
 _ADVICE = (
     "if rows spread evenly, noise decides many votes; fewer or lower trees (--trees, --height), a larger epsilon or "
     "more rows would help"
@@ -33,9 +36,22 @@ def plan(
         typer.Option("--rows", min=1, help="About how many; by default as the schema says.", show_default=False),
     ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost.")] = 1.0,
+    loss: Annotated[
+        float | None,
+        typer.Option(
+            "--loss",
+            help="Also say which epsilon is expected to cost that much accuracy. [default: 0.02]",
+            show_default=False,
+        ),
+    ] = None,
     reliability: Annotated[
-        float, typer.Option("--reliability", help="Also say which epsilon makes votes that reliable.")
-    ] = 0.95,
+        float | None,
+        typer.Option(
+            "--reliability",
+            help="The same for votes that reliable; of other methods. [default: 0.95]",
+            show_default=False,
+        ),
+    ] = None,
     delta: options.Delta = None,
     method: options.Method = options.DEFAULT_METHOD,
     trees: options.Trees = None,
@@ -60,18 +76,24 @@ def plan(
     chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
-    needed = model.epsilon_needed(rows, reliability)
+    asked = _asked(method, loss, reliability, has_height=chosen.has_height)
+    needed = model.epsilon_needed(rows, **asked)
     book = chosen_ledger(ledger, dataset, part)
     if as_json:
-        data = {**planned.to_json(), "asked_reliability": reliability, "epsilon_needed": needed}
+        data = {
+            **planned.to_json(),
+            **{f"asked_{name}": value for name, value in asked.items()},
+            "epsilon_needed": needed,
+        }
         output.print_json(data if book is None else {**data, "ledger": ledger_summary(book)})
         return
     _print_plan(planned)
     if chosen.has_height:
-        output.print_text(
-            f"epsilon for {output.percent(reliability)} reliable votes at {planned.n_rows:,} rows: {needed:g}"
-        )
-    else:  # it is as reliable at any epsilon, with fewer trees at a smaller one
+        votes = output.percent(asked["reliability"])
+        output.print_text(f"epsilon for {votes} reliable votes at {planned.n_rows:,} rows: {needed:g}")
+    else:
+        points = f"{100 * asked['loss']:g}"
+        output.print_text(f"epsilon for an expected loss of {points} points at {planned.n_rows:,} rows: {needed:g}")
         output.print_text(_NO_ACCURACY)
     if book is not None:
         output.print_text(ledger_sentence(book))
@@ -82,9 +104,20 @@ def advise(planned: Any, *, has_height: bool) -> None:
     """Say so where noise would decide much."""
     if planned.n_trees == 0:
         output.say(_ONLY_BALANCE)
-    elif planned.reliability < _DOUBTFUL:
+    elif has_height and planned.reliability < _DOUBTFUL:
+        output.say(_ADVICE)
+    elif not has_height and planned.expected_loss.mean > _COSTLY:
         # The recommended forest has no height to lower: it settles trees and cells by itself.
-        output.say(_ADVICE if has_height else _MORE)
+        output.say(f"noise is expected to cost {planned.expected_loss}; a larger epsilon or more rows would help")
+
+
+def _asked(method: str, loss: float | None, reliability: float | None, *, has_height: bool) -> dict[str, float]:
+    """Return what is asked of the model: a loss of the recommended forest, reliable votes of the others."""
+    if not has_height:
+        return {"loss": 0.02 if loss is None else loss, **({} if reliability is None else {"reliability": reliability})}
+    if loss is not None:
+        raise ParameterError(_NO_LOSS.format(best=options.DEFAULT_METHOD, method=method))
+    return {"reliability": 0.95 if reliability is None else reliability}
 
 
 def _print_plan(planned: Any) -> None:

@@ -1,8 +1,7 @@
 """What a tree says, cell by cell: the shape of an effect, and how far noise may have moved it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,16 +45,6 @@ class Shape:
         """The attributes' names."""
         return " x ".join(self.names)
 
-    def effect(self, subset: tuple[int, ...]) -> Floats:
-        """Return what some of the attributes (by position) do together that fewer of them do not, missing left out."""
-        known = self.weights[tuple(slice(0, -1) if len(own) > 1 else slice(None) for own in self.cells)]
-        others = tuple(i for i in range(len(self.attributes)) if i not in subset)
-        effect = known.mean(axis=others, keepdims=True) if others else known
-        for size in range(len(subset)):
-            for smaller in combinations(subset, size):
-                effect = effect - self.effect(smaller)
-        return effect
-
 
 def shape_of(
     model: LeafWeights, tree: int, schema: Schema, *, noise_std: float, variance: float, rows_per_leaf: float
@@ -96,18 +85,3 @@ def _cell_name(attribute: Attribute, first: int, last: int) -> str:
     if not low:
         return f"below {high}" if high else "any"
     return f"{low} to {high}" if high else f"{low} or more"
-
-
-def shares_of_shapes(shapes: Sequence[Shape], n_attributes: int) -> Floats:
-    """Return each attribute's share in the spread of all effects; what several do together is split evenly."""
-    spread = np.zeros(n_attributes)
-    for shape in shapes:
-        positions = range(len(shape.attributes))
-        for size in range(1, len(shape.attributes) + 1):
-            for subset in combinations(positions, size):
-                # Sizes and not squares: cells that few rows reach are mostly noise, and would outweigh the others.
-                effect = float(np.abs(shape.effect(subset)).mean())
-                spread[[shape.attributes[i] for i in subset]] += effect / size
-    total = spread.sum()
-    shares: Floats = spread / total if total > 0 else spread
-    return shares

@@ -1,9 +1,11 @@
 """Classes and attributes: how many rows each class has, as released, and which attributes matter."""
 
+from collections.abc import Collection
 from typing import Any
 
 from privet.privacy.unit import ROW
 from privet.report import wording
+from privet.report.counts import NOT_TOLD_APART
 from privet.report.markup import bar, number, percent, table, text
 from privet.report.odds import percent_down, percent_up
 
@@ -28,7 +30,8 @@ def balance_section(facts: dict[str, Any], *, totals: str, importances: str, sil
     drawn = table(headings, classes, kind="bars", label="Class balance", numbers=range(2, len(headings)))
     return (
         f"<h2>Classes and attributes</h2>\n<h3>Class balance, as released</h3>\n<p>{told}</p>\n{drawn}"
-        f"{_left_out(len(balance))}<h3>What matters</h3>\n{importance_bars(facts['importances'], importances, silent)}"
+        f"{_left_out(len(balance))}<h3>What matters</h3>\n"
+        f"{importance_bars(facts['importances'], importances, silent, facts.get('not_told_apart', ()))}"
     )
 
 
@@ -53,13 +56,20 @@ def _rows_of_each(guarantee: dict[str, Any]) -> str:
     return f" Of the rows of {text(wording.one(guarantee))} at most {guarantee['max_rows']:,} were counted."
 
 
-def importance_bars(importances: dict[str, float], told: str, silent: str) -> str:
-    """Return how much each attribute matters; ``told`` says what a share is of, ``silent`` why some have none."""
+def importance_bars(importances: dict[str, float], told: str, silent: str, doubtful: Collection[str] = ()) -> str:
+    """Return how much each attribute matters; ``told`` says what a share is of, ``silent`` why some have none.
+
+    Those in ``doubtful`` may owe their share to noise.
+    """
     ranked = [(name, share) for name, share in importances.items() if share > 0]
-    if not ranked:
+    if all(name in doubtful for name, _ in ranked):
         return "<p>No attribute stands out from the noise.</p>\n"
     largest = ranked[0][1]
-    cells = [(text(name), bar(share / largest), percent(share)) for name, share in ranked[:_MOST_BARS]]
+    mark = f" <span class='soft'>{NOT_TOLD_APART}</span>"
+    cells = [
+        (text(name) + (mark if name in doubtful else ""), bar(share / largest), percent(share))
+        for name, share in ranked[:_MOST_BARS]
+    ]
     n_silent = len(importances) - len(ranked)
     rest = f"<p class='soft'>{n_silent} more: {silent}.</p>\n" if n_silent else ""
     drawn = table(["attribute", "", "share"], cells, kind="bars", label="Importances", numbers=[2])

@@ -15,6 +15,8 @@ from privet.tree.intervals import RELIABLE, reach, stands_out
 _STEPS = (-RELIABLE, -1.0, 1.0, RELIABLE, 10.0, 30.0, 100.0)
 _COUNTS = (0.5, 2.5, 9.5, 29.5, 99.5, 999.5)
 
+NOT_TOLD_APART = "not told apart from noise"
+
 
 @dataclass(frozen=True)
 class Bin:
@@ -87,6 +89,14 @@ def ranked_importances(model: Any) -> list[tuple[str, float]]:
     """Return attributes with their importances, the most important first."""
     named = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
     return sorted(named, key=lambda pair: -pair[1])
+
+
+def not_told_apart(model: Any) -> list[str]:
+    """Return the attributes that have an importance, but may owe it to noise; methods that count tell it by 0."""
+    told = getattr(model, "told_apart_", None)
+    return (
+        [] if told is None else [name for name, is_told in zip(model.schema_.names, told, strict=True) if not is_told]
+    )
 
 
 def _leaf_deviations(model: Any) -> NDArray[np.float64]:

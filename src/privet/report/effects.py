@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.checks import class_position
-from privet.joint.shapes import Shape, shares_of_shapes
+from privet.joint.shapes import Shape
 from privet.joint.trees import cell_ends
 from privet.schema import Attribute, Label, Numeric
 
@@ -100,7 +100,7 @@ def effects_of(model: Any, class_: Label | None = None) -> list[Effect]:
     ``class_`` asks for one class; by default it is the second of two, and all of more.
     """
     shapes, rare = model.shapes(), model.shapes(rows=0)
-    importances = shares_of_shapes(shapes, model.n_features_in_)
+    importances = model.feature_importances_
     shown = _shown_classes(model, class_)
     factor = 2.0 if len(model.schema_.classes) == 2 else 1.0
     effects = [
@@ -112,7 +112,7 @@ def effects_of(model: Any, class_: Label | None = None) -> list[Effect]:
 
 def _effect(model: Any, tree: int, shape: Shape, empty: Shape, shown: list[int], factor: float, share: float) -> Effect:
     schema, weights = model.schema_, factor * shape.weights[..., shown]
-    levels = factor * shape.effect(()).ravel()[shown]
+    levels = factor * model.leaf_weights_.levels[tree, shown]
     return Effect(
         tree, shape.names, tuple(schema.attributes[a] for a in shape.attributes), shape.cells,
         tuple(schema.classes[k] for k in shown), weights - levels, levels, factor * shape.noise_std,

@@ -5,7 +5,7 @@ from typing import Any
 from privet.checks import counted
 from privet.report import weights
 from privet.report.balance import balance_section
-from privet.report.counts import ranked_importances
+from privet.report.counts import not_told_apart, ranked_importances
 from privet.report.effects import TIMES, effects_of
 from privet.report.markup import number, percent, table, text
 from privet.report.shapes import shapes_section
@@ -22,11 +22,12 @@ _AS_DECLARED = (
     "So no interval is given; a new fit has one."
 )
 _IMPORTANCES = (
-    "Each attribute's share in how much the scores of rows differ, from released weights. What several attributes do "
-    "together is split between them. All cells count alike, and so does their noise, which is largest in cells that "
-    "hardly a row reaches: look at the pictures below before you believe a share."
+    "Each attribute's share in how much the scores of rows differ, from released weights, less what noise would show. "
+    "What several attributes do together is split between them. How many rows a cell has is not released. It is guessed"
+    " from the weights, so shares are rough, and another fit may order neighbours otherwise. Where noise alone would "
+    "show as much in more than 5 of 100 cases, an attribute is not told apart from it."
 )
-_SILENT = "left out of the forest by a private choice"
+_SILENT = "left out of the forest by a private choice, or no more than noise"
 _ONLY_BALANCE = (
     "<h2>Noise against rows</h2>\n<p>For so few rows at this epsilon a fit would be noise. So, by a public rule, only "
     "the class balance was released, and every row is given the same chances.</p>\n"
@@ -71,6 +72,7 @@ def read_off(model: Any) -> dict[str, Any]:
     return {
         "class_balance": weights.class_balance(model),
         "importances": dict(ranked_importances(model)),
+        "not_told_apart": not_told_apart(model),
         "shapes": [effect.to_json() for effect in effects_of(model)],
     }
 
