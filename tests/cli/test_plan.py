@@ -45,6 +45,11 @@ def test_mistakes_are_told_in_one_line(refused):
     del schema["rows"]
     Path("bare.json").write_text(json.dumps(schema))
     assert "roughly how many rows there are" in refused("plan --schema bare.json", EXIT_USAGE)
-    assert "reliability=1.5 must lie between" in refused(f"{PLAN} --reliability 1.5", EXIT_USAGE)
+    assert "reliability=1.5 must lie between" in refused(f"{PLAN} --method dpdf --reliability 1.5", EXIT_USAGE)
+    assert "reliability=0.9 says nothing of how good this forest is; pass loss=0.02 (--loss 0.02)" in refused(
+        f"{PLAN} --reliability 0.9", EXIT_USAGE
+    )
+    assert "--loss is for private-forest" in refused(f"{PLAN} --method dpdf --loss 0.1", EXIT_USAGE)
+    assert "loss=2.0 must be a share between 0 and 1" in refused(f"{PLAN} --loss 2", EXIT_USAGE)
     assert "pass its file with --ledger" in refused(f"{PLAN} --dataset patients", EXIT_USAGE)
     assert "draft one with `privet schema init" in refused("plan", EXIT_USAGE)

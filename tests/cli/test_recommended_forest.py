@@ -27,7 +27,11 @@ def test_it_is_what_fit_fits(weights_file):
 
 def test_the_summary_tells_trees_and_height(privet):
     summary = json.loads(privet(f"{FIT} --epsilon 50 --json").stdout)
-    assert set(summary) == {"model", "method", "trees", "height", "guarantee", "importances"}
+    assert set(summary) == {"model", "method", "trees", "height", "guarantee", "importances", "not_told_apart"}
+    told = load("model.privet").told_apart_
+    assert summary["not_told_apart"] == [
+        name for name, own in zip(["age", "sex", "children"], told, strict=True) if not own
+    ]
     assert (summary["method"], summary["trees"], summary["height"]) == ("private-forest", 3, 1)
     assert max(summary["importances"], key=summary["importances"].get) == "age"
 
@@ -64,7 +68,15 @@ def test_what_it_settles_by_itself_is_refused(refused, option):
     assert said == f"{option.split()[0]} does not apply to private-forest; leave it out, or choose another --method"
 
 
-def test_its_plan_shows_the_split_and_says_what_reliable_means(privet):
+def test_a_fit_says_which_attributes_are_not_told_apart_from_noise(privet, monkeypatch):
+    monkeypatch.setattr("privet.report.counts.not_told_apart", lambda model: ["sex"])
+    lines = privet(f"{FIT} --epsilon 50").stdout.splitlines()
+    (line,) = [line for line in lines if "not told apart" in line]
+    assert line.startswith("sex ")
+    assert line.endswith("not told apart from noise")
+
+
+def test_its_plan_shows_the_split_and_the_expected_loss(privet):
     result = privet(f"{PLAN} --epsilon 100")
     lines = result.stdout.splitlines()
     assert lines[0] == "private-forest at epsilon=100 per row, planned for 300 rows"
@@ -72,6 +84,10 @@ def test_its_plan_shows_the_split_and_says_what_reliable_means(privet):
         "class balance", "leaf weights", "last digits of leaf weights",
     ]  # fmt: skip
     assert "how accurate the model is, `privet evaluate` tells" in " ".join(lines[-2:])
+    needed = PrivateForestClassifier("schema.json").epsilon_needed()
+    assert f"epsilon for an expected loss of 2 points at 300 rows: {needed:g}" in lines
+    assert any(line.startswith("expected loss against no noise  about ") for line in lines)
+    assert "reliable" not in result.stdout
     assert result.stderr == ""
 
 
@@ -80,13 +96,15 @@ def test_json_is_the_estimators_own_plan(privet):
     model = PrivateForestClassifier("schema.json", delta=1e-6, random_state=3)
     plan = model.plan(50_000)
     assert {key: data[key] for key in plan.to_json()} == json.loads(json.dumps(plan.to_json()))
+    assert data["expected_loss"] == plan.expected_loss._asdict()
+    assert (data["asked_loss"], data["epsilon_needed"]) == (0.02, model.epsilon_needed(50_000, loss=0.02))
 
 
 def test_a_plan_for_too_few_rows_says_what_would_be_released(privet):
     said = privet(f"{PLAN} --epsilon 0.01")
     assert "for so few rows at this epsilon only the class balance would be released" in said.stderr
     assert said.exit_code == 0
-    assert "noise outweighs the rows of many leaves; a larger epsilon" in privet(f"{PLAN} --epsilon 0.08").stderr
+    assert "noise is expected to cost about" in privet(f"{PLAN} --epsilon 0.08").stderr
 
 
 def test_rules_are_refused_with_the_methods_that_have_them(weights_file, refused):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric
 from privet.joint.link import chances_of
-from privet.joint.shapes import Shape, cell_names, shape_of, shares_of_shapes
+from privet.joint.shapes import cell_names, shape_of
 from privet.joint.trees import Trees
 from privet.joint.weights import LeafWeights
 from tests.joint.problems import GROUPS, schema_of
@@ -76,48 +76,6 @@ def test_the_band_by_hand():
     assert_allclose(shape.noise_std, np.full(4, 0.5 * 3 / (2 + 8)), rtol=1e-5)
     (wide,) = shapes_of(forest(3, groups=[[1]]), 3, variance=0.5, rows_per_leaf=8.0, noise_std=3.0)
     assert_allclose(wide.noise_std, np.full(4, 3 / (2 + 8)), rtol=1e-5)
-
-
-def test_the_effects_of_a_group_add_up_to_its_weights():
-    (shape,) = shapes_of(forest(3, groups=[[1, 3, 2]]), 3)
-    subsets = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
-    total = sum(shape.effect(subset) for subset in subsets)
-    assert_allclose(total, shape.weights[:-1, :-1, :-1])
-    for subset in subsets[1:]:
-        for axis in subset:
-            assert_allclose(shape.effect(subset).mean(axis=axis), 0, atol=1e-12)
-
-
-def shape(attributes, weights):
-    weights = np.asarray(weights, dtype=float)
-    cells = tuple(tuple(map(str, range(n))) for n in weights.shape[:-1])
-    return Shape(attributes, tuple(f"a{i}" for i in attributes), cells, weights, np.zeros(weights.shape[:-1]))
-
-
-def test_shares_by_hand():
-    # Attribute 0 adds +-3, attribute 1 +-1, attribute 2 nothing; the last cell, missing, does not count.
-    one = shape((0,), [[-3, 3], [3, -3], [99, 99]])
-    two = shape((1,), [[-1, 1], [1, -1], [0, 0]])
-    assert_allclose(shares_of_shapes([one, two], 3), [0.75, 0.25, 0])
-
-
-def test_what_two_do_together_is_split_evenly():
-    # An exclusive or: neither does anything alone.
-    table = np.zeros((3, 3, 2))
-    table[:2, :2] = [[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]
-    assert_allclose(shares_of_shapes([shape((0, 2), table)], 3), [0.5, 0, 0.5])
-    # And attribute 0 alone by as much: it has 1 + 1/2, the other 1/2.
-    table[:2, :2] += np.array([[[1, -1]], [[-1, 1]]])
-    assert_allclose(shares_of_shapes([shape((0, 2), table)], 3), [0.75, 0, 0.25])
-
-
-def test_nothing_has_no_shares():
-    assert_array_equal(shares_of_shapes([], 2), [0, 0])
-    assert_array_equal(shares_of_shapes([shape((0,), np.zeros((3, 2)))], 2), [0, 0])
-
-
-def test_a_lone_constant_has_no_share():
-    assert_array_equal(shares_of_shapes([shape((0,), [[5, -5], [1, 1]])], 1), [0])
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class WeightForestClassifier(ReleasedClassifier):
 
     @property
     def told_apart_(self) -> NDArray[np.bool_]:
-        """Which attributes do more than noise alone would show, in about 95 of 100 cases."""
+        """Which attributes do more than noise alone would, in about 9 of 10 cases, however rows lie over their cells."""
         return self._importances()[1].copy()
 
     def _importances(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

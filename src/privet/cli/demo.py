@@ -111,7 +111,7 @@ def _summary(outcome: _Outcome, rows: int, files: list[Path]) -> dict[str, Any]:
 
 
 def _print_outcome(outcome: _Outcome, rows: int) -> None:
-    from privet.report.counts import not_told_apart, ranked_importances
+    from privet.report.counts import ranked_importances
 
     model = outcome.model
     output.print_text("Who can repay a loan?", style="bold")
@@ -128,9 +128,7 @@ def _print_outcome(outcome: _Outcome, rows: int) -> None:
     cells = [(name, output.percent(share), output.bar(share, _BAR_WIDTH)) for name, share in shares.items()]
     output.print_table(["accuracy of", "", ""], cells, right=[1])
     output.print_text()
-    doubtful = not_told_apart(model)
-    told = [(name, share) for name, share in ranked_importances(model) if share > 0 and name not in doubtful]
-    ranked = [f"{name} ({output.percent(share)})" for name, share in told[:3]]
+    ranked = [f"{name} ({output.percent(share)})" for name, share in ranked_importances(model)[:3] if share > 0]
     output.print_text(f"What matters most: {', '.join(ranked) or 'nothing stands out from the noise'}")
     output.print_text()
     output.print_text("The promise", style="bold")

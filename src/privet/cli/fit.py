@@ -182,7 +182,7 @@ def _print_summary(model: Any, model_file: Path) -> None:
     output.print_text(model.guarantee_.sentence)
     output.print_text()
     ranked, doubtful = ranked_importances(model), not_told_apart(model)
-    if any(importance > 0 and name not in doubtful for name, importance in ranked):
+    if any(importance > 0 for _, importance in ranked):
         cells = [(name, output.percent(own), NOT_TOLD_APART if name in doubtful else "") for name, own in ranked]
         output.print_table(["attribute", "importance", ""], cells, right=[1])
     else:

@@ -29,11 +29,12 @@ _LOG_WIDTH, _EVEN = 0.7, 0.1
 _ROUGHNESS = (0.05, 0.3, 2.0)
 # What noise alone would do is tried out: ways in which rows may lie, and draws of noise for each. The shares of
 # categories have logarithms of deviation _UNEVEN. Large trees take long to solve, and have fewer ways.
-_WAYS, _DRAWS, _UNEVEN = 12, 16, 2.0
+_WAYS, _DRAWS, _UNEVEN = 20, 16, 3.0
 _WAYS_OF_LARGE, _LARGE = 3, 400
 # Coins that anybody may know, so that a model always tells the same.
 _COINS = 17
-# Of 100 attributes without an effect about so many may seem to have one.
+# An effect is told apart where at most this part of the draws, over all ways, is as large. Of attributes without an
+# effect about a tenth seems to have one.
 _FALSE = 0.05
 
 
@@ -61,20 +62,17 @@ class TreeOfWeights:
         coins = np.random.default_rng(_COINS)
         number = schema.attributes[self.attributes[0]]
         if isinstance(number, Numeric):  # it has a tree of its own
-            ways = over_number(number)
-            belief = self.belief(ways)
-            margins = [belief @ ways]
-            ways = ways[coins.choice(len(ways), _WAYS, p=belief)]
+            likely = over_number(number)
+            margins, ways = [self.belief(likely) @ likely], over_number(number, even=0.0)
         else:
             margins = [_even(n) for n in self.n_cells]
             n_ways = _WAYS if len(self.weights) <= _LARGE else _WAYS_OF_LARGE
-            ways = np.exp(coins.normal(0, _UNEVEN, (n_ways, len(self.weights)))) * _product(margins)
-            ways /= ways.sum(axis=1, keepdims=True)
+            ways = np.array([_product([_uneven(margin, coins) for margin in margins]) for _ in range(n_ways)])
         seen = self._squares(self.weights[None], margins)
-        likely = self._squares(self._noise(_product(margins)[None], coins), margins)
+        expected = self._squares(self._noise(_product(margins)[None], coins), margins)
         possible = self._squares(self._noise(ways, coins), margins)
         for subset, (square,) in seen.items():
-            size = math.sqrt(max(0.0, square - likely[subset].mean()))
+            size = math.sqrt(max(0.0, square - expected[subset].mean()))
             own = tuple(self.attributes[i] for i in subset)
             yield Effect(own, size, size > 0 and bool(np.mean(possible[subset] >= square) < _FALSE))
 
@@ -148,21 +146,30 @@ def _even(n_cells: int) -> Floats:
     return np.ones(1) if n_cells == 1 else np.append(np.full(n_cells - 1, 1 / (n_cells - 1)), 0.0)
 
 
-def over_number(attribute: Numeric) -> Floats:
-    """Return ways in which rows may lie over a number's cells, the even one last; no value is missing."""
+def _uneven(even: Floats, coins: np.random.Generator) -> Floats:
+    """Return shares as uneven as those of categories may be."""
+    drawn = even * np.exp(coins.normal(0, _UNEVEN, len(even)))
+    shares: Floats = drawn / drawn.sum()
+    return shares
+
+
+def over_number(attribute: Numeric, even: float = _EVEN) -> Floats:
+    """Return ways in which rows may lie over a number's cells, the even one last; no value is missing.
+
+    A part ``even`` of the rows lies evenly in any case.
+    """
     from scipy.special import ndtr
 
     inner = [attribute.cuts[end - 1] for end in cell_ends(attribute.n_values)[1:-1]]
-    borders = np.array([attribute.low, *inner, attribute.high]) / max(abs(attribute.low), abs(attribute.high))
-    borders /= borders[-1] - borders[0]
-    even = np.diff(borders)
+    borders = np.array([attribute.low, *inner, attribute.high]) / (attribute.high - attribute.low)
+    widths = np.diff(borders)
     # Where small numbers crowd: as in `with_cells`, at zero if the range spans it, else at the lower bound.
     place = borders if attribute.low < 0 < attribute.high else borders - borders[0]
     far, side = np.abs(place) / _SCALES[:, None], np.sign(place)
     humps, slopes = ndtr(np.log(np.maximum(far, 1e-12)) / _LOG_WIDTH), -np.expm1(-far)
     crowded = np.diff(side * np.concatenate([humps, slopes]), axis=1)
-    crowded = (1 - _EVEN) * crowded / crowded.sum(axis=1, keepdims=True) + _EVEN * even
-    ways = np.concatenate([crowded, even[None]])
+    crowded = (1 - even) * crowded / crowded.sum(axis=1, keepdims=True) + even * widths
+    ways = np.concatenate([crowded, widths[None]])
     return np.concatenate([ways, np.zeros((len(ways), 1))], axis=1)
 
 

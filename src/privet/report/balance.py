@@ -62,7 +62,7 @@ def importance_bars(importances: dict[str, float], told: str, silent: str, doubt
     Those in ``doubtful`` may owe their share to noise.
     """
     ranked = [(name, share) for name, share in importances.items() if share > 0]
-    if all(name in doubtful for name, _ in ranked):
+    if not ranked:
         return "<p>No attribute stands out from the noise.</p>\n"
     largest = ranked[0][1]
     mark = f" <span class='soft'>{NOT_TOLD_APART}</span>"

@@ -24,8 +24,8 @@ _AS_DECLARED = (
 _IMPORTANCES = (
     "Each attribute's share in how much the scores of rows differ, from released weights, less what noise would show. "
     "What several attributes do together is split between them. How many rows a cell has is not released. It is guessed"
-    " from the weights, so shares are rough, and another fit may order neighbours otherwise. Where noise alone would "
-    "show as much in more than 5 of 100 cases, an attribute is not told apart from it."
+    " from the weights, so shares are rough, and another fit may order neighbours otherwise. Where noise alone might "
+    "show as much, if rows lay over the cells in an unlucky way, an attribute is not told apart from it."
 )
 _SILENT = "left out of the forest by a private choice, or no more than noise"
 _ONLY_BALANCE = (
