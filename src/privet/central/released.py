@@ -96,10 +96,10 @@ class ReleasedClassifier(PrivateClassifier):
 
         Workers take no fingerprint.
         """
-        check, (table, executor) = self._part_check, taken_apart(X)
+        check, (table, executor, sample_weight) = self._part_check, taken_apart(X)
         if check is None or check.is_done or executor is not None:
             return super()._open(X, y, reservation, encoder)
-        if has_own_labels(table):
+        if has_own_labels(table) and sample_weight is None:
             return super()._open(check.watching(table, self._compared_by()), y, reservation, encoder)
         encoder, rows = super()._open(X, y, reservation, encoder)
         check.check(Encoder(self._compared_by() or encoder.schema, self._unit().column), table, self._labels(y))

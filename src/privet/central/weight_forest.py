@@ -86,7 +86,7 @@ class WeightForestClassifier(ReleasedClassifier):
 
     @property
     def told_apart_(self) -> NDArray[np.bool_]:
-        """Which attributes do more than noise alone would, in about 9 of 10 cases, however rows lie over their cells."""
+        """Which attributes do more than noise alone would in 9 of 10 cases, however rows lie over their cells."""
         return self._importances()[1].copy()
 
     def _importances(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -96,7 +96,7 @@ class WeightForestClassifier(ReleasedClassifier):
         if kept is None or kept[0] is not self.released_:
             effects = effects_of_trees(
                 self.leaf_weights_, self.schema_, variances=self.released_.variances,
-                noise_std=self.tree_noise_std_, rows=self._bent(self.released_.n_rows),
+                noise_std=self.tree_noise_std_, rows=self._bent(self.n_rows_),
             )  # fmt: skip
             kept = self._importances_of = (self.released_, shares_of_effects(effects, self.n_features_in_))
         told: tuple[NDArray[np.float64], NDArray[np.bool_]] = kept[1]

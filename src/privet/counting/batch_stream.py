@@ -29,7 +29,7 @@ class BatchStream:
         """Refuse what lacks a column, or persons who cannot be matched; of a generator that is seen when they come."""
         import pyarrow as pa
 
-        known = self._given if isinstance(self._given, (list, tuple)) else [self._given]
+        known = self.given if isinstance(self.given, (list, tuple)) else [self.given]
         if encoder.unit is None and len(set(map(id, known))) < len(known):
             raise DataError("a batch is in the list twice, and its rows would be counted twice; pass each batch once")
         for types in (getattr(batches, "schema", None) for batches in known):
