@@ -186,3 +186,16 @@ def test_nothing_that_is_stored_or_sent_holds_an_exact_count(bank):
     assert set(release.document) == {
         "format", "version", "party", "round", "structure", "schema", "counts", "event", "signature",
     }  # fmt: skip
+
+
+def test_on_a_strict_account_rows_that_cannot_be_counted_are_paid_for_and_the_next_try_pays_anew(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.db", dataset="rows", epsilon=5.0, strict=True)
+    party = Party(PrivateKey.generate("bank"), store=tmp_path / "store", ledger=ledger)
+    (X, y), drawn = table(), structure(epsilon=1.0)
+    with pytest.raises(DataError):
+        party.release(drawn, X, ["neither"] * len(y))
+    with pytest.raises(DataError):
+        party.release(drawn, tmp_path / "none.csv")
+    assert [spending.state for spending in ledger.account().spendings] == ["failed", "withdrawn"]
+    party.release(drawn, X, y)
+    assert ledger.spent == 2 * drawn.epsilon

@@ -114,8 +114,8 @@ class ReleasedClassifier(PrivateClassifier):
 
     def _stated_of_parts(self, event: Event) -> list[str]:
         """Return what was stated of the people in a part of an account, for this release or an earlier batch of it."""
-        unit, ledger = self._unit(), getattr(self, "ledger", None)
-        said = unit.column is not None and ledger is not None and ledger.no_person_in_two_parts
+        unit = self._unit()
+        said = unit.column is not None and self.ledger is not None and self.ledger.no_person_in_two_parts
         before = self.guarantee_.assumptions if isinstance(event, Parallel) and hasattr(self, "guarantee_") else ()
         return [unit.one_part_each] if said or unit.one_part_each in before else []
 

@@ -94,9 +94,10 @@ def _bar(account: "Account") -> str:
 
 def _cells(release: dict[str, Any]) -> list[str]:
     because = release["because"]
-    state = {"reserved": "not settled, counts as spent", "withdrawn": f"withdrawn ({because})"}
-    if because and release["state"] == "settled":
-        state["settled"] = f"failed ({because}), counts as spent"
+    state = {
+        "reserved": "not settled, counts as spent", "withdrawn": f"withdrawn ({because})",
+        "failed": f"failed ({because}), counts as spent",
+    }  # fmt: skip
     return [
         str(release["entry"]),
         release["time"].replace("T", " ").removesuffix("+00:00"),

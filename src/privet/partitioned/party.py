@@ -19,6 +19,7 @@ from privet.partitioned.structure import Structure
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
+from privet.privacy.ledger.bodies import FAILED, WITHDRAWN
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import check_epsilon
 from privet.rng import SystemNoise
@@ -178,7 +179,7 @@ class Party:
 
 def _has_paid(account: Account, structure: Structure) -> bool:
     return any(
-        spending.begun.body.get("structure") == structure.hash and spending.expense is not None
+        spending.begun.body.get("structure") == structure.hash and spending.state not in (WITHDRAWN, FAILED)
         for spending in account.spendings
     )
 

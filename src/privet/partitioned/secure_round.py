@@ -29,7 +29,7 @@ from privet.partitioned.sum_terms import Terms
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
-from privet.privacy.ledger.bodies import RESERVED
+from privet.privacy.ledger.bodies import FAILED, RESERVED, WITHDRAWN
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.rng import NoiseSource, SystemNoise
 
@@ -188,12 +188,12 @@ class SumParty:
             )
 
     def _states(self) -> set[str]:
-        """Return what the ledger says has become of noised counts for these terms, but for withdrawn ones."""
+        """Return what the ledger says became of noised counts for these terms, where some were drawn."""
         return set() if self.party.ledger is None else self._states_in(self.party.ledger.account())
 
     def _states_in(self, account: Account) -> set[str]:
         own = [spending for spending in account.spendings if spending.begun.body.get("terms") == self.terms.hash]
-        return {spending.state for spending in own if spending.expense is not None}
+        return {spending.state for spending in own} - {WITHDRAWN, FAILED}
 
     def _reserve(self, *, again: bool) -> Reservation | NoReservation:
         if self.party.ledger is None:

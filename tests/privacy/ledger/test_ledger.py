@@ -296,7 +296,7 @@ def test_on_a_strict_account_a_failure_after_the_rows_were_opened_counts_as_spen
         raise ZeroDivisionError
     [note] = caught.value.__notes__
     assert note.startswith("the rows were opened by then, and this account is strict, so epsilon=0.25 counts as spent")
-    assert (strict.spent, states(strict)) == (0.25, ["settled"])
+    assert (strict.spent, states(strict)) == (0.25, ["failed"])
     assert strict.account().to_json()["releases"][0]["because"] == "ZeroDivisionError"
 
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from privet.checks import look_alike
 from privet.errors import LedgerError
-from privet.privacy.ledger.bodies import ADDED, BUDGET, RESERVED, SETTLED, STATEMENT, WITHDRAWN
+from privet.privacy.ledger.bodies import ADDED, BUDGET, FAILED, RESERVED, SETTLED, STATEMENT, WITHDRAWN
 from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.heads import HeadFolder
 from privet.privacy.ledger.spending import Budget, Cost, Expense
@@ -24,8 +24,10 @@ class Spending:
 
     @property
     def state(self) -> str:
-        """``"settled"``, ``"withdrawn"``, ``"added"``, or ``"reserved"`` where nothing more was heard."""
-        return self.begun.kind if self.ended is None else self.ended.kind
+        """``"settled"``, ``"failed"``, ``"withdrawn"``, ``"added"``, or ``"reserved"`` where nothing more was heard."""
+        if self.ended is None:
+            return self.begun.kind
+        return FAILED if self.ended.kind == SETTLED and "because" in self.ended.body else self.ended.kind
 
     @property
     def expense(self) -> Expense | None:

@@ -7,6 +7,8 @@ from privet.checks import is_hex
 
 # The kinds of entries. The meaning of one never changes: a ledger is read for years.
 BUDGET, RESERVED, SETTLED, WITHDRAWN, ADDED = "budget", "reserved", "settled", "withdrawn", "added"
+# How a release is told that was settled without one: on a strict account, rows may have made it fail.
+FAILED = "failed"
 # These two spend nothing, so accounts pass over them.
 BATCH_KEY, BATCH = "batch key", "batch"
 # What is said of a part where a unit has several rows.

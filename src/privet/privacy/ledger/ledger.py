@@ -205,7 +205,7 @@ class Ledger:
             aside = budget.set_aside(cost, expenses, self.part) if kind == RESERVED else cost
             if within_budget and not budget.allows([*expenses, Expense(aside, self.part)], self.part):
                 raise BudgetExceeded(cost.epsilon, budget.left(expenses, self.part), self.dataset, cost.delta)
-            stated = {STATEMENT: True} if self.no_person_in_two_parts else {}
+            stated = {} if self.part is None else {STATEMENT: self.no_person_in_two_parts}
             own = {"dataset": self.dataset, "part": self.part, **stated}
             return page.append(kind, {**with_cost(aside, note), **own}), account, aside
 
