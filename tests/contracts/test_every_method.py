@@ -114,8 +114,10 @@ def entropy_or(method, schema):
 
 def test_what_is_paid_does_not_depend_on_the_rows(method):
     X, y = table()
-    paid = [terms(method(epsilon=0.9).fit(X[:n], y[:n])) for n in (0, 1, 800)]
-    one_class = terms(method(epsilon=0.9).fit(X, np.full(800, "no")))
+    # The recommended forest goes on as its released class counts tell, of which tests/joint/test_fitting.py has more.
+    last = 1 if method().method == "private-forest" else None
+    paid = [terms(method(epsilon=0.9).fit(X[:n], y[:n]))[:last] for n in (0, 1, 800)]
+    one_class = terms(method(epsilon=0.9).fit(X, np.full(800, "no")))[:last]
     assert paid[0] == paid[1] == paid[2] == one_class
 
 
@@ -126,8 +128,8 @@ def test_the_steps_of_a_plan_are_the_receipts_of_the_fit(method, rows):
     steps = model.plan(800).steps
     assert sum(Fraction(step.epsilon) for step in steps) <= Fraction(0.5)
     paid = receipts(model.fit(*table()))
-    if rows == "bought" and model.method == "private-forest":  # what it does follows from the noisy number of rows
-        return
+    if model.method == "private-forest" and (rows == "bought" or model.n_rows_ != 800):
+        return  # what it does follows from a noisy number of rows
     assert list(dict.fromkeys(receipt.what for receipt in paid)) == [step.what for step in steps]
     for step in steps:
         own = [receipt for receipt in paid if receipt.what == step.what]
@@ -299,7 +301,7 @@ def test_without_noise_exact_numbers_are_released_and_it_says_so(method):
     assert model.noise_std_ == 0
     totals = [(y == "no").sum(), (y == "yes").sum()]
     if model.method == "private-forest":
-        assert released(model)[0] == totals[1] - totals[0]
+        assert released(model)[:2].tolist() == totals
         return
     assert_array_equal(model.nodes_.counts[: model.forest_.n_trees], [totals] * model.forest_.n_trees)
 
