@@ -40,7 +40,7 @@ def others(agreed):
             party = SumParty(Party(f"{name}.key", store=f"{name}.store", n_jobs=1), agreed)
             rows = people()
             party.prepare(rows.drop(columns="class"), rows["class"])
-            exchange = Directory("shared", agreed, attempt, timeout=120)
+            exchange = Directory("shared", agreed, attempt, timeout=900)
             threads.append(threading.Thread(target=party.run, args=(attempt, exchange)))
             threads[-1].start()
 

@@ -12,7 +12,7 @@ WAYS = ["fork", "pool by fork", "pool by spawn", "threads"]
 
 def all_draws():
     command = [sys.executable, "-W", "error", str(SCRIPT)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout)
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=900).stdout)
 
 
 def pieces(digits, length=16):

@@ -87,19 +87,19 @@ def _warns(path, choices):
 
 
 @pytest.mark.parametrize(
-    ("bad", "culprit", "waiting"),
+    ("bad", "culprit", "shorter"),
     [
-        (_lets_a_key_error_out, "KeyError: 'released'", 2.0),
-        (_hangs, "Hang", 2.0),
-        (_waits, "Hang", 0.3),
-        (_takes_memory, "MemoryError", 2.0),
-        (_warns, "RuntimeWarning", 2.0),
+        (_lets_a_key_error_out, "KeyError: 'released'", {}),
+        (_hangs, "Hang", {"SECONDS": 0.1}),
+        (_waits, "Hang", {"WAITING_SECONDS": 0.1}),
+        (_takes_memory, "MemoryError", {}),
+        (_warns, "RuntimeWarning", {}),
     ],
 )
-def test_a_target_that_is_no_better_than_its_file_is_caught(monkeypatch, bad, culprit, waiting):
+def test_a_target_that_is_no_better_than_its_file_is_caught(monkeypatch, bad, culprit, shorter):
     monkeypatch.setitem(targets.TARGETS, "roster", bad)
-    monkeypatch.setattr("tests.hostile.case.SECONDS", 0.1)
-    monkeypatch.setattr("tests.hostile.case.WAITING_SECONDS", waiting)
+    for name, seconds in shorter.items():
+        monkeypatch.setattr(f"tests.hostile.case.{name}", seconds)
     with hostile_room() as room:
         cases = (Case("roster", Choices.of_seed(n)).run(room, "planted") for n in range(20))
         violation = next(outcome for outcome in cases if outcome.what == VIOLATION)

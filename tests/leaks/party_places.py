@@ -98,7 +98,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     sums = {name: SumParty(holder, terms) for name, holder in holders.items()}
     for own, rows in zip(sums.values(), halves(), strict=True):
         own.prepare(*rows)
-    exchanges = {name: Directory(shared, terms, 1, timeout=60) for name in sums}
+    exchanges = {name: Directory(shared, terms, 1, timeout=900) for name in sums}
     others = [threading.Thread(target=sums["clinic"].run, args=(1, exchanges["clinic"]))]
     for other in others:
         other.start()

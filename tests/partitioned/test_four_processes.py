@@ -25,7 +25,7 @@ def start(folder, name):
 
 
 def ended(process):
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=900)
     return process.returncode, out, err
 
 
