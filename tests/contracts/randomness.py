@@ -141,12 +141,11 @@ _FLOAT_LAWS = {
     "exponential", "gamma", "gauss", "geometric", "gumbel", "laplace", "lognormvariate", "normal", "normalvariate",
     "rvs", "standard_exponential", "standard_normal",
 }  # fmt: skip
-# Types of public coins, and where they are made; the coins of an audit protect nobody.
+# Types of public coins, and where they are made.
 _TYPES = {"np.random.Generator", "np.random.RandomState"}
 ALLOWED = {
     "entropy.py": {"os.urandom"},
     "rng.py": {"np.random.default_rng", *_TYPES},
-    "attack/one_run.py": {"np.random.default_rng"},
 }
 
 

@@ -14,6 +14,7 @@ from privet.errors import ParameterError
 from privet.estimator import PrivateClassifier
 from privet.model_file import counts_from_json, structure_from_json
 from privet.privacy.unit import ROW
+from privet.rng import public_generator
 from privet.schema import Categorical, Schema
 from privet.schema.encoding import Encoder
 
@@ -107,7 +108,7 @@ def audit_in_one_run(
     n_canaries = check_whole("n_canaries", n_canaries, least=10, most=60_000)
     confidence = check_confidence(confidence)
     claimed = _claim(estimator, epsilon)
-    there = np.random.default_rng().random(n_canaries) < 0.5
+    there = public_generator(None).random(n_canaries) < 0.5
     scores = _scores(_fitted(estimator, there), n_canaries)
     right = int(((scores > scores.mean()) == there).sum())
     shown = epsilon_of_guesses(right, n_canaries, confidence=confidence)
