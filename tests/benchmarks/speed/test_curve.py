@@ -17,7 +17,8 @@ def test_a_power_law_has_its_exponent_and_no_error():
 
 
 def test_what_does_not_grow_has_exponent_0():
-    assert fitted_exponent([1, 2, 4], [7.0, 7.0, 7.0]).value == 0.0
+    # How sums are rounded depends on where arrays lie in memory.
+    assert fitted_exponent([1, 2, 4], [7.0, 7.0, 7.0]).value == pytest.approx(0.0, abs=1e-12)
 
 
 def test_an_exponent_and_its_error_by_hand():
