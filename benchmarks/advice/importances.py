@@ -3,8 +3,8 @@
 What an attribute is worth is its permutation importance in the forest without noise: by how much the log loss of rows
 that the forest has not seen grows when its values are shuffled. At epsilon 1, over several draws of noise, ranks are
 compared: of the importances that privet tells, of the mean size of effects where all cells count alike, which it told
-before, and of the mean size where the rows of every cell are known, which privet does not release. These tables had no
-part in choosing how importances are computed.
+before, and of the mean size where the rows of every cell are known, which privet does not release. The way of computing
+was chosen on other tables, but for two choices that the page of results names.
 """
 
 import csv

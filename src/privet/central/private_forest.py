@@ -71,7 +71,8 @@ class PrivateForestClassifier(WeightForestClassifier):
         Each attribute's share in the size of effects, less what noise would show; all 0 where nothing is left. Rough,
         since how many rows a cell has is not released.
     told_apart_ : array of bool
-        Which attributes do more than noise alone would, however rows lie over their cells: right about 9 times of 10.
+        Which attributes do more than noise alone would, however rows lie over their cells. About one in eight that
+        does nothing passes too.
     leaf_weights_ : LeafWeights
         The fitted scores: offsets, and a weight for each leaf and class.
     noise_std_, tree_noise_std_ : float, array

@@ -34,7 +34,7 @@ _WAYS_OF_LARGE, _LARGE = 3, 400
 # Coins that anybody may know, so that a model always tells the same.
 _COINS = 17
 # An effect is told apart where at most this part of the draws, over all ways, is as large. Of attributes without an
-# effect about a tenth seems to have one.
+# effect about an eighth seems to have one: benchmarks/advice/results.
 _FALSE = 0.05
 
 
