@@ -7,11 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet import Numeric, load
-from privet.cli.answer_check import looks_answered
+from privet import load
 from privet.cli.output import EXIT_DATA, EXIT_USAGE
-from privet.local.columns import AddedNoise
-from privet.local.noise_law import Gaussian, Uniform
 from privet.registry import LOCAL_METHODS, METHODS
 
 TREE = "fit rows.disturbed.csv --channel rows.channel.json --method reconstruction-tree"
@@ -45,7 +42,7 @@ def test_a_round_trip_without_the_clear_rows(privet, disturbed):
     Path("key.json").unlink()
     result = privet(TREE)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("None proven: age, children were disturbed")
+    assert "protected by nothing: class. None proven: age, children were disturbed" in result.stdout
     assert "no budget was touched: it costs nothing further" in result.stdout
     assert result.stdout.endswith("model: model.privet\n")
     assert privet("predict model.privet test.csv -o predicted.csv").exit_code == 0
@@ -112,31 +109,45 @@ def test_answers_in_bits_are_no_rows_to_predict(privet, refused, disturbed, bits
     assert sentence.endswith("predict needs clear rows, with the columns age, sex, children")
 
 
-def test_clear_rows_in_place_of_answers_are_remarked_on_and_answers_are_not(privet, disturbed):
-    assert "does not look like" not in privet(TREE).stderr
-    result = privet(f"{TREE} --force".replace("rows.disturbed.csv", "rows.csv"))
-    assert result.exit_code == 0
-    assert "what is in age, children does not look like answers through this channel" in result.stderr
+def test_clear_rows_in_place_of_answers_are_refused(privet, refused, disturbed):
+    assert privet(TREE).stderr == ""
+    sentence = refused(f"{TREE} --force".replace("rows.disturbed.csv", "rows.csv"), EXIT_DATA)
+    assert sentence.startswith("most of the rows hold a number in 'age' that is not on the grid of its")
 
 
 @pytest.mark.parametrize("noise", ["intervals --bins 4", "randomized-response --epsilon 9"])
-def test_numbers_that_are_no_middles_of_intervals_are_remarked_on(privet, disturbed, noise):
+def test_numbers_that_are_no_middles_of_intervals_are_refused(privet, refused, disturbed, noise):
     line = f"perturb rows.csv --schema schema.json --noise {noise} --secret cut.json -o cut.csv"
     assert privet(line).exit_code == 0
     line = "fit cut.csv --channel cut.channel.json --method reconstruction-tree --force"
-    assert "does not look like" not in privet(line).stderr
-    assert "what is in age, children does not" in privet(line.replace("fit cut.csv", "fit rows.csv")).stderr
+    assert privet(line).exit_code == 0
+    sentence = refused(line.replace("fit cut.csv", "fit rows.csv"), EXIT_DATA)
+    assert "that is the middle of no interval" in sentence
 
 
-def test_wide_noise_that_takes_no_number_beyond_the_range_is_remarked_on():
-    column = AddedNoise(Numeric("x", 0, 64), Gaussian(32.0))  # on whose grid all whole numbers lie
-    numbers = np.arange(1_000) % 64.0
-    assert not looks_answered(numbers, column, column.attribute)
-    assert looks_answered(np.append(numbers, 65.0), column, column.attribute)
-    assert looks_answered(numbers[:10], column, column.attribute)  # which chance may well have done
-    assert looks_answered(np.array([np.nan]), column, column.attribute)
-    narrow = AddedNoise(column.attribute, Uniform(8.0))  # which leaves a value in the middle within the range
-    assert looks_answered(numbers, narrow, column.attribute)
+def test_answers_that_are_all_but_impossible_are_promised_nothing(privet, disturbed):
+    line = "perturb rows.csv --schema schema.json --noise randomized-response --epsilon 4 --label --secret s -o r.csv"
+    privet(line)
+    answers = pd.read_csv("r.csv")
+    answers.assign(sex="male").to_csv("r.csv", index=False)
+    for method in LOCAL_METHODS:
+        result = privet(f"fit r.csv --channel r.channel.json --method {method} --force")
+        assert result.exit_code == 0, result.output
+        assert result.stdout.startswith("None proven: the answers in sex")
+        assert "do not look as if they had come through the channel" in result.stderr
+        assert "Warning" not in result.stderr
+    privet("report model.privet -o page.html")
+    assert "The answers do not look as if they had come through the channel." in Path("page.html").read_text()
+
+
+def test_who_is_among_the_answers_twice_is_refused(privet, refused, disturbed):
+    answers = pd.read_csv("rows.disturbed.csv")
+    answers.assign(id=range(len(answers))).to_csv("rows.disturbed.csv", index=False)
+    assert privet(f"{TREE} --id id").exit_code == 0
+    answers.assign(id=7).to_csv("rows.disturbed.csv", index=False)
+    assert "'id' holds the same person twice" in refused(f"{TREE} --id id --force", EXIT_DATA)
+    line = "fit rows.csv --schema schema.json --id id -o other.privet"
+    assert "--id does not apply to private-forest" in refused(line, EXIT_USAGE)
 
 
 def test_a_schema_that_was_inferred_is_said_before_the_fit(privet, folder):
@@ -187,19 +198,16 @@ def test_rules_of_a_forest_speak_of_values_as_they_do_in_python(privet, disturbe
     assert not any(":" in rule["text"] for rule in told)
 
 
-def test_a_tree_is_exported_and_a_forest_of_bits_is_not(privet, refused, disturbed, bits):
+def test_trees_and_forests_of_bits_are_exported(privet, disturbed, bits):
     privet(TREE)
-    assert privet("export model.privet --format python -o tree.py").exit_code == 0
-    names: dict = {}
-    exec(compile(Path("tree.py").read_text(), "tree.py", "exec"), names)  # noqa: S102 - our own
-    predicted = load("model.privet").predict(
-        pd.DataFrame({"age": [20, 90], "sex": ["male", "male"], "children": [1, 1]})
-    )
-    rows = [{"age": 20, "sex": "male", "children": 1}, {"age": 90, "sex": "male", "children": 1}]
-    assert [names["predict"](row) for row in rows] == list(predicted)
     privet(f"{FOREST} -o forest.privet")
-    sentence = refused("export forest.privet --format json", EXIT_USAGE)
-    assert "its trees ask for bits of coded values" in sentence
+    rows = [{"age": age, "sex": sex, "children": 1} for age in (20, 90, None) for sex in ("male", "female", None)]
+    for name in ("model", "forest"):
+        assert privet(f"export {name}.privet --format python -o {name}.py").exit_code == 0
+        names: dict = {}
+        exec(compile(Path(f"{name}.py").read_text(), f"{name}.py", "exec"), names)  # noqa: S102 - our own
+        expected = load(f"{name}.privet").predict_proba(pd.DataFrame(rows))
+        assert [names["predict_proba"](row) for row in rows] == expected.tolist()
 
 
 def test_reports_are_written_of_both(privet, disturbed, bits):

@@ -40,7 +40,9 @@ def left(folder):
 def test_it_writes_answers_channel_and_secret_and_says_what_is_promised(privet):
     result = privet(f"{GAUSSIAN} --keep 0.8")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("None proven: age, children were disturbed")
+    first = "Given as they are, and protected by nothing: class. None proven: age, children were disturbed"
+    assert result.stdout.startswith(first)
+    assert "fitted by: --method reconstruction-tree\n" in result.stdout
     assert result.stdout.splitlines()[-2:] == ["answers: rows.disturbed.csv", "channel: rows.channel.json"]
     assert "people are told apart by their place in this very file" in result.stderr
     assert "a new secret was written to 'key.json'" in result.stderr
@@ -536,7 +538,7 @@ def test_explain_tries_an_attack_on_clear_rows_and_says_whose_numbers_these_are(
     before = left(folder)
     result = privet("perturb rows.csv --schema schema.json --noise gaussian --privacy 100 --id person --explain")
     assert left(folder) == before
-    assert result.stdout.startswith("Exact numbers about the rows given")
+    assert result.stdout.startswith("Given as they are, which hides nothing: class, sex.\nExact numbers about the rows")
     assert "by the best linear estimate" in result.stdout
 
 
@@ -553,3 +555,49 @@ def test_explain_of_flipped_records_tells_their_binary_anonymity(privet):
     assert "Binary anonymity:" in result.stdout
     assert "told rightly whether flipped" in result.stdout
     assert "told rightly" not in privet(line.replace("rows.csv ", "")).stdout
+
+
+RANDOM = "perturb rows.csv --schema schema.json --noise randomized-response --secret key.json"
+
+
+def test_numbers_with_noise_and_a_disturbed_label_are_fitted_by_the_method_that_perturb_names(privet, folder):
+    line = "perturb rows.csv --schema schema.json --noise laplace --epsilon 3 --categories-epsilon 1 --label"
+    told = json.loads(privet(f"{line} --secret key.json --json").stdout)
+    assert told["fitted_by"] == ["reconstruction-tree"]
+    result = privet("fit rows.disturbed.csv --channel rows.channel.json --method reconstruction-tree")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Nobody had to be trusted: any answers")
+
+
+def test_a_channel_that_no_method_fits_is_refused_before_anybody_answers(refused, folder):
+    schema = json.loads(Path("schema.json").read_text())
+    schema["attributes"][1]["categories"] = ["female", "male", *(f"place {i}" for i in range(5_000))]
+    Path("schema.json").write_text(json.dumps(schema))
+    before = left(folder)
+    assert refused(f"{RANDOM} --epsilon 4", EXIT_USAGE).startswith("no method can fit answers through this channel")
+    assert left(folder) == before
+
+
+def test_a_limit_refuses_a_channel_before_anybody_answers(privet, refused, folder):
+    before = left(folder)
+    sentence = refused(f"{RANDOM} --epsilon 2 --label --max-epsilon 1.5", EXIT_USAGE)
+    assert sentence.startswith("the channel costs epsilon = 2.0, more than the limit of 1.5")
+    sentence = refused(f"{RANDOM} --epsilon 1 --max-epsilon 1.5", EXIT_USAGE)
+    assert sentence.startswith("the channel gives class without any bound, where the limit is epsilon = 1.5")
+    assert "gives class, age, sex and 1 more" in refused(f"{RANDOM} --keep 1 --label --max-epsilon 9", EXIT_USAGE)
+    assert "must be a number above 0" in refused(f"{RANDOM} --epsilon 1 --label --max-epsilon -1", EXIT_USAGE)
+    assert left(folder) == before
+    assert privet(f"{RANDOM} --epsilon 2 --label --max-epsilon 2").exit_code == 0
+
+
+def test_what_a_published_channel_gives_clear_has_to_be_named_under_a_limit(privet, refused, folder):
+    privet(f"{RANDOM} --epsilon 1 --label --clear age")
+    line = "perturb rows.csv --channel rows.channel.json --secret key.json -o again.csv"
+    assert "gives age without any bound" in refused(f"{line} --max-epsilon 1", EXIT_USAGE)
+    assert "--clear does not go with --channel" in refused(f"{line} --clear age", EXIT_USAGE)
+    assert privet(f"{line} --max-epsilon 1 --clear age").exit_code == 0
+
+
+def test_a_channel_that_keeps_everything_is_said_loudly(privet, folder):
+    result = privet(f"{RANDOM} --keep 1 --label")
+    assert "NOT PRIVATE: the channel always keeps age, sex, children and 1 more" in result.stderr

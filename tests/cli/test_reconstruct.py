@@ -119,10 +119,19 @@ def test_a_class_is_named_in_the_picture(privet, disturbed):
     assert "class = " not in Path("all.svg").read_text()
 
 
-def test_clear_values_in_place_of_answers_are_remarked_on(privet, disturbed):
-    assert "does not look like" not in privet(f"{RECONSTRUCT} --column age").stderr
+def test_clear_values_in_place_of_answers_are_refused(privet, refused, disturbed):
+    assert "do not look" not in privet(f"{RECONSTRUCT} --column age").stdout
     line = f"{RECONSTRUCT} --column age".replace("rows.disturbed.csv", "rows.csv")
-    assert "what is in age does not look like answers through this channel" in privet(line).stderr
+    sentence = refused(line, EXIT_DATA)
+    assert sentence.startswith("all or nearly all of the rows hold a number in 'age' that is not on the grid of its")
+
+
+def test_values_that_are_all_but_impossible_are_remarked_on(privet, disturbed):
+    answers = pd.read_csv("rows.disturbed.csv")
+    answers.assign(age=answers["age"].iloc[0]).to_csv("same.csv", index=False)
+    line = f"{RECONSTRUCT} --column age".replace("rows.disturbed.csv", "same.csv")
+    assert "The answers do not look as if they had come through this channel" in privet(line).stdout
+    assert json.loads(privet(f"{line} --json").stdout)["looks_answered"] is False
 
 
 def test_large_numbers_are_spelled_without_powers_of_ten(privet, folder):

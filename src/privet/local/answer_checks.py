@@ -151,8 +151,9 @@ def _of_records(asked: Sequence[_Asked]) -> Iterator[_Test]:
         records ^= records >> np.uint64(29)
     times = np.unique(records, return_counts=True)[1]
     log_most = sum(math.log(float(field.tests[0][2].max())) for field in asked)
-    yield (RECORDS,), _log_repeats(n_rows, int(times.max()), log_most), 1
-    yield (RECORDS,), _log_twins(n_rows, int((times // 2).sum()), log_most), 1
+    what = RECORDS if len(asked) > 1 else asked[0].name
+    yield (what,), _log_repeats(n_rows, int(times.max()), log_most), 1
+    yield (what,), _log_twins(n_rows, int((times // 2).sum()), log_most), 1
 
 
 def _log_chance(counts: Ints, n: int, least: Floats, most: Floats) -> float:
