@@ -20,6 +20,11 @@ from privet.errors import DatasetUnavailable
 MISSING = "the UCI tables are not here; set PRIVET_DATA to their folder"
 SYSTEM = os.urandom
 
+# A screen of the usual size, without colours, whatever the terminal is.
+os.environ |= {"COLUMNS": "80", "LINES": "24"}
+for name in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
+
 hypothesis.settings.register_profile(
     "sure", derandomize=True, database=None, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
