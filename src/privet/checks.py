@@ -52,10 +52,11 @@ def look_alike(name: str, others: Iterable[str]) -> str | None:
 
 def looks_of(name: str) -> frozenset[str]:
     """Return what a name looks like as it is and in small letters; two that share one of these look alike."""
-    return frozenset(_look(spelling) for spelling in (name, name.casefold()))
+    return frozenset(look_of(spelling) for spelling in (name, name.casefold()))
 
 
-def _look(name: str) -> str:
+def look_of(name: str) -> str:
+    """Return a name without what cannot be told by looking: its script, width, case and spaces."""
     # Accents are taken off their letters first and put back last, so that a Cyrillic letter with one is seen.
     latin = unicodedata.normalize("NFKD", name).translate(_LIKE_LATIN)
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", latin).casefold()).casefold().split())

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from privet.cli.app import app
+from privet.privacy.ledger import heads
 
 N_ROWS = 300
 SCHEMA = {
@@ -48,9 +49,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def privet(folder: Path) -> Callable[..., Result]:
-    """Run a command line, given as one text."""
+    """Run a command line, given as one text, as a new process would: it has seen no ledger."""
 
     def run(line: str) -> Result:
+        heads._SEEN.clear()
         return CliRunner().invoke(app, line)
 
     return run

@@ -86,6 +86,13 @@ def test_they_agree_with_a_plain_dictionary_of_digits(batches):
         (["ann"], ["ann\u200b"]),
         (["Zo\u00eb"], ["Zoe\u0308"]),
         (["stra\u00dfe"], ["STRASSE"]),
+        ([1], ["'1"]),  # as spreadsheets write a number that is text
+        ([1], ['"1"']),
+        ([1000], ["1,000"]),
+        ([-1], ["\u22121"]),
+        (["p-1"], ["p\u20101"]),
+        (["anna"], ["\u0430nna"]),  # a Cyrillic letter
+        (["ann"], ["ann\ufe0f"]),
     ],
 )
 def test_two_spellings_of_what_may_be_one_person_are_refused_in_any_order(first, second):

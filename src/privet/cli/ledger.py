@@ -47,8 +47,8 @@ def init(
     The budget cannot be changed afterwards. Doing the same again changes nothing.
 
     Whether a fit fails can tell what a row holds. Where others than the owner of the rows choose schemas and fits, open
-    the account with --strict: a fit that fails after it has opened the rows is charged, a hundredth of the budget or
-    more.
+    the account with --strict: a fit that fails after it has opened the rows is charged, the account takes a hundred
+    fits at most, failed ones included, and it has no parts.
     """
     from privet.privacy.ledger import Ledger
 

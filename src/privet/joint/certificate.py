@@ -28,8 +28,8 @@ _ROOM = 1.0 + 1e-6
 # A residual is three whole numbers, in units of 2**-24, 2**-48 and 2**-72.
 _UNIT = 2.0**24
 _MOST_ROWS = 2**38
-# exp(-60) is below 2**-86.
-_FARTHEST = 60.0
+# exp(-75) is below 2**-108, so that all classes a table may have leave out less than 2**-92 of a sum.
+_FARTHEST = 75.0
 _QUARTERS, _STEPS = 4, 1024
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import look_of
 from privet.errors import DataError
 from privet.schema.encoding import arrow_kind, without_dictionary, without_view
 from privet.schema.table import as_arrow
@@ -22,9 +23,11 @@ from privet.schema.table import as_arrow
 _NOBODY = {"", "na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "null"}
 # Spaces to drop, anything but ASCII, and numbers that are not spelled as a whole number is: the few texts to look into.
 _ODD = (
-    r"^\s|\s$|\s\s|[^ -~]"
+    r"^\s|\s$|\s\s|[^ -~]|^['\"]|['\"]$|[0-9],[0-9]"
     r"|^[+][0-9.]|^-?0[0-9]*$|^-?[0-9]*[.][0-9]*(?:e[+-]?[0-9]+)?$|^-?[0-9]+e[+-]?[0-9]+$"
 )
+# Characters that show nothing and are no format characters (Unicode's default ignorables, and an empty Braille cell).
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?")
 
 
@@ -152,8 +155,9 @@ def _in_one_way(text: str) -> str:
     """Return what spellings have in common: letters without case or form, single spaces, a number's own digits."""
     if text.isascii() and text.isdigit():
         return text.lstrip("0") or "0"
-    letters = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    letters = _UNSEEN.sub("", look_of(text))
     plain = " ".join("".join(c for c in letters if unicodedata.category(c) not in {"Cf", "Cc"} or c.isspace()).split())
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", plain.strip("'\""))
     if not _NUMBER.fullmatch(plain):
         return plain
     number = Decimal(plain)

@@ -1,6 +1,7 @@
 """What was seen of a ledger must stay in its file, for this process and, where heads are kept, for the next."""
 
 import copy
+import gc
 import os
 import pickle
 import shutil
@@ -15,7 +16,7 @@ from privet import Ledger
 from privet.central.update_history import BatchHistory
 from privet.errors import LedgerError
 from privet.privacy.events import DiscreteLaplace
-from privet.privacy.ledger import Cost
+from privet.privacy.ledger import Cost, heads
 from privet.privacy.ledger.heads import Head, HeadFolder
 
 GONE = "is no longer the file it was: an older copy was put back, or a new one made"
@@ -53,6 +54,16 @@ def test_what_was_written_is_missed_without_reading_in_between(ledger, how):
     ledger.path.write_bytes(older)
     with pytest.raises(LedgerError, match=GONE):
         ledger.reserve(Cost(0.5))
+
+
+def test_what_was_written_is_missed_though_no_object_of_the_ledger_is_left(ledger):
+    path, older = ledger.path, ledger.path.read_bytes()
+    ledger.add(0.5, what="a table")
+    del ledger
+    gc.collect()
+    path.write_bytes(older)
+    with pytest.raises(LedgerError, match=GONE):
+        Ledger(path, dataset="patients")
 
 
 def test_a_reservation_is_not_settled_in_an_older_copy(ledger):
@@ -131,19 +142,27 @@ def opened(tmp_path, **more):
     return Ledger(tmp_path / "ledger.db", dataset="patients", heads=tmp_path / "heads", **more)
 
 
-def test_an_end_that_was_cut_off_is_noticed_by_the_next_process(tmp_path):
+@pytest.fixture
+def next_process(monkeypatch):
+    """What makes of this process one that has seen no ledger."""
+    return lambda: monkeypatch.setattr(heads, "_SEEN", {})
+
+
+def test_an_end_that_was_cut_off_is_noticed_by_the_next_process(tmp_path, next_process):
     opened(tmp_path, epsilon=1.0).add(1.0, what="a table")
     cut(tmp_path / "ledger.db", 2)
+    next_process()
     with pytest.raises(LedgerError, match=CUT.format(3)):
         opened(tmp_path)
     assert Ledger(tmp_path / "ledger.db", dataset="patients").left == 1.0  # where no head is kept, nobody knows
 
 
-def test_a_ledger_is_known_wherever_it_is_moved_to_and_a_copy_is_not_spent_from_as_well(tmp_path):
+def test_a_ledger_is_known_wherever_it_is_moved_to_and_a_copy_is_not_spent_from_as_well(tmp_path, next_process):
     opened(tmp_path, epsilon=1.0)
     shutil.copy(tmp_path / "ledger.db", tmp_path / "copy.db")
     (tmp_path / "ledger.db").rename(tmp_path / "moved.db")
     Ledger(tmp_path / "moved.db", dataset="patients", heads=tmp_path / "heads").add(0.5, what="a table")
+    next_process()
     with pytest.raises(LedgerError, match=CUT.format(3)):
         Ledger(tmp_path / "copy.db", dataset="patients", heads=tmp_path / "heads")
 

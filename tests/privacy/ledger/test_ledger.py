@@ -313,23 +313,25 @@ def test_on_any_other_account_a_failure_after_the_rows_were_opened_is_given_back
     assert (ledger.spent, states(ledger)) == (0.0, ["withdrawn"])
 
 
-def test_on_a_strict_account_questions_by_failing_are_a_hundred_at_most(strict):
-    for _ in range(100):
+@pytest.mark.parametrize("delta", [0.0, 1e-2])
+def test_a_strict_account_takes_a_hundred_fits_whether_they_fail_or_not_and_however_little_they_cost(tmp_path, delta):
+    strict = Ledger(tmp_path / "strict.db", dataset="patients", epsilon=1.0, delta=delta, strict=True)
+    for _ in range(50):
+        with pytest.raises(ZeroDivisionError), reserve(strict, 1e-6):
+            raise ZeroDivisionError  # before the rows are opened
         with pytest.raises(ZeroDivisionError), reserve(strict, 1e-6) as reservation:
             reservation.open_rows()
             raise ZeroDivisionError
-    assert strict.left == 0.0
-    with pytest.raises(BudgetExceeded):
+        reserve(strict, 1e-6).settle(receipt(1e-6))
+    with pytest.raises(LedgerError, match="'patients' is strict and has had 100 fits, failed ones included: each"):
         reserve(strict, 1e-6)
+    strict.add(0.5, what="a table")  # by its owner
 
 
-def test_on_a_strict_account_what_succeeds_costs_what_it_cost(strict):
-    for _ in range(3):
-        reserve(strict, 0.001).settle(receipt(0.001))
-    assert strict.spent == 0.003
-    strict.add(0.992, what="a table")
-    reserve(strict, 0.001).settle(receipt(0.001))  # though less than a hundredth is left
-    assert strict.left == 0.004
+def test_a_strict_account_has_no_parts(strict):
+    with pytest.raises(LedgerError, match="'patients' is strict and has no parts: whoever spends would say which rows"):
+        reserve(strict.for_part("march"), 0.25)
+    assert strict.spent == 0.0
 
 
 def test_whether_an_account_is_strict_never_changes(ledger, strict):

@@ -14,6 +14,9 @@ from privet.privacy.ledger.heads import HeadFolder
 from privet.privacy.ledger.spending import Budget, Cost, Expense
 from privet.privacy.unit import ROW
 
+# Each tells whoever may spend whether it fails, exactly, however small its epsilon.
+MOST_STRICT_FITS = 100
+
 
 @dataclass(frozen=True)
 class Spending:
@@ -120,12 +123,26 @@ class Account:
         """Refuse a part that looks like another, and one of people of whom nobody said that they are in no other."""
         if part is None:
             return
+        if self.budget.strict:
+            raise LedgerError(
+                f"the account {self.dataset!r} is strict and has no parts: whoever spends would say which rows they "
+                "share; leave the part out, or open an account for each part"
+            )
         check_own_look("a part", part, self.parts)
         if self.budget.unit != ROW and not no_person_in_two:
             raise LedgerError(
                 f"the budget of {self.dataset!r} protects each {self.budget.unit}, and people may be in several parts: "
                 "if none is in two, say so with no_person_in_two_parts=True (--no-person-in-two-parts); else leave the "
                 "part out, and the costs add up"
+            )
+
+    def check_number(self) -> None:
+        """Refuse a further fit on a strict account that has had as many as it takes, failed ones included."""
+        begun = [each for each in self.spendings if each.begun.kind == RESERVED and each.expense is not None]
+        if self.budget.strict and len(begun) >= MOST_STRICT_FITS:
+            raise LedgerError(
+                f"the account {self.dataset!r} is strict and has had {MOST_STRICT_FITS} fits, failed ones included: "
+                "each tells exactly whether it fails; its owner may open another account"
             )
 
     def has_other_budget(self) -> LedgerError:

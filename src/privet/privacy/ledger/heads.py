@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 from privet.checks import is_hex
 from privet.errors import ParameterError
@@ -38,8 +37,8 @@ class Seen:
             self.head = head
 
 
-# As long as an object of this process uses the ledger.
-_SEEN: WeakValueDictionary[str, Seen] = WeakValueDictionary()
+# As long as the process lives, whether or not an object still uses the ledger.
+_SEEN: dict[str, Seen] = {}
 
 
 def seen_of(identity: str) -> Seen:

@@ -50,7 +50,7 @@ class Ledger:
         spent on a part of such an account without it. The ledger and the model's guarantee record it.
     strict : bool, optional
         For an account that others may spend from: a fit that fails after it has opened the rows counts as spent, since
-        its failing may tell what a row holds, and until it is settled at least a hundredth of the budget is set aside.
+        its failing may tell what a row holds. It takes a hundred fits at most, failed ones included, and has no parts.
         Whether an account is strict never changes.
     heads : path or HeadFolder, optional
         A folder apart from the file that keeps its newest head: an end that was cut off is then noticed by the next
@@ -134,12 +134,10 @@ class Ledger:
         What ``check`` raises refuses it: it sees the account in the turn in which the reservation is written, so that
         of two processes, the second finds what the first has written.
         """
-        entry, account, aside = self._spend(
-            RESERVED, cost, {**note, "what": what, "method": method}, unit=unit, check=check
-        )
+        entry, account = self._spend(RESERVED, cost, {**note, "what": what, "method": method}, unit=unit, check=check)
         if self.shelf is not None:
             self.shelf.begin(entry.hash)
-        return Reservation(self.book, self.dataset, aside, entry.number, strict=account.budget.strict)
+        return Reservation(self.book, self.dataset, cost, entry.number, strict=account.budget.strict)
 
     def add(self, epsilon: float, *, delta: float = 0.0, what: str, already_released: bool = False) -> None:
         """Record a release that was made outside of privet, at its cost for the budget's unit.
@@ -193,21 +191,22 @@ class Ledger:
         unit: str | None = None,
         within_budget: bool = True,
         check: Callable[[Account], None] | None = None,
-    ) -> tuple[Entry, Account, Cost]:
-        """Write a cost down; return its entry, the account it stands in, and what is set aside."""
+    ) -> tuple[Entry, Account]:
+        """Write a cost down; return its entry and the account it stands in."""
         with self.book.writing() as page:
             account = self._account(page.entries)
             if check is not None:
                 check(account)
             account.check_unit(unit)
             account.check_part(self.part, no_person_in_two=self.no_person_in_two_parts)
+            if kind == RESERVED:
+                account.check_number()
             budget, expenses = account.budget, account.expenses
-            aside = budget.set_aside(cost, expenses, self.part) if kind == RESERVED else cost
-            if within_budget and not budget.allows([*expenses, Expense(aside, self.part)], self.part):
+            if within_budget and not budget.allows([*expenses, Expense(cost, self.part)], self.part):
                 raise BudgetExceeded(cost.epsilon, budget.left(expenses, self.part), self.dataset, cost.delta)
             stated = {} if self.part is None else {STATEMENT: self.no_person_in_two_parts}
             own = {"dataset": self.dataset, "part": self.part, **stated}
-            return page.append(kind, {**with_cost(aside, note), **own}), account, aside
+            return page.append(kind, {**with_cost(cost, note), **own}), account
 
 
 def _reopened(

@@ -16,9 +16,6 @@ from privet.privacy.unit import ROW
 
 # Halvings in the search for what a budget with delta has left.
 _SEARCH_STEPS = 40
-# Of the budget, for each release on a strict account until it is settled: a failure tells something exact, and at the
-# least epsilon that a fit may have, a million of them would be paid for.
-_STRICT_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -73,11 +70,6 @@ class Budget:
     delta: float = 0.0
     unit: str = ROW
     strict: bool = False
-
-    def set_aside(self, cost: Cost, expenses: Sequence[Expense], part: str | None = None) -> Cost:
-        """Return what is to be reserved for a release: its cost and, where failures are charged, no trifle."""
-        least = min(_STRICT_SHARE * self.epsilon, self.left(expenses, part)) if self.strict else 0.0
-        return cost if cost.epsilon >= least else Cost(least, cost.delta)
 
     def spent(self, expenses: Sequence[Expense], part: str | None = None) -> float:
         """Return the epsilon spent at the budget's delta: on all of the data set, or on those rows of ``part``.
