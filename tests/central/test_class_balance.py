@@ -13,8 +13,10 @@ from scipy.stats import binomtest
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
 from privet.errors import ModelFileError
 from privet.model_file import checksum_of, read_document, write_document
+from privet.privacy.mechanisms.spread import laplace_deviation
 from privet.report import write_report
 from privet.report.weights import class_balance
+from privet.tree.intervals import support_intervals
 from tests.report.pages import Elements
 
 HERE = Path(__file__).parent
@@ -59,6 +61,17 @@ def test_the_interval_of_a_count_by_hand():
     assert (no["share_low"], yes["share_high"]) == (0, 1)
     assert 0.15 < no["share_high"] < 0.25
     assert yes["share_low"] == pytest.approx(1 - no["share_high"])
+
+
+def test_the_interval_of_a_count_holds_95_times_of_100_or_more_at_every_scale():
+    scales = np.geomspace(0.05, 1e7, 4000)
+    variances = np.array([laplace_deviation(scale) for scale in scales]) ** 2
+    low, high = support_intervals(np.zeros((len(scales), 1), dtype=np.int64), variances)
+    assert (high == -low).all()
+    # |noise| > k has a chance of 2 q^(k + 1) / (1 + q), q = exp(-1/scale).
+    held = 1 - 2 * np.exp(-(high + 1) / scales) / (1 + np.exp(-1 / scales))
+    assert held.min() >= 0.95
+    assert held[scales > 100].max() < 0.953  # and hardly more, where a row is nothing beside the noise
 
 
 def coverage(declared, n_fits, *, of=class_balance):
