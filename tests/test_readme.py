@@ -31,7 +31,7 @@ def test_the_python_of_the_readme_runs_and_learns(tmp_path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     (X, y), (X_new, _), (X_march, y_march) = people(50_000), people(100), people(2_000)
     names = {"X": X, "y": y, "X_new": X_new, "X_march": X_march, "y_march": y_march}
-    names["people"] = X.assign(id=range(len(X)))
+    names["people"] = X.assign(smoker=y, id=range(len(X)))
     names |= dict(zip(("X_test", "y_test"), people(200), strict=True))
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), names)  # noqa: S102 - our own README
@@ -41,7 +41,9 @@ def test_the_python_of_the_readme_runs_and_learns(tmp_path, monkeypatch, capsys)
 
 def test_the_round_trip_of_the_readme_needs_no_clear_row(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (X, y), (X_test, y_test) = people(5_000), people(500)
+    (X, y), (X_test, y_test) = people(50_000), people(500)
+    secret = {"format": "privet-secret", "version": 1, "key": "07" * 32, "answered": {}, "people": None}
+    Path("my.key").write_text(json.dumps(secret))  # the same answers in every run
     X.assign(smoker=y, id=range(len(X))).to_csv("clear.csv", index=False)
     X_test.assign(smoker=y_test).to_csv("test.csv", index=False)
     Path("schema.json").write_text(blocks("json")[0])

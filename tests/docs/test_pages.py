@@ -38,7 +38,8 @@ def names():
     visits = pd.concat([X, X], ignore_index=True).assign(person_id=[*range(len(X)), *range(len(X))])
     return {
         "schema": schema(), "X": X, "y": y, "X_new": X_test, "X_test": X_test, "y_test": y_test, "X_march": X_march,
-        "y_march": y_march, "people": X.assign(id=range(len(X))), "visits": visits, "y_visits": np.concatenate([y, y]),
+        "y_march": y_march, "people": X.assign(smoker=y, id=range(len(X))), "visits": visits,
+        "y_visits": np.concatenate([y, y]),
     }  # fmt: skip
 
 
