@@ -1,24 +1,17 @@
-"""What all tests share: no luck, and the UCI tables where they are.
+"""What all tests share: draws that are no luck, the same screen, and the UCI tables where they are."""
 
-In a quick test what is drawn depends on its name alone, so that it passes every time or never. Slow tests are
-statistics with fresh draws, and so is whatever a process draws that a test starts.
-"""
-
-import contextlib
 import functools
 import os
-import zlib
 
 import hypothesis
-import numpy as np
 import pytest
 
 from privet import entropy
 from privet.datasets import Dataset, uci, uci_folder
 from privet.errors import DatasetUnavailable
+from tests.draws import DRAWS
 
 MISSING = "the UCI tables are not here; set PRIVET_DATA to their folder"
-SYSTEM = os.urandom
 
 # A screen of the usual size, without colours, whatever the terminal is.
 os.environ |= {"COLUMNS": "80", "LINES": "24"}
@@ -30,31 +23,6 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("sure")
 
-
-class Draws:
-    """Stands for ``os`` where privet draws: bytes of a name's own, or the system's."""
-
-    def __init__(self):
-        self.generator, self.process = None, None
-
-    def urandom(self, n):
-        # A test that puts a source of its own in the system's place gets it.
-        seeded = self.generator is not None and self.process == os.getpid() and os.urandom is SYSTEM
-        return self.generator.bytes(n) if seeded else os.urandom(n)
-
-    @contextlib.contextmanager
-    def of(self, name):
-        """Draw what belongs to ``name`` for a while; the system's bytes without one."""
-        before = self.generator, self.process
-        self.generator = None if name is None else np.random.default_rng(zlib.crc32(name.encode()))
-        self.process = os.getpid()
-        try:
-            yield
-        finally:
-            self.generator, self.process = before
-
-
-DRAWS = Draws()
 entropy.os = DRAWS
 
 

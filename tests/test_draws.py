@@ -5,7 +5,7 @@ import os
 import pytest
 
 from privet.entropy import secure_bytes
-from tests.conftest import DRAWS
+from tests.draws import DRAWS, cached
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +49,15 @@ def test_another_process_draws_afresh(monkeypatch):
 def test_a_test_may_put_a_source_in_the_systems_place(monkeypatch):
     monkeypatch.setattr(os, "urandom", lambda n: bytes(range(n)))
     assert secure_bytes(4) == b"\x00\x01\x02\x03"
+
+
+@cached
+def kept(number):
+    return secure_bytes(16)
+
+
+def test_what_is_kept_has_draws_of_its_own_whoever_asks_first():
+    first = kept(1)
+    kept.cache_clear()
+    assert kept(2) != first
+    assert kept(1) == first

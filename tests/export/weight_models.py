@@ -2,13 +2,13 @@
 
 from copy import copy
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pandas as pd
 
 from privet import Categorical, PrivateForestClassifier
 from privet.joint.trees import Trees
+from tests.draws import cached
 from tests.export.models import (
     CATEGORIES,
     FEW_ROWS,
@@ -62,7 +62,7 @@ def shared_cells():
     return with_random_weights(model, [[1], [2, 0, 3]])
 
 
-@cache
+@cached
 def weight_cases():
     mixed = [*NUMBERS, *CATEGORIES[:5]]
     five = ["a", "b", "c", "d", "e"]

@@ -5,7 +5,6 @@ import json
 import math
 import tempfile
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +39,7 @@ from privet.model_file import checksum
 from privet.partitioned import Party, PrivateKey, Roster, SecureSumForest, SplitStructure, Structure, SumParty, Terms
 from privet.registry import LOCAL_METHODS, METHODS, PARTY_METHODS
 from tests.contracts.test_damaged_files import SMALL
+from tests.draws import cached
 from tests.partitioned.sums import messages
 
 N_ROWS = 60
@@ -99,7 +99,7 @@ def rows() -> tuple[pd.DataFrame, Any]:
     return table, np.where(age > 50, "yes", "no")
 
 
-@cache
+@cached
 def files() -> Files:
     """All seeds, made once a process."""
     made = Files()

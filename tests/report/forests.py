@@ -1,12 +1,12 @@
 """Fitted forests for the tests of this folder."""
 
-import functools
 import math
 
 import numpy as np
 
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 from privet.tree.forest import LEAF, Forest
+from tests.draws import cached
 
 
 def one_tree(classes=("no", "yes")):
@@ -17,7 +17,7 @@ def one_tree(classes=("no", "yes")):
     return model.fit([[20], [30], [40], [60], [70], [80]], [no, no, no, no, yes, yes])
 
 
-@functools.cache
+@cached
 def wide_forest(n_categories=12, *, epsilon=1.0, height=3):
     """Return a noisy forest over a wide categorical attribute with long and awkward names."""
     schema = Schema(
@@ -36,7 +36,7 @@ def wide_forest(n_categories=12, *, epsilon=1.0, height=3):
     return PrivateRDTClassifier(schema, epsilon=epsilon, **options).fit(X, y)
 
 
-@functools.cache
+@cached
 def cells_tree():
     """Return a model of one tree that branches on the four cells of an age."""
     schema = Schema([Numeric("age", 0, 100, edges=[20, 40, 60])], classes=["no", "yes"], rows=60)

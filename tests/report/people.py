@@ -1,6 +1,5 @@
 """Fitted models for the tests of the page."""
 
-import functools
 import math
 import warnings
 
@@ -10,6 +9,7 @@ import pandas as pd
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 from privet.errors import NoGuaranteeWarning, PrivacyLeakWarning
 from privet.registry import METHODS
+from tests.draws import cached
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\">"
 
@@ -26,7 +26,7 @@ SCHEMA = Schema(
 )
 
 
-@functools.cache
+@cached
 def fitted(*, epsilon=1.0, batches=1, n_trees=3, height=3, **options):
     """Return a forest over people; with seeded noise where it is asked for."""
     model = PrivateRDTClassifier(SCHEMA, epsilon=epsilon, n_trees=n_trees, height=height, random_state=1, **options)
@@ -37,7 +37,7 @@ def fitted(*, epsilon=1.0, batches=1, n_trees=3, height=3, **options):
     return model
 
 
-@functools.cache
+@cached
 def of_method(method, *, epsilon=50.0, **options):
     """Return a model of any method over people, as it is by default, with little noise."""
     with warnings.catch_warnings():
@@ -45,13 +45,13 @@ def of_method(method, *, epsilon=50.0, **options):
         return METHODS[method](SCHEMA, epsilon=epsilon, random_state=1, **options).fit(*people())
 
 
-@functools.cache
+@cached
 def paper(**options):
     """Return a model as its paper has it, for which nothing is proven."""
     return of_method("dpdf", variant="paper", **options)
 
 
-@functools.cache
+@cached
 def leaking(*, epsilon=1.0):
     """Return a model whose schema was read from the rows."""
     with warnings.catch_warnings():
@@ -59,7 +59,7 @@ def leaking(*, epsilon=1.0):
         return PrivateRDTClassifier("infer", epsilon=epsilon, n_trees=2, height=2).fit(*people())
 
 
-@functools.cache
+@cached
 def of_visits(unit="visit_id", max_rows=3):
     """Return a model that protects all rows with the same value in a column."""
     X, y = people()
@@ -76,13 +76,13 @@ def of_batches(*epsilons, **options):
     return model
 
 
-@functools.cache
+@cached
 def exact():
     """Return a forest without noise, whose numbers can be counted by hand."""
     return fitted(epsilon=math.inf)
 
 
-@functools.cache
+@cached
 def hostile():
     """Return a model whose every name is an attack on the page."""
     schema = Schema(

@@ -1,6 +1,5 @@
 """The page about a model of disturbed records, as text."""
 
-import functools
 import json
 import math
 import warnings
@@ -27,6 +26,7 @@ from privet import (
 from privet.report import write_report
 from privet.report.local_facts import local_facts
 from privet.report.page import page
+from tests.draws import cached
 from tests.report.pages import Elements, embedded
 from tests.report.people import HOSTILE, SCHEMA, people
 
@@ -51,7 +51,7 @@ def answered(channel, X=None, y=None):
     return answers.drop(columns=target), answers[target]
 
 
-@functools.cache
+@cached
 def noisy_tree():
     mixed = (
         GaussianNoise(SCHEMA, privacy=1.0).channel | RandomizedResponse(SCHEMA, keep=0.8, columns=["country"]).channel
@@ -59,31 +59,31 @@ def noisy_tree():
     return ReconstructionTreeClassifier(channel=mixed, random_state=1).fit(*answered(mixed))
 
 
-@functools.cache
+@cached
 def sound_tree():
     channel = LaplaceNoise(SCHEMA, epsilon=3.0).channel
     return ReconstructionTreeClassifier(channel=channel, random_state=1).fit(*answered(channel))
 
 
-@functools.cache
+@cached
 def clear_tree():
     return ReconstructionTreeClassifier(SCHEMA, random_state=1).fit(*people())
 
 
-@functools.cache
+@cached
 def flipped_forest(*, leaks=False):
     coding = Coding.from_rows(people()[0], SCHEMA) if leaks else None
     channel = RecordComplement(SCHEMA, theta=0.8, coding=coding).channel
     return RandomResponseForestClassifier(channel=channel, n_trees=5, random_state=1).fit(*answered(channel))
 
 
-@functools.cache
+@cached
 def sound_forest():
     channel = RandomizedResponse(SCHEMA, epsilon=4.0, label=True).channel
     return RandomResponseForestClassifier(channel=channel, n_trees=5, random_state=1).fit(*answered(channel))
 
 
-@functools.cache
+@cached
 def hostile_tree():
     schema = Schema(
         [Numeric(HOSTILE, 0, 1), Categorical("a\u202eb", [HOSTILE, "&lt;"])],

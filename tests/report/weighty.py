@@ -1,18 +1,18 @@
 """Fitted forests of weights for the tests of this folder."""
 
-import functools
 import math
 
 import numpy as np
 import pandas as pd
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema
+from tests.draws import cached
 from tests.report.people import HOSTILE, SCHEMA, people
 
 COLOURS, SIZES = ["red", "green", "blue"], ["small", "large"]
 
 
-@functools.cache
+@cached
 def weights(*, epsilon=1.0, **options):
     """Return the recommended forest over people."""
     return PrivateForestClassifier(SCHEMA, epsilon=epsilon, random_state=1, **options).fit(*people())
@@ -28,7 +28,7 @@ def only_balance():
     return weights(epsilon=0.01)
 
 
-@functools.cache
+@cached
 def grouped(group_size=2, *, classes=("no", "yes"), epsilon=math.inf, n_groups=1, **options):
     """Return a forest whose categorical attributes share trees, over a few things of three attributes and a number."""
     attributes = [Categorical("colour", COLOURS), Categorical("size", SIZES), Categorical("shop", ["a", "b", "c"])]
@@ -41,7 +41,7 @@ def grouped(group_size=2, *, classes=("no", "yes"), epsilon=math.inf, n_groups=1
     return model.fit(X, y)
 
 
-@functools.cache
+@cached
 def hostile_weights():
     """Return a forest of weights whose every name is an attack."""
     schema = Schema(
@@ -54,7 +54,7 @@ def hostile_weights():
     return PrivateForestClassifier(schema, epsilon=50.0, random_state=1).fit(X, y)
 
 
-@functools.cache
+@cached
 def of_many_attributes():
     """Return a forest of so many trees that a delta is worth it, and normal noise is drawn."""
     names = [f"a{i}" for i in range(48)]
