@@ -229,7 +229,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.schema == "infer":
             warnings.warn(
                 'schema="infer" reads domains and classes from the rows without noise; the guarantee records the leak',
-                PrivacyLeakWarning, stacklevel=5,  # the caller of fit
+                PrivacyLeakWarning, stacklevel=6,  # the caller of fit
             )  # fmt: skip
             check_classification_targets(np.array(np.asarray(labels).tolist()))
             return infer_schema(X, labels, unit=self._unit().column)

@@ -37,6 +37,7 @@ def test_it_reads_no_row_and_changes_no_ledger(privet):
 
 def test_where_noise_would_decide_it_says_what_helps(privet):
     assert "noise decides many votes" in privet(f"{PLAN} --method private-rdt --epsilon 0.001").stderr
+    assert "noise outweighs the rows of many leaves" in privet(f"{PLAN} --method dp-rf --epsilon 0.001").stderr
     assert privet(f"{PLAN} --method private-rdt --epsilon 100").stderr == ""
 
 

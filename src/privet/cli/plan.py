@@ -23,6 +23,7 @@ _NO_ACCURACY = (
     "`privet evaluate` tells. Categorical attributes are grouped anew by each fit; --random-state fixes how"
 )
 _NO_LOSS = "--loss is for {best}, whose loss was measured; leave it out, or ask {method} for --reliability"
+_MORE = "if rows spread evenly, noise outweighs the rows of many leaves; a larger epsilon or more rows would help"
 _ADVICE = (
     "if rows spread evenly, noise decides many votes; fewer or lower trees (--trees, --height), a larger epsilon or "
     "more rows would help"
@@ -40,7 +41,7 @@ def plan(
         float | None,
         typer.Option(
             "--loss",
-            help="Also say which epsilon is expected to cost that much accuracy. [default: 0.02]",
+            help="Also say which epsilon is expected to cost that much accuracy, by default 0.02.",
             show_default=False,
         ),
     ] = None,
@@ -48,7 +49,7 @@ def plan(
         float | None,
         typer.Option(
             "--reliability",
-            help="The same for votes that reliable; of other methods. [default: 0.95]",
+            help="The same for votes that reliable, by default 0.95; of other methods.",
             show_default=False,
         ),
     ] = None,
@@ -76,7 +77,7 @@ def plan(
     chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
-    asked = _asked(method, loss, reliability, has_height=chosen.has_height)
+    asked = _asked(method, loss, reliability, states_loss=_states_loss(planned))
     needed = model.epsilon_needed(rows, **asked)
     book = chosen_ledger(ledger, dataset, part)
     if as_json:
@@ -88,32 +89,38 @@ def plan(
         output.print_json(data if book is None else {**data, "ledger": ledger_summary(book)})
         return
     _print_plan(planned)
-    if chosen.has_height:
-        votes = output.percent(asked["reliability"])
-        output.print_text(f"epsilon for {votes} reliable votes at {planned.n_rows:,} rows: {needed:g}")
-    else:
+    if "loss" in asked:
         points = f"{100 * asked['loss']:g}"
         output.print_text(f"epsilon for an expected loss of {points} points at {planned.n_rows:,} rows: {needed:g}")
+    elif chosen.has_height:  # without, it is as reliable at any epsilon, with fewer trees at a smaller one
+        votes = output.percent(asked["reliability"])
+        output.print_text(f"epsilon for {votes} reliable votes at {planned.n_rows:,} rows: {needed:g}")
+    if not chosen.has_height:
         output.print_text(_NO_ACCURACY)
     if book is not None:
         output.print_text(ledger_sentence(book))
     advise(planned, has_height=chosen.has_height)
 
 
+def _states_loss(planned: Any) -> bool:
+    """Return whether a plan says what noise is expected to cost; the others say how reliable votes are."""
+    return hasattr(planned, "expected_loss")
+
+
 def advise(planned: Any, *, has_height: bool) -> None:
     """Say so where noise would decide much."""
     if planned.n_trees == 0:
         output.say(_ONLY_BALANCE)
-    elif has_height and planned.reliability < _DOUBTFUL:
-        output.say(_ADVICE)
-    elif not has_height and planned.expected_loss.mean > _COSTLY:
-        # The recommended forest has no height to lower: it settles trees and cells by itself.
+    elif not _states_loss(planned):
+        if planned.reliability < _DOUBTFUL:
+            output.say(_ADVICE if has_height else _MORE)
+    elif planned.expected_loss.mean > _COSTLY:
         output.say(f"noise is expected to cost {planned.expected_loss}; a larger epsilon or more rows would help")
 
 
-def _asked(method: str, loss: float | None, reliability: float | None, *, has_height: bool) -> dict[str, float]:
+def _asked(method: str, loss: float | None, reliability: float | None, *, states_loss: bool) -> dict[str, float]:
     """Return what is asked of the model: a loss of the recommended forest, reliable votes of the others."""
-    if not has_height:
+    if states_loss:
         return {"loss": 0.02 if loss is None else loss, **({} if reliability is None else {"reliability": reliability})}
     if loss is not None:
         raise ParameterError(_NO_LOSS.format(best=options.DEFAULT_METHOD, method=method))

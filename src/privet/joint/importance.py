@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from privet.joint.prior import covariance_of
 from privet.joint.trees import cell_ends
 from privet.joint.weights import LeafWeights
+from privet.rng import public_generator
 from privet.schema import Numeric, Schema
 
 Floats = NDArray[np.float64]
@@ -59,7 +61,7 @@ class TreeOfWeights:
 
     def effects(self, schema: Schema) -> Iterator[Effect]:
         """Return what each attribute does, and what several do together that fewer of them do not."""
-        coins = np.random.default_rng(_COINS)
+        coins = public_generator(_COINS)
         number = schema.attributes[self.attributes[0]]
         if isinstance(number, Numeric):  # it has a tree of its own
             likely = over_number(number)
@@ -101,7 +103,7 @@ class TreeOfWeights:
         drawn = []
         for way in ways:
             rows = (self.rows * way)[:, None]
-            pull = coins.laplace(0, self.noise_std / math.sqrt(2), shape) + np.sqrt(rows) * coins.normal(size=shape)
+            pull = self.noise_std / math.sqrt(2) * _laplace(coins, shape) + np.sqrt(rows) * ndtri(coins.random(shape))
             # (K^-1 + rows)^-1 pull
             drawn.append(self.covariance @ np.linalg.solve(np.eye(len(rows)) + rows * self.covariance, pull))
         found = np.stack(drawn).reshape(len(ways), len(self.weights), _DRAWS, -1)
@@ -146,9 +148,16 @@ def _even(n_cells: int) -> Floats:
     return np.ones(1) if n_cells == 1 else np.append(np.full(n_cells - 1, 1 / (n_cells - 1)), 0.0)
 
 
+def _laplace(coins: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return Laplace variables of scale 1: what noise would do is tried out, and nothing here is released noise."""
+    uniform = coins.random(shape) - 0.5
+    variables: Floats = -np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
+    return variables
+
+
 def _uneven(even: Floats, coins: np.random.Generator) -> Floats:
     """Return shares as uneven as those of categories may be."""
-    drawn = even * np.exp(coins.normal(0, _UNEVEN, len(even)))
+    drawn = even * np.exp(_UNEVEN * ndtri(coins.random(len(even))))
     shares: Floats = drawn / drawn.sum()
     return shares
 
