@@ -103,7 +103,7 @@ def test_a_document_of_another_format_or_version_is_refused(document):
 
 def test_the_predictor_knows_the_version_that_is_written_and_all_before():
     assert portable.FORMAT == FORMAT
-    assert tuple(range(1, portable.VERSION + 1)) == VERSIONS
+    assert tuple(range(1, portable.VERSION_OF_BITS + 1)) == VERSIONS
 
 
 @pytest.mark.parametrize("version", [1, 2])

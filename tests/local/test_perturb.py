@@ -12,7 +12,7 @@ from pandas.testing import assert_frame_equal
 from scipy.stats import chisquare
 
 from privet import Categorical, Numeric, Schema
-from privet.errors import ChannelError, DataError, ParameterError, SchemaError
+from privet.errors import ChannelError, DataError, ParameterError, PrivacyLeakWarning, SchemaError
 from privet.local import (
     Channel,
     GaussianNoise,
@@ -188,7 +188,8 @@ def test_intervals_give_the_middle_of_the_cell():
 def test_a_flipped_record_has_every_bit_flipped_and_the_label_with_them():
     schema = Schema([Categorical("a", ["u", "v", "w", "x"]), Categorical("b", ["p", "q"])], classes=["no", "yes"])
     table = pd.DataFrame({"a": ["v"] * 2000, "b": "q", "class": "no"})
-    kept = RecordComplement(schema, theta=1.0, label=True).fit().transform(table)
+    with pytest.warns(PrivacyLeakWarning, match="the channel always keeps whole records: these answers are the clear"):
+        kept = RecordComplement(schema, theta=1.0, label=True).fit().transform(table)
     mixed = RecordComplement(schema, theta=0.7, label=True).fit().transform(table)
     assert list(mixed.columns) == ["a:0", "a:1", "b:0", "class"]
     true, mirror = tuple(kept.iloc[0]), (*(1 - kept.iloc[0, :3]), "yes")
@@ -294,3 +295,31 @@ def test_what_is_no_channel_secret_or_column_is_refused_in_words():
         Channel.load(3)
     with pytest.raises(ParameterError, match=r"columns must be a list of names; write \['age'\]"):
         _ = GaussianNoise(SCHEMA, privacy=1.0, columns="age").channel
+
+
+def test_a_limit_of_the_owner_is_kept_before_the_secret_remembers_anything(tmp_path):
+    channel = RandomizedResponse(SCHEMA, epsilon=2, label=True).channel
+    secret, table = Secret(tmp_path / "my.key"), people(20)
+    before = (tmp_path / "my.key").read_bytes()
+    with pytest.raises(ParameterError, match=r"costs epsilon = 2.0, more than the limit of 1; ask for one"):
+        perturb(table, channel, secret, person="name", max_epsilon=1)
+    with pytest.raises(ParameterError, match="gives smoker, age, income and 3 more without any bound"):
+        perturb(table, Channel.clear(SCHEMA), secret, person="name", max_epsilon=1)
+    with pytest.raises(ParameterError, match="gives smoker, the record as a whole without any bound"):
+        perturb(table, RecordComplement(SCHEMA, theta=0.7).channel, secret, person="name", max_epsilon=30)
+    for wrong in (0, -1, float("nan"), "1", True):
+        with pytest.raises(ParameterError, match="max_epsilon=.* must be a number above 0"):
+            perturb(table, channel, secret, person="name", max_epsilon=wrong)
+    assert (tmp_path / "my.key").read_bytes() == before
+    assert len(perturb(table, channel, secret, person="name", max_epsilon=2)) == 20
+
+
+def test_what_may_be_given_clear_has_to_be_named():
+    channel = RandomizedResponse(SCHEMA, epsilon=1, label=True, columns=SCHEMA.names[1:]).channel
+    assert channel.total_epsilon() == np.inf
+    assert channel.total_epsilon(["age"]) == 1
+    with pytest.raises(ParameterError, match="gives age without any bound"):
+        perturb(people(5), channel, Secret(), person="name", max_epsilon=1)
+    assert len(perturb(people(5), channel, Secret(), person="name", max_epsilon=1, clear=["age"])) == 5
+    with pytest.raises(ParameterError, match="clear must be a list of names"):
+        perturb(people(5), channel, Secret(), person="name", max_epsilon=1, clear="age")

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from privet import Categorical, Numeric, Schema
 from privet.datasets.uci import uci
 from privet.errors import DataError, ModelFileError, ParameterError, SchemaError
-from privet.local import Channel, GaussianNoise, RandomizedResponse, RecordComplement, Secret
+from privet.local import Channel, GaussianNoise, RandomizedResponse, RecordComplement, Secret, perturb
 from privet.local.bit_paths import BitPaths
 from privet.local.coding import Coding
 from privet.local.complement import Complement
@@ -59,9 +59,10 @@ def forest(**options):
 
 def disguised(theta, *, label=False, **options):
     """Return the channel and what came through it."""
-    way = RecordComplement(SCHEMA, theta=theta, label=label, secret=Secret.of_key(bytes(32)), **options).fit()
-    table = way.transform(X.assign(**{"class": Y}))
-    return way.channel_, table.drop(columns="class"), table["class"]
+    channel = RecordComplement(SCHEMA, theta=theta, label=label, **options).channel
+    # At theta 1 clear rows are what is wanted.
+    table = perturb(X.assign(**{"class": Y}), channel, Secret.of_key(bytes(32)), max_epsilon=np.inf)
+    return channel, table.drop(columns="class"), table["class"]
 
 
 def answered(*, label=False, **options):

@@ -98,7 +98,8 @@ def test_it_draws_where_it_is_told(numbers):
 
 
 def test_equal_answers_at_the_end_of_the_range_are_drawn():
-    made = reconstruct([9e9] * 3, AddedNoise(Numeric("x", 0, 1), Gaussian(0.2)))
+    column = AddedNoise(Numeric("x", 0, 1), Gaussian(0.2))
+    made = reconstruct([column.bounds[1]] * 3, column)
     plot_reconstruction(made).figure.canvas.draw()
 
 

@@ -49,9 +49,12 @@ def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | 
         check_known(method)
         from privet.local import Channel
 
+        fitting = fitting_methods(Channel.load(channel))
+        if not fitting:
+            raise ParameterError(NO_METHOD)
         raise ParameterError(
             f"--method {method} is for clear rows of a trusted curator and knows no --channel; fit disturbed answers "
-            f"with --method {' or '.join(fitting_methods(Channel.load(channel))[:1]) or 'none: no method can'}"
+            f"with --method {fitting[0]}"
         )
     for option, value in (("--strategy", strategy), ("--id", person)):
         if value is not None:

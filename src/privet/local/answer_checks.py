@@ -86,7 +86,7 @@ def refuse_impossible_values(values: Any, column: ColumnChannel, attribute: Attr
 
 def doubts_about(channel: Channel, table: Any, labels: Ints) -> tuple[str, ...]:
     """Return the fields whose answers are all but impossible through the channel, by name; none where all is well."""
-    if channel.is_clear:
+    if channel.hides_nothing:  # and so promises nothing
         return ()
     if channel.record is not None:
         return _doubts_about_bits(channel.record, table)

@@ -49,10 +49,12 @@ def perturb(
         The column that says whose row it is; it decides the answers and is left out of the result. Without one a
         person is told by their place in this very table: a table in which anything has changed is answered anew.
     max_epsilon : float, optional
-        The owner's own limit: a channel that costs more is refused, and so is one that gives a field as it is.
+        The owner's own limit: a channel that costs more is refused, and so is one that gives a field as it is. Without
+        one, a channel that always keeps a field is warned of; ``inf`` says that this is meant.
     clear : collection of str
         With a limit, the fields that may be given as they are.
     """
+    _check_channel(channel)
     if max_epsilon is not None:
         refuse_beyond(max_epsilon, channel, clear)
     elif channel_keeps := kept_fields(channel):
@@ -66,8 +68,7 @@ def perturb(
 
 def refuse_beyond(max_epsilon: float, channel: Channel, clear: Collection[str] = ()) -> None:
     """Refuse a channel that costs its respondents more than their own limit; nothing is answered."""
-    if not isinstance(channel, Channel):
-        raise ParameterError("channel must be a Channel; load a published one with Channel.load(path)")
+    _check_channel(channel)
     if not is_number(max_epsilon) or not max_epsilon > 0:
         raise ParameterError(f"max_epsilon={max_epsilon!r} must be a number above 0; smaller hides more")
     if isinstance(clear, str):
@@ -85,6 +86,11 @@ def refuse_beyond(max_epsilon: float, channel: Channel, clear: Collection[str] =
         f"the channel gives {few(loose)} without any bound, where the limit is epsilon = {max_epsilon!r}; ask for a "
         "channel that hides more, or name what need not be hidden as clear"
     )
+
+
+def _check_channel(channel: object) -> None:
+    if not isinstance(channel, Channel):
+        raise ParameterError("channel must be a Channel; load a published one with Channel.load(path)")
 
 
 def unbounded_fields(channel: Channel) -> list[str]:
@@ -112,8 +118,7 @@ class Respondents:
     def __init__(
         self, channel: Channel, secret: Secret, person: str | None = None, *, table: str | None = None
     ) -> None:
-        if not isinstance(channel, Channel):
-            raise ParameterError("channel must be a Channel; load a published one with Channel.load(path)")
+        _check_channel(channel)
         if not isinstance(secret, Secret):
             raise ParameterError("secret must be a Secret; make one with Secret() or, to ask again, Secret(path)")
         if person is not None and not isinstance(person, str):

@@ -136,8 +136,8 @@ def reconstruct(
         raise ParameterError('method="invert" is for randomized response; noise on numbers needs "iterate"')
     else:
         own = channel.attribute
-    refuse_impossible_values(values, channel, own)
     found = _found(values, channel, own, bins, mass, method, int(max_steps), tolerance)
+    refuse_impossible_values(values, channel, own)
     return replace(found, looks_answered=not doubts_about_values(values, channel, own))
 
 
