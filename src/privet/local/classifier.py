@@ -17,12 +17,11 @@ from privet.errors import DataError, ModelFileError, NoGuaranteeWarning, Paramet
 from privet.estimator import PrivateClassifier
 from privet.local.answer_checks import doubts_about, refuse_impossible
 from privet.local.channel import Channel
-from privet.local.perturb import _names_of_people as names_of_people  # the one rule for who is the same person
-from privet.local.perturb import _without as without
 from privet.local.promise import LocalGuarantee
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
-from privet.schema.table import column_of
+from privet.schema.persons import distinct_names
+from privet.schema.table import column_of, without_column
 from privet.tree.forest import Forest
 
 
@@ -96,10 +95,10 @@ class LocalClassifier(PrivateClassifier):
             X = table_of(batches)
             labels = X.column(seen.target)
         for name in person:
-            names_of_people(column_of(X, name), name)  # which refuses a person who is there twice
-            X = without(X, name)
+            distinct_names(column_of(X, name), name)
+            X = without_column(X, name)
         if hasattr(X, "column_names"):
-            X = X.select([name for name in X.column_names if name != seen.target])
+            X = without_column(X, seen.target)
         return X, encoder.encode_labels(labels).astype(np.int64)
 
     def _guarantee_of(self, channel: Channel, table: Any, labels: NDArray[np.int64]) -> LocalGuarantee:

@@ -19,8 +19,8 @@ from privet.local.secret import Secret, fingerprint_of, persons_in_json
 from privet.privacy.guarantee import few
 from privet.schema import Attribute, Numeric
 from privet.schema.encoding import Encoder, numbers_of
-from privet.schema.persons import Persons
-from privet.schema.table import as_arrow, column_names, column_of, columns_of
+from privet.schema.persons import distinct_names
+from privet.schema.table import as_arrow, column_names, column_of, columns_of, without_column
 
 Columns = dict[str, NDArray[Any]]
 
@@ -138,7 +138,7 @@ class Respondents:
         """Return the columns that may leave, by name: attributes, and the label where the table has it."""
         schema = self._channel.schema
         has_label = schema.target in (column_names(table) or [])
-        attributes = _without(table, schema.target) if has_label else table
+        attributes = without_column(table, schema.target) if has_label else table
         codes = self._encoder.encode(attributes).astype(np.int64)
         columns = columns_of(attributes, schema.names, unit=self._person)
         persons = self._persons(table, codes, columns)
@@ -154,7 +154,7 @@ class Respondents:
             self._secret.pin_people(f"place in {this}{self._unnamed(table)}")
             first, self._n_answered = self._n_answered, self._n_answered + len(codes)
             return persons_in_json(f"row {i} of {this}" for i in range(first, first + len(codes)))
-        return persons_in_json(_names_of_people(column_of(table, self._person), self._person))
+        return persons_in_json(distinct_names(column_of(table, self._person), self._person))
 
     def _unnamed(self, table: Any) -> str:
         """Return what stands for the columns' names where a table has none: the whole channel, by position."""
@@ -266,21 +266,6 @@ def _as_objects(column: Any, name: str) -> NDArray[Any]:
     if isinstance(column, np.ndarray) and column.dtype != object:
         return column
     return np.array([*as_arrow(column, name).to_pylist(), None], dtype=object)[:-1]
-
-
-def _names_of_people(column: Any, name: str) -> list[str]:
-    """Return each person's name, by the rule that all tables share."""
-    persons = Persons(name)
-    if len(persons.numbered(column)) > len(persons):
-        raise DataError(f"column {name!r} holds the same person twice; give each person one row")
-    return persons.names
-
-
-def _without(table: Any, name: str) -> Any:
-    """Return the table without the column ``name``."""
-    if hasattr(table, "column_names"):
-        return table.select([other for other in table.column_names if other != name])
-    return table[[other for other in table.columns if other != name]]
 
 
 def _digits(row: NDArray[Any]) -> str:

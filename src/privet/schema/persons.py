@@ -136,6 +136,14 @@ class Persons:
         return names, alike
 
 
+def distinct_names(column: Any, name: str) -> list[str]:
+    """Return each person's name, and refuse a column in which one is there twice."""
+    persons = Persons(name)
+    if len(persons.numbered(column)) > len(persons):
+        raise DataError(f"column {name!r} holds the same person twice; give each person one row")
+    return persons.names
+
+
 def check_person_type(arrow_type: Any, column: str) -> None:
     """Refuse a type by which persons cannot be matched from table to table, before a row is read."""
     import pyarrow as pa

@@ -180,3 +180,10 @@ def _check_no_others(found: Sequence[str], wanted: Sequence[str], label: str | N
         raise DataError(f"the label's column {label!r} is among the attributes; drop it from the table")
     if extra:
         raise DataError(f"the table has a column {extra[0]!r} that the schema lacks; drop it, or add it to the schema")
+
+
+def without_column(table: Any, name: str) -> Any:
+    """Return the table without the column ``name``."""
+    if hasattr(table, "column_names"):
+        return table.select([other for other in table.column_names if other != name])
+    return table[[other for other in table.columns if other != name]]
