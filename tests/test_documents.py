@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from privet.documents import MAX_BYTES, TooLarge, opened, parsed, read_bounded, read_json
+from privet.files.documents import MAX_BYTES, TooLarge, opened, parsed, read_bounded, read_json
 
 
 def nested(depth: int) -> bytes:

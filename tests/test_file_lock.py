@@ -3,7 +3,7 @@ import signal
 
 import pytest
 
-from privet.file_lock import CONTENT, held, remove_abandoned
+from privet.files.file_lock import CONTENT, held, remove_abandoned
 from tests.crashes.forked import fork
 
 

@@ -6,8 +6,8 @@ import stat
 import pytest
 
 from privet.errors import ParameterError
-from privet.file_lock import CONTENT
-from privet.whole_file import whole_bytes, whole_file, write_new
+from privet.files.file_lock import CONTENT
+from privet.files.whole_file import whole_bytes, whole_file, write_new
 
 
 def write(path, *, binary, then=None):
@@ -120,6 +120,6 @@ def test_what_a_killed_maker_of_a_new_file_left_goes_with_the_next_one(tmp_path)
 
 
 def test_a_folder_in_which_others_lock_whatever_is_made_is_told_of_and_not_tried_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr("privet.whole_file.try_lock", lambda _: False)
+    monkeypatch.setattr("privet.files.whole_file.try_lock", lambda _: False)
     with pytest.raises(ParameterError, match="others lock whatever is made in its folder; choose another path"):
         write(tmp_path / "plain", binary=False)

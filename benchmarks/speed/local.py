@@ -15,10 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.speed import harness
 from privet import Numeric, Schema
 from privet.datasets import agrawal
-from privet.local.channel import Channel
-from privet.local.columns import AddedNoise
-from privet.local.noise_law import Gaussian, NoiseLaw, Uniform
-from privet.local.reconstruction_tree import ReconstructionTreeClassifier
+from privet.local.channels.channel import Channel
+from privet.local.channels.columns import AddedNoise
+from privet.local.channels.noise_law import Gaussian, NoiseLaw, Uniform
+from privet.local.reconstruction.reconstruction_tree import ReconstructionTreeClassifier
 
 N_ROWS, PRIVACY = 100_000, 1.0
 # One cell for each value of what is whole numbers.

@@ -17,11 +17,11 @@ from benchmarks.speed import harness
 from privet.datasets.dataset import Dataset
 from privet.datasets.uci import uci
 from privet.errors import DatasetUnavailable
-from privet.local.channel import Channel
-from privet.local.coding import Coding
-from privet.local.complement import Complement
-from privet.local.random_response_forest import RandomResponseForestClassifier
-from privet.local.randomized_response import RandomizedResponse
+from privet.local.channels.channel import Channel
+from privet.local.channels.coding import Coding
+from privet.local.channels.complement import Complement
+from privet.local.channels.randomized_response import RandomizedResponse
+from privet.local.response_forest.random_response_forest import RandomResponseForestClassifier
 from privet.schema.encoding import Encoder
 
 N_TREES, MIN_ROWS, MIN_LEAF = 100, 50, 5

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from papers.experiment import Experiment, Scale
 from papers.workers import Cell
-from privet.local.anonymity import pair_anonymity
+from privet.local.measures.anonymity import pair_anonymity
 
 # The shares of the more frequent value: the solid, dashed and dotted lines of the paper, and one without a partner.
 PAIRS, ALONE = (0.5, 0.8, 0.95), 1.0

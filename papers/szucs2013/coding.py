@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from papers.experiment import Experiment, Scale
 from papers.szucs2013.split import TRAINING_ROWS, split
 from papers.workers import Cell
-from privet.local.anonymity import binary_anonymity
-from privet.local.attribute_code import AttributeCode
+from privet.local.channels.attribute_code import AttributeCode
+from privet.local.measures.anonymity import binary_anonymity
 from privet.schema import Numeric
 
 NUMBER, CATEGORY = "number", "category"

@@ -20,9 +20,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from privet.checks import check_whole
-from privet.counting.executor import OnExecutor, check_executor, taken_apart
+from privet.counting.engines.executor import OnExecutor, check_executor, taken_apart
+from privet.counting.engines.partitioned_rows import PartitionedRows
 from privet.counting.opening import check_there, has_own_labels, opened
-from privet.counting.partitioned_rows import PartitionedRows
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
 from privet.model_file import sealed, spelled, write_document

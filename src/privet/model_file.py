@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.documents import TooLarge, opened, parsed, read_bounded
 from privet.errors import ModelFileError, SchemaError
+from privet.files.documents import TooLarge, opened, parsed, read_bounded
+from privet.files.whole_file import whole_file
 from privet.privacy.unit import ROW
 from privet.schema import Attribute, Schema
 from privet.tree.forest import Forest
-from privet.whole_file import whole_file
 
 # Version 1 knew no unit of privacy other than the row, and no method with parameters.
 FORMAT, VERSION = "privet-model", 2

@@ -85,7 +85,7 @@ def test_nothing_but_the_page_and_its_module_is_ever_asked_for(page, address):
     sent(page)
     events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
     asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
-    own = {f"{address}/examples/respondent.html", f"{address}/src/privet/local/respondent.js"}
+    own = {f"{address}/examples/respondent.html", f"{address}/src/privet/local/channels/respondent.js"}
     assert {url for url in asked if not url.startswith("data:")} <= own
 
 

@@ -15,7 +15,7 @@ from privet.errors import ModelFileError
 from privet.model_file import checksum_of, read_document, write_document
 from privet.privacy.mechanisms.spread import laplace_deviation
 from privet.report import write_report
-from privet.report.weights import class_balance
+from privet.report.page.weights import class_balance
 from privet.tree.intervals import support_intervals
 from tests.report.pages import Elements
 

@@ -9,8 +9,8 @@ import pytest
 from sklearn.base import clone
 
 from privet import Categorical, Ledger, Numeric, PrivateForestClassifier, Schema, load
+from privet.central.weights import certificate
 from privet.errors import BudgetExceeded, ModelFileError, ParameterError
-from privet.joint import certificate
 from privet.model_file import write_document
 
 MANY = Schema([Numeric(f"x{i}", 0, 1) for i in range(30)], classes=["no", "yes"], rows=6_000)

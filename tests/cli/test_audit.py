@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from privet.cli.output import EXIT_USAGE
+from privet.cli.support.output import EXIT_USAGE
 
 SMALL = "audit --method private-rdt --trees 1 --height 1 --runs 20 --jobs 1"
 

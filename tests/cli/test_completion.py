@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from privet.cli.output import EXIT_USAGE
+from privet.cli.support.output import EXIT_USAGE
 
 
 def complete(variables):

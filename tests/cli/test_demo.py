@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from privet import load
-from privet.cli.output import EXIT_USAGE
+from privet.cli.support.output import EXIT_USAGE
 
 FILES = ["privet-demo.csv", "privet-demo.html", "privet-demo.json", "privet-demo.privet"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 EVALUATE = "evaluate rows.csv --schema schema.json --folds 3 --random-state 1"
 HEADER = "age,sex,children,class\n"

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet import load
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 EXPLAIN = "explain weights.privet rows.csv"
 HEADER = "explained,effect(start),effect(age),effect(children),effect(sex),score\n"

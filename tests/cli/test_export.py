@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from privet import load
-from privet.cli.export import _SUFFIXES
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.verbs.export import _SUFFIXES
 from privet.export import FORMATS, portable_document
 
 EXPORT = "export model.privet"

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet.cli.output import EXIT_DATA, EXIT_INTERRUPTED, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_INTERRUPTED, EXIT_USAGE
 
 # More than a compiled kernel's file takes, and less than the predictions of many.csv.
 ROOM = 2 * 2**20
@@ -87,7 +87,7 @@ def test_an_interrupt_in_the_midst_of_writing_leaves_no_file(privet, model_file,
         assert any(path.suffix == ".unfinished" for path in Path().iterdir())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"privet.cli.predictions.{writer}", interrupted)
+    monkeypatch.setattr(f"privet.cli.support.predictions.{writer}", interrupted)
     before = sorted(Path().iterdir())
     result = privet(f"predict model.privet rows.csv -o {name}")
     assert (result.exit_code, result.stderr) == (EXIT_INTERRUPTED, "privet: interrupted\n")

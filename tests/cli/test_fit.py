@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet import PrivateRDTClassifier, load
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 FIT = "fit rows.csv --schema schema.json"
 OF_COUNTS = "--method private-rdt"

@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet import load
-from privet.cli import read_progress
-from privet.cli.cluster import Cluster
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support import read_progress
+from privet.cli.support.cluster import Cluster
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 FIT = "--schema schema.json --method private-rdt --epsilon inf --random-state 3"
 
@@ -102,7 +102,7 @@ def test_a_cluster_that_cannot_be_meant_is_refused(refused, given, sentence):
 def test_exact_counts_without_encryption_are_spoken_of(monkeypatch, capsys, address, is_told):
     from contextlib import nullcontext
 
-    monkeypatch.setattr("privet.counting.dask.cluster_executor", lambda address, **tls: nullcontext("there"))
+    monkeypatch.setattr("privet.counting.engines.dask.cluster_executor", lambda address, **tls: nullcontext("there"))
     with Cluster(address).executor() as executor:
         assert executor == "there"
     assert ("exact counts travel to this cluster and back unencrypted" in capsys.readouterr().err) == is_told

@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from privet.cli.app import app
-from privet.cli.help_panels import OPTIONS, VERBS, in_reading_order
+from privet.cli.support.help_panels import OPTIONS, VERBS, in_reading_order
 
 
 def commands(command, path=()):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from privet import Ledger
-from privet.cli.output import EXIT_BUDGET, EXIT_BUG, EXIT_DATA, EXIT_INTERRUPTED, EXIT_USAGE
+from privet.cli.support.output import EXIT_BUDGET, EXIT_BUG, EXIT_DATA, EXIT_INTERRUPTED, EXIT_USAGE
 from privet.privacy.ledger.book import Book
 
 FIT = "fit rows.csv --schema schema.json --ledger ledger.db --force"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from privet import load
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 from privet.registry import LOCAL_METHODS, METHODS
 
 TREE = "fit rows.disturbed.csv --channel rows.channel.json --method reconstruction-tree"

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from privet.checks import counted
-from privet.cli import output
+from privet.cli.support import output
 
 ROWS = [("[bold]age[/x]", "1.0 %"), ("sex\x1b[2J", "99.0 %")]
 

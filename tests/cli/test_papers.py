@@ -9,8 +9,8 @@ from papers import catalogue
 from papers.claim import Claim
 from papers.experiment import Experiment
 from papers.paper import Paper
-from privet.cli import papers as verb
-from privet.cli.step_progress import _clock
+from privet.cli.support.step_progress import _clock
+from privet.cli.verbs import papers as verb
 from privet.errors import DataError, DatasetUnavailable
 
 
@@ -81,7 +81,7 @@ def test_progress_of_quick_steps_is_their_beginning_and_end(privet, bench):
 
 
 def test_progress_goes_to_stderr_in_lines(privet, bench, monkeypatch):
-    monkeypatch.setattr("privet.cli.step_progress._SECONDS", 0.0)
+    monkeypatch.setattr("privet.cli.support.step_progress._SECONDS", 0.0)
     told = privet("papers run lee2012-ham --quick --jobs 1").stderr.splitlines()
     assert told[0] == "privet: lee2012-ham, toy: 0 of 2 cells"
     assert told[1].startswith("privet: lee2012-ham, toy: 1 of 2 cells, 0:0")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from privet import HorizontalForest, Ledger, VerticalForest, load
-from privet.cli.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
 
 STRUCTURE = "party structure --schema schema.json --epsilon 0.5 --random-state 3"
 BETWEEN = "--structure structure.json --roster roster.json"

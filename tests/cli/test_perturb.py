@@ -13,9 +13,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet import Channel, Secret, perturb
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 from privet.errors import DataError, ParameterError
-from privet.local.perturb import Respondents
+from privet.local.channels.perturb import Respondents
 from privet.schema import Schema
 
 GAUSSIAN = "perturb rows.csv --schema schema.json --noise gaussian --privacy 100 --secret key.json"
@@ -461,7 +461,7 @@ def test_a_new_secret_stays_where_the_answers_are_written_but_not_the_channel(pr
         yield io.StringIO()
         raise ParameterError("the disk is full")
 
-    monkeypatch.setattr("privet.cli.perturb.whole_file", full)
+    monkeypatch.setattr("privet.cli.verbs.perturb.whole_file", full)
     assert privet(GAUSSIAN).exit_code == EXIT_USAGE
     assert {"key.json", "rows.disturbed.csv"} <= left(folder)
 

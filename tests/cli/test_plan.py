@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from privet import PrivateRDTClassifier
-from privet.cli.output import EXIT_USAGE
+from privet.cli.support.output import EXIT_USAGE
 
 PLAN = "plan --schema schema.json --random-state 3"
 

@@ -16,9 +16,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet import load
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
-from privet.cli.predict import predict
-from privet.cli.row_progress import RowProgress
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.row_progress import RowProgress
+from privet.cli.verbs.predict import predict
 
 PREDICT = "predict model.privet rows.csv"
 
@@ -212,7 +212,7 @@ def test_a_failure_leaves_no_parquet_file_behind(refused, model_file, monkeypatc
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.parquet"])
 def test_progress_is_lines_on_stderr_where_asked_for(privet, expected, monkeypatch, name):
-    monkeypatch.setattr("privet.cli.row_progress._BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("privet.cli.support.row_progress._BETWEEN_LINES", 0.0)
     table = pd.read_csv("rows.csv")
     _ = table.to_parquet(name) if name.endswith("parquet") else table.to_csv(name, index=False)
     result = privet(f"predict model.privet {name} --progress -o out.csv")

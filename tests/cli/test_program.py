@@ -12,8 +12,8 @@ import pytest
 
 import privet as library
 from privet import errors
-from privet.cli import output
-from privet.cli.program import _sentence_and_code
+from privet.cli.support import output
+from privet.cli.support.program import _sentence_and_code
 
 VERBS = [
     "demo", "schema init", "schema check", "plan", "fit", "predict", "evaluate", "rules", "report", "export",

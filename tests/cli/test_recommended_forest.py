@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from privet import PrivateForestClassifier, load
-from privet.cli.output import EXIT_USAGE
+from privet.cli.support.output import EXIT_USAGE
 
 FIT = "fit rows.csv --schema schema.json"
 PLAN = "plan --schema schema.json --random-state 3"
@@ -69,7 +69,7 @@ def test_what_it_settles_by_itself_is_refused(refused, option):
 
 
 def test_a_fit_says_which_attributes_are_not_told_apart_from_noise(privet, monkeypatch):
-    monkeypatch.setattr("privet.report.counts.not_told_apart", lambda model: ["sex"])
+    monkeypatch.setattr("privet.report.page.counts.not_told_apart", lambda model: ["sex"])
     lines = privet(f"{FIT} --epsilon 50").stdout.splitlines()
     (line,) = [line for line in lines if "not told apart" in line]
     assert line.startswith("sex ")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from privet import Channel, reconstruct
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 PERTURB = "perturb rows.csv --schema schema.json --noise uniform --privacy 25 --keep 0.8 --secret key.json"
 RECONSTRUCT = "reconstruct rows.disturbed.csv --channel rows.channel.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from privet import load
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 from privet.model_file import read_document
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from privet import load
 from privet.checks import counted
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 RULES = "rules model.privet"
 OF_COUNTS = "--method private-rdt --epsilon inf --random-state 3"

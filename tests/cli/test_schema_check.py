@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from privet.cli.output import EXIT_DATA
+from privet.cli.support.output import EXIT_DATA
 
 HEADER = "age,sex,children,class\n"
 

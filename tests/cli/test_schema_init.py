@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from privet import Schema
-from privet.cli.output import EXIT_DATA, EXIT_USAGE
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 INIT = "schema init rows.csv -o draft.json"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from privet import Ledger, load
-from privet.central.update_history import BatchHistory
-from privet.cli.output import EXIT_DATA, EXIT_INTERRUPTED
+from privet.central.updates.update_history import BatchHistory
+from privet.cli.support.output import EXIT_DATA, EXIT_INTERRUPTED
 from privet.errors import LedgerError
-from privet.file_lock import held
+from privet.files.file_lock import held
 
 FIT = "fit rows.csv --schema schema.json --epsilon 1 --ledger ledger.db"
 COUNTS = f"{FIT} --method private-rdt --trees 2 --height 2"
@@ -45,7 +45,7 @@ def stopped(privet, line, at):
 
 @pytest.mark.parametrize("line", [FIT, COUNTS], ids=["a forest of weights", "a forest of counts"])
 def test_a_fit_that_is_stopped_while_it_saves_leaves_its_model_beside_the_ledger(privet, refused, ledger, line):
-    said = stopped(privet, line, "privet.cli.fit.save_paid")
+    said = stopped(privet, line, "privet.cli.verbs.fit.save_paid")
     waiting = Path(re.search(WAITS, said)["path"])
     [(checksum, reservation)] = [(each.ended.body["model"], each.begun.hash) for each in ledger.account().spendings]
     assert waiting.name == f"ledger.db.{reservation[:16]}.privet"
@@ -62,7 +62,7 @@ def test_a_fit_that_is_stopped_while_it_saves_leaves_its_model_beside_the_ledger
 
 
 def test_every_command_that_opens_the_account_says_so(privet, ledger):
-    stopped(privet, FIT, "privet.cli.fit.save_paid")
+    stopped(privet, FIT, "privet.cli.verbs.fit.save_paid")
     for line in (
         "ledger show ledger.db",
         "ledger add ledger.db --what table --epsilon 0.1",
@@ -78,7 +78,7 @@ def test_every_command_that_opens_the_account_says_so(privet, ledger):
 
 
 def test_other_accounts_of_the_same_ledger_go_on(privet, ledger):
-    stopped(privet, FIT, "privet.cli.fit.save_paid")
+    stopped(privet, FIT, "privet.cli.verbs.fit.save_paid")
     assert privet("ledger init ledger.db --dataset others --epsilon 1").exit_code == 0
     result = privet(f"{FIT} --dataset others")
     assert result.exit_code == 0
@@ -87,7 +87,7 @@ def test_other_accounts_of_the_same_ledger_go_on(privet, ledger):
 
 
 def test_a_model_that_is_being_saved_at_this_moment_stops_nobody(privet, ledger):
-    stopped(privet, FIT, "privet.cli.fit.save_paid")
+    stopped(privet, FIT, "privet.cli.verbs.fit.save_paid")
     with held(kept()[0]):
         result = privet(FIT)
     assert result.exit_code == 0
@@ -97,7 +97,7 @@ def test_a_model_that_is_being_saved_at_this_moment_stops_nobody(privet, ledger)
 
 @pytest.mark.parametrize("place", ["plan --schema schema.json --epsilon 1 --ledger ledger.db", "ledger show ledger.db"])
 def test_a_model_of_another_ledger_that_had_the_name_is_left_alone(privet, ledger, place):
-    stopped(privet, FIT, "privet.cli.fit.save_paid")
+    stopped(privet, FIT, "privet.cli.verbs.fit.save_paid")
     Path("ledger.db").rename("2025.db")
     assert privet("ledger init ledger.db --dataset people --epsilon 4").exit_code == 0
     result = privet(place)
@@ -107,7 +107,7 @@ def test_a_model_of_another_ledger_that_had_the_name_is_left_alone(privet, ledge
 
 
 def test_what_is_not_the_model_that_was_settled_is_not_offered(privet, ledger):
-    stopped(privet, FIT, "privet.cli.fit.save_paid")
+    stopped(privet, FIT, "privet.cli.verbs.fit.save_paid")
     [waiting] = kept()
     whole = waiting.read_text()
     assert privet("fit rows.csv --schema schema.json --epsilon 1 -o other.privet").exit_code == 0
@@ -121,23 +121,23 @@ def test_what_is_not_the_model_that_was_settled_is_not_offered(privet, ledger):
 
 def test_a_first_fit_waits_though_workers_took_no_fingerprint(privet, ledger, monkeypatch):
     monkeypatch.setattr(BatchHistory, "record", lambda *_: None)
-    assert re.search(WAITS, stopped(privet, COUNTS, "privet.cli.paid_model._check_free"))
+    assert re.search(WAITS, stopped(privet, COUNTS, "privet.cli.support.paid_model._check_free"))
     assert re.search(WAITS, privet("ledger show ledger.db").stderr)
 
 
 def test_a_first_fit_that_is_stopped_before_its_batch_is_on_record_waits(privet, ledger):
-    assert re.search(WAITS, stopped(privet, COUNTS, "privet.central.update.BatchHistory.record"))
+    assert re.search(WAITS, stopped(privet, COUNTS, "privet.central.updates.update.BatchHistory.record"))
 
 
 def test_a_first_fit_in_a_part_is_withheld_then_since_another_part_could_take_the_same_rows(privet, ledger):
-    said = stopped(privet, f"{COUNTS} --part north", "privet.central.update.BatchHistory.record")
+    said = stopped(privet, f"{COUNTS} --part north", "privet.central.updates.update.BatchHistory.record")
     assert "was stopped before its batch was on record: its model is withheld" in said
     assert kept() == []
     assert privet(f"{COUNTS} --part south").exit_code == 0
 
 
 def test_entries_that_are_no_fits_have_no_model_to_wait(privet, ledger):
-    stopped(privet, FIT, "privet.cli.fit.save_paid")
+    stopped(privet, FIT, "privet.cli.verbs.fit.save_paid")
     [waiting] = kept()
     ledger.add(0.1, what="a table")
     added = ledger.account().spendings[-1].begun.hash
@@ -185,7 +185,7 @@ def test_an_update_that_is_stopped_while_it_saves_can_be_fetched_and_its_batch_i
     assert privet(COUNTS).exit_code == 0
     Path("new.csv").write_text("age,sex,children,class\n30,female,1,no\n40,male,2,yes\n")
     update = "update model.privet new.csv --ledger ledger.db"
-    said = stopped(privet, update, "privet.cli.update.save_paid")
+    said = stopped(privet, update, "privet.cli.verbs.update.save_paid")
     Path(re.search(WAITS, said)["path"]).rename("model.privet")
     assert len(load("model.privet").noise_growth_) == 2
     assert "this batch is in the model already" in refused(update, EXIT_DATA)

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from privet import Ledger, load
-from privet.cli.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
-from privet.cli.update_place import Place
+from privet.cli.support.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
+from privet.cli.support.update_place import Place
 from privet.errors import ModelFileError
 
 FIT = "fit rows.csv --schema schema.json --method private-rdt"
@@ -266,7 +266,7 @@ def test_a_planted_value_shows_in_no_output(privet, account):
 
 def test_the_ledger_shows_neither_key_nor_fingerprint(privet, account):
     assert privet("update model.privet one.csv --ledger ledger.db").exit_code == 0
-    from privet.central.update_history import BatchHistory
+    from privet.central.updates.update_history import BatchHistory
 
     history = BatchHistory(account)
     for line in ("ledger show ledger.db", "ledger show ledger.db --json", "ledger verify ledger.db --json"):

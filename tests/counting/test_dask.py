@@ -5,7 +5,7 @@ import dask.dataframe as dd
 import pytest
 
 from privet import DPDFClassifier, PrivateForestClassifier, PrivateRDTClassifier
-from privet.counting.dask import cluster_executor
+from privet.counting.engines.dask import cluster_executor
 from privet.errors import DataError, ExecutorError, ParameterError
 from tests.counting.people import SCHEMA, in_memory, model, people, released
 

@@ -17,10 +17,10 @@ from privet import (
     PrivateID3Classifier,
     PrivateRDTClassifier,
 )
-from privet.counting.delivery import Delivery, Work, one_each
-from privet.counting.executor import OnExecutor
-from privet.counting.partition import CodedPartition, row_group_runs
-from privet.counting.partitioned_rows import PartitionedRows
+from privet.counting.engines.delivery import Delivery, Work, one_each
+from privet.counting.engines.executor import OnExecutor
+from privet.counting.engines.partition import CodedPartition, row_group_runs
+from privet.counting.engines.partitioned_rows import PartitionedRows
 from privet.counting.rows import LeafCount
 from privet.errors import DataError, ExecutorError, ParameterError
 from privet.schema.encoding import Encoder
@@ -173,7 +173,7 @@ def test_each_part_is_taken_once():
 
 
 def test_no_more_work_is_handed_out_than_may_wait(rows, monkeypatch):
-    monkeypatch.setattr("privet.counting.executor._AHEAD", 2)
+    monkeypatch.setattr("privet.counting.engines.executor._AHEAD", 2)
     waiting, most = [], []
 
     class Counts(AtOnce):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from privet import PrivateRDTClassifier
-from privet.counting.spark import SparkFrame
+from privet.counting.engines.spark import SparkFrame
 from privet.errors import DataError, ExecutorError, ParameterError
 from tests.counting.people import batches, in_memory, model, released
 

@@ -9,7 +9,7 @@ from tests.crashes.write_points import Points
 
 
 def writes_in_place(_: Points) -> None:
-    from privet import whole_file
+    from privet.files import whole_file
 
     @contextmanager
     def in_place(path, **_):
@@ -20,7 +20,8 @@ def writes_in_place(_: Points) -> None:
 
 
 def pays_after_the_release(_: Points) -> None:
-    from privet.cli import fit, paid_model
+    from privet.cli.support import paid_model
+    from privet.cli.verbs import fit
     from privet.privacy.ledger import Ledger, NoReservation
 
     def save_and_pay(model, path, **_):
@@ -38,7 +39,7 @@ def forgets_what_it_has_released(_: Points) -> None:
 
 
 def leaves_what_killed_writers_left(_: Points) -> None:
-    from privet import whole_file
+    from privet.files import whole_file
 
     whole_file.remove_unfinished = lambda _: None
 

@@ -19,7 +19,7 @@ from tests.cli.conftest import SCHEMA, people
 def rows(tmp_path, monkeypatch):
     monkeypatch.setattr("privet.counting.file_source._PARTITION_ROWS", 50)
     # The worker has two of six parts at a time: when the first is counted, others are still to be asked for.
-    monkeypatch.setattr("privet.counting.executor._AHEAD", 2)
+    monkeypatch.setattr("privet.counting.engines.executor._AHEAD", 2)
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.Table.from_pandas(people()), path, row_group_size=50)
     return path

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from privet import Ledger, load
-from privet.file_lock import held
+from privet.files.file_lock import held
 from tests.cli.conftest import people
 from tests.crashes.campaign import fresh_copies
 from tests.crashes.commands import FIT, named

@@ -8,12 +8,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet import Categorical, Numeric, PrivateForestClassifier, load
+from privet.central.weights.trees import MOST_CELLS
+from privet.central.weights.weights import LeafWeights
 from privet.errors import ParameterError
 from privet.export import portable_document
 from privet.export.leaf_sums import leaf_sums
 from privet.export.predictor import Predictor
-from privet.joint.trees import MOST_CELLS
-from privet.joint.weights import LeafWeights
 from privet.tree.forest import LEAF
 from privet.tree.reference import route
 from tests.export.models import schema_of, table_of

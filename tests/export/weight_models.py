@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from privet import Categorical, PrivateForestClassifier
-from privet.joint.trees import Trees
+from privet.central.weights.trees import Trees
 from tests.draws import cached
 from tests.export.models import (
     CATEGORIES,

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from privet.errors import PrivetError
-from privet.local.channel import Channel
+from privet.local.channels.channel import Channel
 from privet.local.promise import LocalGuarantee
 from privet.model_file import checksum
 from privet.privacy import events

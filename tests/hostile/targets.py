@@ -25,7 +25,7 @@ from privet import (
 from privet.counting.files import file_columns, read_batches, read_whole
 from privet.export import portable_document
 from privet.export.source import javascript_source, python_source
-from privet.local.measures import measure
+from privet.local.measures.measures import measure
 from privet.local.promise import LocalGuarantee
 from privet.partitioned import (
     Party,
@@ -40,7 +40,7 @@ from privet.partitioned import (
 from privet.partitioned.split_structure import load_structure
 from privet.privacy.ledger.account import accounts
 from privet.report import export_text
-from privet.report.page import Report, page
+from privet.report.page.page import Report, page
 from privet.schema import infer_schema
 from privet.schema.encoding import Encoder
 from tests.hostile.choices import Choices

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privet import Categorical, Numeric, Schema
-from privet.documents import parsed
 from privet.errors import PrivetError, SchemaError
+from privet.files.documents import parsed
 from tests.hostile.case import VIOLATION, Case, hostile_room
 from tests.hostile.choices import Choices
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
-from privet.counting.delivery import Delivery
-from privet.counting.partition import CodedPartition, TablePartition
+from privet.counting.engines.delivery import Delivery
+from privet.counting.engines.partition import CodedPartition, TablePartition
 from privet.counting.rows import MemoryRows
 from privet.errors import DataError, ExecutorError, ParameterError, PrivetError
 from tests.leaks.marks import CATEGORY

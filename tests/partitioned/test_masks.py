@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from privet.errors import PartyError
 from privet.partitioned.canonical import canonical
-from privet.partitioned.masks import AgreementKey, add_streams
+from privet.partitioned.secure.masks import AgreementKey, add_streams
 
 CONTEXT = {"terms": "a round", "attempt": 1}
 

@@ -5,8 +5,8 @@ import stat
 import pytest
 
 from privet.errors import ParameterError, PartyError
+from privet.files.whole_file import write_new
 from privet.partitioned.secret_file import check_owner_only, make_store, write_secret
-from privet.whole_file import write_new
 
 
 def names_in(folder):

@@ -84,7 +84,7 @@ def test_a_kill_between_two_writes_changes_nothing(tmp_path, lost, monkeypatch):
     terms = terms_of()
     parties = parties_of(terms, tmp_path)
     prepare(parties)
-    forget = "privet.partitioned.sum_store.SumStore.forget_agreement"
+    forget = "privet.partitioned.secure.sum_store.SumStore.forget_agreement"
     with monkeypatch.context() as patch:
         patch.setattr(forget, lambda *_: None)
         keys, masked = messages(parties)
@@ -211,7 +211,7 @@ def test_a_crash_before_the_noised_counts_are_kept_is_spent_and_not_repeated_una
     party = parties_of(terms_of(), tmp_path, ledgers={"bank": ledger})["bank"]
     data = table_of("bank")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("privet.partitioned.sum_store.SumStore.keep_noised", power_cut)
+        patch.setattr("privet.partitioned.secure.sum_store.SumStore.keep_noised", power_cut)
         party.prepare(data.X, data.y)
     assert ledger.spent == 1.0
     with pytest.raises(

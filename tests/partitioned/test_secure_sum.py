@@ -12,7 +12,7 @@ from privet import load
 from privet.errors import ModelFileError, ParameterError, PartyError
 from privet.partitioned import SecureSumForest
 from privet.partitioned.party import exact_counts
-from privet.partitioned.sum_messages import KEY, read_message
+from privet.partitioned.secure.sum_messages import KEY, read_message
 from privet.privacy.events import NoiseShares
 from tests.partitioned.sums import NAMES, keys_of, messages, parties_of, prepare, structure_of, table_of, terms_of
 

@@ -4,8 +4,8 @@ import json
 import re
 from html.parser import HTMLParser
 
-from privet.report.facts import facts
-from privet.report.page import page
+from privet.report.page.facts import facts
+from privet.report.page.page import page
 
 
 def page_of(model, name="people.privet"):

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from privet.report.facts import facts
-from privet.report.page import page
+from privet.report.page.facts import facts
+from privet.report.page.page import page
 from tests.report.pages import Elements, page_of
 from tests.report.people import HOSTILE, exact, fitted, leaking, of_batches, of_visits, paper
 

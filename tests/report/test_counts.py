@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from privet import Categorical, Numeric, Schema
-from privet.report import counts
+from privet.report.page import counts
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 

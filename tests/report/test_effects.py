@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from privet import Numeric
 from privet.errors import ParameterError
-from privet.report.effects import borders, effects_of, places, score_of
+from privet.report.page.effects import borders, effects_of, places, score_of
 from tests.report.people import people
 from tests.report.weighty import exact_weights, grouped, weights
 

@@ -8,8 +8,8 @@ from sklearn.exceptions import NotFittedError
 
 from privet import PrivateRDTClassifier, load, model_file
 from privet.model_file import read_document
-from privet.report import nist
-from privet.report.page import Report
+from privet.report.page import nist
+from privet.report.page.page import Report
 from tests.report.people import SCHEMA, exact, fitted, leaking, of_batches, of_method, of_visits, paper
 
 

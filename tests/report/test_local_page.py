@@ -24,8 +24,8 @@ from privet import (
     perturb,
 )
 from privet.report import write_report
-from privet.report.local_facts import local_facts
-from privet.report.page import page
+from privet.report.page.local_facts import local_facts
+from privet.report.page.page import page
 from tests.draws import cached
 from tests.report.pages import Elements, embedded
 from tests.report.people import HOSTILE, SCHEMA, people

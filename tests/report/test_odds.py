@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from privet.report.odds import (
+from privet.report.page.odds import (
     belief,
     detection_rate,
     epsilon_up,

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from privet.errors import ParameterError
-from privet.report.outline import Box, Outline
+from privet.report.page.outline import Box, Outline
 from tests.report.forests import cells_tree, one_tree, wide_forest
 
 

@@ -12,8 +12,9 @@ import pytest
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 from privet.errors import ParameterError
 from privet.registry import METHODS
-from privet.report import tree_data, write_report
-from privet.report.count_findings import strongest_rules
+from privet.report import write_report
+from privet.report.page import tree_data
+from privet.report.page.count_findings import strongest_rules
 from privet.tree.rules import RuleTable
 from tests.report.forests import cells_tree
 from tests.report.pages import Elements, embedded, page_of

@@ -8,7 +8,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from privet.errors import ParameterError
 from privet.report import plot_importances, plot_tree
-from privet.report.plot import MAX_CHILDREN
+from privet.report.plots.plot import MAX_CHILDREN
 from tests.report.forests import one_tree, wide_forest
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from privet.privacy import events
-from privet.report.receipts import batch_epsilons, folded, receipts, single_releases
+from privet.report.page.receipts import batch_epsilons, folded, receipts, single_releases
 
 LAPLACE = events.DiscreteLaplace("class counts of leaves", 0.5, 10, Fraction(20))
 ROWS = events.DiscreteLaplace("number of rows", 0.25, 1, Fraction(4))

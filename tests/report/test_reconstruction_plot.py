@@ -6,11 +6,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet.errors import DataError, ParameterError
-from privet.local.columns import AddedNoise
-from privet.local.noise_law import Gaussian
-from privet.local.random_answer import RandomAnswer
-from privet.local.reconstruct import reconstruct
-from privet.report.reconstruction_plot import plot_reconstruction
+from privet.local.channels.columns import AddedNoise
+from privet.local.channels.noise_law import Gaussian
+from privet.local.channels.random_answer import RandomAnswer
+from privet.local.reconstruction.reconstruct import reconstruct
+from privet.report.plots.reconstruction_plot import plot_reconstruction
 from privet.schema import Categorical, Numeric
 
 mpl.use("Agg")

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from privet import PrivateForestClassifier
 from privet.errors import ParameterError
 from privet.report import plot_importances, plot_reliability, plot_shapes, plot_tree
-from privet.report.effects import effects_of
+from privet.report.page.effects import effects_of
 from tests.report.people import SCHEMA, fitted, people
 from tests.report.weighty import exact_weights, grouped, hostile_weights, only_balance, weights
 

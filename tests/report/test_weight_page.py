@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from privet import Categorical, PrivateForestClassifier, Schema
-from privet.report import shapes
-from privet.report.facts import facts
+from privet.report.page import shapes
+from privet.report.page.facts import facts
 from tests.report.pages import Elements, embedded, page_of
 from tests.report.people import HOSTILE, people
 from tests.report.weighty import exact_weights, grouped, hostile_weights, of_many_attributes, only_balance, weights

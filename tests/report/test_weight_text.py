@@ -4,7 +4,7 @@ import pytest
 
 from privet.errors import ParameterError
 from privet.report import export_text
-from privet.report.effects import effects_of
+from privet.report.page.effects import effects_of
 from tests.report.people import people
 from tests.report.weighty import exact_weights, grouped, hostile_weights, only_balance, weights
 

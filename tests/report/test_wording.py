@@ -2,7 +2,7 @@
 
 import pytest
 
-from privet.report import wording
+from privet.report.page import wording
 
 ROW = {"unit": "row", "max_rows": 1, "assumptions": []}
 VISIT = {"unit": "visit_id", "max_rows": 3, "assumptions": ["no 'visit_id' is in more than one batch"]}

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.joint.density import GROUPS, PAIR, TinyFit, built_worst_case, correlated, searched, setting_of
+from tests.central.weights.density import GROUPS, PAIR, TinyFit, built_worst_case, correlated, searched, setting_of
 
 NO_ROUNDING = 1 + 1e-9
 TREES = {"1 tree": GROUPS[1], "2 trees": GROUPS[2], "3 trees": GROUPS[3], "a pair": PAIR}

@@ -19,9 +19,9 @@ import pytest
 
 from privet import Ledger, PrivateRDTClassifier
 from privet.cli.app import main
-from privet.cli.stopped import waiting_models
+from privet.cli.support.stopped import waiting_models
 from privet.datasets import agrawal
-from privet.file_lock import held
+from privet.files.file_lock import held
 from privet.model_file import read_document
 from privet.privacy.ledger.account import accounts
 

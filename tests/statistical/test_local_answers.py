@@ -8,9 +8,9 @@ from scipy.stats import binomtest
 
 from privet import Categorical, Numeric, Schema
 from privet.local import LaplaceNoise, RandomizedResponse, Secret, perturb
-from privet.local.columns import AddedNoise
-from privet.local.noise_law import Laplace
-from privet.local.random_answer import RandomAnswer
+from privet.local.channels.columns import AddedNoise
+from privet.local.channels.noise_law import Laplace
+from privet.local.channels.random_answer import RandomAnswer
 
 NUMBER = Schema([Numeric("x", 0, 1)], classes=["no", "yes"])
 WORD = Schema([Categorical("a", ["u", "v", "w"])], classes=["no", "yes"])

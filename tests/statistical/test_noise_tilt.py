@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, gamma, ks_2samp, kstest, laplace, norm
 
-from privet.joint.tilt import sum_zero_share
+from privet.central.weights.tilt import sum_zero_share
 from privet.privacy.mechanisms.linear_noise import laplace_tilt, normal_sigma_at_least, normal_tilt, sum_zero_tilt
 from privet.rng import SystemNoise
 

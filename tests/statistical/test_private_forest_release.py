@@ -14,19 +14,19 @@ from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from privet import Categorical, PrivateForestClassifier, Schema
+from privet.central.weights import release
+from privet.central.weights.fitting import PublicFit
+from privet.central.weights.leaf_rows import LeafRows
+from privet.central.weights.link import chances_of
+from privet.central.weights.objective import Objective
+from privet.central.weights.policy import MARGIN, Overrides, Policy
+from privet.central.weights.preconditioner import preconditioner
+from privet.central.weights.prior import Prior
+from privet.central.weights.release import noisy_minimiser
+from privet.central.weights.solver import newton_step
+from privet.central.weights.tilt import chosen_tilt
+from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows
-from privet.joint import release
-from privet.joint.fitting import PublicFit
-from privet.joint.leaf_rows import LeafRows
-from privet.joint.link import chances_of
-from privet.joint.objective import Objective
-from privet.joint.policy import MARGIN, Overrides, Policy
-from privet.joint.preconditioner import preconditioner
-from privet.joint.prior import Prior
-from privet.joint.release import noisy_minimiser
-from privet.joint.solver import newton_step
-from privet.joint.tilt import chosen_tilt
-from privet.joint.trees import Trees
 from privet.privacy.accounting import pure_epsilon
 from privet.privacy.events import Sequential
 from privet.rng import SystemNoise

@@ -7,7 +7,7 @@ from flwr.serverapp import ServerApp
 
 from privet.partitioned import PrivateKey
 from privet.partitioned.canonical import canonical
-from privet.partitioned.sum_messages import KEY, MASKED
+from privet.partitioned.secure.sum_messages import KEY, MASKED
 from privet.partitioned.transports.flower import asker, open_round, terms_of
 
 app = ServerApp()

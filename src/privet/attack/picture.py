@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.attack.distinguishing import Attack
-from privet.whole_file import whole_bytes
+from privet.files.whole_file import whole_bytes
 
 if TYPE_CHECKING:
     from privet.attack.audit import Audit

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from privet.central.weights.fitting import PublicFit
+from privet.central.weights.policy import Policy
+from privet.central.weights.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS
+from privet.central.weights.selection import SENSITIVITY
+from privet.central.weights.tilt import Tilt, chosen_tilt
+from privet.central.weights.trees import Trees
 from privet.errors import ParameterError
-from privet.joint.fitting import PublicFit
-from privet.joint.policy import Policy
-from privet.joint.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS
-from privet.joint.selection import SENSITIVITY
-from privet.joint.tilt import Tilt, chosen_tilt
-from privet.joint.trees import Trees
 from privet.plan import Plan, Step, choice_step, laplace_step, rounded_up
 from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple, remaining
 from privet.privacy.unit import Unit

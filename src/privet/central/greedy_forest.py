@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
 from privet.central.questions import Questions
 from privet.checks import check_whole
-from privet.counting.executor import placed
+from privet.counting.engines.executor import placed
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError

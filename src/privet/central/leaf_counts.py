@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import in_sequence, is_count
 from privet.central.released import row_count_share
+from privet.central.weights.released import ROW_COUNT
 from privet.checks import counted
-from privet.counting.executor import placed
+from privet.counting.engines.executor import placed
 from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError
-from privet.joint.released import ROW_COUNT
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
 from privet.privacy.events import Event, Parallel, Sequential
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace

@@ -11,11 +11,11 @@ import numpy as np
 from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
 from privet.central.released import row_count_share
 from privet.central.weight_forest import WeightForestClassifier
+from privet.central.weights.fitting import Fitting
+from privet.central.weights.policy import Overrides, Policy
 from privet.checks import check_whole, counted
-from privet.counting.executor import placed
+from privet.counting.engines.executor import placed
 from privet.errors import ParameterError
-from privet.joint.fitting import Fitting
-from privet.joint.policy import Overrides, Policy
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Sequential
 from privet.privacy.ledger import Ledger, NoReservation, Reservation

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.greedy_forest import DEFAULT_BINS
-from privet.counting.delivery import Count
-from privet.counting.partition import Block
+from privet.counting.engines.delivery import Count
+from privet.counting.engines.partition import Block
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.privacy.events import Event

@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from privet.central.receipts import asked_epsilon, is_seeded
-from privet.central.update_files import PartCheck
-from privet.central.update_history import Version
+from privet.central.updates.update_files import PartCheck
+from privet.central.updates.update_history import Version
+from privet.central.weights.released import ROW_COUNT
 from privet.checks import is_whole
-from privet.counting.executor import taken_apart
+from privet.counting.engines.executor import taken_apart
 from privet.counting.opening import has_own_labels
 from privet.counting.rows import Rows
 from privet.errors import ModelFileError, PrivetError, SchemaError
 from privet.estimator import PrivateClassifier, public_facts
-from privet.joint.released import ROW_COUNT
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import CURATOR, Guarantee
 from privet.privacy.ledger import Ledger, NoReservation, Reservation

@@ -10,15 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.receipts import in_sequence
 from privet.central.released import ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
+from privet.central.weights.fitting import balance_scale
+from privet.central.weights.importance import effects_of_trees, shares_of_effects
+from privet.central.weights.link import scores_of
+from privet.central.weights.policy import MARGIN
+from privet.central.weights.released import Released
+from privet.central.weights.shapes import Shape, shape_of
+from privet.central.weights.trees import Trees
+from privet.central.weights.weights import LeafWeights
 from privet.checks import class_position
-from privet.joint.fitting import balance_scale
-from privet.joint.importance import effects_of_trees, shares_of_effects
-from privet.joint.link import scores_of
-from privet.joint.policy import MARGIN
-from privet.joint.released import Released
-from privet.joint.shapes import Shape, shape_of
-from privet.joint.trees import Trees
-from privet.joint.weights import LeafWeights
 from privet.privacy.accounting import stated_delta
 from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee

@@ -5,32 +5,32 @@ from typing import Annotated
 import typer
 
 from privet import __version__
-from privet.cli.audit import audit
-from privet.cli.combine import combine
-from privet.cli.demo import demo
-from privet.cli.evaluate import evaluate
-from privet.cli.explain import explain
-from privet.cli.export import export
-from privet.cli.fit import fit
-from privet.cli.ledger import add, verify
-from privet.cli.ledger import init as init_ledger
-from privet.cli.ledger_show import show
-from privet.cli.papers import list_ as list_papers
-from privet.cli.papers import run as run_paper
-from privet.cli.party import keygen, roster, structure
-from privet.cli.party import verify as verify_releases
-from privet.cli.party_release import release
-from privet.cli.party_sum import open_, sum_
-from privet.cli.perturb import perturb
-from privet.cli.plan import plan
-from privet.cli.predict import predict
-from privet.cli.program import Program
-from privet.cli.reconstruct import reconstruct
-from privet.cli.report import report
-from privet.cli.rules import rules
-from privet.cli.schema_check import check
-from privet.cli.schema_init import init
-from privet.cli.update import update
+from privet.cli.support.program import Program
+from privet.cli.verbs.audit import audit
+from privet.cli.verbs.combine import combine
+from privet.cli.verbs.demo import demo
+from privet.cli.verbs.evaluate import evaluate
+from privet.cli.verbs.explain import explain
+from privet.cli.verbs.export import export
+from privet.cli.verbs.fit import fit
+from privet.cli.verbs.ledger import add, verify
+from privet.cli.verbs.ledger import init as init_ledger
+from privet.cli.verbs.ledger_show import show
+from privet.cli.verbs.papers import list_ as list_papers
+from privet.cli.verbs.papers import run as run_paper
+from privet.cli.verbs.party import keygen, roster, structure
+from privet.cli.verbs.party import verify as verify_releases
+from privet.cli.verbs.party_release import release
+from privet.cli.verbs.party_sum import open_, sum_
+from privet.cli.verbs.perturb import perturb
+from privet.cli.verbs.plan import plan
+from privet.cli.verbs.predict import predict
+from privet.cli.verbs.reconstruct import reconstruct
+from privet.cli.verbs.report import report
+from privet.cli.verbs.rules import rules
+from privet.cli.verbs.schema_check import check
+from privet.cli.verbs.schema_init import init
+from privet.cli.verbs.update import update
 
 # One paragraph an example: Typer joins the lines of a paragraph.
 _FIT_EXAMPLES = """Example:  privet fit rows.csv --schema schema.json --epsilon 1 -o model.privet

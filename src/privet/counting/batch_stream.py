@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from privet.counting.partition import TablePartition
+from privet.counting.engines.partition import TablePartition
 from privet.errors import DataError, ParameterError
 from privet.schema import Schema
 from privet.schema.encoding import Encoder

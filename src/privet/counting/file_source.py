@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from privet.counting.engines.partition import FilePartition, row_group_runs
 from privet.counting.files import file_columns, file_types, read_batches, row_group_sizes
-from privet.counting.partition import FilePartition, row_group_runs
 from privet.errors import DataError
 from privet.schema import Schema
 from privet.schema.encoding import Encoder

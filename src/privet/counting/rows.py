@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.counting.batch_stream import used_up
-from privet.counting.delivery import Count
+from privet.counting.engines.delivery import Count
+from privet.counting.engines.partition import Block, CodedPartition, encoded
 from privet.counting.file_source import Files
 from privet.counting.first_rows import FirstRows
-from privet.counting.partition import Block, CodedPartition, encoded
 from privet.counting.repeated_rows import check_each_once, drawn_once
 from privet.counting.sources import Source
 from privet.errors import DataError

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeGuard
 
 from privet.counting.batch_stream import BatchStream
+from privet.counting.engines.partition import Partition
 from privet.counting.file_source import Files
-from privet.counting.partition import Partition
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
 

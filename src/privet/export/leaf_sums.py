@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.weights.released import Released
+from privet.central.weights.trees import Trees
+from privet.central.weights.weights import LeafWeights
 from privet.errors import ParameterError
-from privet.joint.released import Released
-from privet.joint.trees import Trees
-from privet.joint.weights import LeafWeights
 from privet.schema import Attribute, Categorical, Numeric
 from privet.tree.forest import LEAF, Forest
 from privet.tree.vote import SummedCounts
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
-    from privet.local.coding import Coding
+    from privet.local.channels.coding import Coding
 
 # JavaScript has doubles only: whole numbers up to here are exact, and so are sums that stay below.
 MAX_VOTES = 2**53

@@ -18,7 +18,7 @@ from privet.schema.attribute import label_kind
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
-    from privet.local.coding import Coding
+    from privet.local.channels.coding import Coding
 
 # The oldest versions that have all operators used here, so that more runtimes can read the file.
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 8

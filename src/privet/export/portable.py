@@ -18,7 +18,7 @@ from privet.tree.forest import Forest
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
-    from privet.local.coding import Coding
+    from privet.local.channels.coding import Coding
 
 # Version 1 knew no continuous node with a child per cell, version 2 no kind but counts, and version 3 no bits.
 FORMAT, VERSION, VERSION_OF_BITS = "privet-predictor", 3, 4

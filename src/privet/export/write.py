@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from privet.errors import ParameterError
 from privet.export.portable import json_lines, portable_document
 from privet.export.source import javascript_source, python_source
-from privet.whole_file import whole_bytes
+from privet.files.whole_file import whole_bytes
 
 if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier

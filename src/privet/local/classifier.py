@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from privet.counting.files import read_batches, table_of
 from privet.errors import DataError, ModelFileError, NoGuaranteeWarning, ParameterError, PrivetError
 from privet.estimator import PrivateClassifier
-from privet.local.answer_checks import doubts_about, refuse_impossible
-from privet.local.channel import Channel
+from privet.local.channels.answer_checks import doubts_about, refuse_impossible
+from privet.local.channels.channel import Channel
 from privet.local.promise import LocalGuarantee
 from privet.schema import Schema
 from privet.schema.encoding import Encoder

@@ -11,10 +11,10 @@ from typing import Any, Self
 
 from privet.errors import ChannelError, ModelFileError
 from privet.estimator import public_facts
-from privet.local.channel import DIGITS, Channel
-from privet.local.columns import Clear, ColumnChannel, IntervalMembership
-from privet.local.complement import Complement
-from privet.local.random_answer import RandomAnswer
+from privet.local.channels.channel import DIGITS, Channel
+from privet.local.channels.columns import Clear, ColumnChannel, IntervalMembership
+from privet.local.channels.complement import Complement
+from privet.local.channels.random_answer import RandomAnswer
 from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, all_text, few, installed_versions, rounded_up, times
 
 NOBODY = "nobody: values are disturbed before they leave their owner"

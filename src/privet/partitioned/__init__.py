@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from privet.partitioned.party import Party
     from privet.partitioned.release import Release
     from privet.partitioned.roster import Roster
-    from privet.partitioned.secure_round import SumParty
-    from privet.partitioned.secure_sum import SecureSumForest
+    from privet.partitioned.secure.secure_round import SumParty
+    from privet.partitioned.secure.secure_sum import SecureSumForest
+    from privet.partitioned.secure.sum_terms import Terms
     from privet.partitioned.split_structure import SplitStructure
     from privet.partitioned.structure import Structure
-    from privet.partitioned.sum_terms import Terms
     from privet.partitioned.vertical import VerticalForest
 
 # Imported on first use: keys and rosters need no scikit-learn, which takes a second or more.

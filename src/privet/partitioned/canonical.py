@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from privet.checks import is_hex
-from privet.documents import TooLarge, opened, parsed, read_bounded
 from privet.errors import PartyError
-from privet.whole_file import whole_bytes
+from privet.files.documents import TooLarge, opened, parsed, read_bounded
+from privet.files.whole_file import whole_bytes
 
 DIGEST_CHARACTERS = 64
 

@@ -11,6 +11,7 @@ from privet.central.leaf_counts import LEAF_COUNTS
 from privet.counting.opening import check_there, has_own_labels, opened
 from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
 from privet.errors import DataError, LedgerError, ParameterError, PartyError
+from privet.files.whole_file import remove_unfinished
 from privet.partitioned.keys import PrivateKey
 from privet.partitioned.release import Release
 from privet.partitioned.roster import Roster
@@ -24,7 +25,6 @@ from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import check_epsilon
 from privet.rng import SystemNoise
 from privet.schema.encoding import Encoder
-from privet.whole_file import remove_unfinished
 
 
 class Party:

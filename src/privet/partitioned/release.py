@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ModelFileError, PartyError
+from privet.files.whole_file import whole_bytes
 from privet.model_file import MAX_COUNT, counts_from_json, counts_to_json
 from privet.partitioned.canonical import canonical, check_document, digest, read_canonical
 from privet.partitioned.keys import PrivateKey
@@ -20,7 +21,6 @@ from privet.partitioned.names import MAX_NAME
 from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Structure
 from privet.privacy import events
-from privet.whole_file import whole_bytes
 
 FORMAT, VERSION = "privet-release", 1
 _TEXTS = ("party", "round", "structure", "schema", "signature")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from privet.entropy import unforeseeable_name
 from privet.errors import ParameterError, PartyError
-from privet.whole_file import write_new
+from privet.files.whole_file import write_new
 
 
 def write_secret(path: str | Path, data: bytes, *, what: str) -> None:

@@ -1,10 +1,10 @@
 """What a released model says, for people to read: trees and shapes as text and pictures, and the guarantee page."""
 
-from privet.report.page import write_report
-from privet.report.plot import plot_importances, plot_tree
-from privet.report.reconstruction_plot import plot_reconstruction
-from privet.report.reliability import plot_reliability
-from privet.report.shape_plot import plot_shapes
+from privet.report.page.page import write_report
+from privet.report.plots.plot import plot_importances, plot_tree
+from privet.report.plots.reconstruction_plot import plot_reconstruction
+from privet.report.plots.reliability import plot_reliability
+from privet.report.plots.shape_plot import plot_shapes
 from privet.report.text import export_text
 
 __all__ = [

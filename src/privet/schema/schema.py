@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 
 from privet.checks import is_whole
-from privet.documents import TooLarge, read_json
 from privet.errors import SchemaError
+from privet.files.documents import TooLarge, read_json
+from privet.files.whole_file import whole_file
 from privet.schema.attribute import Attribute, Categorical, Label, Numeric, check_name, checked_labels
-from privet.whole_file import whole_file
 
 # An attribute's number takes 15 bits of a packed node.
 MAX_ATTRIBUTES = 2**15 - 1

@@ -96,7 +96,7 @@ def test_a_disk_without_locks_keeps_nothing(tmp_path, monkeypatch):
     def no_locks(*_):
         raise OSError(errno.ENOLCK, "no locks")
 
-    monkeypatch.setattr("privet.file_lock.fcntl.flock", no_locks)
+    monkeypatch.setattr("privet.files.file_lock.fcntl.flock", no_locks)
     assert put(tmp_path / "ledger.db").leave() is None
     assert names(tmp_path) == []
 
@@ -115,7 +115,7 @@ def test_two_who_look_at_once_both_see_it(tmp_path):
 
 
 def test_a_file_that_somebody_took_for_abandoned_before_it_was_locked_is_made_anew(tmp_path, monkeypatch):
-    from privet.file_lock import lock_within
+    from privet.files.file_lock import lock_within
 
     def taken_once(descriptor, seconds):
         monkeypatch.undo()

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from privet.checks import is_hex
-from privet.documents import parsed
 from privet.entropy import secure_bytes
 from privet.errors import LedgerError
+from privet.files.documents import parsed
+from privet.files.whole_file import remove_unfinished, write_new
 from privet.privacy.ledger.bodies import is_body
 from privet.privacy.ledger.heads import HASH_BYTES, Head, HeadFolder, Seen, seen_of
-from privet.whole_file import remove_unfinished, write_new
 
 # "prvt": tells a ledger from any other SQLite file.
 _APPLICATION_ID = 0x70727674

@@ -8,7 +8,7 @@ from typing import Any
 
 from privet.checks import is_hex
 from privet.errors import ParameterError
-from privet.whole_file import whole_file
+from privet.files.whole_file import whole_file
 
 HASH_BYTES = 32
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from privet.file_lock import is_abandoned, lock_within, remove_abandoned, takes_locks, unlock
-from privet.whole_file import keep_name
+from privet.files.file_lock import is_abandoned, lock_within, remove_abandoned, takes_locks, unlock
+from privet.files.whole_file import keep_name
 
 _OWNER_ONLY = 0o600
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL

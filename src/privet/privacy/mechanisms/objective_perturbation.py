@@ -1,7 +1,8 @@
 """What noise in an objective costs: a fit whose minimiser is private because the function it minimises was tilted.
 
-The prices here are the theorem of objective_perturbation.md; drawing the tilt is `linear_noise`, and finding,
-certifying and rounding the minimiser is privet.joint. Two classes have one weight a leaf, more have one a class.
+The epsilons here are the theorem of objective_perturbation.md; drawing the noise is `linear_noise`. Finding,
+certifying and rounding the minimiser is privet.central.weights. Two classes have one weight a leaf, more have one
+a class.
 """
 
 import math

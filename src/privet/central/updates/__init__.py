@@ -1,0 +1,1 @@
+"""New rows, batch by batch."""

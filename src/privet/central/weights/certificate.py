@@ -1,0 +1,249 @@
+"""The gradient in twice the digits of floats, independent of the solver's, and a bound on its error.
+
+Scores and the prior's pull are floats and what is left over of them; residuals are rounded to 2**-72 and added as
+integers, so that the order of rows does not matter and nothing is lost. Each bound is argued in section 4 of
+privacy/mechanisms/objective_perturbation.md.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, localcontext
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.weights.objective import Objective
+from privet.privacy.mechanisms.bits import compiled, inlined
+
+Floats = NDArray[np.float64]
+
+# Half a unit in the last place of 1.
+_ROUNDING = 2.0**-53
+# What a residual is off by, beside its score's error: exp and the last bit of its integer form, with room to spare.
+_OWN = 2.0**-71
+# Bounds are summed in floats as well.
+_ROOM = 1.0 + 1e-6
+# A residual is three whole numbers, in units of 2**-24, 2**-48 and 2**-72.
+_UNIT = 2.0**24
+_MOST_ROWS = 2**38
+# exp(-75) is below 2**-108, so that all classes a table may have leave out less than 2**-92 of a sum.
+_FARTHEST = 75.0
+_QUARTERS, _STEPS = 4, 1024
+
+
+@dataclass(frozen=True)
+class BoundedGradient:
+    """A gradient, and how far any of its numbers can be from the true one."""
+
+    values: Floats
+    error: float
+
+    @property
+    def largest(self) -> float:
+        """A bound on the size of the true gradient's largest number."""
+        return float(np.abs(self.values).max(initial=0.0)) + self.error
+
+
+def bounded_gradient(objective: Objective, weights: Floats, rest: Floats) -> BoundedGradient:
+    """Return the gradient at ``weights + rest``, where ``rest`` is what floats left over."""
+    if objective.rows.exact_size >= _MOST_ROWS:
+        raise OverflowError("2**38 rows or more cannot be counted")
+    sums = np.zeros((3, *objective.shape), dtype=np.int64)
+    counts = np.empty(0, dtype=np.int64) if objective.rows.weights is None else objective.rows.weights
+    error = _sum_residuals(
+        objective.rows.leaves.reshape(-1), objective.trees.starts, objective.rows.labels, counts, weights, rest,
+        objective.offsets, objective.margin, *_powers(), sums,
+    )  # fmt: skip
+    pull, lost = np.zeros(objective.shape), np.zeros(objective.shape)
+    for precision, start in zip(objective.prior.precisions, objective.trees.starts, strict=True):
+        own = slice(start, start + len(precision))
+        error += _write_products(precision, weights[own], rest[own], pull[own], lost[own])
+    # The first sums may have more digits than a float.
+    high = sums[0].astype(np.float64)
+    low = (sums[0] - high.astype(np.int64)).astype(np.float64)
+    parts = [high / _UNIT, low / _UNIT, sums[1] / _UNIT**2, sums[2] / _UNIT**3, pull, lost, objective.tilt]
+    values = np.array([math.fsum(own) for own in np.stack(parts, axis=-1).reshape(-1, len(parts)).tolist()])
+    added = _ROUNDING * float(np.abs(values).max(initial=0.0)) + 2.0**-77 * objective.rows.exact_size
+    return BoundedGradient(values.reshape(objective.shape), (error + added) * _ROOM)
+
+
+@cache
+def _powers() -> tuple[Floats, Floats]:
+    """Return exp(-x) for x in quarters, and in 1024ths below a quarter: floats of 26 digits, and what is left over."""
+    # A context of its own: with the caller's traps whether a fit fails would depend on the caller.
+    with localcontext(Context(60, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])):
+        coarse = [_split((Decimal(-i) / _QUARTERS).exp()) for i in range(int(_FARTHEST) * _QUARTERS + 1)]
+        fine = [_split((Decimal(-j) / _STEPS).exp()) for j in range(_STEPS // _QUARTERS)]
+    return np.array(coarse), np.array(fine)
+
+
+def _split(exact: Decimal) -> tuple[float, float]:
+    digits, exponent = math.frexp(float(exact))
+    high = math.ldexp(round(math.ldexp(digits, 26)), exponent - 26)
+    return high, float(exact - Decimal(high))
+
+
+@inlined
+def _two_sum(a: float, b: float) -> tuple[float, float]:
+    """Return a + b as a float and what it left over, exactly (Knuth)."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
+
+
+@inlined
+def _two_product(a: float, b: float) -> tuple[float, float]:
+    """Return a * b as a float and what it left over, exactly (Dekker 1971)."""
+    product = a * b
+    shifted = 134217729.0 * a
+    a_high = shifted - (shifted - a)
+    a_low = a - a_high
+    shifted = 134217729.0 * b
+    b_high = shifted - (shifted - b)
+    b_low = b - b_high
+    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+@inlined
+def _exp_minus(high: float, low: float, coarse: Floats, fine: Floats) -> tuple[float, float]:
+    """Return exp(-(high + low)) for a pair that is not negative, and what is left over of it."""
+    if not 0.0 <= high <= _FARTHEST:  # or no number: the gradient is none then
+        return 0.0, 0.0
+    steps = np.rint(high * _STEPS)
+    whole = np.int64(steps)
+    i, j = whole >> 8, whole & 255
+    near = high - steps / _STEPS
+    # exp(-near) - 1 + near, and then with low.
+    curve = near * near * (0.5 - near * (1 / 6 - near * (1 / 24 - near * (1 / 120 - near / 720))))
+    curve -= low * ((1.0 - near) + curve)
+    # Products of 26 digits are exact.
+    power = coarse[i, 0] * fine[j, 0]
+    power_rest = coarse[i, 0] * fine[j, 1] + coarse[i, 1] * (fine[j, 0] + fine[j, 1])
+    product, product_rest = _two_product(power, near)
+    total, lost = _two_sum(power, -product)
+    return _two_sum(total, lost + (((power_rest - product_rest) + (power + power_rest) * curve) - power_rest * near))
+
+
+@inlined
+def _one_over(high: float, low: float) -> tuple[float, float]:
+    """Return 1 / (high + low) and what is left over of it."""
+    quotient = 1.0 / high
+    product, rest = _two_product(quotient, high)
+    return quotient, quotient * (((1.0 - product) - rest) - quotient * low)
+
+
+@inlined
+def _score(
+    leaves: NDArray[Any], starts: NDArray[np.int64], i: int, weights: Floats, rest: Floats, c: int, offset: float
+) -> tuple[float, float, float]:
+    """Return a score, what is left over of it, and a bound on the error of both, with a margin of up to 1 taken off."""
+    total, lost, size = offset, 0.0, 1.0 + abs(offset)
+    for t in range(starts.size):
+        found = starts[t] + leaves[i * starts.size + t]
+        weight = weights[found, c]
+        total, error = _two_sum(total, weight)
+        lost += error + rest[found, c]
+        size += abs(weight)
+    total, lost = _two_sum(total, lost)
+    return total, lost, 16.0 * (starts.size + 1) ** 2 * _ROUNDING**2 * size
+
+
+@compiled
+def _sum_residuals(
+    leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
+    rest: Floats, offsets: Floats, margin: float, coarse: Floats, fine: Floats, sums: NDArray[np.int64],
+) -> float:  # fmt: skip
+    """Add residuals to ``sums``: in units of 2**-24, what is left of them of 2**-48, and what is left then of 2**-72.
+
+    Return a bound on the error of any sum.
+    """
+    n_trees, n_columns = starts.size, weights.shape[1]
+    scores = np.empty((n_columns, 2))
+    total = 0.0
+    for i in range(labels.size):
+        count = counts[i] if counts.size > 0 else np.int64(1)
+        worst = 0.0
+        for c in range(n_columns):
+            offset = offsets[1] - offsets[0] if n_columns == 1 else offsets[c]
+            scores[c, 0], scores[c, 1], error = _score(leaves, starts, i, weights, rest, c, offset)
+            worst = max(worst, error)
+        if n_columns == 1:
+            _binary_residual(scores, labels[i], margin, coarse, fine)
+        else:
+            _softmax_residuals(scores, labels[i], margin, coarse, fine)
+        # A residual moves by at most half of what scores move.
+        total += (worst + _OWN) * np.float64(count)
+        for c in range(n_columns):
+            first = np.rint(scores[c, 0] * _UNIT)
+            left = (scores[c, 0] * _UNIT - first) * _UNIT
+            second = np.rint(left)
+            third = np.rint(((left - second) + scores[c, 1] * (_UNIT * _UNIT)) * _UNIT)
+            parts = np.int64(first) * count, np.int64(second) * count, np.int64(third) * count
+            for t in range(n_trees):
+                found = starts[t] + leaves[i * n_trees + t]
+                for k in range(3):
+                    sums[k, found, c] += parts[k]
+    return total
+
+
+@inlined
+def _binary_residual(scores: Floats, label: int, margin: float, coarse: Floats, fine: Floats) -> None:
+    """Put the residual in the place of the score: -sign / (1 + exp(lead))."""
+    sign = 1.0 if label == 1 else -1.0
+    lead, lost = _two_sum(sign * scores[0, 0], -margin)
+    lead, lost = _two_sum(lead, lost + sign * scores[0, 1])
+    away = 1.0 if lead >= 0.0 else -1.0
+    power, power_rest = _exp_minus(away * lead, away * lost, coarse, fine)
+    total, lost = _two_sum(1.0, power)
+    share, share_rest = _one_over(total, lost + power_rest)
+    if away > 0.0:
+        # 1 / (1 + exp(lead)) = 1 - 1 / (1 + exp(-lead)), and floats between a half and 1 are taken from 1 exactly.
+        share, share_rest = 1.0 - share, -share_rest
+    scores[0, 0], scores[0, 1] = -sign * share, -sign * share_rest
+
+
+@inlined
+def _softmax_residuals(scores: Floats, label: int, margin: float, coarse: Floats, fine: Floats) -> None:
+    """Put the residuals in the place of the scores: the chances, less 1 in the own class."""
+    score, lost = _two_sum(scores[label, 0], -margin)
+    scores[label, 0], scores[label, 1] = _two_sum(score, lost + scores[label, 1])
+    top = 0
+    for c in range(1, scores.shape[0]):
+        if scores[c, 0] > scores[top, 0] or (scores[c, 0] == scores[top, 0] and scores[c, 1] > scores[top, 1]):
+            top = c
+    high, low = scores[top, 0], scores[top, 1]
+    total, total_rest = 0.0, 0.0
+    for c in range(scores.shape[0]):
+        below, lost = _two_sum(high, -scores[c, 0])
+        below, lost = _two_sum(below, lost + (low - scores[c, 1]))
+        scores[c, 0], scores[c, 1] = _exp_minus(below, lost, coarse, fine)
+        total, lost = _two_sum(total, scores[c, 0])
+        total_rest += lost + scores[c, 1]
+    total, total_rest = _two_sum(total, total_rest)
+    share, share_rest = _one_over(total, total_rest)
+    for c in range(scores.shape[0]):
+        chance, lost = _two_product(scores[c, 0], share)
+        lost += scores[c, 0] * share_rest + scores[c, 1] * share
+        if c == label:
+            chance, taken = _two_sum(chance, -1.0)
+            lost += taken
+        scores[c, 0], scores[c, 1] = chance, lost
+
+
+@compiled
+def _write_products(precision: Floats, weights: Floats, rest: Floats, pull: Floats, lost: Floats) -> float:
+    """Write ``precision @ (weights + rest)`` and what is left over of it; return a bound on the error of any number."""
+    n, worst = weights.shape[0], 0.0
+    for i in range(n):
+        for c in range(weights.shape[1]):
+            total, left, size = 0.0, 0.0, 0.0
+            for j in range(n):
+                product, error = _two_product(precision[i, j], weights[j, c])
+                total, more = _two_sum(total, product)
+                left += (error + more) + precision[i, j] * rest[j, c]
+                size += abs(product)
+            pull[i, c], lost[i, c] = total, left
+            worst = max(worst, size)
+    return float(16.0 * (n + 1.0) ** 2 * _ROUNDING**2 * worst)

@@ -1,0 +1,173 @@
+"""One fit, step by step: each step pays, and its receipt is kept."""
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from privet.central.weights.leaf_rows import LeafRows
+from privet.central.weights.link import scores_of
+from privet.central.weights.objective import Objective
+from privet.central.weights.policy import MARGIN, Policy
+from privet.central.weights.prior import Prior, spread_of
+from privet.central.weights.release import Grid, noisy_minimiser
+from privet.central.weights.released import BALANCE, CHOICES, DIGITS, WEIGHTS, Released
+from privet.central.weights.selection import most_telling
+from privet.central.weights.tilt import chosen_tilt, deviations, public_error
+from privet.central.weights.trees import Trees
+from privet.counting.rows import MemoryRows, Rows
+from privet.counting.tables import TableLayout, exact_tables
+from privet.privacy.events import (
+    DiscreteLaplace,
+    Event,
+    GaussianObjective,
+    ObjectivePerturbation,
+    Seeded,
+    drawn_from,
+)
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.privacy.mechanisms.rational import multiple, remaining
+from privet.rng import NoiseSource
+from privet.tree.greedy import Growth
+
+
+@dataclass
+class Fitting:
+    """A fit in progress.
+
+    Attributes
+    ----------
+    policy : Policy
+        What is public about it; its prices are for one row. The released class balance may correct it.
+    max_rows : int
+        How many rows one unit of privacy may have: each release but the last costs it so many times a row's price.
+    left : float
+        What is left of the unit's epsilon.
+    """
+
+    policy: Policy
+    rows: Rows
+    max_rows: int
+    left: float
+    delta: float
+    coins: np.random.Generator
+    noise: NoiseSource
+    n_threads: int = 1
+    receipts: list[Event] = field(default_factory=list)
+
+    def released(self) -> Released:
+        """Release what the policy says: trees with weights, or the class balance alone."""
+        policy = self.policy
+        if policy.only_balance:
+            return self._noisy_balance(self._exact_tables()[0].sum(axis=0), self.left)
+        if policy.chooses:
+            tables = self._exact_tables()
+            return self._chosen(self._corrected(tables[0].sum(axis=0)), tables)
+        return self._all_attributes()
+
+    def _all_attributes(self) -> Released:
+        """Fit all attributes, to rows that one pass has compressed and counted."""
+        every = list(range(len(self.policy.cells.attributes)))
+        first, trees = self.policy, self.policy.trees(every, self.coins)
+        rows = self._leaf_rows(trees)
+        balance = self._corrected(rows.exact_classes(first.n_classes))
+        if not self.policy.chooses and self.policy.group_size(every) == first.group_size(every):
+            return self._fitted(trees, rows, balance)
+        # There are far more or fewer rows than was said, which asks for other trees.
+        self.rows = MemoryRows(*rows.unpacked(trees))
+        return self._chosen(balance, self._exact_tables())
+
+    def _corrected(self, exact_counts: NDArray[np.int64]) -> Released:
+        """Release the class balance, and go on with the number of rows that it tells."""
+        balance = self._noisy_balance(exact_counts, multiple(self.policy.shares.balance, self.max_rows))
+        self.policy = self.policy.counted(balance.about_rows(balance_scale(self.receipts)))
+        return balance
+
+    def _chosen(self, balance: Released, tables: list[NDArray[np.int64]]) -> Released:
+        """Choose attributes, where some are left out, and fit them."""
+        kept = self._kept(tables, self._shares(balance)) if self.policy.chooses else list(range(len(tables)))
+        trees = self.policy.trees(kept, self.coins)
+        return self._fitted(trees, self._leaf_rows(trees), balance)
+
+    def _leaf_rows(self, trees: Trees) -> LeafRows:
+        return LeafRows.of(self.rows, trees, n_classes=self.policy.n_classes)
+
+    def _exact_tables(self) -> list[NDArray[np.int64]]:
+        """Return the class counts of every attribute's codes, in one pass."""
+        layout, root = TableLayout.of(self.policy.cells), Growth.roots(self.policy.cells.attributes, 1).forest
+        ((_, table),) = exact_tables(root, np.array([0]), self.rows, layout)
+        return [layout.of_attribute(table, a)[0] for a in range(len(self.policy.cells.attributes))]
+
+    def _noisy_balance(self, exact_counts: NDArray[np.int64], price: float) -> Released:
+        """Release how many rows each class has: a row is in one class, and moves one of these counts by 1."""
+        noisy, receipt = discrete_laplace(
+            exact_counts, epsilon=price, sensitivity=self.max_rows, what=BALANCE, noise=self.noise
+        )
+        self._pay(price, receipt)
+        return Released.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, noisy)
+
+    def _kept(self, tables: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> list[int]:
+        """Choose the attributes that have a tree."""
+        price = multiple(self.policy.shares.selection, self.max_rows)
+        kept, receipts = most_telling(
+            tables, shares, self.policy.n_attributes, epsilon=price, rows=self.max_rows,
+            what=CHOICES, noise=self.noise,
+        )  # fmt: skip
+        self._pay(price, *receipts)
+        return kept
+
+    def _fitted(self, trees: Trees, rows: LeafRows, balance: Released) -> Released:
+        """Fit all weights together and release them."""
+        policy = self.policy
+        law = chosen_tilt(policy, trees, delta=self.delta, rows=self.max_rows)
+        event = law.event(WEIGHTS, rows=self.max_rows)
+        self._pay(multiple(policy.shares.fit, self.max_rows), drawn_from(self.noise, event))
+        public = PublicFit.of(policy, trees, self._shares(balance), event, self.left)
+        tilt = law.drawn(self.noise)
+        prior = Prior.of(trees, policy.cells, public.variances, curvature=law.curvature)
+        objective = Objective(rows, trees, prior, public.offsets, tilt.values, n_threads=self.n_threads)
+        with threadpool_limits(1, "blas"):  # its threads cost more than they bring, and would change the last digits
+            weights, receipt = noisy_minimiser(
+                objective, public.grid, tilt_error=tilt.error, epsilon=self.left, what=DIGITS, noise=self.noise
+            )
+        self._pay(self.left, receipt)
+        return replace(
+            balance, trees=trees, weights=weights, exponent=public.grid.exponent, variances=public.variances,
+            noise_std=law.noise_std,
+        )  # fmt: skip
+
+    def _shares(self, balance: Released) -> NDArray[np.float64]:
+        return balance.class_shares(balance_scale(self.receipts))
+
+    def _pay(self, price: float, *receipts: Event) -> None:
+        self.left = remaining(self.left, price)
+        self.receipts.extend(receipts)
+
+
+@dataclass(frozen=True)
+class PublicFit:
+    """What is public about a fit once its class balance is released."""
+
+    variances: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    grid: Grid
+
+    @classmethod
+    def of(cls, policy: Policy, trees: Trees, shares: NDArray[np.float64], event: Event, epsilon: float) -> "PublicFit":
+        """Return it for the noise of ``event`` and what ``epsilon`` is left for the last digits."""
+        curvature = event.curvature if isinstance(event, ObjectivePerturbation | GaussianObjective) else math.inf
+        variances = policy.prior_variances(trees, deviations(event, trees), shares, curvature)
+        grid = Grid.of(
+            policy.n_rows, spread_of(trees, policy.cells, variances), shape=(trees.n_leaves, policy.n_columns),
+            tilt_error=public_error(event, trees), epsilon=epsilon,
+        )  # fmt: skip
+        return cls(variances, scores_of(shares, MARGIN), grid)
+
+
+def balance_scale(receipts: list[Event]) -> float:
+    """Return the scale of the noise in the class balance."""
+    plain = [receipt.part if isinstance(receipt, Seeded) else receipt for receipt in receipts]
+    scales = [each.scale for each in plain if isinstance(each, DiscreteLaplace) and each.what == BALANCE]
+    return float(scales[0]) if scales else 0.0

@@ -1,0 +1,221 @@
+"""Which attributes matter, from released weights alone: the size of their effects, less what noise would show.
+
+How many rows a cell has is not released, and a cell that no row reaches has a weight all the same: noise, and more of
+it than any other. So rows are supposed to lie over a number's cells in one of several ways, each believed as far as it
+explains the released weights, and over categories evenly, though it may be otherwise. Missing values count for nothing.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from privet.central.weights.prior import covariance_of
+from privet.central.weights.trees import cell_ends
+from privet.central.weights.weights import LeafWeights
+from privet.rng import public_generator
+from privet.schema import Numeric, Schema
+
+Floats = NDArray[np.float64]
+# Rows crowd near zero or the lower bound at every scale from the whole range to 2**-9 of it, or lie evenly, which is
+# believed as much as all else together. A tenth of them lies evenly in any case.
+_SCALES = 2.0 ** -np.arange(10)
+_LOG_WIDTH, _EVEN = 0.7, 0.1
+# How large true effects may be beside those of neighbouring cells, as variances.
+_ROUGHNESS = (0.05, 0.3, 2.0)
+# What noise alone would do is tried out: ways in which rows may lie, and draws of noise for each. The shares of
+# categories have logarithms of deviation _UNEVEN. Large trees take long to solve, and have fewer ways.
+_WAYS, _DRAWS, _UNEVEN = 20, 16, 3.0
+_WAYS_OF_LARGE, _LARGE = 3, 400
+# Coins that anybody may know, so that a model always tells the same.
+_COINS = 17
+# An effect is told apart where at most this part of the draws, over all ways, is as large. Of attributes without an
+# effect about an eighth seems to have one: benchmarks/advice/results.
+_FALSE = 0.05
+
+
+class Effect(NamedTuple):
+    """What attributes do: how large it is, less what noise would show, and whether noise would hardly show as much."""
+
+    attributes: tuple[int, ...]
+    size: float
+    is_told: bool
+
+
+@dataclass(frozen=True)
+class TreeOfWeights:
+    """What is released and public of one tree; ``rows`` are counted by how much they bend the loss."""
+
+    attributes: tuple[int, ...]
+    n_cells: tuple[int, ...]
+    weights: Floats
+    covariance: Floats
+    noise_std: float
+    rows: float
+
+    def effects(self, schema: Schema) -> Iterator[Effect]:
+        """Return what each attribute does, and what several do together that fewer of them do not."""
+        coins = public_generator(_COINS)
+        number = schema.attributes[self.attributes[0]]
+        if isinstance(number, Numeric):  # it has a tree of its own
+            likely = over_number(number)
+            margins, ways = [self.belief(likely) @ likely], over_number(number, even=0.0)
+        else:
+            margins = [_even(n) for n in self.n_cells]
+            n_ways = _WAYS if len(self.weights) <= _LARGE else _WAYS_OF_LARGE
+            ways = np.array([_product([_uneven(margin, coins) for margin in margins]) for _ in range(n_ways)])
+        seen = self._squares(self.weights[None], margins)
+        expected = self._squares(self._noise(_product(margins)[None], coins), margins)
+        possible = self._squares(self._noise(ways, coins), margins)
+        for subset, (square,) in seen.items():
+            size = math.sqrt(max(0.0, square - expected[subset].mean()))
+            own = tuple(self.attributes[i] for i in subset)
+            yield Effect(own, size, size > 0 and bool(np.mean(possible[subset] >= square) < _FALSE))
+
+    def belief(self, ways: Floats) -> Floats:
+        """Return how far each way in which rows may lie over the cells of a number is believed, the last one even."""
+        precision = np.linalg.inv(self.covariance)
+        own = 1 / precision.diagonal()
+        # A leaf's pull is the noise where no rows are. Where they are, they hold against it, and pull themselves.
+        pulls, rows = np.abs(precision @ self.weights), self.rows * ways
+        held, rough = 1 + own * rows, own / self.covariance.diagonal()
+        scale = self.noise_std / math.sqrt(2) / held
+        before = np.log(np.append(np.full(len(ways) - 1, 0.5 / (len(ways) - 1)), 0.5))
+        found = []
+        for variance in _ROUGHNESS:
+            deviation = np.sqrt(rows + rows**2 * variance * rough) / held
+            found.append(before + _log_density(pulls, deviation[..., None], scale[..., None]).sum(axis=(1, 2)))
+        chances = np.exp(np.array(found) - np.max(found)).sum(axis=0)
+        belief: Floats = chances / chances.sum()
+        return belief
+
+    def _noise(self, ways: Floats, coins: np.random.Generator) -> Floats:
+        """Return weights that are noise, and chance among so many rows, alone: draws x leaves x columns."""
+        shape = (len(self.weights), _DRAWS * self.weights.shape[1])
+        if self.noise_std == 0:
+            return np.zeros((1, *self.weights.shape))
+        drawn = []
+        for way in ways:
+            rows = (self.rows * way)[:, None]
+            pull = self.noise_std / math.sqrt(2) * _laplace(coins, shape) + np.sqrt(rows) * ndtri(coins.random(shape))
+            # (K^-1 + rows)^-1 pull
+            drawn.append(self.covariance @ np.linalg.solve(np.eye(len(rows)) + rows * self.covariance, pull))
+        found = np.stack(drawn).reshape(len(ways), len(self.weights), _DRAWS, -1)
+        return found.transpose(0, 2, 1, 3).reshape(-1, *self.weights.shape)
+
+    def _squares(self, weights: Floats, margins: Sequence[Floats]) -> dict[tuple[int, ...], Floats]:
+        """Return the mean square of each effect, for each of several sets of weights.
+
+        Shares that are products make effects orthogonal: the mean square of what some attributes tell is the sum of
+        those of all effects among them.
+        """
+        axes = range(len(margins))
+        tables = weights.reshape(len(weights), *self.n_cells, -1)
+        found: dict[tuple[int, ...], Floats] = {}
+        for size in range(len(margins) + 1):
+            for subset in combinations(axes, size):
+                mean = tables
+                for i in sorted(set(axes) - set(subset)):
+                    mean = _mean(mean, margins[i], i + 1)
+                square = reduce(lambda table, i: _mean(table, margins[i], i + 1), subset, mean**2)
+                smaller = [found[less] for n in range(size) for less in combinations(subset, n)]
+                found[subset] = square.reshape(len(weights), -1).sum(axis=1) - sum(smaller)
+        del found[()]
+        return found
+
+
+def _product(margins: Sequence[Floats]) -> Floats:
+    """Return the shares of all leaves of a tree, if attributes had nothing to do with each other."""
+    shares: Floats = np.ones(1)
+    for margin in margins:
+        shares = np.outer(shares, margin).ravel()
+    return shares
+
+
+def _mean(table: Floats, shares: Floats, axis: int) -> Floats:
+    mean: Floats = np.expand_dims(np.tensordot(table, shares, (axis, 0)), axis)
+    return mean
+
+
+def _even(n_cells: int) -> Floats:
+    """Return even shares, and none for the missing value; a lone cell has it all."""
+    return np.ones(1) if n_cells == 1 else np.append(np.full(n_cells - 1, 1 / (n_cells - 1)), 0.0)
+
+
+def _laplace(coins: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return Laplace variables of scale 1: what noise would do is tried out, and nothing here is released noise."""
+    uniform = coins.random(shape) - 0.5
+    variables: Floats = -np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
+    return variables
+
+
+def _uneven(even: Floats, coins: np.random.Generator) -> Floats:
+    """Return shares as uneven as those of categories may be."""
+    drawn = even * np.exp(_UNEVEN * ndtri(coins.random(len(even))))
+    shares: Floats = drawn / drawn.sum()
+    return shares
+
+
+def over_number(attribute: Numeric, even: float = _EVEN) -> Floats:
+    """Return ways in which rows may lie over a number's cells, the even one last; no value is missing.
+
+    A part ``even`` of the rows lies evenly in any case.
+    """
+    from scipy.special import ndtr
+
+    inner = [attribute.cuts[end - 1] for end in cell_ends(attribute.n_values)[1:-1]]
+    borders = np.array([attribute.low, *inner, attribute.high]) / (attribute.high - attribute.low)
+    widths = np.diff(borders)
+    # Where small numbers crowd: as in `with_cells`, at zero if the range spans it, else at the lower bound.
+    place = borders if attribute.low < 0 < attribute.high else borders - borders[0]
+    far, side = np.abs(place) / _SCALES[:, None], np.sign(place)
+    humps, slopes = ndtr(np.log(np.maximum(far, 1e-12)) / _LOG_WIDTH), -np.expm1(-far)
+    crowded = np.diff(side * np.concatenate([humps, slopes]), axis=1)
+    crowded = (1 - even) * crowded / crowded.sum(axis=1, keepdims=True) + even * widths
+    ways = np.concatenate([crowded, widths[None]])
+    return np.concatenate([ways, np.zeros((len(ways), 1))], axis=1)
+
+
+def _log_density(size: Floats, deviation: Floats, scale: Floats) -> Floats:
+    """Return the logarithm of the density of normal plus Laplace noise, at a ``size`` of either sign."""
+    from scipy.special import log_ndtr
+
+    # Where one of the two is far smaller than the other it does not show, and is raised to keep the formula in range.
+    deviation = np.maximum(deviation, np.maximum(scale / 100, 1e-12))
+    scale = np.maximum(scale, deviation / 20)
+    ratio = deviation / scale
+    above = log_ndtr(size / deviation - ratio) - size / scale
+    below = log_ndtr(-size / deviation - ratio) + size / scale
+    density: Floats = ratio**2 / 2 + np.logaddexp(above, below) - np.log(2 * scale)
+    return density
+
+
+def effects_of_trees(
+    model: LeafWeights, schema: Schema, *, variances: Floats, noise_std: Floats, rows: float
+) -> Iterator[Effect]:
+    """Return the effects of all trees; ``rows`` are counted by how much they bend the loss."""
+    trees = model.trees
+    for t, own in enumerate(trees.attributes):
+        weights = model.weights[trees.starts[t] : trees.starts[t] + trees.sizes[t]]
+        covariance = covariance_of(trees, t, schema, float(variances[t]))
+        n_cells = tuple(map(trees.n_cells, own))
+        yield from TreeOfWeights(own, n_cells, weights, covariance, float(noise_std[t]), rows).effects(schema)
+
+
+def shares_of_effects(effects: Iterable[Effect], n_attributes: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return each attribute's share in the size of all effects, and which are told apart from noise.
+
+    What several do together is split evenly. Where no effect is larger than noise would be, all shares are 0.
+    """
+    sizes, told = np.zeros(n_attributes), np.zeros(n_attributes, dtype=bool)
+    for attributes, size, is_told in effects:
+        sizes[list(attributes)] += size / len(attributes)
+        told[list(attributes)] |= is_told
+    total = sizes.sum()
+    return (sizes / total if total > 0 else sizes), told

@@ -1,0 +1,123 @@
+"""From a tilted objective to released weights: solved, certified, rounded to a grid, and the last digits hidden.
+
+Step by step as section 3 of privacy/mechanisms/objective_perturbation.md has it, with its names.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.weights.certificate import BoundedGradient, bounded_gradient
+from privet.central.weights.objective import Objective
+from privet.central.weights.preconditioner import Solve
+from privet.central.weights.solver import approximate_minimiser, newton_step
+from privet.privacy.events import Event
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.rng import NoiseSource
+
+Floats = NDArray[np.float64]
+
+# A gradient's largest number at the end: far above what floats lose on the declared rows, far below what matters.
+_TOLERANCE, _TOLERANCE_PER_ROW = 1e-8, 2.0**-47
+# Weights beyond this are cut off, before and after the last noise.
+MOST_WEIGHT = 2.0**12
+_FINEST, _MOST_STEPS = -40, 2**36
+_MOST_HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is public about the release: the tolerance, the grid's step and how many steps two outputs can differ."""
+
+    tolerance: float
+    exponent: int
+    sensitivity: int
+
+    @property
+    def step(self) -> Fraction:
+        """What a whole number stands for."""
+        return Fraction(2) ** self.exponent
+
+    @classmethod
+    def of(cls, n_rows: int, spread: float, *, shape: tuple[int, int], tilt_error: float, epsilon: float) -> "Grid":
+        """Return the grid for about ``n_rows`` rows and a prior of this ``spread``."""
+        n_leaves, n_columns = shape
+        tolerance = max(_TOLERANCE, _TOLERANCE_PER_ROW * n_rows, 4 * tilt_error)
+        # Each of two neighbours' weights is within this of the same point, in L1.
+        radius = Fraction(tolerance) * Fraction(spread) * n_columns
+        exponent = max(_FINEST, _exponent_above(2 * radius / (Fraction(min(epsilon, 1.0)) * _MOST_STEPS)))
+        return cls(tolerance, exponent, math.ceil(2 * radius / Fraction(2) ** exponent) + n_leaves * n_columns)
+
+    def rounded(self, weights: Floats, rest: Floats) -> NDArray[np.int64]:
+        """Return weights as whole steps, cut off at `MOST_WEIGHT`."""
+        step, most = self.step, int(MOST_WEIGHT / self.step)
+        if not rest.any() and np.isfinite(weights).all():
+            # The step is a power of two, so floats are divided exactly, and rounded once, as fractions would be.
+            steps = np.rint(np.ldexp(np.clip(weights, -MOST_WEIGHT, MOST_WEIGHT), -self.exponent))
+            return np.clip(steps, -most, most).astype(np.int64)
+        whole = [round((Fraction(high) + Fraction(low)) / step) for high, low in _pairs(weights, rest)]
+        return np.array([min(max(steps, -most), most) for steps in whole], dtype=np.int64).reshape(weights.shape)
+
+
+def _pairs(weights: Floats, rest: Floats) -> list[tuple[float, float]]:
+    return list(zip(weights.ravel().tolist(), rest.ravel().tolist(), strict=True))
+
+
+def _exponent_above(value: Fraction) -> int:
+    return math.ceil(math.log2(value)) if value > 0 else _FINEST
+
+
+def noisy_minimiser(
+    objective: Objective, grid: Grid, *, tilt_error: float, epsilon: float, what: str, noise: NoiseSource
+) -> tuple[NDArray[np.int64], Event]:
+    """Return the minimiser's weights as noisy whole steps of ``grid``, and the receipt of the last digits.
+
+    Privacy
+    -------
+    ``epsilon``, on top of the price of the tilt: two tables whose minimisers coincide lead to weights within
+    ``grid.sensitivity`` steps of each other, certified. Argument: objective_perturbation.md, section 3.
+    """
+    weights, rest = certified_minimiser(objective, grid.tolerance, tilt_error=tilt_error)
+    noisy, receipt = discrete_laplace(
+        grid.rounded(weights, rest), epsilon=epsilon, sensitivity=grid.sensitivity, what=what, noise=noise
+    )
+    most = int(MOST_WEIGHT / grid.step)
+    return np.clip(noisy, -most, most), receipt
+
+
+def certified_minimiser(objective: Objective, tolerance: float, *, tilt_error: float) -> tuple[Floats, Floats]:
+    """Return weights, and what floats left over of them, whose gradient is certainly at most ``tolerance``.
+
+    There is no other way out, but for a tolerance that no certificate can reach: failing would tell of the rows.
+    """
+    weights, solve = approximate_minimiser(objective, tolerance=tolerance / 8)
+    rest = np.zeros_like(weights)
+    found = bounded_gradient(objective, weights, rest)
+    while not found.largest + tilt_error <= tolerance:
+        weights, rest, found = _improved(objective, weights, rest, found, solve)
+    return weights, rest
+
+
+def _improved(
+    objective: Objective, weights: Floats, rest: Floats, found: BoundedGradient, solve: Solve
+) -> tuple[Floats, Floats, BoundedGradient]:
+    """Return weights with a smaller gradient, one Newton step on."""
+    objective.gradient(weights)  # steps are bent as the objective is here
+    step, _ = newton_step(objective, found.values, solve, wanted=1e-3)
+    size = objective.size_of(found.values)
+    for halvings in range(_MOST_HALVINGS):
+        moved = _two_sum(weights, rest + 2.0**-halvings * step)
+        new = bounded_gradient(objective, *moved)
+        if objective.size_of(new.values) < (1 - 1e-4 * 2.0**-halvings) * size:
+            return *moved, new
+    raise ArithmeticError("no weights have a gradient that is certainly as small as asked for")
+
+
+def _two_sum(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """Return the sum as a float and what it left over, exactly (Knuth)."""
+    total = high + low
+    back = total - high
+    return total, (high - (total - back)) + (low - back)

@@ -1,0 +1,63 @@
+"""What leaves the room."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.weights.trees import Trees
+from privet.privacy.mechanisms.objective_perturbation import n_columns
+from privet.privacy.mechanisms.spread import laplace_deviation
+from privet.tree.intervals import reach
+
+ROW_COUNT, BALANCE, CHOICES = "number of rows", "class balance", "attributes worth a tree"
+WEIGHTS, DIGITS = "leaf weights", "last digits of leaf weights"
+
+
+@dataclass(frozen=True)
+class Released:
+    """What left the room: whole numbers, and the public trees that they belong to.
+
+    ``n_rows`` is the declared number of rows, or the noisy one that was bought; ``balance`` is each class's rows, or in
+    a file of an earlier privet, of two classes, the second's rows minus the first's; ``weights`` are leaves x columns
+    in units of 2**exponent; ``variances`` of the prior and ``noise_std`` of the tilt are public, one a tree.
+    """
+
+    trees: Trees
+    n_rows: int
+    balance: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    exponent: int
+    variances: NDArray[np.float64]
+    noise_std: NDArray[np.float64]
+
+    @classmethod
+    def balance_only(cls, trees: Trees, n_rows: int, balance: NDArray[np.int64]) -> "Released":
+        """Return what is released where no weights are, or not yet."""
+        none = np.empty((0, n_columns(len(balance))), dtype=np.int64)
+        return cls(trees, n_rows, balance, none, 0, np.empty(0), np.empty(0))
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether each class has a released count; two classes of an earlier privet have their difference."""
+        return len(self.balance) > 1
+
+    @property
+    def class_counts(self) -> NDArray[np.float64]:
+        """Each class's rows; those of a difference follow from ``n_rows`` and are as right as it is."""
+        counts = self.balance.astype(np.float64)
+        return counts if self.has_counts else (self.n_rows + counts * np.array([-1.0, 1.0])) / 2
+
+    def class_shares(self, noise_scale: float) -> NDArray[np.float64]:
+        """Return class shares, none of them below what noise of this scale leaves uncertain."""
+        counts = np.maximum(self.class_counts, max(1.0, noise_scale / 2))
+        shares: NDArray[np.float64] = counts / counts.sum()
+        return shares
+
+    def about_rows(self, noise_scale: float) -> int:
+        """Return ``n_rows``; or the sum of the class counts, where it is farther away than their noise explains."""
+        if not self.has_counts:
+            return self.n_rows
+        variance = laplace_deviation(noise_scale) ** 2 if noise_scale else 0.0
+        total, far = int(self.balance.sum()), 2 * reach(np.array(variance * len(self.balance)))
+        return self.n_rows if abs(self.n_rows - total) <= far else max(1, total)

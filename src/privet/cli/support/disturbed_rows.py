@@ -1,0 +1,163 @@
+"""The answers of a file's people, batch by batch, as Arrow tables."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from privet.counting.files import file_columns, read_batches, table_of
+from privet.errors import DataError, ParameterError
+from privet.local import Channel, Secret
+from privet.local.channels.columns import Clear
+from privet.local.channels.perturb import Respondents
+from privet.schema import Numeric, Schema
+from privet.schema.encoding import arrow_type_of, without_dictionary
+from privet.schema.persons import Persons
+from privet.schema.table import check_present
+
+
+@dataclass
+class DisturbedRows:
+    """What the people of a file answer through a channel; nothing is read before it is gone through.
+
+    ``person`` is the column that tells people apart; it is left out of the answers unless ``keep_person``.
+    """
+
+    rows: Path
+    channel: Channel
+    secret: Secret
+    person: str | None = None
+    keep_person: bool = False
+    has_answered: bool = field(default=False, init=False)
+    _seen: list[Any] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.keep_person and self.person is None:
+            raise ParameterError("--keep-id keeps the column that --id names; name it")
+        if self.person is not None and self.person == self.channel.schema.target:
+            raise ParameterError(f"--id {self.person!r} is the label's column; name one that only tells people apart")
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the answers."""
+        kept = [self.person] if self.keep_person and self.person is not None else []
+        return [*kept, *self._fields, *([self.channel.schema.target] if self.has_label else [])]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The file's columns that are in no answer."""
+        return [name for name in self._found if name not in (*self._read, self.person)]
+
+    @cached_property
+    def has_label(self) -> bool:
+        """Whether the file has the label's column."""
+        return self.channel.schema.target in self._found
+
+    def batches(self, watch: Callable[[float], None] | None = None) -> Iterator[Any]:
+        """Yield the answers to one batch of rows after the other."""
+        names = [*self._read, *([self.person] if self.person is not None else [])]  # a file that is not there ends here
+        check_present(self._found, names)  # before the secret remembers who is told apart by a column that is not there
+        respondents = Respondents(self.channel, self.secret, self.person, table=self._digest())
+        self._seen.clear()
+        for batch in read_batches(self.rows, self.channel.schema, names, watch=watch):
+            self._note_persons(batch)
+            answers = self._joined(batch, respondents.answers(batch))
+            self.has_answered = True
+            yield answers
+        self._refuse_persons_seen_twice()
+
+    def check_persons(self) -> None:
+        """Refuse a file in which people are not told apart, before anyone is answered: it is read once more."""
+        if self.person is None:
+            return
+        self._seen.clear()
+        for batch in read_batches(self.rows, self.channel.schema, [self.person]):
+            self._note_persons(batch)
+        self._refuse_persons_seen_twice()
+
+    def _digest(self) -> str | None:
+        """Return what tells this file from any other, where people are told by their place in it."""
+        if self.person is not None:
+            return None
+        file_columns(self.rows)  # which words what is wrong with a file that cannot be read
+        with self.rows.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def nothing(self) -> Any:
+        """Return a batch without rows."""
+        types = self._types
+        return pa.RecordBatch.from_arrays(
+            [pa.array([], types.get(name, pa.large_string())) for name in self.names], names=self.names
+        )
+
+    @cached_property
+    def _found(self) -> list[str]:
+        return file_columns(self.rows)
+
+    @property
+    def _read(self) -> list[str]:
+        schema = self.channel.schema
+        return [*schema.names, *([schema.target] if self.has_label else [])]
+
+    @property
+    def _fields(self) -> list[str]:
+        record = self.channel.record
+        return list(self.channel.schema.names if record is None else record.coding.bit_names)
+
+    def _joined(self, batch: Any, answers: dict[str, Any]) -> Any:
+        columns = [self._column(batch, answers, name) for name in self.names]
+        return pa.RecordBatch.from_arrays(columns, names=self.names)
+
+    def _column(self, batch: Any, answers: dict[str, Any], name: str) -> Any:
+        if name == self.person or name in self._given_clear:
+            return without_dictionary(batch.column(name))
+        # Types are fixed by the channel: guessed, they might differ from batch to batch.
+        return pa.array(answers[name], self._types[name], from_pandas=True)
+
+    @cached_property
+    def _given_clear(self) -> set[str]:
+        channel = self.channel
+        if channel.record is not None:
+            return set() if channel.record.flips_label else {channel.schema.target}
+        clear = {c.attribute.name for c in channel.columns if isinstance(c, Clear)}
+        return clear if channel.label is not None else {*clear, channel.schema.target}
+
+    @cached_property
+    def _types(self) -> dict[str, Any]:
+        schema, record = self.channel.schema, self.channel.record
+        label = {schema.target: arrow_type_of(schema.classes)}
+        if record is not None:
+            return {**dict.fromkeys(record.coding.bit_names, pa.uint8()), **label}
+        types = {
+            a.name: pa.float64() if isinstance(a, Numeric) else arrow_type_of(a.categories) for a in schema.attributes
+        }
+        return {**types, **label}
+
+    def _note_persons(self, batch: Any) -> None:
+        if self.person is not None:
+            # Eight bytes a person: their names would not fit in memory of a fixed size. Two alike by chance are a
+            # matter of one in a million for six million people.
+            persons = Persons(self.person)
+            persons.numbered(batch.column(self.person))
+            self._seen.append(np.array([hash(name) for name in persons.alike], dtype=np.int64))
+
+    def _refuse_persons_seen_twice(self) -> None:
+        persons = np.concatenate([np.empty(0, np.int64), *self._seen])
+        if len(np.unique(persons)) < len(persons):
+            raise DataError(
+                f"column {self.person!r} holds the same person twice; give each row its own name, or each person one "
+                "row"
+            )
+
+
+def whole_table(path: Path, schema: Schema, beside: Sequence[str] = ()) -> Any:
+    """Return the attributes of all rows in one table, and the columns ``beside`` them."""
+    batches = list(read_batches(path, schema, [*schema.names, *beside]))
+    if not batches:
+        raise DataError(f"{str(path)!r} has no rows; nothing can be read from it")
+    return table_of(batches)

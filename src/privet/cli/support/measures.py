@@ -1,0 +1,121 @@
+"""How private a channel is, as ``privet perturb --explain`` prints it: a table for each measure, never one for all."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privet.cli.support import output
+from privet.cli.support.channel_table import print_channel
+from privet.cli.verbs.local_fit import NO_METHOD, fitting_methods
+
+if TYPE_CHECKING:
+    from privet.local import Channel
+    from privet.local.measures.measures import Measures
+
+_TITLES = {
+    "local_epsilon": "Local epsilon: how much likelier an answer can be for one value than for another, proven",
+    "interval": "Interval: the width about an answer that holds the value with so much confidence",
+    "posterior_entropy": "Posterior entropy: how wide, or how many, equally likely values leave one as unsure",
+    "best_guess": "Best guess: how often the value is guessed rightly",
+    "filtering": "Filtering: how far off an attacker is on average, in percent of the range",
+    "binary_anonymity": "Binary anonymity: how well a record and its mirror image are mixed up, 1 at most",
+}
+
+
+def print_measures(channel: "Channel", rows: Path | None, person: str | None, *, as_json: bool) -> None:
+    """Print every measure of a channel; ``rows`` are clear ones, on which attacks are tried."""
+    from privet.local.measures.measures import EVENLY, OWNERS_ONLY, measure
+    from privet.local.promise import LocalGuarantee
+
+    guarantee = LocalGuarantee(channel)
+    with output.working("measuring"):
+        found = measure(channel, None if rows is None else _table(rows, channel, person), person=person)
+    if as_json:
+        clear = {"given_clear": list(guarantee.as_they_are)}
+        output.print_json(
+            {**clear, **found.to_json(), "fitted_by": fitting_methods(channel), "leaks": list(guarantee.leaks)}
+        )
+        return
+    if guarantee.as_they_are:
+        output.print_text(f"Given as they are, which hides nothing: {', '.join(guarantee.as_they_are)}.")
+    output.print_text(OWNERS_ONLY if found.from_rows else EVENLY)
+    if guarantee.leaks:
+        output.print_text(f"Read from clear rows, and covered by no promise: {', '.join(guarantee.leaks)}.")
+    output.print_text()
+    print_channel(guarantee)
+    output.print_text()
+    fitting = " or ".join(f"--method {name}" for name in fitting_methods(channel))
+    output.print_text(f"Answers can be fitted by {fitting}." if fitting else f"Careful: {NO_METHOD}.")
+    for name, sentence in found.not_promised.items():
+        _print_measure(name, found, sentence)
+    if found.local_epsilon is None:
+        output.print_text()
+        output.print_text(_no_epsilon(found))
+
+
+def _table(path: Path, channel: "Channel", person: str | None) -> Any:
+    from privet.cli.support.disturbed_rows import whole_table
+    from privet.counting.files import file_columns
+
+    beside = [channel.schema.target] if channel.schema.target in file_columns(path) else []
+    return whole_table(path, channel.schema, [*beside, *([person] if person is not None else [])])
+
+
+def _print_measure(name: str, found: "Measures", sentence: str) -> None:
+    output.print_text()
+    output.print_text(_TITLES[name], style="bold")
+    if found.record is not None:
+        output.print_table(["", ""], _of_record(found.record.to_json()), right=[1])
+    else:
+        headings, cells = _of_fields(name, found)
+        output.print_table(headings, cells, right=range(1, len(headings)))
+    output.print_text(f"Not promised: {sentence}.")
+
+
+def _of_fields(name: str, found: "Measures") -> tuple[list[str], list[list[str]]]:
+    """Return the headings and lines of one measure, of the fields that have it."""
+    from privet.report.page.markup import number
+
+    told = [(part, part.to_json()[name]) for part in found.fields if part.to_json()[name] is not None]
+    if name == "local_epsilon":
+        return ["field", "local epsilon"], _epsilons([(part.field, value) for part, value in told], found.local_epsilon)
+    if name == "interval":
+        shown = [f"at {100 * each['confidence']:g} %" for each in told[0][1]]
+        return ["field", *shown], [[part.field, *map(_width, value)] for part, value in told]
+    if name == "posterior_entropy":
+        lines = [[part.field, *(number(value[key]) for key in ("after", "before", "out_of"))] for part, value in told]
+        return ["field", "with the answer", "without", "range or number of values"], lines
+    names = {"answer": "by the answer", "best": "by the likeliest value", "linear": "by the best linear estimate",
+             "spectral": "by the spectral filter", "naive": "without any answer"}  # fmt: skip
+    return ["field", *(names[key] for key in told[0][1])], [
+        [part.field, *map(output.percent, value.values())] for part, value in told
+    ]
+
+
+def _width(interval: dict[str, float]) -> str:
+    from privet.report.page.markup import number
+
+    return f"{number(interval['width'])} ({100 * interval['share']:.0f} %)"
+
+
+def _epsilons(told: list[tuple[str, float]], together: float | None) -> list[list[str]]:
+    from privet.report.page.odds import epsilon_up
+
+    lines = [[field, epsilon_up(epsilon)] for field, epsilon in told]
+    return lines if together is None or len(told) == 1 else [*lines, ["all together", epsilon_up(together)]]
+
+
+def _of_record(told: dict[str, Any]) -> list[list[str]]:
+    lines = [["by the coding's frequencies, the mean of all fields", f"{told['binary_anonymity']:.3f}"]]
+    if told["told_apart"] is not None:
+        lines += [
+            ["of the whole rows given", f"{told['binary_anonymity_of_rows']:.3f}"],
+            ["told rightly whether flipped, by who knows how frequent rows are", output.percent(told["told_apart"])],
+            ["the same, without that knowledge", output.percent(told["keep"])],
+        ]
+    return lines
+
+
+def _no_epsilon(found: "Measures") -> str:
+    loose = [part.field for part in found.fields if part.channel != "clear" and part.local_epsilon is None]
+    why = f"not every field has one ({', '.join(loose)})" if loose else "flipping all bits or none has none"
+    return f"A record as a whole has no local epsilon: {why}."

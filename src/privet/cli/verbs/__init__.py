@@ -1,0 +1,1 @@
+"""The verbs: a module for each, with the function that Typer calls."""

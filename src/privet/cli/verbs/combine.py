@@ -1,0 +1,76 @@
+"""``privet combine``: one model from what several parties have released."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.files import check_output
+from privet.cli.verbs.party import ReleaseFiles, RosterFile, RosterHash, StructureFile, StructureHash
+
+if TYPE_CHECKING:
+    from privet.partitioned.horizontal import PartyForest
+
+
+def combine(
+    releases: ReleaseFiles,
+    structure_file: StructureFile,
+    roster_file: RosterFile,
+    structure_hash: StructureHash = None,
+    roster_hash: RosterHash = None,
+    model_file: Annotated[Path, typer.Option("--output", "-o", help="The model file.")] = Path("model.privet"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Make a model from the releases of any of the parties, after checking each of them.
+
+    Anyone can do it: nothing private is needed, and nothing is spent.
+    """
+    check_output(model_file, force=force, inputs=(*releases, structure_file, roster_file))
+    with output.working("checking the releases"):
+        model = _combined(releases, structure_file, roster_file, structure_hash, roster_hash)
+    model.save(model_file)
+    if as_json:
+        output.print_json(_summary(model, model_file))
+        return
+    output.print_text(model.guarantee_.sentence)
+    output.print_text()
+    output.print_text(f"parties: {', '.join(model.party_names)}")
+    output.print_text(f"noise: {_noise_in_words(model)}")
+    output.print_text(f"model: {model_file}")
+
+
+def _combined(
+    releases: list[Path], structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None
+) -> "PartyForest":
+    from privet.partitioned import HorizontalForest, Release, Roster, SplitStructure, VerticalForest
+    from privet.partitioned.split_structure import load_structure
+
+    agreed = load_structure(structure_file, pin=structure_hash)
+    known = Roster.load(roster_file, pin=roster_hash)
+    sent = [Release.load(path) for path in releases]
+    if isinstance(agreed, SplitStructure):
+        return VerticalForest.combine(agreed, known, sent)
+    return HorizontalForest.combine(agreed, known, sent)
+
+
+def _noise_in_words(model: "PartyForest") -> str:
+    growth = model.noise_growth_
+    if len(growth) == 1:
+        return f"standard deviation {growth[0]:.3g} in each released count"
+    return (
+        f"standard deviation {growth[-1]:.3g} in each released count, {growth[0]:.3g} from one party: variances of "
+        f"{len(growth)} parties add up"
+    )
+
+
+def _summary(model: "PartyForest", model_file: Path) -> dict[str, Any]:
+    return {
+        "model": str(model_file),
+        "method": model.method,
+        "parties": model.parties,
+        "noise_standard_deviation": float(model.noise_std_),
+        "noise_growth": [float(deviation) for deviation in model.noise_growth_],
+        "guarantee": model.guarantee_.to_json(),
+    }

@@ -1,0 +1,196 @@
+"""``privet fit``: train on a file and write the model that may be published."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli.support import cluster, options, output
+from privet.cli.support.files import check_output
+from privet.cli.support.paid_model import kept_until_saved, save_paid
+from privet.cli.support.read_progress import ReadProgress
+from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.verbs.local_fit import COSTS_NOTHING, LocalOptions, is_local, refuse_what_is_not_local
+from privet.cli.verbs.plan import advise
+from privet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from privet.schema import Schema
+
+
+def fit(
+    context: typer.Context,
+    rows: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="ROWS...",
+            help="The table: .csv, .csv.gz, .parquet, .arrow; a pattern; a folder of Parquet.",
+            show_default=False,
+        ),
+    ],
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema",
+            metavar="FILE",
+            help="What is public about the table. Required, except with --channel, which has its own.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost; inf adds no noise.")] = 1.0,
+    delta: options.Delta = None,
+    method: options.Method = options.DEFAULT_METHOD,
+    trees: options.Trees = None,
+    height: options.Height = None,
+    variant: options.Variant = None,
+    channel: Annotated[
+        Path | None,
+        typer.Option(
+            "--channel",
+            metavar="FILE",
+            help="Of rows that `privet perturb` disturbed: how. They need --method reconstruction-tree or "
+            "random-response-forest.",
+            show_default=False,
+        ),
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option("--strategy", help="reconstruction-tree: by_class, local, global or none.", show_default=False),
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="With --channel: tells people apart; nobody may be in it twice.",
+            show_default=False,
+        ),
+    ] = None,
+    unit: options.Unit = "row",
+    max_rows: options.MaxRows = 1,
+    ledger: options.LedgerFile = None,
+    dataset: Dataset = None,
+    part: options.Part = None,
+    no_person_in_two_parts: options.NoPersonInTwoParts = False,
+    random_state: options.RandomState = None,
+    jobs: options.Jobs = -1,
+    dask: cluster.Dask = None,
+    dask_tls_ca: cluster.DaskCa = None,
+    dask_tls_cert: cluster.DaskCert = None,
+    dask_tls_key: cluster.DaskKey = None,
+    model_file: Annotated[Path, typer.Option("--output", "-o", help="The model file.")] = Path("model.privet"),
+    force: options.Force = False,
+    progress: options.Progress = False,
+    as_json: options.Json = False,
+) -> None:
+    """Train a forest on files of private rows and write the released model.
+
+    The rows are read batch by batch; several files are one table. The model holds released numbers only, and the
+    promise that was kept.
+    """
+    inputs = (*rows, schema, ledger, channel, dask_tls_ca, dask_tls_cert, dask_tls_key)
+    check_output(model_file, force=force, inputs=tuple(path for path in inputs if path is not None))
+    spread = cluster.Cluster(dask, dask_tls_ca, dask_tls_cert, dask_tls_key)
+    if is_local(method):
+        local = LocalOptions(method, channel, schema, strategy, trees, height, jobs, person)
+        model = local.estimator(_given(context), random_state)
+        with output.working("reading the answers and growing trees"):
+            local.fit(model, _only_file(rows, spread))
+        save_paid(model, model_file, replace=force)
+        _tell(model, method, model_file, as_json=as_json)
+        return
+    refuse_what_is_not_local(method, channel, strategy, person)
+    declared = options.load_schema(schema)
+    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
+    model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
+    model.set_params(ledger=chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts, for_model=True))
+    _say_beforehand(model, declared)
+    with kept_until_saved(model.ledger):
+        _fit(model, rows, spread, model_file, lines=progress)
+        save_paid(model, model_file, replace=force)
+    _tell(model, method, model_file, as_json=as_json)
+
+
+def _fit(model: Any, rows: list[Path], spread: cluster.Cluster, model_file: Path, *, lines: bool) -> None:
+    from privet.central.updates.update import fit_first, takes_batches
+    from privet.counting.file_source import Files
+
+    with spread.executor() as executor, ReadProgress("reading the rows", lines=lines) as progress:
+        files = Files(*rows, watch=progress.watch)
+        # A pattern or folder may hold what is about to be replaced.
+        check_output(model_file, force=True, inputs=files.paths)
+        if takes_batches(model):
+            fit_first(model, *rows, executor=executor, watch=progress.watch)
+        else:
+            model.fit(files, executor=executor)
+
+
+def _only_file(rows: list[Path], spread: cluster.Cluster) -> Path:
+    if spread.address is not None:
+        raise ParameterError("--dask does not apply to this method, which counts in one process; leave it out")
+    if len(rows) > 1:
+        raise ParameterError("this method takes one file of answers; put the rows together in one")
+    return rows[0]
+
+
+def _given(context: typer.Context) -> list[str]:
+    """Return the parameters that the command line gives, whatever their defaults."""
+    return [name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"]  # type: ignore[union-attr]
+
+
+def _tell(model: Any, method: str, model_file: Path, *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(_summary(model, method, model_file))
+    else:
+        _print_summary(model, model_file)
+
+
+def _say_beforehand(model: Any, schema: "Schema") -> None:
+    """Say what the owner should know before anything is spent."""
+    if schema.leaks:
+        output.say(
+            "the schema is marked as inferred in places, so the model will give away what was read from the rows; "
+            "declare what is public and delete the marks"
+        )
+    if schema.rows is not None and math.isfinite(model.epsilon):
+        advise(model.plan(), has_height="height" in model.get_params())
+
+
+def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
+    from privet.report.page.counts import not_told_apart, ranked_importances
+    from privet.report.page.findings import findings_of
+
+    speaker = findings_of(model)
+    forest = speaker.forest(model) if speaker else {}
+    ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
+    return {
+        **ledger,
+        "model": str(model_file),
+        "method": method,
+        "trees": forest.get("trees"),
+        "height": getattr(model, "height_", forest.get("height")),
+        "guarantee": model.guarantee_.to_json(),
+        "importances": dict(ranked_importances(model)),
+        **({"not_told_apart": not_told_apart(model)} if hasattr(model, "told_apart_") else {}),
+    }
+
+
+def _print_summary(model: Any, model_file: Path) -> None:
+    from privet.report.page.counts import NOT_TOLD_APART, not_told_apart, ranked_importances
+
+    output.print_text(model.guarantee_.sentence)
+    output.print_text()
+    ranked, doubtful = ranked_importances(model), not_told_apart(model)
+    if any(importance > 0 for _, importance in ranked):
+        cells = [(name, output.percent(own), NOT_TOLD_APART if name in doubtful else "") for name, own in ranked]
+        output.print_table(["attribute", "importance", ""], cells, right=[1])
+    else:
+        more = "more rows would help" if is_local(model.method) else "a larger epsilon or more rows would help"
+        output.print_text(f"No attribute stands out from the noise; {more}.")
+    output.print_text()
+    kept = "no ledger was kept: further fits on these rows add to what they cost"
+    if is_local(model.method):
+        kept = f"no budget was touched: {COSTS_NOTHING}"
+    output.print_text(kept if model.ledger is None else ledger_sentence(model.ledger))
+    output.print_text(f"model: {model_file}")

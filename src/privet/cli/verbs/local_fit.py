@@ -1,0 +1,151 @@
+"""What ``privet fit`` does with answers that were disturbed at the source: it costs nothing further."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privet.cli.support import output
+from privet.cli.support.options import check_known
+from privet.errors import NoGuaranteeWarning, ParameterError
+
+if TYPE_CHECKING:
+    from privet.local import Channel
+
+COSTS_NOTHING = "it costs nothing further, since the answers were disturbed at the source"
+_NEEDS_CHANNEL = (
+    "a {} is grown from answers through a channel, which it has to know; pass the file that `privet perturb` wrote "
+    "with --channel"
+)
+_INFERRED = (
+    "the channel's schema is marked as inferred in places, so answers, channel and model give away what was read from "
+    "clear rows; the model records it as a leak"
+)
+NO_METHOD = (
+    "no method can fit answers through this channel: a field has too many values to be reconstructed; merge its rare "
+    "values in the schema"
+)
+# What a fit by a trusted curator has and this one has not.
+_OF_A_CURATOR = ("epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "part", "variant")
+
+
+def is_local(method: str) -> bool:
+    """Return whether the method is one of disturbed records."""
+    from privet.registry import LOCAL_METHODS
+
+    return method in LOCAL_METHODS
+
+
+def refuse_local(method: str, why: str) -> None:
+    """Refuse a method of disturbed records where a verb has nothing to do for it, with the reason and the way out."""
+    if is_local(method):
+        raise ParameterError(f"--method {method} is grown from disturbed answers: {why}")
+
+
+def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | None, person: str | None) -> None:
+    """Refuse what only a method of disturbed records takes."""
+    if channel is not None:
+        check_known(method)
+        from privet.local import Channel
+
+        fitting = fitting_methods(Channel.load(channel))
+        if not fitting:
+            raise ParameterError(NO_METHOD)
+        raise ParameterError(
+            f"--method {method} is for clear rows of a trusted curator and knows no --channel; fit disturbed answers "
+            f"with --method {fitting[0]}"
+        )
+    for option, value in (("--strategy", strategy), ("--id", person)):
+        if value is not None:
+            raise ParameterError(f"{option} does not apply to {method}; leave it out, or choose another --method")
+
+
+@dataclass(frozen=True)
+class LocalOptions:
+    """What describes a model of disturbed answers on the command line."""
+
+    method: str
+    channel: Path | None
+    schema: Path | None
+    strategy: str | None
+    trees: int | None
+    height: int | None
+    jobs: int
+    person: str | None = None
+
+    def estimator(self, given: Sequence[str], random_state: int | None) -> Any:
+        """Return the unfitted model; ``given`` names the parameters that were on the command line."""
+        self._refuse_a_curators(given)
+        if self.channel is None:
+            raise ParameterError(_NEEDS_CHANNEL.format(self.method))
+        from privet.local import Channel
+        from privet.registry import LOCAL_METHODS
+
+        channel = Channel.load(self.channel)
+        self._check_fits(channel)
+        estimator = LOCAL_METHODS[self.method](
+            self.schema, channel=channel, random_state=random_state, n_jobs=self.jobs, person=self.person
+        )
+        estimator.set_params(**self._asked_for(estimator.get_params()))
+        estimator.check_parameters()
+        if channel.schema.leaks:
+            output.say(_INFERRED)
+        return estimator
+
+    def fit(self, model: Any, rows: Path) -> None:
+        """Fit to a file of answers; one through another channel is refused, and one that looks so is remarked on."""
+        from privet.cli.support.answer_check import refuse_other_answers
+
+        refuse_other_answers(rows, model.channel)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoGuaranteeWarning)  # said below, in one line
+            model.fit(rows)
+        if model.guarantee_.doubts:
+            output.say(f"{model.guarantee_.reason}; make sure that `privet perturb` wrote them with this channel")
+
+    def _refuse_a_curators(self, given: Sequence[str]) -> None:
+        curators = [name for name in _OF_A_CURATOR if name in given]
+        if curators:
+            option = f"--{curators[0].replace('_', '-')}"
+            raise ParameterError(f"{option} does not apply to {self.method}: {COSTS_NOTHING}; leave it out")
+
+    def _check_fits(self, channel: "Channel") -> None:
+        """Refuse a channel that another method is for, in the words of the command line."""
+        fitting = fitting_methods(channel)
+        if not fitting:
+            raise ParameterError(NO_METHOD)
+        if self.method not in fitting:
+            raise ParameterError(
+                f"answers through this channel cannot be fitted by --method {self.method}; choose --method {fitting[0]}"
+            )
+
+    def _asked_for(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        names = {"--trees": ("n_trees",), "--height": ("height", "max_depth"), "--strategy": ("strategy",)}
+        values = {"--trees": self.trees, "--height": self.height, "--strategy": self.strategy}
+        asked = {}
+        for option, value in values.items():
+            own = [name for name in names[option] if name in known]
+            if value is not None and not own:
+                raise ParameterError(
+                    f"{option} does not apply to {self.method}; leave it out, or choose another --method"
+                )
+            if value is not None:
+                asked[own[0]] = value
+        return asked
+
+
+def fitting_methods(channel: "Channel") -> list[str]:
+    """Return the methods that can fit answers through ``channel``, the best first; none where none can."""
+    from privet.local.channels.answer_matrix import MOST_ANSWERS
+    from privet.local.channels.columns import AddedNoise
+    from privet.local.channels.random_answer import RandomAnswer
+
+    if channel.record is not None:
+        return ["random-response-forest"]
+    if any(isinstance(column, RandomAnswer) and column.n_answers > MOST_ANSWERS for column in channel.columns):
+        return []
+    if any(isinstance(column, AddedNoise) for column in channel.columns):
+        return ["reconstruction-tree"]
+    both = ["reconstruction-tree", "random-response-forest"]
+    return both if channel.label is None else both[::-1]

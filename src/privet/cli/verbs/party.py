@@ -1,0 +1,225 @@
+"""``privet party structure|keygen|roster|verify``: what all parties agree on, and whether they kept to it."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.files import check_output
+from privet.errors import ParameterError, PartyError
+
+if TYPE_CHECKING:
+    from privet.partitioned import PrivateKey, SplitStructure, Structure
+
+StructureFile: TypeAlias = Annotated[
+    Path, typer.Option("--structure", metavar="FILE", help="What all parties count.", show_default=False)
+]
+StructureHash: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--structure-hash", metavar="HASH", help="Refuse a structure with another hash.", show_default=False),
+]
+RosterFile: TypeAlias = Annotated[
+    Path, typer.Option("--roster", metavar="FILE", help="The parties and their public keys.", show_default=False)
+]
+RosterHash: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--roster-hash", metavar="HASH", help="Refuse a roster with another hash.", show_default=False),
+]
+ReleaseFiles: TypeAlias = Annotated[
+    list[Path], typer.Argument(metavar="RELEASES", help="Files that parties have sent.", show_default=False)
+]
+MostEpsilon: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--epsilon", help="The most that you pay; a dearer structure is refused.", show_default=False),
+]
+OwnRows: TypeAlias = Annotated[
+    list[Path],
+    typer.Argument(metavar="ROWS...", help="Your own rows: files as for `privet fit`.", show_default=False),
+]
+KeyFile: TypeAlias = Annotated[
+    Path, typer.Option("--key", metavar="FILE", help="The party's private key.", show_default=False)
+]
+
+NOT_IN_LEDGER = "this ledger has no entry of it, so it was made without; record it with `privet ledger add`"
+
+
+def structure(
+    schema: options.SchemaFile = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="The price of a release; with --split, of all.")] = 1.0,
+    trees: Annotated[int, typer.Option("--trees", min=1, help="How many trees; with --split, for each party.")] = 10,
+    height: options.Height = None,
+    rows: Annotated[
+        int | None,
+        typer.Option("--rows", min=1, help="About how many rows all parties have together.", show_default=False),
+    ] = None,
+    unit: options.Unit = "row",
+    max_rows: options.MaxRows = 1,
+    split: Annotated[
+        Path | None,
+        typer.Option(
+            "--split", metavar="FILE", help='JSON: which attributes each party has: {"bank": ["income"], ...}.',
+            show_default=False,
+        ),
+    ] = None,
+    variant: Annotated[
+        str, typer.Option("--variant", help="With --split: 'paper' lets each party pay the whole epsilon.")
+    ] = "sound",
+    round_: Annotated[
+        str | None, typer.Option("--round", metavar="NAME", help="The round's name; else random.", show_default=False)
+    ] = None,
+    random_state: options.RandomState = None,
+    destination: Annotated[Path, typer.Option("--output", "-o", help="The structure.")] = Path("structure.json"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:  # fmt: skip
+    """Draw the public trees that all parties count, and the price of a release.
+
+    Everybody gets the file and compares its hash, by telephone for instance. No row is read.
+
+    With --split, parties hold different attributes of the same rows, and each has trees of its own.
+    """
+    from privet.partitioned import SplitStructure, Structure
+    from privet.privacy.unit import Unit
+
+    if split is None and variant != "sound":
+        raise ParameterError("--variant is about prices that add up, and needs --split")
+    inputs = tuple(path for path in (schema, split) if path is not None)
+    check_output(destination, force=force, inputs=inputs)
+    declared = options.load_schema(schema)
+    common: dict[str, Any] = {
+        "epsilon": epsilon, "n_trees": trees, "height": height, "n_rows": rows, "unit": Unit(unit, max_rows),
+        "round_": round_, "random_state": random_state,
+    }  # fmt: skip
+    drawn: Structure | SplitStructure
+    if split is None:
+        drawn = Structure.draw(declared, **common)
+    else:
+        drawn = SplitStructure.draw(declared, _read_split(split), variant=variant, **common)
+    drawn.save(destination)
+    tell(_structure_facts(drawn, destination), as_json=as_json)
+
+
+def keygen(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the party is called.", show_default=False)],
+    destination: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The private key; by default NAME.key here.", show_default=False),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Make a key pair: the private key stays, the public key goes to whoever makes the roster.
+
+    A key that is there is never replaced.
+    """
+    from privet.partitioned import PrivateKey
+
+    key = PrivateKey.generate(name)
+    private = destination or Path(f"{key.name}.key")
+    public = private.with_suffix(".pub")
+    if private.is_file() and not public.exists():
+        found = PrivateKey.load(private)
+        if found.name == key.name:
+            output.say("the private key is there, of a run that was stopped: its public key is written now")
+            found.public.save(public)
+            tell(_key_facts(found, private, public), as_json=as_json)
+            return
+    for path in (private, public):
+        if path.exists():
+            raise ParameterError(f"{str(path)!r} exists, and a key is never replaced; choose another name with -o")
+        check_output(path, force=False)
+    key.save(private)
+    key.public.save(public)
+    tell(_key_facts(key, private, public), as_json=as_json)
+
+
+def _key_facts(key: "PrivateKey", private: Path, public: Path) -> dict[str, Any]:
+    return {"party": key.name, "private key": str(private), "public key": str(public), "fingerprint": key.public.hex}
+
+
+def roster(
+    keys: Annotated[
+        list[Path], typer.Argument(metavar="KEYS", help="Public keys, one file a party.", show_default=False)
+    ],
+    destination: Annotated[Path, typer.Option("--output", "-o", help="The roster.")] = Path("roster.json"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """List who takes part, by name and public key; everybody compares the hash."""
+    from privet.partitioned import PublicKey, Roster
+
+    check_output(destination, force=force, inputs=tuple(keys))
+    listed = Roster([PublicKey.load(path) for path in keys])
+    listed.save(destination)
+    tell({"roster": str(destination), "parties": list(listed.names), "hash": listed.hash}, as_json=as_json)
+
+
+def verify(
+    releases: ReleaseFiles,
+    structure_file: StructureFile,
+    roster_file: RosterFile,
+    structure_hash: StructureHash = None,
+    roster_hash: RosterHash = None,
+    as_json: options.Json = False,
+) -> None:
+    """Check files that parties have sent: who signed them, for which round, with which noise.
+
+    The first one that is not right ends the command with what is wrong.
+    """
+    from privet.partitioned import Release, Roster, SplitStructure
+    from privet.partitioned.combine import checked_releases
+    from privet.partitioned.split_structure import load_structure
+
+    agreed = load_structure(structure_file, pin=structure_hash)
+    known = Roster.load(roster_file, pin=roster_hash)
+    parts = agreed.parts if isinstance(agreed, SplitStructure) else (agreed,)
+    found = list(checked_releases(parts, known, [Release.load(path) for path in releases]))
+    missing = [name for name in known.names if name not in found]
+    facts = {"intact": found, "not heard of": missing, "structure": agreed.hash, "roster": known.hash}
+    tell(facts, as_json=as_json)
+
+
+def _read_split(path: Path) -> dict[str, list[str]]:
+    from privet.partitioned.canonical import read_canonical
+
+    split = read_canonical(path, "split")
+    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in split.values()):
+        raise PartyError(f'the split {str(path)!r} must give every party a list of names: {{"bank": ["income"], ...}}')
+    return split
+
+
+def _structure_facts(drawn: "Structure | SplitStructure", path: Path) -> dict[str, Any]:
+    from privet.partitioned import SplitStructure
+    from privet.privacy.mechanisms.spread import standard_deviation
+
+    parts = drawn.parts if isinstance(drawn, SplitStructure) else (drawn,)
+    facts = {
+        "structure": str(path),
+        "round": drawn.round,
+        "trees": sum(part.forest.n_trees for part in parts),
+        "height": max(part.forest.depth for part in parts),
+        "counts": sum(part.shape[0] * part.shape[1] for part in parts),
+        "epsilon of a party": parts[0].epsilon,
+        "noise in a count of a party": round(standard_deviation(parts[0].receipt), 2),
+    }
+    split = {str(part.party): list(part.schema.names) for part in parts if part.party}
+    together = {"epsilon together": len(parts) * parts[0].epsilon, "split": split} if split else {}
+    return {**facts, **together, "hash": drawn.hash}
+
+
+def tell(facts: dict[str, Any], *, as_json: bool) -> None:
+    """Print what was done: a line a fact, or all as JSON."""
+    if as_json:
+        output.print_json({name.replace(" ", "_"): value for name, value in facts.items()})
+        return
+    for name, value in facts.items():
+        output.print_text(f"{name}: {_in_words(value)}")
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)

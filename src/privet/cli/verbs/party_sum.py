@@ -1,0 +1,174 @@
+"""``privet party sum|open``: one model from the sum of what several parties count; the parts stay closed."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.files import check_output
+from privet.cli.support.read_progress import ReadProgress
+from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.verbs.party import (
+    NOT_IN_LEDGER,
+    KeyFile,
+    MostEpsilon,
+    OwnRows,
+    RosterFile,
+    RosterHash,
+    StructureFile,
+    StructureHash,
+)
+from privet.errors import PartyError
+
+if TYPE_CHECKING:
+    from privet.partitioned import SecureSumForest, Terms
+    from privet.privacy.ledger import Ledger
+
+Folder: TypeAlias = Annotated[
+    Path,
+    typer.Option("--folder", metavar="FOLDER", help="Where all parties can write their messages.", show_default=False),
+]
+Honest: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--honest", min=1, help="How many shares of noise are enough; by default all but one.", show_default=False
+    ),
+]
+Attempt: TypeAlias = Annotated[
+    int, typer.Option("--attempt", min=1, help="The same for all parties; after an abort, the next number.")
+]
+ModelOutput: TypeAlias = Annotated[Path, typer.Option("--output", "-o", help="The model file.")]
+
+
+def sum_(
+    rows: OwnRows,
+    structure_file: StructureFile,
+    roster_file: RosterFile,
+    key: KeyFile,
+    folder: Folder,
+    structure_hash: StructureHash = None,
+    roster_hash: RosterHash = None,
+    honest: Honest = None,
+    attempt: Attempt = 1,
+    timeout: Annotated[
+        float, typer.Option("--timeout", help="Seconds to wait for the others, for each message.")
+    ] = 600,
+    epsilon: MostEpsilon = None,
+    ledger: options.LedgerFile = None,
+    dataset: Dataset = None,
+    part: options.Part = None,
+    no_person_in_two_parts: options.NoPersonInTwoParts = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", metavar="FOLDER", help="Keeps the noised counts; by default beside the key.", show_default=False
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Spend a second time after a crash, where nothing was sent yet.")
+    ] = False,
+    jobs: options.Jobs = -1,
+    model_file: ModelOutput = Path("model.privet"),
+    force: options.Force = False,
+    progress: options.Progress = False,
+    as_json: options.Json = False,
+) -> None:
+    """Count your own rows, and open the sum with all other parties; nobody sees the counts of one.
+
+    All parties run this at about the same time. The noised counts are kept: another attempt costs nothing.
+
+    Another structure, roster or --honest is a new sum, and has its price.
+    """
+    from privet.counting.file_source import Files
+    from privet.partitioned import Party, SumParty
+    from privet.partitioned.transports.directory import Directory
+
+    named = (*Files(*rows).paths, structure_file, roster_file, key, ledger)
+    inputs = tuple(path for path in named if path is not None)
+    check_output(model_file, force=force, inputs=inputs)
+    terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest)
+    account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
+    exchange = Directory(folder, terms, attempt, timeout=timeout, say=output.say)
+    kept = store or key.with_suffix(".releases")
+    party = SumParty(Party(key, store=kept, ledger=account, epsilon=epsilon, n_jobs=jobs), terms)
+    if party.prepared:
+        output.say("noised counts were drawn for this sum before: nothing more is spent, and the rows are not read")
+        if not (account is None or party.has_paid):
+            output.say(NOT_IN_LEDGER)
+    with ReadProgress("reading the rows", lines=progress) as shown:
+        party.prepare(Files(*rows, watch=shown.watch), again=again)
+    model = party.run(attempt, exchange)
+    model.save(model_file)
+    _tell(model, model_file, terms, account, as_json=as_json)
+
+
+def open_(
+    structure_file: StructureFile,
+    roster_file: RosterFile,
+    folder: Folder,
+    structure_hash: StructureHash = None,
+    roster_hash: RosterHash = None,
+    honest: Honest = None,
+    attempt: Attempt = 1,
+    model_file: ModelOutput = Path("model.privet"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Open the sum from the messages of all parties, without being one of them.
+
+    Anyone who can read the folder can do it: nothing private is needed, and nothing is spent.
+    """
+    from privet.partitioned import SecureSumForest
+    from privet.partitioned.secure.sum_messages import KEY, MASKED
+    from privet.partitioned.transports.directory import Directory
+
+    check_output(model_file, force=force, inputs=(structure_file, roster_file))
+    terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest)
+    messages = Directory(folder, terms, attempt)
+    model = SecureSumForest.open(terms, attempt, messages.present(KEY), messages.present(MASKED))
+    model.save(model_file)
+    _tell(model, model_file, terms, None, as_json=as_json)
+
+
+def _terms(
+    structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None, honest: int | None
+) -> "Terms":
+    from privet.partitioned import Roster, SplitStructure, Terms
+    from privet.partitioned.split_structure import load_structure
+
+    agreed = load_structure(structure_file, pin=structure_hash)
+    if isinstance(agreed, SplitStructure):
+        raise PartyError(
+            "parties with different attributes count different trees, so there is no sum; use `privet party release`"
+        )
+    return Terms(agreed, Roster.load(roster_file, pin=roster_hash), honest)
+
+
+def _tell(
+    model: "SecureSumForest", model_file: Path, terms: "Terms", ledger: "Ledger | None", *, as_json: bool
+) -> None:
+    if as_json:
+        output.print_json(_summary(model, model_file, terms, ledger))
+        return
+    output.print_text(model.guarantee_.sentence)
+    output.print_text()
+    output.print_text(f"parties: {', '.join(model.party_names)}")
+    output.print_text(f"noise: standard deviation {model.noise_std_:.3g} in each released count")
+    if ledger is not None:
+        output.print_text(ledger_sentence(ledger))
+    output.print_text(f"model: {model_file}")
+
+
+def _summary(model: "SecureSumForest", model_file: Path, terms: "Terms", ledger: "Ledger | None") -> dict[str, Any]:
+    spent = {"ledger": ledger_summary(ledger)} if ledger is not None else {}
+    return {
+        **spent,
+        "model": str(model_file),
+        "method": model.method,
+        "parties": model.parties,
+        "honest": terms.honest,
+        "terms": terms.hash,
+        "noise_standard_deviation": float(model.noise_std_),
+        "guarantee": model.guarantee_.to_json(),
+    }

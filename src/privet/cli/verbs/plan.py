@@ -1,0 +1,141 @@
+"""``privet plan``: what a fit would do with its budget, before anything is spent."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.verbs.local_fit import COSTS_NOTHING, refuse_local
+from privet.errors import ParameterError
+
+_DOUBTFUL = 0.9
+# Of accuracy, as a share of all rows.
+_COSTLY = 0.05
+_NOTHING_TO_PLAN = f"{COSTS_NOTHING}, and there is nothing to plan; see `privet perturb --explain`"
+_ONLY_BALANCE = (
+    "for so few rows at this epsilon only the class balance would be released, and every row given the same guess; a "
+    "larger epsilon or more rows would help"
+)
+_NO_ACCURACY = (
+    "the loss is that of other tables as large as this, from public quantities; how accurate the model is, "
+    "`privet evaluate` tells. Categorical attributes are grouped anew by each fit; --random-state fixes how"
+)
+_NO_LOSS = "--loss is for {best}, whose loss was measured; leave it out, or ask {method} for --reliability"
+_MORE = "if rows spread evenly, noise outweighs the rows of many leaves; a larger epsilon or more rows would help"
+_ADVICE = (
+    "if rows spread evenly, noise decides many votes; fewer or lower trees (--trees, --height), a larger epsilon or "
+    "more rows would help"
+)
+
+
+def plan(
+    schema: options.SchemaFile = None,
+    rows: Annotated[
+        int | None,
+        typer.Option("--rows", min=1, help="About how many; by default as the schema says.", show_default=False),
+    ] = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost.")] = 1.0,
+    loss: Annotated[
+        float | None,
+        typer.Option(
+            "--loss",
+            help="Also say which epsilon is expected to cost that much accuracy, by default 0.02.",
+            show_default=False,
+        ),
+    ] = None,
+    reliability: Annotated[
+        float | None,
+        typer.Option(
+            "--reliability",
+            help="The same for votes that reliable, by default 0.95; of other methods.",
+            show_default=False,
+        ),
+    ] = None,
+    delta: options.Delta = None,
+    method: options.Method = options.DEFAULT_METHOD,
+    trees: options.Trees = None,
+    height: options.Height = None,
+    variant: options.Variant = None,
+    unit: options.Unit = "row",
+    max_rows: options.MaxRows = 1,
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", metavar="FILE", help="Also say what its budget has left.", show_default=False),
+    ] = None,
+    dataset: Dataset = None,
+    part: options.Part = None,
+    random_state: options.RandomState = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show how a fit would split its budget, how noisy leaves would be, and which epsilon is needed.
+
+    Reads the schema and no row, and costs nothing.
+    """
+    refuse_local(method, _NOTHING_TO_PLAN)
+    chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
+    model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
+    planned = model.plan(rows)
+    asked = _asked(method, loss, reliability, states_loss=_states_loss(planned))
+    needed = model.epsilon_needed(rows, **asked)
+    book = chosen_ledger(ledger, dataset, part)
+    if as_json:
+        data = {
+            **planned.to_json(),
+            **{f"asked_{name}": value for name, value in asked.items()},
+            "epsilon_needed": needed,
+        }
+        output.print_json(data if book is None else {**data, "ledger": ledger_summary(book)})
+        return
+    _print_plan(planned)
+    if "loss" in asked:
+        points = f"{100 * asked['loss']:g}"
+        output.print_text(f"epsilon for an expected loss of {points} points at {planned.n_rows:,} rows: {needed:g}")
+    elif chosen.has_height:  # without, it is as reliable at any epsilon, with fewer trees at a smaller one
+        votes = output.percent(asked["reliability"])
+        output.print_text(f"epsilon for {votes} reliable votes at {planned.n_rows:,} rows: {needed:g}")
+    if not chosen.has_height:
+        output.print_text(_NO_ACCURACY)
+    if book is not None:
+        output.print_text(ledger_sentence(book))
+    advise(planned, has_height=chosen.has_height)
+
+
+def _states_loss(planned: Any) -> bool:
+    """Return whether a plan says what noise is expected to cost; the others say how reliable votes are."""
+    return hasattr(planned, "expected_loss")
+
+
+def advise(planned: Any, *, has_height: bool) -> None:
+    """Say so where noise would decide much."""
+    if planned.n_trees == 0:
+        output.say(_ONLY_BALANCE)
+    elif not _states_loss(planned):
+        if planned.reliability < _DOUBTFUL:
+            output.say(_ADVICE if has_height else _MORE)
+    elif planned.expected_loss.mean > _COSTLY:
+        output.say(f"noise is expected to cost {planned.expected_loss}; a larger epsilon or more rows would help")
+
+
+def _asked(method: str, loss: float | None, reliability: float | None, *, states_loss: bool) -> dict[str, float]:
+    """Return what is asked of the model: a loss of the recommended forest, reliable votes of the others."""
+    if states_loss:
+        return {"loss": 0.02 if loss is None else loss, **({} if reliability is None else {"reliability": reliability})}
+    if loss is not None:
+        raise ParameterError(_NO_LOSS.format(best=options.DEFAULT_METHOD, method=method))
+    return {"reliability": 0.95 if reliability is None else reliability}
+
+
+def _print_plan(planned: Any) -> None:
+    output.print_text(planned.title, style="bold")
+    output.print_text()
+    cells = [
+        (s.what, f"{s.epsilon:.4g}", f"{s.sensitivity:,}", s.numbers, f"{s.noise_std:,.3g}" if s.n_values else "")
+        for s in planned.steps
+    ]
+    headings = ["release", "epsilon", "sensitivity", "of what", "noise sd"]
+    output.print_table(headings, cells, right=[1, 2, 3, 4])
+    output.print_text()
+    output.print_table(["", ""], list(planned.facts().items()))
+    output.print_text()

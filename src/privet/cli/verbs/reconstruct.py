@@ -1,0 +1,99 @@
+"""``privet reconstruct``: how values were spread before they were disturbed, as far as the answers tell."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.files import check_picture
+from privet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from privet.cli.support.spread import Spread
+
+_ABOVE_LEGEND = 24  # points
+
+
+def reconstruct(
+    answers: Annotated[
+        Path, typer.Argument(metavar="ANSWERS", help="Disturbed rows: .csv, .csv.gz or .parquet.", show_default=False)
+    ],
+    channel: Annotated[
+        Path,
+        typer.Option(
+            "--channel", metavar="FILE", help="Through which the answers came.", show_default=False,
+            rich_help_panel="Options",
+        ),
+    ],
+    column: Annotated[
+        str, typer.Option("--column", metavar="NAME", help="Whose values.", show_default=False)
+    ],
+    class_: Annotated[
+        str | None,
+        typer.Option("--class", metavar="LABEL", help="Only of people with this label.", show_default=False),
+    ] = None,
+    bins: Annotated[
+        int | None,
+        typer.Option(
+            "--bins", min=1, max=10_000, help="Intervals; by default as the schema has them, else 20.",
+            show_default=False,
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Also a picture: .png, .svg or .pdf.", show_default=False),
+    ] = None,
+    original: Annotated[
+        Path | None,
+        typer.Option(
+            "--original", metavar="ROWS", help="For the picture, clear rows; a collector has none.", show_default=False
+        ),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:  # fmt: skip
+    """Estimate from disturbed answers how the values of a column were spread.
+
+    Of no single person's value anything is estimated: only of all together, or of all with one label.
+    """
+    _check_picture(plot, original, force=force, inputs=tuple(p for p in (answers, channel, original) if p is not None))
+    from privet.cli.support.spread import Spread
+
+    with output.working("reconstructing"):
+        spread = Spread.of(answers, channel, column, class_, bins)
+    if plot is not None:
+        _draw(spread, plot, original)
+    if as_json:
+        output.print_json({**spread.to_json(), "plot": None if plot is None else str(plot)})
+        return
+    output.print_table(spread.headings, spread.lines(), right=[1, 2])
+    output.print_text()
+    output.print_text(spread.sentence)
+    if plot is not None:
+        output.print_text(f"picture: {plot}")
+
+
+def _check_picture(plot: Path | None, original: Path | None, *, force: bool, inputs: tuple[Path, ...]) -> None:
+    if original is not None and plot is None:
+        raise ParameterError("--original is for the picture; name one with --plot, or leave it out")
+    if plot is not None:
+        check_picture(plot, force=force, inputs=inputs, option="--plot")
+
+
+def _draw(spread: "Spread", plot: Path, original: Path | None) -> None:
+    from matplotlib.figure import Figure
+
+    from privet.files.whole_file import whole_bytes
+    from privet.report.plots.plot import short
+    from privet.report.plots.reconstruction_plot import plot_reconstruction
+    from privet.tree.conditions import quoted
+
+    clear = None if original is None else spread.clear_values(original)
+    figure = Figure(figsize=(6.5, 3.6), layout="constrained")  # of its own: pyplot would look for a screen
+    ax = plot_reconstruction(spread.found, original=clear, ax=figure.subplots())
+    if spread.label is not None:
+        title = f"{short(quoted(spread.channel.schema.target))} = {short(quoted(spread.label))}"
+        ax.set_title(title, loc="left", pad=_ABOVE_LEGEND, fontsize="medium", parse_math=False)
+    with whole_bytes(plot) as file:
+        figure.savefig(file, format=plot.suffix.lower().removeprefix("."), dpi=150)

@@ -1,0 +1,152 @@
+"""``privet update``: add a batch of new rows to a released model of leaf counts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.paid_model import kept_until_saved, save_paid
+from privet.cli.support.read_progress import ReadProgress
+from privet.cli.support.update_place import Place, checked_date
+from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from privet.central.updates.update import Update
+    from privet.central.updates.update_advice import RefitAdvice
+
+# Of a long history the first batch and so many of the last are printed; --json has all.
+_LAST_SHOWN = 10
+_SINGLE_ROWS = "single rows that are in two batches are not noticed: that there are none is your promise"
+
+
+def update(
+    model_file: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="A model file, or a folder of models by date.", show_default=False),
+    ],
+    rows: Annotated[
+        list[Path],
+        typer.Argument(metavar="ROWS...", help="The new rows only: files as for `privet fit`.", show_default=False),
+    ],
+    dated: Annotated[
+        str | None,
+        typer.Option("--dated", metavar="YYYY-MM-DD", help="The batch's date, after all others.", show_default=False),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger", metavar="FILE", help="Where cost and batch are recorded, and refused.", show_default=False
+        ),
+    ] = None,
+    dataset: Dataset = None,
+    part: options.Part = None,
+    no_person_in_two_parts: options.NoPersonInTwoParts = False,
+    jobs: options.Jobs = -1,
+    destination: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The new model; by default in the old one's place.", show_default=False),
+    ] = None,
+    force: options.Force = False,
+    progress: options.Progress = False,
+    as_json: options.Json = False,
+) -> None:
+    """Add a batch of new rows to a model of leaf counts (private-rdt, dp-rf): same trees, fresh noise.
+
+    The price is the model's epsilon, on the new rows alone; noise grows with every batch. A folder keeps one model a
+    date. With a ledger, a batch that is in the model already is refused, in whatever order its rows are.
+    """
+    from privet.central.updates.update import Update
+    from privet.registry import load
+
+    place = Place.of(model_file, destination, checked_date(dated))
+    place.check_output(force=force, inputs=tuple(path for path in (*rows, ledger) if path is not None))
+    _check_date_has_a_place(dated, place, ledger)
+    with place.alone():
+        model: Any = load(place.source).set_params(n_jobs=jobs)
+        if "ledger" in model.get_params():  # models of disturbed records have none, and take no batch either
+            book = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts, for_model=True)
+            model.set_params(ledger=book)
+        batch = Update(model, dated, place.check_unchanged)
+        with kept_until_saved(model.ledger):
+            with ReadProgress("reading the new rows", lines=progress) as shown:
+                batch.add(*rows, watch=shown.watch)
+            save_paid(model, place.target, replace=force or place.in_place, check=place.check_unchanged)
+    _say_what_is_not_noticed(batch)
+    _tell(model, place, dated, as_json=as_json)
+
+
+def _check_date_has_a_place(dated: str | None, place: Place, ledger: Path | None) -> None:
+    if dated is not None and place.folder is None and ledger is None:
+        raise ParameterError(
+            "--dated is kept as a file's name in a folder, or in a ledger, never in the model; update a folder, pass "
+            "--ledger, or leave it out"
+        )
+
+
+def _say_what_is_not_noticed(batch: "Update") -> None:
+    if batch.model.ledger is None:
+        output.say("no ledger was kept, so a batch that is added a second time cannot be noticed; pass --ledger")
+    elif batch.unknown_batches:
+        which = "first fit" if batch.unknown_batches == 1 else f"first {batch.unknown_batches:,} batches"
+        output.say(
+            f"the ledger has no fingerprint of the model's {which}: whether these are the same rows cannot be noticed"
+        )
+    output.say(_SINGLE_ROWS)
+
+
+def _tell(model: Any, place: Place, dated: str | None, *, as_json: bool) -> None:
+    from privet.central.updates.update_advice import RefitAdvice
+
+    advice = RefitAdvice(model.noise_growth_)
+    if as_json:
+        output.print_json(_summary(model, place, dated, advice))
+        return
+    output.print_text(model.guarantee_.sentence)
+    output.print_text()
+    _print_growth(advice)
+    output.print_text()
+    output.print_text(_advice_sentence(advice, output.amount(model.epsilon)))
+    kept = "no ledger was kept: further releases of these rows add to what they cost"
+    output.print_text(kept if model.ledger is None else ledger_sentence(model.ledger))
+    output.print_text(f"model: {place.target}")
+
+
+def _summary(model: Any, place: Place, dated: str | None, advice: "RefitAdvice") -> dict[str, Any]:
+    ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
+    return {
+        **ledger,
+        "model": str(place.target),
+        "updated_from": str(place.source),
+        "dated": dated,
+        "method": model.method,
+        "batches": len(advice.growth),
+        "noise_growth": advice.growth.tolist(),
+        "noise_of_one_fit": advice.one_fit,
+        "refit_advised": advice.advised,
+        "guarantee": model.guarantee_.to_json(),
+    }
+
+
+def _print_growth(advice: "RefitAdvice") -> None:
+    lines = [
+        [f"{i:,}", f"{noise:,.1f}", f"{ratio:.2f}"]
+        for i, (noise, ratio) in enumerate(zip(advice.growth, advice.ratios, strict=True), start=1)
+    ]
+    if len(lines) > _LAST_SHOWN + 2:
+        lines = [lines[0], ["...", "...", "..."], *lines[-_LAST_SHOWN:]]
+    output.print_table(["batch", "noise a count", "times that of one fit"], lines, right=[0, 1, 2])
+
+
+def _advice_sentence(advice: "RefitAdvice", epsilon: str) -> str:
+    if advice.now == 0:
+        return "There is no noise to grow: the model is not private."
+    price = f"it costs its own epsilon={epsilon} on every row again, old and new"
+    if advice.advised:
+        return (
+            f"Think of a refit: one fit on all rows so far, at the same epsilon, has noise of about "
+            f"{advice.one_fit:,.1f} a count instead of {advice.now:,.1f}; {price}."
+        )
+    more = "one more batch" if advice.batches_until == 1 else f"{advice.batches_until} more batches"
+    return f"No need to refit: after {more} one fit on all rows would halve the noise; {price}."

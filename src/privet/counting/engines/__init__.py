@@ -1,0 +1,1 @@
+"""Where parts are counted: executors, Dask, Spark."""

@@ -1,0 +1,96 @@
+"""Parts counted through any ``concurrent.futures.Executor``: threads, processes, or a cluster behind one."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import Any
+
+from privet.counting.engines.delivery import Delivery, Work
+from privet.counting.engines.partition import Partition
+from privet.errors import ExecutorError, ParameterError, PrivetError
+from privet.privacy.unit import Unit
+
+# Work handed out and not yet added up: results wait in memory, and nobody should wait for work.
+_AHEAD = 128
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What was passed to a fit, the executor that counts it, and weights of its rows."""
+
+    rows: Any
+    executor: Executor | None
+    sample_weight: Any = None
+
+
+def placed(rows: Any, executor: Executor | None, sample_weight: Any = None) -> Any:
+    """Return the rows with what was passed beside them, and as they are where that is nothing."""
+    return rows if executor is None and sample_weight is None else Placed(rows, executor, sample_weight)
+
+
+def taken_apart(X: Any) -> tuple[Any, Executor | None, Any]:
+    """Return the rows, and the executor and the weights, each of them or None."""
+    return (X.rows, X.executor, X.sample_weight) if isinstance(X, Placed) else (X, None, None)
+
+
+def check_executor(executor: Any, unit: Unit) -> None:
+    """Refuse what is no executor, and persons whose rows may be in several parts."""
+    if not callable(getattr(executor, "submit", None)):
+        raise ParameterError(
+            "executor must have a submit method; pass a concurrent.futures.Executor, such as ProcessPoolExecutor(4) "
+            "or a Dask client's get_executor()"
+        )
+    check_each_row(unit)
+
+
+def check_each_row(unit: Unit) -> None:
+    """Refuse persons whose rows may be in several parts: each part would keep the first ones of its own."""
+    if unit.column is not None:
+        raise ParameterError(
+            f"rows are counted in parts, and those of one {unit.name!r} may be in several; fit in one process, without "
+            'an executor, or protect each row with unit="row"'
+        )
+
+
+@dataclass(frozen=True)
+class OnExecutor:
+    """Parts, and the executor that counts them."""
+
+    partitions: Sequence[Partition]
+    executor: Executor
+    watch: Callable[[float], None] | None = None
+
+    def deliver(self, work: Work) -> tuple[Sequence[str], Iterator[Delivery]]:
+        """Return the ids of all parts, and what comes back, in the order of the parts."""
+        return [partition.id for partition in self.partitions], self._watched(self._results(work))
+
+    def _watched(self, results: Iterator[Delivery]) -> Iterator[Delivery]:
+        self._tell(0.0)  # a pass begins
+        for number, delivery in enumerate(results, start=1):
+            self._tell(number / len(self.partitions))
+            yield delivery
+
+    def _tell(self, share: float) -> None:
+        if self.watch is not None:
+            self.watch(share)
+
+    def _results(self, work: Work) -> Iterator[Delivery]:
+        waiting: deque[Future[Delivery]] = deque()
+        try:
+            for partition in self.partitions:
+                waiting.append(self.executor.submit(work, partition))
+                if len(waiting) == _AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except PrivetError:
+            raise
+        except Exception as error:
+            raise ExecutorError(
+                f"the executor failed ({type(error).__name__}) before all rows were counted, and nothing was released; "
+                "see to its workers, and fit again"
+            ) from None  # a worker's own words may quote a value
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,1 @@
+"""Documents read within bounds, files written whole, and locks."""

@@ -1,0 +1,260 @@
+"""The channel of a whole table: what respondents and collector have in common, and all that they have.
+
+It says which fields are disturbed and how, in one JSON document that can be published: the schema, a channel for every
+field, and for the label or the whole record where those are disturbed.
+"""
+
+import json
+import math
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+from privet.errors import ChannelError, ParameterError, SchemaError
+from privet.files.documents import read_json
+from privet.files.whole_file import whole_file
+from privet.local.channels.columns import Clear, ColumnChannel, column_from_json
+from privet.local.channels.complement import Complement
+from privet.local.channels.random_answer import RandomAnswer, answer_from_json
+from privet.local.channels.secret import CLEAR, fingerprint_of
+from privet.privacy.guarantee import rounded_up
+from privet.schema import Attribute, Categorical, Schema
+
+_FORMAT, _VERSION = "privet-channel", 1
+_KEYS = {"format", "version", "schema", "fields", "label", "record", "leaks"}
+# To how many digits an epsilon is stated: a channel stays this much below what was asked for, which need not show.
+DIGITS = 10
+# What a whole record is called among the fields that draw answers; no field can have an empty name.
+RECORD = ""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """How a table is disturbed.
+
+    Attributes
+    ----------
+    schema : Schema
+        What is public about the table.
+    columns : tuple of column channels
+        One for each attribute, in order; `Clear` where it is given as it is.
+    label : RandomAnswer, optional
+        Where the label is disturbed too.
+    record : Complement, optional
+        Where records are coded in bits and given whole or all bits flipped; the columns are then clear.
+    leaks : tuple of str
+        What the channel was made from that was read from clear rows. No promise covers it.
+    """
+
+    schema: Schema
+    columns: tuple[ColumnChannel, ...]
+    label: RandomAnswer | None = None
+    record: Complement | None = None
+    leaks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        both = list(zip(self.schema.attributes, self.columns, strict=True))
+        strange = [a.name for a, c in both if _name_of(c) != a.name or _attribute_of(c, a) != a]
+        if strange:
+            raise ChannelError(
+                f"the channel of {strange[0]!r} is about another field or domain; make it from the schema"
+            )
+        if self.record is not None and (self.label is not None or self.disturbed_fields):
+            raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
+        expected = [(c, a.n_values + c.covers_missing) for a, c in both if isinstance(c, RandomAnswer)]
+        if self.label is not None:
+            expected.append((self.label, len(self.schema.classes)))
+        for answer, n_answers in expected:
+            if answer.n_answers != n_answers:  # a value that is none of the answers would be given as it is
+                raise ChannelError(
+                    f"the channel of {answer.field!r} has other answers than the schema has values; give both as many"
+                )
+
+    @classmethod
+    def of(cls, schema: Schema, columns: Sequence[ColumnChannel], **others: Any) -> Self:
+        """Return the channel with these columns disturbed and all others clear."""
+        by_name = {_name_of(column): column for column in columns}
+        unknown = [name for name in by_name if name not in schema.names]
+        if unknown:
+            raise ChannelError(f"the schema has no attribute {unknown[0]!r} to disturb; correct its name")
+        attributes = [_attribute_of(by_name.get(a.name, Clear(a)), a) for a in schema.attributes]
+        # A column may have cells of its own; the schema then has the same.
+        own = schema.with_attributes(attributes)
+        return cls(own, tuple(by_name.get(a.name, Clear(a)) for a in own.attributes), **others)
+
+    @classmethod
+    def clear(cls, schema: Schema) -> Self:
+        """Return the channel that disturbs nothing."""
+        return cls.of(schema, [])
+
+    def __or__(self, other: "Channel") -> "Channel":
+        """Return both channels in one; they disturb different fields of the same schema."""
+        if self.record is not None or other.record is not None:
+            raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
+        if self.schema.names != other.schema.names or self.schema.classes != other.schema.classes:
+            raise ChannelError("the two channels are of different schemas; make both from the same one")
+        twice = [name for name in self.fields if name in other.fields]
+        if twice:
+            raise ChannelError(f"both channels disturb {twice[0]!r}; leave it out of one")
+        columns = [c for c in (*self.columns, *other.columns) if not isinstance(c, Clear)]
+        leaks = tuple(dict.fromkeys([*self.leaks, *other.leaks]))
+        return Channel.of(self._in_cells_of(other), columns, label=self.label or other.label, leaks=leaks)
+
+    @property
+    def disturbed(self) -> tuple[str, ...]:
+        """The attributes that are not given as they are."""
+        return self.schema.names if self.record is not None else self.disturbed_fields
+
+    @property
+    def disturbed_fields(self) -> tuple[str, ...]:
+        """The attributes that are disturbed by themselves."""
+        return tuple(
+            a.name for a, c in zip(self.schema.attributes, self.columns, strict=True) if not isinstance(c, Clear)
+        )
+
+    @property
+    def hides_nothing(self) -> bool:
+        """Whether every answer is certain to be the true one."""
+        fields = self.fields.values()
+        return all(isinstance(field, (RandomAnswer, Complement)) and field.keep == 1 for field in fields)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing is disturbed."""
+        return not self.disturbed and self.label is None
+
+    @property
+    def local_epsilon(self) -> float:
+        """What all disturbed fields of a record cost together; infinite where one of them has no local epsilon."""
+        if self.record is not None:
+            return math.inf
+        answers = [column for column in self.columns if not isinstance(column, Clear)]
+        costs = [column.local_epsilon for column in [*answers, *([self.label] if self.label else [])]]
+        return math.fsum(costs) if costs else math.inf
+
+    def total_epsilon(self, clear: Collection[str] = ()) -> float:
+        """Return what a person's whole answer costs: rounded up as promises state it, the same in respondent.js.
+
+        It is infinite where a field has no local epsilon, is always kept, or is given as it is; not for the fields
+        ``clear``, of which their owner says that they need not be hidden.
+        """
+        if self.record is not None:
+            return math.inf
+        given = {c.attribute.name: c for c in self.columns if isinstance(c, Clear)}
+        if self.label is None:
+            given[self.schema.target] = Clear(Categorical(self.schema.target, self.schema.classes))
+        costs = [field.local_epsilon for name, field in {**given, **self.fields}.items() if name not in clear]
+        total = math.fsum(costs)
+        return total if total in (0.0, math.inf) else float(rounded_up(total, DIGITS))
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What draws an answer of its own, by name: disturbed attributes, the label, or the record as a whole."""
+        if self.record is not None:
+            return {RECORD: self.record}
+        columns = {name: self.columns[self.schema.names.index(name)] for name in self.disturbed}
+        return {**columns, self.schema.target: self.label} if self.label is not None else dict(columns)
+
+    @cached_property
+    def fingerprints(self) -> dict[str, str]:
+        """What tells each field's channel, over its domain, from any other one."""
+        domains = {a["name"]: a for a in self.schema.to_json()["attributes"]}
+        domains |= {self.schema.target: list(self.schema.classes), RECORD: self.schema.to_json()}
+        return {name: fingerprint_of([field.to_json(), domains[name]]) for name, field in self.fields.items()}
+
+    @property
+    def pins(self) -> dict[str, str]:
+        """What a secret is told of every field: its channel, the record's where it speaks of the field, or `CLEAR`."""
+        if self.record is None:
+            return {**dict.fromkeys([*self.schema.names, self.schema.target], CLEAR), **self.fingerprints}
+        told = [*self.schema.names, *([self.schema.target] if self.record.flips_label else [])]
+        return {self.schema.target: CLEAR, **dict.fromkeys([RECORD, *told], self.fingerprints[RECORD])}
+
+    def with_schema(self, schema: Schema) -> "Channel":
+        """Return the channel over the same fields in other cells, for a collector who chooses his own."""
+        attributes = {a.name: a for a in schema.attributes}
+        columns = tuple(
+            column if isinstance(column, RandomAnswer) else replace(column, attribute=attributes[column.attribute.name])  # type: ignore[arg-type]
+            for column in self.columns
+        )
+        return replace(self, schema=schema, columns=columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the channel as plain JSON values."""
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "schema": self.schema.to_json(),
+            "fields": [column.to_json() for column in self.columns],
+            "label": None if self.label is None else self.label.to_json(),
+            "record": None if self.record is None else self.record.to_json(),
+            "leaks": list(self.leaks),
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read a channel back; what `to_json` could not have written is an error."""
+        if not isinstance(data, Mapping) or set(data) != _KEYS or data["format"] != _FORMAT:
+            raise ChannelError("this is no description of a channel; pass the file that `privet perturb` wrote")
+        if data["version"] != _VERSION:
+            raise ChannelError("the channel is of a later version than this privet reads; update privet")
+        schema = _schema(data["schema"])
+        fields, leaks = data["fields"], data["leaks"]
+        if not isinstance(fields, list) or len(fields) != len(schema.attributes) or not isinstance(leaks, list):
+            raise ChannelError("the channel's fields are not those of its schema; the file is damaged")
+        channel = cls(
+            schema,
+            tuple(column_from_json(part, a) for part, a in zip(fields, schema.attributes, strict=True)),
+            None if data["label"] is None else answer_from_json(data["label"], schema.target, len(schema.classes)),
+            None if data["record"] is None else Complement.from_json(data["record"], schema),
+            tuple(map(str, leaks)),
+        )
+        if channel.to_json() != data:
+            raise ChannelError("the channel is not as privet writes it; the file was changed")
+        return channel
+
+    def write(self, file: TextIO) -> None:
+        """Write the channel to an open file as JSON."""
+        json.dump(self.to_json(), file, ensure_ascii=False, indent=1, allow_nan=False)
+        file.write("\n")
+
+    def save(self, path: str | Path) -> None:
+        """Write the channel to ``path`` as JSON, whole or not at all."""
+        with whole_file(path) as file:
+            self.write(file)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a channel from a JSON file."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise ParameterError("a channel is loaded from the path of a file; pass that")
+        try:
+            data = read_json(path)
+        except OSError as error:
+            raise ChannelError(f"cannot read the channel {str(path)!r}: {error.strerror}; check the path") from error
+        except ValueError:
+            raise ChannelError(f"{str(path)!r} is no JSON document; pass the channel's description") from None
+        return cls.from_json(data)
+
+    def _in_cells_of(self, other: "Channel") -> Schema:
+        """Return the schema with the cells in which ``other`` has its fields answered."""
+        both = zip(self.schema.attributes, other.schema.attributes, strict=True)
+        return self.schema.with_attributes(theirs if theirs.name in other.disturbed else own for own, theirs in both)
+
+
+def _name_of(column: ColumnChannel) -> str:
+    return column.field if isinstance(column, RandomAnswer) else column.attribute.name
+
+
+def _attribute_of(column: ColumnChannel, otherwise: Attribute) -> Attribute:
+    return otherwise if isinstance(column, RandomAnswer) else column.attribute
+
+
+def _schema(data: object) -> Schema:
+    try:
+        return Schema.from_json(data)
+    except SchemaError as error:
+        raise ChannelError(f"the channel's schema is damaged: {error}") from error

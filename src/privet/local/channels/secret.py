@@ -1,0 +1,242 @@
+"""The secret that stays with a respondent and fixes every answer once.
+
+The 64 bits that decide an answer are HMAC-SHA256 of the person and the value, under a key that is itself HMAC-SHA256
+of the field's channel under the secret key. Who has not the key cannot tell them from coin tosses; who asks twice hears
+the same answer twice. A second channel for a field would be a second answer, and several answers average the noise
+away: a secret remembers which channel a field was answered through, and refuses another.
+"""
+
+import errno
+import hashlib
+import hmac
+import json
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.entropy import secure_bytes
+from privet.errors import ChannelError, ParameterError
+from privet.files.documents import read_json
+from privet.files.file_lock import held
+from privet.files.whole_file import whole_file, write_new
+
+_FORMAT, _VERSION = "privet-secret", 1
+_KEY_BYTES = 32
+_READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
+# The mark of a field that is given as it is; it is not remembered, since nothing is left to hide.
+CLEAR = "clear"
+
+
+class Secret:
+    """A key, and the channels that it has answered through.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        Where the secret is kept. A file that is there is opened; else one is made that its owner alone can read.
+        Without a path the secret lives as long as this object, and nobody can ever ask again.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self._key, self._answered = secure_bytes(_KEY_BYTES), dict[str, str]()
+        self._people: str | None = None
+        # How often the file was used; and how often when it was made here and nobody else had used it, else None.
+        self._uses, self._has_left_trace = 0, False
+        self._uses_if_alone: int | None = None
+        if self.path is not None:
+            if self.path.exists():
+                self._read(self.path)
+            else:
+                self._create(self.path)
+
+    @classmethod
+    def of_key(cls, key: bytes) -> Self:
+        """Return the secret with this key, for tests and figures that must come out the same again."""
+        if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
+            raise ParameterError(f"a key has {_KEY_BYTES} bytes; take them from os.urandom({_KEY_BYTES})")
+        secret = cls()
+        secret._key = key
+        return secret
+
+    def __repr__(self) -> str:
+        return f"Secret({'' if self.path is None else repr(str(self.path))})"
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # a copy would not know what the other has answered
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.path is None:
+            raise ParameterError(
+                "a secret without a file stays where it is; make it with Secret(path) to take it along"
+            )
+        return type(self), (str(self.path.resolve()),)
+
+    def pin(self, fingerprints: Mapping[str, str]) -> None:
+        """Remember the channel of every field, or refuse where a field was answered through another one.
+
+        A field that is given as it is has the mark `CLEAR`.
+        """
+        with self._turn():
+            self._pin(fingerprints)
+
+    def take_back(self) -> bool:
+        """Remove the file and return True, if this object made it and nobody else has used it."""
+        with self._turn():
+            if self.path is None or not self._is_alone(self.path):
+                return False
+            try:
+                self.path.unlink()
+            except OSError:
+                return False
+            return True
+
+    def _is_alone(self, path: Path) -> bool:
+        if self._uses_if_alone is not None and path.exists():
+            self._look_again()
+            return self._uses_if_alone is not None
+        return False
+
+    def _pin(self, fingerprints: Mapping[str, str]) -> None:
+        self._look_again()
+        changed = [field for field, mark in fingerprints.items() if self._answered.get(field, mark) != mark]
+        named = f"the field {changed[0]!r}" if changed and changed[0] else "the record"
+        if changed and fingerprints[changed[0]] == CLEAR:
+            raise ChannelError(
+                f"{named} was disturbed with this secret before, and this channel gives it as it is; "
+                "leave it out, or take a new secret if it need not be hidden any more"
+            )
+        if changed:
+            raise ChannelError(
+                f"{named} was answered through another channel with this secret, and a second answer "
+                "would let the collector average the noise away; give the channel of the first time, or take a new "
+                "secret if you accept that both answers together say more"
+            )
+        new = {field: mark for field, mark in fingerprints.items() if mark != CLEAR and field not in self._answered}
+        self._answered.update(new)
+        self._leave_trace(changed=bool(new))
+
+    def pin_people(self, how: str) -> None:
+        """Remember how people are told apart, or refuse another way: it would let the same person answer anew."""
+        with self._turn():
+            self._pin_people(how)
+
+    def _pin_people(self, how: str) -> None:
+        self._look_again()
+        if self._people not in (None, how):
+            raise ChannelError(
+                "this secret has answered for people who were told apart in another way: by another column, or by "
+                "their place in another table; name the same column again, or take a new secret for other people"
+            )
+        changed, self._people = self._people is None, how
+        self._leave_trace(changed=changed)
+
+    def words(self, fingerprint: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the 64 bits that decide each person's answer about a value, for a channel with this fingerprint."""
+        # A key of the channel's own: what is known of answers through one channel tells nothing of another's.
+        started = hmac.new(hmac.digest(self._key, fingerprint.encode(), "sha256"), digestmod="sha256")
+        digests = bytearray()
+        for person, code in zip(persons, codes.tolist(), strict=True):
+            answer = started.copy()
+            answer.update(f"[{person},{code}]".encode())
+            digests += answer.digest()[:8]
+        return np.frombuffer(digests, dtype=">u8").astype(np.uint64)
+
+    def _read(self, path: Path) -> None:
+        try:
+            data = read_json(path)
+            self._key = bytes.fromhex(data["key"])
+            self._answered = {str(field): str(mark) for field, mark in data["answered"].items()}
+            self._people = None if data["people"] is None else str(data["people"])
+            self._uses = data.get("uses", 0)
+            fits = data["format"] == _FORMAT and data["version"] == _VERSION and len(self._key) == _KEY_BYTES
+            fits = fits and type(self._uses) is int
+        except OSError as error:
+            raise ChannelError(f"cannot read the secret {str(path)!r}: {error.strerror}; check the path") from error
+        except (ValueError, KeyError, TypeError, AttributeError):  # their text may quote the key
+            fits = False
+        if not fits:
+            raise ChannelError(
+                f"{str(path)!r} holds no secret of privet's, or a damaged one; restore it, or name another file"
+            )
+
+    def _turn(self) -> AbstractContextManager[object]:
+        """Let nobody else change the secret: two that looked at once would each answer through a channel of its own."""
+        # The folder's lock, since a new file takes the secret's place with every change.
+        folder = None if self.path is None else self.path.resolve().parent
+        return nullcontext() if folder is None or not folder.is_dir() else held(folder)
+
+    def _look_again(self) -> None:
+        """Read the file in this object's turn: others may have answered with the same secret meanwhile."""
+        if self.path is not None:
+            self._read(self.path)
+            self._uses_if_alone = self._uses_if_alone if self._uses_if_alone == self._uses else None
+
+    def _leave_trace(self, *, changed: bool) -> None:
+        """Write what has changed, and once that this object has used it: whoever made it must see that another has."""
+        if self.path is None or (self._has_left_trace and not changed):
+            return
+        self._uses += 1
+        try:
+            self._write(self.path)
+        except ParameterError as error:
+            # Where the folder is only to be read, whoever made the secret cannot remove it either.
+            if changed or not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _READ_ONLY:
+                raise
+        self._has_left_trace = True
+        self._uses_if_alone = None if self._uses_if_alone is None else self._uses
+
+    def _create(self, path: Path) -> None:
+        """Make the file, whole from its first moment: an empty one would be taken for a lost secret."""
+        try:
+            with self._turn():
+                write_new(path, json.dumps(self._document(), ensure_ascii=False).encode(), anywhere=True)
+                self._uses_if_alone = self._uses
+        except FileExistsError:
+            self._read(path)  # another process has made it meanwhile, and there is one secret
+        except OSError as error:
+            raise ChannelError(f"cannot write the secret {str(path)!r}: {error.strerror}; check the path") from error
+
+    def _write(self, path: Path) -> None:
+        with whole_file(path, private=True) as file:
+            json.dump(self._document(), file, ensure_ascii=False)
+
+    def _document(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "key": self._key.hex(),
+            "answered": self._answered,
+            "people": self._people,
+            "uses": self._uses,
+        }
+
+
+def persons_in_json(persons: Iterable[Any]) -> list[str]:
+    """Return each person's name as it enters the key: as JSON text, which no name can imitate."""
+    return [json.dumps(str(person), ensure_ascii=False) for person in persons]
+
+
+def fingerprint_of(document: Any) -> str:
+    """Return what tells a channel from any other: SHA-256 of its JSON, in which numbers are spelled bit by bit."""
+    text = json.dumps(_spelled(document), ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def _spelled(value: Any) -> Any:
+    """Return JSON values with sorted keys, and numbers as the hexadecimal digits of a double: alike in any language."""
+    if isinstance(value, Mapping):
+        return {key: _spelled(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [_spelled(part) for part in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {"": struct.pack(">d", value).hex()}  # which no text can imitate
+    return value

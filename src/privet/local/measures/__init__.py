@@ -1,0 +1,1 @@
+"""How private a channel is: intervals, odds, what filtering recovers."""

@@ -1,0 +1,1 @@
+"""Distributions and trees, reconstructed from disturbed values."""

@@ -1,0 +1,297 @@
+"""A decision tree from disturbed values (Agrawal and Srikant 2000). What it promises is in reconstruction_tree.md."""
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from privet.checks import check_whole
+from privet.counting.rows import MemoryRows, exact_leaf_counts
+from privet.errors import DataError, ParameterError
+from privet.local.channels.channel import Channel
+from privet.local.channels.columns import AddedNoise, Clear
+from privet.local.channels.interval_codes import HiddenCategory, HiddenColumn, HiddenNumber
+from privet.local.channels.number_checks import check_flag, is_number
+from privet.local.channels.random_answer import RandomAnswer
+from privet.local.promise import LocalGuarantee
+from privet.local.reconstruction.count_tree import MAX_HEIGHT, CountTreeClassifier
+from privet.local.reconstruction.interval_growth import GrowthLimits, IntervalGrowth
+from privet.local.reconstruction.inverse_counts import by_true_class, chances_of
+from privet.local.reconstruction.mdl import worth_their_bits
+from privet.local.reconstruction.reconstruct import intervals_for
+from privet.local.response_forest.bit_kernels import SURE
+from privet.rng import public_generator
+from privet.schema import Attribute, Numeric, Schema
+from privet.schema.encoding import Encoder, numbers_of
+from privet.schema.table import columns_of
+from privet.tree.forest import Forest
+from privet.tree.pruning import cut_back
+from privet.tree.threads import n_threads
+
+BY_CLASS, LOCAL, GLOBAL, NONE = "by_class", "local", "global", "none"
+# Of numbers that are taken as they are.
+_CLEAR_BINS = 1_000
+# At 100,000 rows and above the first; below, these shares of the rows, but no fewer than the last.
+_MIN_ROWS, _MIN_ROWS_SHARE, _MIN_ROWS_LEAST = 500, 200, 5
+_MIN_RECONSTRUCTED, _MIN_RECONSTRUCTED_SHARE, _MIN_RECONSTRUCTED_LEAST = 2_000, 50, 200
+# Of the rows, each held out once, to see what a tree is worth.
+_PARTS = 4
+
+Floats = NDArray[np.float64]
+
+
+class ReconstructionTreeClassifier(CountTreeClassifier):
+    """A decision tree grown from values that were disturbed before anyone saw them.
+
+    The distribution of every disturbed attribute is reconstructed, rows are put into its cells by the order of their
+    answers, and a tree is grown on the cells: binary at their borders for numbers, a child a value for categories, by
+    the Gini index, and pruned by minimum description length. Predict for clear rows: the model goes to the person.
+
+    Parameters
+    ----------
+    schema : Schema or path, optional
+        What is public about the table; may be left out where a channel is given.
+    channel : Channel or path, optional
+        Through which the rows came. None where they are clear: the papers' "Original".
+    strategy : {"by_class", "local", "global", "none"}
+        Reconstruct once for every class, anew for every class at every node, once for all rows, or not at all (the
+        papers' "Randomized").
+    min_rows : int, optional
+        A node of fewer rows stays a leaf. By default 1 of 200 rows, at least 5 and at most 500.
+    purity : float
+        A node with at least this share of one class stays a leaf.
+    min_gain : float
+        A split must lower the node's Gini index by more than this.
+    min_reconstructed : int, optional
+        With ``strategy="local"``, the least number of rows in a node to reconstruct anew. By default 1 of 50 rows, at
+        least 200 and at most 2,000.
+    height : int, optional
+        The largest number of tests on a path, at most 64.
+    cautious : bool
+        Whether to keep the class balance alone unless trees that are grown on three quarters of the rows are right
+        about the fourth more often, by its own reconstruction and beyond chance. The papers' tree is always kept.
+    random_state : int, Generator, RandomState or None
+        Decides the order of equal answers, and which rows of a randomized response go to which value.
+    n_jobs : int, optional
+        Threads that predict.
+    verbose : int
+        Whether to say on stderr what is being done.
+    person : str, optional
+        The column of the answers that tells people apart, where they kept one; who is in it twice is refused.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The tree.
+    nodes_ : CountedForest
+        The tree with the class counts of its nodes, as estimated.
+    guarantee_ : LocalGuarantee
+        What the channel promises to those who answered.
+    """
+
+    method: ClassVar[str] = "reconstruction-tree"
+    file_parameters: ClassVar[tuple[str, ...]] = (
+        "strategy", "min_rows", "purity", "min_gain", "min_reconstructed", "height",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        schema: Schema | str | Path | None = None,
+        *,
+        channel: Channel | str | Path | None = None,
+        strategy: str = BY_CLASS,
+        min_rows: int | None = None,
+        purity: float = 0.99,
+        min_gain: float = 0.0,
+        min_reconstructed: int | None = None,
+        height: int | None = None,
+        cautious: bool = True,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        person: str | None = None,
+    ) -> None:
+        self.schema = schema
+        self.channel = channel
+        self.strategy = strategy
+        self.min_rows = min_rows
+        self.purity = purity
+        self.min_gain = min_gain
+        self.min_reconstructed = min_reconstructed
+        self.height = height
+        self.cautious = cautious
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.person = person
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to the answers in ``X`` and their labels ``y``, or to a Parquet or CSV file.
+
+        Parameters
+        ----------
+        X : pandas, polars or Arrow table, NumPy array, or path
+            Rows as they came through the channel. Named columns are found by name, NumPy columns by position. A file
+            also holds the labels, and is read whole.
+        y : array of labels
+            Each one of the schema's classes; left out for a file.
+        """
+        return self._take_over(self._snapshot()._fit(X, y))  # noqa: SLF001 - of its own class
+
+    def _fit(self, X: Any, y: Any) -> Self:
+        self.check_parameters()
+        rng = public_generator(self.random_state)
+        X, given = self._read(X, y)
+        channel = self._channel(X, given)
+        _check_fields(channel)
+        table, labels = self._table(X, given, channel.schema)
+        if not len(labels):
+            raise DataError("the table has no rows; nothing can be learnt from it")
+        doubts = self._guarantee_of(channel, table, labels).doubts
+        channel = self._with_cells(channel, len(labels))
+        rows = MemoryRows(Encoder(channel.schema).encode(table), labels.astype(np.uint16))
+        hidden = [] if self.strategy == NONE else _hidden_columns(channel, table, rows.codes, rng)
+        answers = _Answers(rows, hidden, channel)
+        with threadpool_limits(1, "blas"):  # the matrices are small: threads cost more than they bring
+            forest, counts = self._grown(answers)
+            self._say(f"reconstructed: {', '.join(channel.schema.names[c.position] for c in hidden) or 'nothing'}")
+            if self.cautious and answers.are_disturbed and not self._is_confirmed(answers, rng):
+                forest, counts = cut_back(forest, np.ones(forest.n_nodes, dtype=bool), channel.schema)[0], counts[:1]
+                self._say("the tree is no better than the class balance by its own estimate, which is kept instead")
+        self._say(f"a tree of {forest.n_nodes:,} nodes was kept")
+        return self._set_fitted(LocalGuarantee(channel, doubts=doubts), forest, counts)
+
+    def _grown(self, answers: "_Answers") -> tuple[Forest, NDArray[np.int64]]:
+        """Return a tree, pruned, and each node's rows by true class, as estimated."""
+        self._place(answers)
+        schema, rows = answers.channel.schema, answers.rows
+        limits = self._limits(len(rows.labels), chances_of(answers.channel.label))
+        forest = IntervalGrowth.root(schema, rows, answers.hidden, limits).grow()
+        counts = forest.sums_of_leaves(np.rint(np.maximum(answers.by_class(forest), 0.0)).astype(np.int64))
+        pruned, nodes = cut_back(forest, worth_their_bits(forest, counts), schema)
+        return pruned, counts[nodes]
+
+    def _is_confirmed(self, answers: "_Answers", rng: np.random.Generator) -> bool:
+        """Return whether trees of some rows are right about others more often than the class balance, beyond chance.
+
+        The other rows are reconstructed by themselves, so that the noise which grew a tree has no part in it.
+        """
+        part = rng.permutation(len(answers.rows.labels)) % _PARTS
+        gains: list[float] = []
+        for held_out in range(_PARTS):
+            gains.append(self._gain(answers.only(part != held_out), answers.only(part == held_out)))
+            if gains[-1] <= 0:
+                return False
+        return bool(np.mean(gains) > SURE * np.std(gains, ddof=1) / math.sqrt(_PARTS))
+
+    def _gain(self, answers: "_Answers", others: "_Answers") -> float:
+        """Return how many more of the ``others`` a tree of ``answers`` predicts rightly than its class balance does."""
+        forest, counts = self._grown(answers)
+        self._place(others)
+        choice = counts[forest.leaves].argmax(axis=1)
+        right = others.by_class(forest)
+        return float(right[np.arange(len(right)), choice].sum() - right[:, counts[0].argmax()].sum())
+
+    def _with_cells(self, channel: Channel, n_rows: int) -> Channel:
+        """Return the channel with the cells that the tree cuts at, where the schema leaves them open."""
+        cells: list[Attribute] = []
+        for attribute, column in zip(channel.schema.attributes, channel.columns, strict=True):
+            if isinstance(attribute, Numeric) and attribute.is_open and isinstance(column, (AddedNoise, Clear)):
+                taken_as_is = isinstance(column, Clear) or self.strategy == NONE
+                cells.append(replace(attribute, bins=_CLEAR_BINS if taken_as_is else intervals_for(n_rows)))
+            else:
+                cells.append(attribute)
+        return channel.with_schema(channel.schema.with_attributes(cells))
+
+    def _place(self, answers: "_Answers") -> None:
+        """Put all rows into the cells of what is reconstructed of all of them, or of each class."""
+        labels = answers.rows.labels.astype(np.int64)
+        group = np.zeros_like(labels) if self.strategy == GLOBAL else labels
+        for column in answers.hidden:
+            column.place(group, int(group.max(initial=0)) + 1, answers.rows.codes)
+
+    def _limits(self, n_rows: int, label: tuple[float, float] = (1.0, 0.0)) -> GrowthLimits:
+        min_rows = self.min_rows
+        if min_rows is None:
+            min_rows = min(_MIN_ROWS, max(_MIN_ROWS_LEAST, math.ceil(n_rows / _MIN_ROWS_SHARE)))
+        anew = self.min_reconstructed
+        if anew is None:
+            share = math.ceil(n_rows / _MIN_RECONSTRUCTED_SHARE)
+            anew = min(_MIN_RECONSTRUCTED, max(_MIN_RECONSTRUCTED_LEAST, share))
+        # A share of answered labels is an affine function of that of true ones, so both rank splits alike.
+        right, wrong = label
+        return GrowthLimits(
+            int(min_rows), wrong + (right - wrong) * float(self.purity),
+            MAX_HEIGHT if self.height is None else int(self.height), (right - wrong) ** 2 * float(self.min_gain),
+            int(anew) if self.strategy == LOCAL else None,
+        )  # fmt: skip
+
+    def check_parameters(self) -> None:
+        """Refuse a parameter that is out of its range, before any data are read."""
+        n_threads(self.n_jobs)
+        if self.strategy not in (BY_CLASS, LOCAL, GLOBAL, NONE):
+            raise ParameterError(
+                f'strategy={self.strategy!r} is not known; choose "by_class", "local", "global" or "none"'
+            )
+        for name in ("min_rows", "min_reconstructed"):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least=1, most=2**53)
+        if self.height is not None:
+            check_whole("height", self.height, least=1, most=MAX_HEIGHT)
+        _check_share("purity", self.purity)
+        _check_share("min_gain", self.min_gain)
+        check_flag("cautious", self.cautious)
+
+
+def _check_fields(channel: Channel) -> None:
+    if channel.record is not None:
+        raise ParameterError(
+            "the channel flips whole records, which have no distributions to reconstruct; "
+            "use RandomResponseForestClassifier"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Rows as they were answered, with the columns whose cells have to be found."""
+
+    rows: MemoryRows
+    hidden: list[HiddenColumn]
+    channel: Channel
+
+    @property
+    def are_disturbed(self) -> bool:
+        return bool(self.hidden) or self.channel.label is not None
+
+    def only(self, chosen: NDArray[np.bool_]) -> "_Answers":
+        """Return some of the rows."""
+        rows = MemoryRows(self.rows.codes[chosen], self.rows.labels[chosen])
+        return _Answers(rows, [column.only(chosen) for column in self.hidden], self.channel)
+
+    def by_class(self, forest: Forest) -> Floats:
+        """Return unbiased estimates of each leaf's rows by true class, from counts by answered label."""
+        counts = exact_leaf_counts(forest, self.rows, n_classes=len(self.channel.schema.classes))
+        return by_true_class(counts, chances_of(self.channel.label))
+
+
+def _hidden_columns(channel: Channel, table: Any, codes: NDArray[Any], rng: np.random.Generator) -> list[HiddenColumn]:
+    """Return what is to be reconstructed: numbers under noise, and randomized responses."""
+    columns = columns_of(table, channel.schema.names, label=channel.schema.target)
+    shuffled = rng.permutation(len(codes))
+    hidden: list[HiddenColumn] = []
+    for j, (column, attribute) in enumerate(zip(channel.columns, channel.schema.attributes, strict=True)):
+        if isinstance(column, AddedNoise):
+            numbers = np.asarray(numbers_of(columns[j], attribute.name), dtype=np.float64)
+            hidden.append(HiddenNumber.of(j, numbers, column, shuffled))
+        elif isinstance(column, RandomAnswer):
+            hidden.append(HiddenCategory.of(j, codes[:, j], column, shuffled))
+    return hidden
+
+
+def _check_share(name: str, value: object) -> None:
+    if not (is_number(value) and 0 <= value <= 1):
+        raise ParameterError(f"{name}={value!r} must be a number from 0 to 1")

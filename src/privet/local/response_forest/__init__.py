@@ -1,0 +1,1 @@
+"""Forests of bits from flipped records and random answers."""

@@ -1,0 +1,94 @@
+"""The rules of a forest whose counts are estimated through a channel, with intervals that its estimates give.
+
+Classes are not equally sure here, nor independent of one another and of the support, as counts with added noise are.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.local.channels.coding import Coding
+from privet.local.reconstruction.node_estimates import Floats, NodeEstimates
+from privet.local.response_forest.bit_paths import BitPaths
+from privet.tree.counted import CountedForest
+from privet.tree.intervals import DEVIATIONS, stands_out
+from privet.tree.rules import RuleTable
+
+# Chance comes in whole rows: of a class that few rows show, or none, a variance says too little. As Agresti and Coull
+# do for shares (1998), an interval takes two rows more of the class and two more of the others to have been drawn.
+_MORE_ROWS = 2.0
+# What rounding may add to a whole number.
+_STEP = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseRules(RuleTable):
+    """Rules as arrays; intervals are about the true numbers among those who answered."""
+
+    estimates: NodeEstimates
+
+    @classmethod
+    def of_bits(cls, counted: CountedForest, coding: Coding, estimates: NodeEstimates, *, merge: bool) -> Self:
+        """Return the rules of all nodes, worded in values and not in their bits."""
+        table = RuleTable.of(counted, coding.schema, merge=merge)
+        paths = BitPaths(counted.forest, coding)
+        # Two children are never taken together but in their parent, so a rule's numbers are those of one node.
+        return cls(coding.schema, paths, table.groups, table.tree, table.depth, table.draw_variance, estimates)
+
+    @property
+    def stands_out(self) -> NDArray[np.bool_]:
+        """Whether noise alone hardly explains the support."""
+        return stands_out(self.support, self.estimates.total_variance[self.groups.node])
+
+    @cached_property
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        """Support and confidence with their intervals, by the names they have in a `Rule`."""
+        nodes, known = self.groups.node, self.estimates
+        own, total = known.unclipped[nodes, self.predicted], known.totals[nodes]
+        of_own, of_both, of_total = self._variances
+        far = DEVIATIONS * np.sqrt(of_total)
+        low, high = share_intervals(own, total, of_own, of_both, of_total)
+        return {
+            "support": self.support,
+            # Shown counts are whole, and where classes are many their sum is some steps off the estimate.
+            "support_low": np.minimum(np.floor(total - far + _STEP), self.support),
+            "support_high": np.maximum(np.ceil(total + far - _STEP), self.support),
+            "confidence": self.confidence,
+            "confidence_low": np.minimum(low, self.confidence),
+            "confidence_high": np.maximum(high, self.confidence),
+        }
+
+    @property
+    def _variances(self) -> tuple[Floats, Floats, Floats]:
+        """Of the predicted class's rows, its covariance with all rows, and of these, with some rows more."""
+        nodes, known = self.groups.node, self.estimates
+        of_own = known.class_variance[nodes, self.predicted]
+        of_both, of_total = known.class_covariance[nodes, self.predicted], known.total_variance[nodes]
+        more = _MORE_ROWS * np.maximum(known.total_squares[nodes] / np.maximum(known.totals[nodes], 1.0), 1.0)
+        is_open = known.bootstrap | (of_own > 0) | (of_total > 0)
+        # All rows of a root are known: there a row more of a class is one less of the others.
+        more_in_all = np.where(is_open & (self.depth > 0), more, 0.0)
+        return of_own + np.where(is_open, more, 0.0), of_both + more_in_all, of_total + 2 * more_in_all
+
+
+def share_intervals(
+    own: Floats, total: Floats, of_own: Floats, of_both: Floats, of_total: Floats
+) -> tuple[Floats, Floats]:
+    """Return low and high ends for the quotients of two estimates, given their variances and covariances.
+
+    Fieller's interval: a share p is held where own - p total, which is noise alone if p is right, is within its reach.
+    That is a quadratic in p. Where the total may be 0 every share is possible.
+    """
+    z = DEVIATIONS**2
+    square, middle = total**2 - z * of_total, own * total - z * of_both
+    # The discriminant with own^2 total^2 cancelled by hand: two such numbers would leave nothing but rounding.
+    spread = own**2 * of_total - 2 * own * total * of_both + total**2 * of_own
+    half = np.sqrt(np.maximum(z * spread + z**2 * (of_both**2 - of_total * of_own), 0.0))
+    bounded = (total > 0) & (square > 0)
+    safe = np.where(bounded, square, 1.0)
+    low, high = (middle - half) / safe, (middle + half) / safe
+    bounded &= (low <= 1.0) & (high >= 0.0)  # else no share at all would be held
+    return np.where(bounded, np.clip(low, 0.0, 1.0), 0.0), np.where(bounded, np.clip(high, 0.0, 1.0), 1.0)

@@ -1,0 +1,1 @@
+"""A sum that opens as a whole: masks, messages, rounds."""

@@ -1,0 +1,158 @@
+"""The questions of NIST SP 800-226 ("Guidelines for Evaluating Differential Privacy Guarantees", March 2025).
+
+Its pyramid runs from the privacy parameter at the top to the collection of the data at the bottom, and each stone rests
+on those below. A model file can answer for the upper ones; the page says who has to answer for the others.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from privet.checks import counted
+from privet.privacy.guarantee import NOT_PRIVATE, PAPER
+from privet.report.page import wording
+from privet.report.page.markup import exact
+from privet.report.page.receipts import Receipt
+
+MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, what can be said to it, and who says so."""
+
+    question: str
+    answer: str
+    answered_by: str
+
+    def to_json(self) -> dict[str, str]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def answers(
+    utility: str, guarantee: dict[str, Any], releases: list[Receipt], budget: dict[str, Any] | None = None
+) -> list[Answer]:
+    """Return the publication's questions with what a model can say to them.
+
+    ``utility`` tells how strong noise is, and ``budget`` the account of the ledger that paid, where one was given.
+    """
+    return [
+        _parameter(guarantee),
+        _unit(guarantee),
+        _other_releases(budget),
+        _algorithms(releases),
+        _utility(utility),
+        Answer(
+            "Bias",
+            "Noise hits small groups hardest: where a class or a branch has few rows, its share is uncertain, and "
+            "the page shows by how much. Whether the rows themselves treat groups fairly is not in the file.",
+            PARTLY,
+        ),
+        _query_model(guarantee, len(releases)),
+        Answer("Trust model", f"Trusted with every value: {guarantee['trust']}.", MODEL_FILE),
+        _implementation(guarantee),
+        Answer(
+            "Data security and access control",
+            "Not in the file. Who may read the rows, the logs of the fit and its error messages, and for how long, "
+            "has to be settled where the rows are kept.",
+            OWNER,
+        ),
+        Answer(
+            "Data collection exposure",
+            "Not in the file. Differential privacy protects what is published from the rows, not the rows themselves "
+            "while they are collected, moved and stored.",
+            OWNER,
+        ),
+    ]
+
+
+def _parameter(guarantee: dict[str, Any]) -> Answer:
+    if guarantee["epsilon"] == "inf":
+        none = "None is proven" if guarantee["mode"] == PAPER else "None"
+        return Answer("Privacy parameter", f"{none}: {guarantee['reason']}.", MODEL_FILE)
+    kind = "pure differential privacy" if guarantee["delta"] == 0 else f"delta = {exact(guarantee['delta'])}"
+    apart = f", apart from {_leaks(len(guarantee['leaks']))} listed above" if guarantee["leaks"] else ""
+    given = wording.provided(guarantee)
+    return Answer("Privacy parameter", f"epsilon = {exact(guarantee['epsilon'])}, {kind}{apart}{given}.", MODEL_FILE)
+
+
+def _leaks(n_leaks: int) -> str:
+    return "the leak" if n_leaks == 1 else f"the {n_leaks} leaks"
+
+
+def _unit(guarantee: dict[str, Any]) -> Answer:
+    told = f"Neighbours: {guarantee['neighbours']}."
+    if guarantee["max_rows"] > 1:
+        told += f" At most {guarantee['max_rows']:,} rows of each were counted."
+    if guarantee["epsilon"] != "inf":
+        told += f" {wording.caveat(guarantee)}"
+    return Answer("Unit of privacy", told, MODEL_FILE)
+
+
+def _other_releases(budget: dict[str, Any] | None) -> Answer:
+    question = "Other releases about the same people"
+    if budget is None:
+        told = "What else was released from these rows adds up; a ledger of the data set tells the sum."
+        return Answer(question, f"Not in the file: it knows of itself alone. {told}", OWNER)
+    at = f" at delta = {exact(budget['delta'])}" if budget["delta"] else ""
+    return Answer(
+        question,
+        f"The ledger counts {counted(budget['releases'], 'release')} from {budget['dataset']!r}, this one included: "
+        f"epsilon = {exact(budget['spent'])} of {exact(budget['epsilon'])}{at} is spent for each {budget['unit']}. "
+        "What was released of the same people and is not in that account, it cannot know.",
+        LEDGER,
+    )
+
+
+def _algorithms(releases: list[Receipt]) -> Answer:
+    names = sorted({release.name for release in releases})
+    return Answer(
+        "Algorithms and correctness",
+        f"{'; '.join(names)}; {counted(len(releases), 'release')}, composed as the receipts above say. The promise was "
+        "computed anew from the receipts when the file was opened. That the software draws what it says is argued and "
+        "tested in privet's sources, not in this file.",
+        PARTLY,
+    )
+
+
+def _query_model(guarantee: dict[str, Any], n_releases: int) -> Answer:
+    event = guarantee["event"]
+    told = "One release, not interactive: the numbers in this file were drawn once and stay."
+    if event["event"] == "Parallel":
+        told = (
+            f"{len(event['parts']):,} releases, one for each {_whose(guarantee)}, not interactive: noise was drawn "
+            "once for each, and the numbers in this file are the sums. That the dearest one sets the price rests on "
+            f"this: {'; '.join(guarantee['assumptions'])}."
+        )
+    elif n_releases > 1:
+        told = (
+            f"One fit, not interactive: its {n_releases:,} questions were asked once, some in the light of earlier "
+            "answers, and the numbers in this file stay."
+        )
+    return Answer(
+        "Query model",
+        f"{told} Predictions, rules and this page only rearrange them and cost nothing more.",
+        MODEL_FILE,
+    )
+
+
+def _whose(guarantee: dict[str, Any]) -> str:
+    return "party" if wording.of_parties(guarantee) else "batch of new rows"
+
+
+def _utility(noise: str) -> Answer:
+    told = "Accuracy is not in the file: measured on the rows it would be a release of its own."
+    return Answer("Utility and accuracy", f"{noise} {told}" if noise else told, PARTLY)
+
+
+def _implementation(guarantee: dict[str, Any]) -> Answer:
+    if guarantee["mode"] == NOT_PRIVATE:
+        drawn = "This model's numbers carry no noise that protects them."
+    else:
+        drawn = "Noise is drawn with whole numbers only, from the operating system's secure generator."
+    return Answer(
+        "Side channels and implementation",
+        f"{drawn} The running time of the fit grows with the number of rows and is not covered; neither is a "
+        "compromised operating system. Model files are not signed: compare the checksum.",
+        PARTLY,
+    )

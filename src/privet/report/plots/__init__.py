@@ -1,0 +1,1 @@
+"""Pictures of a released model, with matplotlib."""

@@ -1,0 +1,171 @@
+"""The density of a minimiser in real arithmetic, written down plainly for tables of a few rows.
+
+theta is the minimiser for exactly one tilt b, so its density is that of b there times the determinant of the Hessian.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import null_space
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, softmax
+
+from privet import Categorical, Numeric, Schema
+from privet.central.weights.policy import Policy, tree_shares
+from privet.central.weights.prior import Prior
+from privet.central.weights.trees import Trees
+from privet.privacy.mechanisms.linear_noise import scales_at_least
+
+ATTRIBUTES = [Numeric("age", 0, 100, bins=2), Categorical("job", ["nurse"]), Categorical("night", [True])]
+# Trees of 3, 2 and 4 leaves in all; the cells of numbers, and those of a pair, are alike.
+GROUPS = {1: [[0]], 2: [[0], [1]], 3: [[0], [1], [2]]}
+PAIR = [[0], [1, 2]]
+
+
+@dataclass(frozen=True)
+class TinyFit:
+    """A fit with Laplace noise at the product's own prices; ``price`` is what one row costs."""
+
+    price: float
+    sizes: np.ndarray
+    scales: np.ndarray
+    precision: np.ndarray
+    offsets: np.ndarray
+    margin: float
+
+    @classmethod
+    def of(cls, n_classes, epsilon, *, groups, lead=-14.0, margin=1.0, kernels=None):
+        """Return the fit in which the last class has a score that is ahead by ``lead``.
+
+        ``kernels`` may be other correlations of each tree's leaves than the prior's own.
+        """
+        policy, trees = setting_of(n_classes, epsilon, groups)
+        curvature, linear = policy.curvature_and_linear(policy.shares.fit)
+        scales = scales_at_least(linear, tree_shares(trees))
+        variances = np.full(trees.n_trees, curvature / trees.n_trees)
+        blocks = Prior.of(trees, policy.cells, variances, curvature=curvature).precisions
+        if kernels is not None:
+            blocks = [np.linalg.inv(v * kernel) for v, kernel in zip(variances, kernels, strict=True)]
+        offsets = lead * np.eye(n_classes)[-1]
+        return cls(
+            policy.shares.fit, trees.sizes, np.repeat(np.array(scales, dtype=float), trees.sizes), joined(blocks),
+            offsets - offsets.mean(), margin,
+        )  # fmt: skip
+
+    @property
+    def n_classes(self):
+        return len(self.offsets)
+
+    @property
+    def shape(self):
+        return len(self.precision), 1 if self.n_classes == 2 else self.n_classes
+
+    @cached_property
+    def basis(self):
+        """The directions in which a leaf's weights are free: all of one, or those that add up to zero."""
+        return np.eye(1) if self.n_classes == 2 else null_space(np.ones((1, self.n_classes)))
+
+    def reached(self, leaves):
+        """Return which of all leaves a row reaches."""
+        return np.eye(len(self.precision))[np.asarray(leaves) + np.cumsum(self.sizes) - self.sizes].sum(axis=0)
+
+    def pull_and_bend(self, weights, reached, label):
+        """Return the first and second derivatives of a row's loss in its scores, margin included."""
+        score = reached @ weights
+        if self.n_classes == 2:
+            sign = 2 * label - 1
+            chance = float(expit(sign * (self.offsets[1] - self.offsets[0] + score[0]) - self.margin))
+            return np.array([-sign * (1 - chance)]), np.array([[chance * (1 - chance)]])
+        own = np.eye(self.n_classes)[label]
+        chances = softmax(self.offsets + score - self.margin * own)
+        return chances - own, np.diag(chances) - np.outer(chances, chances)
+
+    def log_density(self, weights, rows):
+        """Return the logarithm of the density at ``weights``, but for a constant that no row changes."""
+        tilt = -self.precision @ weights
+        hessian = np.kron(self.precision, np.eye(self.basis.shape[1]))
+        for leaves, label in rows:
+            reached = self.reached(leaves)
+            pull, bend = self.pull_and_bend(weights, reached, label)
+            tilt = tilt - np.outer(reached, pull)
+            hessian = hessian + np.kron(np.outer(reached, reached), self.basis.T @ bend @ self.basis)
+        factor = 1 if self.n_classes == 2 else 2
+        return np.linalg.slogdet(hessian)[1] - (np.abs(tilt).sum(axis=1) / (factor * self.scales)).sum()
+
+    def log_ratio(self, weights, rows, row):
+        """Return how many times likelier ``weights`` are with ``row`` than without it, as a logarithm."""
+        return self.log_density(weights, [*rows, row]) - self.log_density(weights, rows)
+
+    def with_noise_halved(self):
+        return replace(self, scales=self.scales / 2)
+
+    def with_curvature(self, factor):
+        return replace(self, precision=self.precision / factor)
+
+    def with_linear_at_the_whole_price(self):
+        """Return the fit whose tilt costs all of the price, as if the determinant cost nothing."""
+        linear = sum(1 / self.scales[start] for start in np.cumsum(self.sizes) - self.sizes)
+        return replace(self, scales=self.scales * linear / self.price)
+
+
+def setting_of(n_classes, epsilon, groups):
+    attributes = sorted({a for own in groups for a in own})
+    schema = Schema([ATTRIBUTES[a] for a in attributes], classes=[f"class {c}" for c in range(n_classes)])
+    return Policy(schema, epsilon, 10**5), Trees.of(groups, schema)
+
+
+def joined(blocks):
+    whole = np.zeros((sum(map(len, blocks)),) * 2)
+    start = 0
+    for block in blocks:
+        whole[start : start + len(block), start : start + len(block)] = block
+        start += len(block)
+    return whole
+
+
+def correlated(size, rng):
+    """Return random correlations."""
+    vectors = rng.normal(size=(size, size))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors @ vectors.T
+
+
+def built_worst_case(fit, rows, row):
+    """Return the largest size of the log ratio along the direction in which the row's class is pulled up.
+
+    There the tilt lies as the row's gradient does, and with no other row the bounds of the proof are met with equality.
+    """
+    leaves, label = row
+    own = np.eye(fit.n_classes)[label] - 1 / fit.n_classes if fit.n_classes > 2 else np.array([2 * label - 1.0])
+    along = np.linalg.solve(fit.precision, np.outer(fit.reached(leaves), own))
+
+    def shown(length):
+        return abs(fit.log_ratio(length * along, rows, row))
+
+    lengths = np.concatenate([-np.geomspace(60, 0.1, 10), np.geomspace(0.1, 200, 50)])
+    best = lengths[int(np.argmax([shown(length) for length in lengths]))]
+    polished = minimize_scalar(
+        lambda length: -shown(length), bounds=sorted([0.85 * best, 1.2 * best]), method="bounded"
+    )
+    return max(shown(best), -polished.fun)
+
+
+def searched(fit, rows, row, rng, *, n_starts, n_polished, n_steps):
+    """Return the largest size of the log ratio over random weights, the best of which are polished."""
+
+    def weights_of(free):
+        return free.reshape(len(fit.precision), -1) @ fit.basis.T
+
+    def minus_shown(free):
+        return -abs(fit.log_ratio(weights_of(free), rows, row))
+
+    root = np.linalg.cholesky(np.linalg.inv(fit.precision))
+    width = fit.basis.shape[1]
+    starts = [
+        (10 ** rng.uniform(-1, 1.5) * root @ rng.laplace(size=(len(root), width))).ravel() for _ in range(n_starts)
+    ]
+    starts.sort(key=minus_shown)
+    options = {"maxfev": n_steps, "xtol": 1e-3}
+    polished = [minimize(minus_shown, start, method="Powell", options=options).fun for start in starts[:n_polished]]
+    return -min(minus_shown(starts[0]), *polished)

@@ -1,0 +1,219 @@
+"""One fit, step by step: what is released, in which order, at which price."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from privet import Categorical, Schema
+from privet.central.weights.fitting import Fitting, balance_scale
+from privet.central.weights.leaf_rows import LeafRows
+from privet.central.weights.link import scores_of
+from privet.central.weights.policy import Overrides, Policy
+from privet.central.weights.released import BALANCE, CHOICES, DIGITS, WEIGHTS, Released
+from privet.central.weights.selection import SENSITIVITY
+from privet.central.weights.trees import Trees
+from privet.counting.rows import MemoryRows
+from privet.privacy.accounting import pure_epsilon
+from privet.privacy.events import DiscreteLaplace, NoNoise, Seeded
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.rng import SeededNoise, SystemNoise
+from tests.central.weights.problems import schema_of
+
+
+def rows_of(n_rows=400, n_classes=2, seed=1):
+    """Return codes of which age tells the class."""
+    rng = np.random.default_rng(seed)
+    codes = np.stack([rng.integers(0, n + 1, n_rows) for n in (4, 3, 2, 2)], axis=1).astype(np.uint8)
+    return MemoryRows(codes, (codes[:, 0] % n_classes).astype(np.uint16))
+
+
+def fitting(epsilon=1.0, *, n_rows=400, declared=None, n_classes=2, max_rows=1, noise=None, delta=0.0, **fixed):
+    declared = n_rows if declared is None else declared
+    policy = Policy(schema_of(n_classes), epsilon / max_rows, declared, Overrides(**fixed))
+    return Fitting(
+        policy, rows_of(n_rows, n_classes), max_rows, epsilon, delta, np.random.default_rng(1), noise or SystemNoise()
+    )
+
+
+def names(own):
+    return [receipt.what for receipt in own.receipts]
+
+
+def test_all_attributes_need_no_choice():
+    own = fitting(2.0)
+    released = own.released()
+    assert names(own) == [BALANCE, WEIGHTS, DIGITS]
+    assert sorted(a for trees in released.trees.attributes for a in trees) == [0, 1, 2, 3]
+    assert released.weights.shape == (released.trees.n_leaves, 1)
+    assert released.balance.shape == (2,)
+
+
+def test_each_choice_has_a_receipt():
+    own = fitting(2.0, n_attributes=3, n_classes=3)
+    released = own.released()
+    assert names(own) == [BALANCE, CHOICES, CHOICES, CHOICES, WEIGHTS, DIGITS]
+    assert sum(map(len, released.trees.attributes)) == 3
+    assert released.weights.shape == (released.trees.n_leaves, 3)
+    assert released.balance.shape == (3,)
+
+
+def test_too_few_rows_release_the_balance_alone_by_what_was_declared():
+    for n_rows, declared in ((400, 15), (3, 15)):
+        own = fitting(1.0, n_rows=n_rows, declared=declared)
+        released = own.released()
+        assert names(own) == [BALANCE]
+        assert own.receipts[0].epsilon == 1.0
+        assert released.trees.n_trees == 0
+    assert names(fitting(1.0, n_rows=3, declared=16)) == []
+    few = fitting(1.0, n_rows=3, declared=16)
+    few.released()
+    assert WEIGHTS in names(few)
+
+
+@pytest.mark.parametrize("max_rows", [1, 3])
+@pytest.mark.parametrize("fixed", [{}, {"n_attributes": 2}, {"n_attributes": 3, "selection_share": 0.5}])
+@pytest.mark.parametrize("epsilon", [0.2, 1 / 3, 2.0, 30.0])
+def test_what_is_paid_adds_up_to_epsilon_and_never_to_more(epsilon, fixed, max_rows):
+    own = fitting(epsilon, max_rows=max_rows, **fixed)
+    own.released()
+    paid = sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts)
+    assert Fraction(epsilon) * (1 - Fraction(1, 10**9)) <= paid <= Fraction(epsilon)
+    assert own.left == 0
+
+
+@pytest.mark.parametrize("declared", [50, 100, 200])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("fixed", [{}, {"n_attributes": 1}])
+def test_the_balance_is_the_count_of_each_class_whatever_was_declared(declared, n_classes, fixed):
+    own = fitting(math.inf, n_rows=100, declared=declared, n_classes=n_classes, **fixed)
+    counts = np.bincount(rows_of(100, n_classes).labels)
+    released = own.released()
+    assert released.balance.tolist() == counts.tolist()
+    assert_allclose(released.class_shares(0.0), counts / 100)
+    assert (released.n_rows, released.about_rows(0.0)) == (declared, 100)
+
+
+@pytest.mark.parametrize("declared", [80, 400_000])
+def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_right_one(declared):
+    # 2,000 rows at epsilon 0.25 are worth 2 of 9 attributes; 80 would be worth one, and 400,000 all of them.
+    schema = Schema([Categorical(f"a{i}", range(3)) for i in range(9)], classes=["no", "yes"])
+    rng = np.random.default_rng(2)
+    rows = MemoryRows(rng.integers(0, 4, (2000, 9)).astype(np.uint8), rng.integers(0, 2, 2000).astype(np.uint16))
+
+    def fit(declared):
+        policy = Policy(schema, 0.25, declared)
+        own = Fitting(policy, rows, 1, 0.25, 0.0, np.random.default_rng(1), SystemNoise())
+        return policy, own.released(), own
+
+    (_, right, _), (policy, wrong, own) = fit(2000), fit(declared)
+    assert policy.n_attributes == {80: 1, 400_000: 9}[declared]
+    assert sum(map(len, wrong.trees.attributes)) == sum(map(len, right.trees.attributes)) == 2
+    assert names(own) == [BALANCE, CHOICES, CHOICES, WEIGHTS, DIGITS]
+    assert_allclose(wrong.variances, right.variances, rtol=0.3)
+    paid = sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts)
+    assert Fraction(0.25) * (1 - Fraction(1, 10**9)) <= paid <= Fraction(0.25)
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_compressed_rows_unpack_to_rows_of_the_same_leaves(merged, monkeypatch):
+    monkeypatch.setattr("privet.central.weights.leaf_rows._MOST_MERGED", 2**26 if merged else 0)
+    schema = Schema([Categorical("a", range(700)), Categorical("b", [5, 9]), Categorical("c", [5, 9])], classes=[5, 9])
+    trees, alone = Trees.of([[1, 2], [0]], schema), Trees.of([[0], [2], [1]], schema)
+    rng = np.random.default_rng(3)
+    codes = np.stack([rng.choice([0, 2, 3, 699, 700], 500), rng.integers(0, 3, 500), rng.integers(0, 3, 500)], axis=1)
+    rows = MemoryRows(codes.astype(np.uint16), rng.integers(0, 2, 500).astype(np.uint16))
+    packed = LeafRows.of(rows, trees, n_classes=2)
+    unpacked = MemoryRows(*packed.unpacked(trees))
+
+    def lines(rows):
+        found = LeafRows.of(rows, alone, n_classes=2)
+        return sorted(map(tuple, np.column_stack([found.leaves, found.labels]).tolist()))
+
+    assert lines(unpacked) == lines(rows)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_without_noise_the_attribute_that_tells_is_chosen(n_classes):
+    own = fitting(math.inf, n_attributes=1, n_classes=n_classes)
+    assert own.released().trees.attributes == ((0,),)
+    assert set(map(type, own.receipts)) == {NoNoise}
+
+
+def test_a_person_of_several_rows_has_noise_for_all_of_them():
+    own = fitting(2.0, max_rows=4, n_attributes=2)
+    own.released()
+    balance, *choices, fit, digits = own.receipts
+    assert balance.sensitivity == 4
+    assert {choice.sensitivity for choice in choices} == {4 * SENSITIVITY}
+    assert fit.rows == 4
+    assert isinstance(digits, DiscreteLaplace)  # what the solver leaves open does not depend on how many rows differ
+
+
+def test_seeded_noise_repeats():
+    one, two = (fitting(1.0, noise=SeededNoise(3)).released() for _ in range(2))
+    assert_array_equal(one.weights, two.weights)
+    own = fitting(1.0, noise=SeededNoise(3))
+    own.released()
+    assert all(isinstance(receipt, Seeded) for receipt in own.receipts)
+
+
+def test_what_is_paid_depends_on_the_rows_by_the_released_balance_alone(monkeypatch):
+    def told(exact, *, what, **options):
+        noisy, receipt = discrete_laplace(exact, what=what, **options)
+        return (np.array([150, 260]) if what == BALANCE else noisy), receipt
+
+    monkeypatch.setattr("privet.central.weights.fitting.discrete_laplace", told)
+
+    def terms(n_rows, declared):
+        own = fitting(1.0, n_rows=n_rows, declared=declared)
+        own.released()
+        return [repr(receipt) for receipt in own.receipts]
+
+    assert terms(0, 400) == terms(1, 400) == terms(400, 400)
+    assert terms(0, 40_000) == terms(400, 40_000)
+
+
+def test_the_scale_of_the_balance_is_found_among_receipts():
+    own = fitting(1.0, noise=SeededNoise(3))
+    own.released()
+    assert balance_scale(own.receipts) == pytest.approx(1 / 0.05)
+    assert balance_scale([NoNoise(BALANCE)]) == 0
+
+
+def released(balance, n_rows=100):
+    return Released.balance_only(Trees.of([], schema_of()), n_rows, np.array(balance))
+
+
+@pytest.mark.parametrize(
+    ("balance", "scale", "shares"),
+    [
+        # One number is the difference of two classes, in files of an earlier privet.
+        ([0], 0.0, [0.5, 0.5]),
+        ([50], 0.0, [0.25, 0.75]),
+        ([-50], 4.0, [0.75, 0.25]),
+        # Beyond the public number of rows: the other class has what noise of this scale leaves uncertain.
+        ([300], 40.0, [20 / 220, 200 / 220]),
+        ([100], 0.0, [1 / 101, 100 / 101]),
+        ([10, 30, 60], 0.0, [0.1, 0.3, 0.6]),
+        ([-5, 30, 60], 20.0, [0.1, 0.3, 0.6]),
+        ([30, 10], 0.0, [0.75, 0.25]),
+        ([-7, 90], 20.0, [0.1, 0.9]),
+    ],
+)
+def test_class_shares_by_hand(balance, scale, shares):
+    assert_allclose(released(balance).class_shares(scale), shares)
+    assert np.isfinite(scores_of(released(balance).class_shares(scale), 1.0)).all()
+
+
+def test_the_declared_number_of_rows_holds_while_noise_explains_the_difference():
+    # Noise of scale 20 in two counts: 2 x (ln 20 / sqrt 2 x 40 + 1), about 171.
+    told = released([450, 550], n_rows=1000)
+    assert told.about_rows(20.0) == 1000
+    assert released([450, 550], n_rows=1165).about_rows(20.0) == 1165
+    assert released([450, 550], n_rows=1180).about_rows(20.0) == 1000
+    assert released([450, 550], n_rows=820).about_rows(20.0) == 1000
+    assert released([-50, -60], n_rows=820).about_rows(20.0) == 1
+    assert released([-50], n_rows=820).about_rows(20.0) == 820

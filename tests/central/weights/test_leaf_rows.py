@@ -1,0 +1,125 @@
+"""Rows as the fit sees them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from privet import Categorical, Schema
+from privet.central.weights.leaf_rows import LeafRows
+from privet.central.weights.trees import Trees
+from privet.counting.rows import FileRows, MemoryRows
+from privet.schema.encoding import Encoder
+from tests.central.weights.problems import GROUPS, problem, random_weights, schema_of
+
+
+def table(n_rows, seed=1):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.uniform(-5, 105, n_rows),
+            "job": rng.choice(["nurse", "clerk", "cook", "judge"], n_rows),
+            "pay": rng.uniform(0, 10, n_rows),
+            "night": rng.choice([False, True], n_rows),
+        }
+    )
+    X.loc[::7, "pay"] = np.nan
+    return X, rng.choice(["no", "yes"], n_rows)
+
+
+def memory_rows(schema, X, y):
+    encoder = Encoder(schema)
+    return MemoryRows(encoder.encode(X), encoder.encode_labels(y))
+
+
+def as_set(rows):
+    """Return how many rows there are of each kind."""
+    times = np.ones(rows.n_lines, dtype=int) if rows.weights is None else rows.weights
+    counted = {}
+    for leaves, label, count in zip(rows.leaves.tolist(), rows.labels.tolist(), times.tolist(), strict=True):
+        counted[(*leaves, label)] = counted.get((*leaves, label), 0) + count
+    return counted
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 200, 5000])
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.csv"])
+def test_a_file_and_a_table_in_memory_have_the_same_rows(tmp_path, monkeypatch, n_rows, name):
+    monkeypatch.setattr("privet.counting.files._BATCH_ROWS", 150)
+    monkeypatch.setattr("privet.counting.files._BLOCK_BYTES", 4_000)
+    schema = schema_of()
+    trees = Trees.of(GROUPS, schema)
+    X, y = table(n_rows)
+    frame, path = X.assign(**{"class": y}), tmp_path / name
+    _ = frame.to_parquet(path) if name.endswith("parquet") else frame.to_csv(path, index=False)
+    memory = LeafRows.of(memory_rows(schema, X, y), trees, n_classes=2)
+    file = LeafRows.of(FileRows(path, Encoder(schema)), trees, n_classes=2)
+    assert memory.exact_size == n_rows
+    for own, other in zip(vars(memory).values(), vars(file).values(), strict=True):
+        assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([2, 1, 1, 5, 3])])
+def test_classes_are_counted_in_stretches_as_they_are_at_once(monkeypatch, weights):
+    rows = LeafRows(np.zeros((5, 1), np.uint8), np.array([1, 2, 1, 0, 2], np.uint8), weights)
+    expected = [1, 2, 2, 0] if weights is None else [5, 3, 4, 0]
+    assert rows.exact_classes(4).tolist() == expected
+    monkeypatch.setattr("privet.central.weights.leaf_rows._STRETCH", 2)
+    assert rows.exact_classes(4).tolist() == expected
+
+
+def test_rows_are_merged_where_four_times_fewer_kinds_are_possible():
+    schema = schema_of()
+    trees = Trees.of(GROUPS, schema)  # 5 x 3 x 12 leaf tuples, 2 classes: 360
+    for n_rows, merges in ((1439, False), (1440, True)):
+        rows = LeafRows.of(memory_rows(schema, *table(n_rows)), trees, n_classes=2)
+        assert (rows.weights is not None) == merges
+        assert rows.exact_size == n_rows
+        assert rows.n_lines <= 360 or not merges
+
+
+def test_merged_rows_are_the_same_rows():
+    schema, (X, y) = schema_of(), table(4000)
+    trees = Trees.of(GROUPS, schema)
+    codes = Encoder(schema).encode(X)
+    merged = LeafRows.of(memory_rows(schema, X, y), trees, n_classes=2)
+    single = LeafRows(trees.leaves(codes), Encoder(schema).encode_labels(y).astype(np.uint8), None)
+    assert merged.n_lines < 400
+    assert as_set(merged) == as_set(single)
+    assert (merged.leaves.dtype, merged.labels.dtype) == (single.leaves.dtype, single.labels.dtype)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_merged_rows_have_the_same_gradient(n_classes):
+    objective = problem(2, n_rows=4000, n_classes=n_classes)
+    merged = replace(objective, rows=objective.rows.merged(objective.trees, n_classes), _bends=[])
+    assert merged.rows.weights is not None
+    weights, direction = random_weights(objective), random_weights(objective, 3)
+    assert_allclose(merged.gradient(weights), objective.gradient(weights), atol=1e-9)
+    assert_allclose(merged.bent(direction), objective.bent(direction), rtol=1e-6, atol=1e-4)
+
+
+def test_many_trees_do_not_wrap_around_to_a_small_domain():
+    schema = Schema([Categorical(f"a{j}", range(15)) for j in range(16)], classes=[5, 9])  # 16**16 is 0 in 64 bits
+    trees = Trees.of([[j] for j in range(16)], schema)
+    rng = np.random.default_rng(0)
+    rows = MemoryRows(rng.integers(0, 16, (1000, 16)).astype(np.uint8), rng.integers(0, 2, 1000).astype(np.uint16))
+    assert LeafRows.of(rows, trees, n_classes=2).weights is None
+
+
+@pytest.mark.parametrize(("n_classes", "dtype"), [(256, np.uint8), (257, np.uint16)])
+def test_labels_take_a_byte_where_they_fit(n_classes, dtype):
+    schema = Schema([Categorical("a", [1, 2])], classes=range(n_classes))
+    rows = MemoryRows(np.zeros((2, 1), dtype=np.uint8), np.array([0, n_classes - 1], dtype=np.uint16))
+    leaf_rows = LeafRows.of(rows, Trees.of([[0]], schema), n_classes=n_classes)
+    assert leaf_rows.labels.dtype == dtype
+    assert leaf_rows.labels.tolist() == [0, n_classes - 1]
+
+
+def test_a_sample_is_evenly_spaced_and_counts_for_the_lines_it_stands_for():
+    rows = LeafRows(np.zeros((9, 1), np.uint8), np.arange(9, dtype=np.uint8), np.arange(1, 10))
+    sample = rows.sample(3)
+    assert sample.labels.tolist() == [0, 3, 6]
+    assert sample.weights.tolist() == [3, 12, 21]
+    assert rows.sample(5) is rows

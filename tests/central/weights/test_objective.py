@@ -1,0 +1,79 @@
+"""The objective's derivatives are those of the plainly written one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.central.weights.problems import plain_precision, plain_value, problem, random_weights
+
+CASES = [(c, weighted) for c in (2, 3, 5) for weighted in (False, True)]
+
+
+def slope(objective, weights, direction, step=1e-4):
+    """Return the derivative along ``direction``, from values at four places."""
+    at = [plain_value(objective, weights + k * step * direction) for k in (-2, -1, 1, 2)]
+    return (at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * step)
+
+
+@pytest.mark.parametrize(("n_classes", "weighted"), CASES)
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_the_gradient_is_that_of_the_plain_objective(n_classes, weighted, margin):
+    objective = problem(3, n_classes=n_classes, weighted=weighted, margin=margin)
+    weights = random_weights(objective)
+    gradient = objective.gradient(weights)
+    for seed in range(5):
+        direction = random_weights(objective, seed)
+        assert (gradient * direction).sum() == pytest.approx(slope(objective, weights, direction), rel=1e-7, abs=1e-6)
+
+
+@pytest.mark.parametrize(("n_classes", "weighted"), CASES)
+def test_products_with_the_hessian_are_differences_of_gradients(n_classes, weighted):
+    objective = problem(4, n_classes=n_classes, weighted=weighted)
+    weights, direction = random_weights(objective), random_weights(objective, 9)
+    ahead, behind = (objective.gradient(weights + step * direction) for step in (1e-5, -1e-5))
+    objective.gradient(weights)
+    # The bends are kept as float32.
+    assert_allclose(objective.bent(direction), (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-4)
+
+
+def test_the_hessian_is_that_of_the_last_gradient():
+    objective = problem(4)
+    weights, direction = random_weights(objective), random_weights(objective, 1)
+    objective.gradient(weights)
+    here = objective.bent(direction)
+    objective.gradient(weights + 5)
+    assert not np.allclose(objective.bent(direction), here)
+
+
+@pytest.mark.parametrize(("n_classes", "weighted"), CASES)
+def test_threads_change_nothing_and_blocks_no_more_than_rounding(monkeypatch, n_classes, weighted):
+    def results(n_threads):
+        objective = problem(5, n_classes=n_classes, weighted=weighted, n_threads=n_threads)
+        weights, direction = random_weights(objective), random_weights(objective, 2)
+        return objective.gradient(weights), objective.bent(direction), objective.bends
+
+    whole = results(1)
+    monkeypatch.setattr("privet.central.weights.objective._BLOCK_LINES", 7)
+    one, three = results(1), results(3)
+    for of_whole, of_one, of_three in zip(whole, one, three, strict=True):
+        assert_array_equal(of_three, of_one)
+        assert_allclose(of_one, of_whole, atol=1e-11)
+
+
+def test_a_gradient_is_measured_in_the_prior_covariance():
+    objective = problem(6, n_classes=3)
+    gradient = objective.gradient(random_weights(objective))
+    squares = (gradient * np.linalg.solve(plain_precision(objective), gradient)).sum()
+    assert objective.size_of(gradient) == pytest.approx(np.sqrt(squares), rel=1e-5)
+
+
+def test_a_sample_stands_for_all_rows():
+    objective = problem(7, n_rows=900)
+    assert objective.sampled(500) is objective
+    sample = objective.sampled(100)
+    assert sample.rows.n_lines == 100
+    assert sample.rows.exact_size == 900
+    whole = replace(objective, rows=replace(objective.rows, weights=np.full(900, 1)), _bends=[])
+    assert whole.sampled(100).rows.exact_size == 900

@@ -1,0 +1,223 @@
+"""What the recommended forest decides from public quantities."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from privet import Categorical, Numeric, Schema
+from privet.central.weights.policy import MOST_LEAVES, MOST_WEIGHTS, Overrides, Policy, tree_shares
+from privet.central.weights.trees import Trees
+from privet.privacy.mechanisms.objective_perturbation import pure_price
+from tests.central.weights.problems import GROUPS, schema_of
+
+TEN = Schema([Numeric(f"x{j}", 0, 1) for j in range(10)], classes=["no", "yes"])
+THREE_CLASSES = Schema([Numeric(f"x{j}", 0, 1) for j in range(10)], classes=[5, 7, 9])
+EPSILONS = [1e-4, 1e-3, 0.1, 1 / 3, 0.7, 1.0, 7 / 3, math.pi, 10.0, 123.456, 1e6]
+
+
+def policy(n_rows, epsilon, schema=TEN, **fixed):
+    return Policy(schema, epsilon, n_rows, Overrides(**fixed))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "epsilon", "only_balance"),
+    [(16, 1.0, False), (15, 1.0, True), (159, 0.1, True), (160, 0.1, False), (10**9, 9e-5, True), (1, math.inf, False)],
+)
+def test_below_sixteen_rows_times_epsilon_only_the_balance_is_released(n_rows, epsilon, only_balance):
+    assert policy(n_rows, epsilon).only_balance == only_balance
+
+
+@pytest.mark.parametrize(
+    ("worth", "kept"),
+    [(0, 1), (250, 1), (374, 1), (376, 2), (1000, 4), (1124, 4), (1126, 10), (2500, 10), (10**6, 10)],
+)
+def test_an_attribute_is_kept_for_250_rows_and_half_of_them_mean_all(worth, kept):
+    assert policy(max(1, worth), 1.0).n_attributes == kept
+    assert policy(10 * max(1, worth), 0.1).n_attributes == kept
+    assert policy(max(1, worth), 1.0).chooses == (kept < 10)
+
+
+def test_bins_by_hand():
+    # One attribute: 300 / 30; four: 1000 / (20 x 4) = 12.5; all ten: 1200 / 200; a large table: no more than 16.
+    assert policy(300, 1.0).n_bins == 10
+    assert policy(1000, 1.0).n_bins == 12
+    assert policy(1200, 1.0).n_bins == 6
+    assert policy(10**6, 1.0).n_bins == 16
+    assert policy(20, 1.0).n_bins == 2
+    # With more classes a row counts half.
+    assert policy(300, 1.0, THREE_CLASSES).n_bins == 5
+    assert policy(300, 1.0, n_bins=37).n_bins == 37
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "epsilon", "balance"), [(8, 1.0, 0.2), (40, 1.0, 0.2), (80, 1.0, 0.1), (160, 1.0, 0.05), (10**6, 2, 0.1)]
+)
+def test_the_balance_costs_eight_rows_within_bounds(n_rows, epsilon, balance):
+    assert policy(n_rows, epsilon).shares.balance == pytest.approx(balance)
+
+
+def test_shares_by_hand():
+    # 300 rows keep one attribute of ten: .35; four of ten: .2; all: nothing. The last digits have a hundredth.
+    one = policy(300, 1.0).shares
+    assert (one.balance, one.selection, one.release) == pytest.approx((0.05, 0.35, 0.01))
+    assert one.fit == pytest.approx(0.59)
+    assert policy(1000, 1.0).shares.selection == pytest.approx(0.2)
+    everything = policy(10**5, 1.0).shares
+    assert (everything.selection, everything.fit) == (0.0, pytest.approx(0.94))
+
+
+FIXED = [
+    {}, {"balance_share": 0.5}, {"balance_share": 0.01}, {"selection_share": 0.5, "n_attributes": 3},
+    {"selection_share": 0.5, "balance_share": 0.5, "n_attributes": 9}, {"n_attributes": 1}, {"n_attributes": 99},
+    {"selection_share": 0.01, "n_attributes": 2},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fixed", FIXED)
+@pytest.mark.parametrize("n_rows", [1, 50, 1000, 10**7])
+def test_shares_add_up_to_epsilon_and_never_to_more(n_rows, fixed):
+    others = np.random.default_rng(n_rows).uniform(1e-4, 20, 40).tolist()
+    for epsilon in [*EPSILONS, *others]:
+        shares = policy(n_rows, epsilon, **fixed).shares
+        parts = [Fraction(part) for part in vars(shares).values()]
+        assert all(part >= 0 for part in parts)
+        assert shares.fit > 0
+        assert sum(parts) <= Fraction(epsilon)
+        assert sum(parts) >= Fraction(epsilon) * (1 - Fraction(1, 2**50))
+
+
+def test_fixed_shares_are_honoured():
+    shares = policy(1000, 2.0, balance_share=0.3, selection_share=0.4, n_attributes=3).shares
+    assert (shares.balance, shares.selection) == pytest.approx((0.6, 0.8))
+    # What is left after both has a tenth of itself for the fit at least.
+    shares = policy(1000, 1.0, balance_share=0.5, selection_share=0.5, n_attributes=3).shares
+    assert shares.selection == pytest.approx(0.9 * 0.49)
+    assert policy(1000, 1.0, n_attributes=99).n_attributes == 10
+
+
+def test_without_an_end_to_epsilon_all_shares_have_none():
+    shares = policy(100, math.inf).shares
+    assert set(vars(shares).values()) == {math.inf}
+    assert policy(100, math.inf).n_attributes == 10
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 20])
+def test_curvature_and_linear_cost_the_fit_and_hardly_less(epsilon, n_classes):
+    schema = Schema([Categorical("a", [1, 2])], classes=range(n_classes))
+    fit = policy(10**5, epsilon, schema).shares.fit
+    curvature, linear = policy(10**5, epsilon, schema).curvature_and_linear(fit)
+    assert 0 < linear <= fit
+    assert pure_price(linear, curvature, n_classes) <= fit
+    if epsilon < 600:  # beyond that the determinant has more room than it can use
+        assert pure_price(linear, curvature, n_classes) >= fit * (1 - 1e-6)
+
+
+def test_two_classes_have_a_curvature_of_the_fit_times_epsilon_from_one_to_two():
+    for epsilon, factor in ((0.3, 1), (1.0, 1), (1.5, 1.5), (8.0, 2)):
+        assert policy(10**5, epsilon).curvature_and_linear(0.2)[0] == pytest.approx(0.2 * factor)
+    # Up to the fit itself the determinant is free.
+    assert policy(10**5, 0.5).curvature_and_linear(0.4)[1] == pytest.approx(0.4, rel=1e-6)
+
+
+def test_trees_have_one_number_each_and_groups_of_categorical_attributes():
+    names = [Categorical(f"c{j}", [1, 2]) for j in range(5)]
+    schema = Schema([Numeric("x", 0, 1), *names, Numeric("z", 0, 1)], classes=[5, 9])
+    trees = policy(10**6, 1.0, schema).trees(list(range(7)), np.random.default_rng(3))
+    assert trees.attributes[:2] == ((0,), (6,))
+    assert sorted(map(len, trees.attributes[2:])) == [2, 3]
+    assert sorted(a for own in trees.attributes for a in own) == list(range(7))
+    other = policy(10**6, 1.0, schema).trees(list(range(7)), np.random.default_rng(4))
+    assert other.attributes != trees.attributes
+    few = policy(100, 1.0, schema).trees(list(range(7)), np.random.default_rng(3))
+    assert all(len(own) == 1 for own in few.attributes)
+
+
+def test_groups_leave_ten_times_more_rows_than_noise_in_a_leaf():
+    # 4 attributes of 4 cells: in pairs 2 trees, noise sqrt(2) 2 / (.87 fit); in threes as many.
+    schema = Schema([Categorical(f"c{j}", [1, 2, 3]) for j in range(4)], classes=["no", "yes"])
+
+    def largest(n_rows):
+        return max(map(len, policy(n_rows, 1.0, schema).trees(list(range(4)), np.random.default_rng(0)).attributes))
+
+    noise = math.sqrt(2) * 2 / (policy(10**4, 1.0, schema).shares.fit * 0.8)
+    assert largest(math.floor(10 * noise * 16) - 1) == 1
+    assert largest(math.ceil(10 * noise * 16) + 1) == 2
+    assert largest(math.floor(10 * noise * 64) - 1) == 2
+    assert largest(math.ceil(10 * noise * 64) + 1) == 3
+
+
+def test_a_fixed_group_is_smaller_where_its_leaves_are_too_many():
+    small = Schema([Categorical(f"c{j}", range(9)) for j in range(6)], classes=[5, 9])
+    wide = Schema([Categorical(f"c{j}", range(50)) for j in range(6)], classes=[5, 9])
+    coins = np.random.default_rng(1)
+    assert {len(own) for own in policy(50, 1.0, small, group_size=3).trees(list(range(6)), coins).attributes} == {3}
+    # 51**3 leaves are too many, 51**2 three times too; one by one they have room.
+    assert {len(own) for own in policy(50, 1.0, wide, group_size=3).trees(list(range(6)), coins).attributes} == {1}
+
+
+@pytest.mark.parametrize("fixed", [{}, {"n_attributes": 200}, {"n_bins": 64}, {"group_size": 3}])
+@pytest.mark.parametrize("n_classes", [2, 5, 100])
+def test_there_are_never_more_weights_than_there_is_room_for(n_classes, fixed):
+    numbers = [Numeric(f"x{j}", -1, 1) for j in range(150)]
+    schema = Schema([*numbers, *(Categorical(f"c{j}", range(100)) for j in range(50))], classes=range(n_classes))
+    own = policy(10**7, 1.0, schema, **fixed)
+    kept = sorted(range(200), key=lambda a: -own.cells.attributes[a].n_values)[: own.n_attributes]
+    trees = own.trees(sorted(kept), np.random.default_rng(0))
+    assert trees.n_leaves <= MOST_LEAVES
+    assert trees.n_leaves * own.n_columns <= MOST_WEIGHTS
+
+
+def test_tree_shares_add_up_to_one_exactly_and_grow_with_leaves_up_to_eight():
+    trees = Trees.of(GROUPS, schema_of())  # 5, 3 and 12 leaves
+    shares = tree_shares(trees)
+    assert sum(shares) == 1
+    roots = np.sqrt([5, 3, 8])
+    assert_allclose([float(share) for share in shares], roots / roots.sum())
+
+
+def test_prior_variances_by_hand():
+    trees = Trees.of(GROUPS, schema_of())
+    even, noise = np.array([0.5, 0.5]), np.array([0.0, 10.0, 10.0])
+    # 2 / (1 + sd^2 / (n / 4 / min(leaves, 8) + 1)), at most a third of the curvature.
+    variances = policy(800, 1.0, schema_of()).prior_variances(trees, noise, even, 30.0)
+    assert_allclose(variances, [2.0, 2 / (1 + 100 / (200 / 3 + 1)), 2 / (1 + 100 / 26)])
+    assert_allclose(policy(800, 1.0, schema_of()).prior_variances(trees, noise, even, 0.3), [0.1, 0.1, 0.1])
+    fixed = policy(800, 1.0, schema_of(), prior_variance=50.0).prior_variances(trees, noise, even, math.inf)
+    assert fixed[0] == 50.0
+
+
+def test_a_rare_class_pulls_as_if_it_had_a_twentieth():
+    trees, rare = Trees.of(GROUPS, schema_of()), np.array([0.999, 0.001])
+    variances = policy(800, 1.0, schema_of()).prior_variances(trees, np.full(3, 10.0), rare, math.inf)
+    assert variances[0] == pytest.approx(2 / (1 + 100 / (800 * 0.05 / 5 + 1)))
+
+
+@pytest.mark.parametrize("epsilon", [math.inf, 1e300, 1e308])
+def test_a_boundless_epsilon_keeps_as_many_attributes_as_there_is_room_for(epsilon):
+    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(300)], classes=["no", "yes"])
+    own = policy(1000, epsilon, wide)
+    assert own.chooses
+    assert own.n_attributes == MOST_LEAVES // 34  # a number has up to 2 x 16 cells, one more at zero, and one missing
+
+
+@pytest.mark.parametrize(("declared", "found"), [(100, 4000), (4000, 100), (10**6, 1)])
+def test_a_policy_for_other_rows_keeps_its_cells_and_the_price_of_the_balance(declared, found):
+    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(30)], classes=["no", "yes"])
+    first = policy(declared, 1.0, wide)
+    better = first.counted(found)
+    assert better.n_rows == found
+    assert (better.n_bins, better.cells) == (first.n_bins, first.cells)
+    assert better.shares.balance == pytest.approx(first.shares.balance, rel=1e-12)
+    assert better.n_attributes == policy(found, 1.0, wide).n_attributes
+    assert first.counted(declared) is first
+
+
+def test_a_policy_stays_where_other_rows_ask_for_choices_too_small_to_draw():
+    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(90)], classes=["no", "yes"])
+    first = policy(10**6, 2.0**-10, wide, selection_share=0.01)
+    assert first.counted(10**7) is first
+    assert first.counted(2 * 10**5) is not first

@@ -1,0 +1,90 @@
+"""The solver ends at the minimiser."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+
+from privet.central.weights import preconditioner, solver
+from privet.central.weights.solver import approximate_minimiser, newton_step
+from tests.central.weights.problems import plain_value, problem, random_weights
+
+TOLERANCE = 1e-9
+
+
+def solved(objective):
+    weights, _ = approximate_minimiser(objective, tolerance=TOLERANCE)
+    return weights
+
+
+def largest_gradient(objective, weights):
+    return np.abs(objective.gradient(weights)).max()
+
+
+@pytest.mark.parametrize(("n_classes", "weighted"), [(2, False), (2, True), (3, False), (5, True)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_it_reaches_the_minimiser_that_scipy_finds(seed, n_classes, weighted):
+    objective = problem(seed, n_classes=n_classes, weighted=weighted)
+    best = minimize(
+        lambda flat: plain_value(objective, flat.reshape(objective.shape)),
+        np.zeros(objective.tilt.size),
+        jac=lambda flat: objective.gradient(flat.reshape(objective.shape)).ravel(),
+        method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 2000},
+    )  # fmt: skip
+    weights = solved(objective)
+    assert plain_value(objective, weights) <= best.fun + 1e-10
+    assert_allclose(weights, best.x.reshape(objective.shape), atol=1e-5)
+    assert largest_gradient(objective, weights) <= TOLERANCE
+
+
+CASES = {
+    "separable": {"variance": 100.0, "tilt": 0.0, "n_rows": 200},
+    "one class only": {"labels": 1, "variance": 2.0},
+    "the other class only": {"labels": 0, "variance": 2.0},
+    "no rows": {"n_rows": 0},
+    "one row": {"n_rows": 1},
+    "heavy tilt": {"tilt": 100.0},
+    "huge tilt": {"tilt": 1e5, "variance": 1e-4},
+    "huge tilt and a wide prior": {"tilt": 1e4, "variance": 2.0},
+    "no tilt": {"tilt": 0.0},
+    "many rows each": {"weighted": True, "n_rows": 500, "variance": 50.0},
+    "two threads": {"n_threads": 2},
+    "two threads and counts": {"n_threads": 2, "weighted": True},
+}
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("case", CASES)
+def test_it_converges_from_anywhere(case, n_classes):
+    objective = problem(2, n_classes=n_classes, **CASES[case])
+    weights = solved(objective)
+    # Floats tell gradients apart down to a share of the tilt.
+    floor = 1e-12 * max(1.0, float(np.abs(objective.tilt).max()), float(np.abs(weights).max()))
+    assert largest_gradient(objective, weights) <= max(TOLERANCE, floor)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_it_converges_where_weights_are_too_many_for_one_matrix(monkeypatch, n_classes):
+    monkeypatch.setattr(preconditioner, "_MOST_DENSE", 8)
+    objective = problem(2, n_classes=n_classes, n_rows=300, variance=5.0)
+    assert largest_gradient(objective, solved(objective)) <= TOLERANCE
+
+
+def test_samples_only_say_where_to_begin(monkeypatch):
+    monkeypatch.setattr(solver, "_FEW_LINES", (50, 200))
+    monkeypatch.setattr(preconditioner, "_LEAST_SAMPLE", 50)
+    objective = problem(3, n_rows=2000)
+    assert objective.sampled(50) is not objective
+    assert largest_gradient(objective, solved(objective)) <= TOLERANCE
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_newton_step_leaves_no_more_than_wanted(n_classes):
+    objective = problem(4, n_classes=n_classes)
+    weights = random_weights(objective)
+    gradient = objective.gradient(weights)
+    for wanted in (0.5, 1e-2, 1e-6):
+        step, n_steps = newton_step(objective, gradient, lambda residual: residual, wanted=wanted)
+        left = objective.size_of(gradient + objective.bent(step))
+        assert left <= 1.01 * wanted * objective.size_of(gradient)
+        assert n_steps >= 1
