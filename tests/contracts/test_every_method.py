@@ -114,7 +114,7 @@ def entropy_or(method, schema):
 
 def test_what_is_paid_does_not_depend_on_the_rows(method):
     X, y = table()
-    # The recommended forest goes on as its released class counts tell, of which tests/central/weights/test_fitting.py has more.
+    # The recommended forest goes on as its released class counts tell: tests/central/weights/test_fitting.py has more.
     last = 1 if method().method == "private-forest" else None
     paid = [terms(method(epsilon=0.9).fit(X[:n], y[:n]))[:last] for n in (0, 1, 800)]
     one_class = terms(method(epsilon=0.9).fit(X, np.full(800, "no")))[:last]
