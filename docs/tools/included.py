@@ -17,12 +17,16 @@ BENCHMARKS = {
 # Where arguments are, in the order in which a reader meets them.
 ARGUMENT_FOLDERS = {
     "central": "Estimators of a trusted curator",
-    "local": "Records that are disturbed before they leave",
+    "central/updates": "New rows, batch by batch",
+    "local/channels": "Records that are disturbed before they leave",
+    "local/reconstruction": "Trees from reconstructed distributions",
+    "local/response_forest": "Forests from random responses",
     "partitioned": "Several parties",
+    "partitioned/secure": "A sum that opens as a whole",
     "privacy/mechanisms": "Mechanisms",
     "privacy/ledger": "The ledger",
     "attack": "Attacks",
-    "counting": "Counting",
+    "counting/engines": "Counting",
     "export": "Exports",
 }
 

@@ -24,11 +24,11 @@ _HOMES = {
     "PublicKey": "keys",
     "Release": "release",
     "Roster": "roster",
-    "SecureSumForest": "secure_sum",
+    "SecureSumForest": "secure.secure_sum",
     "SplitStructure": "split_structure",
     "Structure": "structure",
-    "SumParty": "secure_round",
-    "Terms": "sum_terms",
+    "SumParty": "secure.secure_round",
+    "Terms": "secure.sum_terms",
     "VerticalForest": "vertical",
 }
 
