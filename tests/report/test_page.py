@@ -13,7 +13,7 @@ from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 from privet.errors import ParameterError
 from privet.registry import METHODS
 from privet.report import write_report
-from privet.report.page import tree_data
+from privet.report.page import trees
 from privet.report.page.count_findings import strongest_rules
 from privet.tree.rules import RuleTable
 from tests.report.forests import cells_tree
@@ -95,7 +95,7 @@ def test_hostile_names_reach_the_script_as_text():
 
 def test_a_page_that_holds_not_all_nodes_says_so(monkeypatch):
     assert "The rest is in the model file" not in page_of(exact())
-    monkeypatch.setattr(tree_data, "MAX_NODES", 10)
+    monkeypatch.setattr(trees, "MAX_NODES", 10)
     told = Elements(page_of(exact())).text
     assert f"holds 10 of the forest's {exact().forest_.n_nodes:,} nodes" in told
 

@@ -12,7 +12,7 @@ _FIRST_NUMBER = 3
 
 def print_channel(guarantee: "LocalGuarantee") -> None:
     """Print one line a field."""
-    from privet.report.page.local_promise import all_fields
+    from privet.report.page.local import all_fields
 
     cells = [_cells(told) for told in all_fields(guarantee.to_json())]
     headings = ["field", "what happens", "how strongly", "95 % width", "of the range", "local epsilon"]
@@ -23,8 +23,8 @@ def print_channel(guarantee: "LocalGuarantee") -> None:
 
 
 def _cells(told: dict[str, Any]) -> tuple[str, ...]:
-    from privet.report.page.local_promise import IN_WORDS, strength
-    from privet.report.page.markup import number
+    from privet.report.page.formats import number
+    from privet.report.page.local import IN_WORDS, strength
 
     width, share = told.get("width_at_95%"), told.get("privacy_at_95%")
     return (

@@ -73,7 +73,7 @@ def _print_measure(name: str, found: "Measures", sentence: str) -> None:
 
 def _of_fields(name: str, found: "Measures") -> tuple[list[str], list[list[str]]]:
     """Return the headings and lines of one measure, of the fields that have it."""
-    from privet.report.page.markup import number
+    from privet.report.page.formats import number
 
     told = [(part, part.to_json()[name]) for part in found.fields if part.to_json()[name] is not None]
     if name == "local_epsilon":
@@ -92,7 +92,7 @@ def _of_fields(name: str, found: "Measures") -> tuple[list[str], list[list[str]]
 
 
 def _width(interval: dict[str, float]) -> str:
-    from privet.report.page.markup import number
+    from privet.report.page.formats import number
 
     return f"{number(interval['width'])} ({100 * interval['share']:.0f} %)"
 

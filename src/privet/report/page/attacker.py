@@ -6,9 +6,9 @@ from typing import Any
 from privet.privacy.guarantee import PAPER
 from privet.privacy.unit import ROW
 from privet.report.page import wording
-from privet.report.page.drawing import belief_band, detection_curve, hundred_guesses
-from privet.report.page.markup import sentence, table, text
+from privet.report.page.formats import sentence, table, text
 from privet.report.page.odds import MEANINGLESS, number_up, of_hundred, percent_down, percent_up
+from privet.report.page.pictures import belief_band, detection_curve, hundred_guesses
 
 _TITLE = "What an attacker can gain"
 

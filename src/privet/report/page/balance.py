@@ -6,7 +6,7 @@ from typing import Any
 from privet.privacy.unit import ROW
 from privet.report.page import wording
 from privet.report.page.counts import NOT_TOLD_APART
-from privet.report.page.markup import bar, number, percent, table, text
+from privet.report.page.formats import bar, number, percent, table, text
 from privet.report.page.odds import percent_down, percent_up
 
 _MOST_BARS = 40

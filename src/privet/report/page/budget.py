@@ -7,7 +7,7 @@ from privet.checks import counted
 from privet.errors import LedgerError
 from privet.privacy.guarantee import left_over
 from privet.privacy.ledger.account import accounts
-from privet.report.page.markup import exact, pairs, text
+from privet.report.page.formats import exact, pairs, text
 
 
 def budget_facts(ledger: str | Path, model_checksum: str) -> dict[str, Any]:

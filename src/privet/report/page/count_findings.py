@@ -8,10 +8,10 @@ import numpy as np
 from privet.report.page import counts
 from privet.report.page.balance import balance_section, interval
 from privet.report.page.counts import counted_by_leaves, shares
-from privet.report.page.markup import class_key, number, percent, stacked_bar, table, text
+from privet.report.page.formats import class_key, number, percent, stacked_bar, table, text
 from privet.report.page.noise import noise_section
 from privet.report.page.receipts import batch_epsilons
-from privet.report.page.tree_data import ShownTrees, shown_trees, tree_data
+from privet.report.page.trees import ShownTrees, shown_trees, tree_data
 from privet.tree.intervals import reach, stands_out
 from privet.tree.rules import Rule, RuleTable
 from privet.tree.vote import class_shares

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.report.page.markup import number
+from privet.report.page.formats import number
 from privet.tree.intervals import RELIABLE, reach, stands_out
 
 # In standard deviations of noise, and in rows where there is none.

@@ -1,6 +1,6 @@
 """The schema as the officer has to vouch for it: what was declared public about each attribute."""
 
-from privet.report.page.markup import number, table, text
+from privet.report.page.formats import number, table, text
 from privet.schema import Attribute, Numeric, Schema
 
 _MOST_SHOWN = 600

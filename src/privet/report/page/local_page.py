@@ -7,10 +7,10 @@ from privet.privacy.guarantee import NOT_PRIVATE, SOUND
 from privet.report.page.balance import importance_bars
 from privet.report.page.count_findings import strongest_rules, trees_section
 from privet.report.page.domains import domains_section
-from privet.report.page.local_promise import channel_section, local_guarantee_section, local_opening
-from privet.report.page.markup import number, percent, sentence, table, text
+from privet.report.page.formats import number, percent, sentence, table, text
+from privet.report.page.local import channel_section, local_guarantee_section, local_opening
 from privet.report.page.odds import number_up, of_hundred
-from privet.report.page.tree_data import shown_trees, tree_data
+from privet.report.page.trees import shown_trees, tree_data
 from privet.tree.rules import RuleTable
 
 _TITLE = "What an attacker can gain"

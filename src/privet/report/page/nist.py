@@ -10,7 +10,7 @@ from typing import Any
 from privet.checks import counted
 from privet.privacy.guarantee import NOT_PRIVATE, PAPER
 from privet.report.page import wording
-from privet.report.page.markup import exact
+from privet.report.page.formats import exact
 from privet.report.page.receipts import Receipt
 
 MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"

@@ -5,8 +5,8 @@ from typing import Any
 
 from privet.report.page import wording
 from privet.report.page.counts import Bin
-from privet.report.page.drawing import growth_curve, support_histogram
-from privet.report.page.markup import exact, number, percent
+from privet.report.page.formats import exact, number, percent
+from privet.report.page.pictures import growth_curve, support_histogram
 from privet.tree.intervals import RELIABLE
 
 

@@ -20,9 +20,9 @@ from privet.report.page.budget import budget_facts, budget_section
 from privet.report.page.domains import domains_section
 from privet.report.page.facts import facts
 from privet.report.page.findings import findings_of
+from privet.report.page.formats import embedded_json, sentence, table, text
 from privet.report.page.local_facts import local_facts
 from privet.report.page.local_page import local_sections
-from privet.report.page.markup import embedded_json, sentence, table, text
 from privet.report.page.receipts import folded
 
 
@@ -79,7 +79,7 @@ def page(model: Any, told: dict[str, Any]) -> str:
     sections, data = local_sections(model, told) if is_local else _central_sections(model, told)
     sections.append(_sign_off(told))
     title = f"Privacy report: {told['file']}" if told["file"] else "Privacy report"
-    return Template(_static("report.html")).substitute(
+    return Template(_static("page.html")).substitute(
         policy=_policy(style, script),
         title=sentence(title),
         style=style,
@@ -106,7 +106,7 @@ def _central_sections(model: Any, told: dict[str, Any]) -> tuple[list[str], dict
 
 
 def _static(name: str) -> str:
-    return files("privet.report.page").joinpath(name).read_text(encoding="utf-8")
+    return files("privet.report.page").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND
 from privet.privacy.unit import ROW
 from privet.report.page import wording
-from privet.report.page.markup import exact, listed, number, pairs, sentence, table, text
+from privet.report.page.formats import exact, listed, number, pairs, sentence, table, text
 from privet.report.page.odds import epsilon_up, of_hundred
 from privet.report.page.receipts import Receipt
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.report.page.effects import BAND, Effect, borders, places
-from privet.report.page.markup import number, shown
+from privet.report.page.formats import number, shown
 from privet.schema import Numeric
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from privet.checks import counted
 from privet.report.page.effects import BAND, Effect, is_stretched, score_of
-from privet.report.page.markup import class_key, number, percent, shown, table, text
+from privet.report.page.formats import class_key, number, percent, shown, table, text
 from privet.report.page.shape_drawing import MOST_BARS, MOST_ON_A_SIDE, category_shape, number_shape, pair_map
 
 if TYPE_CHECKING:

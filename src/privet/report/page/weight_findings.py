@@ -7,7 +7,7 @@ from privet.report.page import weights
 from privet.report.page.balance import balance_section
 from privet.report.page.counts import not_told_apart, ranked_importances
 from privet.report.page.effects import TIMES, effects_of
-from privet.report.page.markup import number, percent, table, text
+from privet.report.page.formats import number, percent, table, text
 from privet.report.page.shapes import shapes_section
 from privet.tree.intervals import RELIABLE
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from privet.errors import DataError, ParameterError
 from privet.local.channels.answer_checks import codes_of
 from privet.local.reconstruction.reconstruct import Reconstruction
-from privet.report.page.markup import number
+from privet.report.page.formats import number
 from privet.report.plots.plot import class_colour, new_axes, short
 from privet.schema.encoding import numbers_of
 from privet.tree.conditions import quoted

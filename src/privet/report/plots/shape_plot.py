@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.report.page.effects import BAND, Effect, borders, effects_of, places, score_of
-from privet.report.page.markup import number
+from privet.report.page.formats import number
 from privet.report.plots.plot import class_colour, short
 from privet.schema import Label, Numeric
 

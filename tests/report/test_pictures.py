@@ -7,7 +7,7 @@ from xml.dom import minidom
 import pytest
 
 from privet.report.page.counts import Bin
-from privet.report.page.drawing import belief_band, detection_curve, growth_curve, hundred_guesses, support_histogram
+from privet.report.page.pictures import belief_band, detection_curve, growth_curve, hundred_guesses, support_histogram
 
 LN_3 = math.log(3)
 # Where the unit square of the two curves lies in its picture.

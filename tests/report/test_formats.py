@@ -2,7 +2,7 @@
 
 import json
 
-from privet.report.page.markup import bar, embedded_json, shown, stacked_bar, text
+from privet.report.page.formats import bar, embedded_json, shown, stacked_bar, text
 
 
 def test_markup_in_a_name_is_shown_and_not_obeyed():

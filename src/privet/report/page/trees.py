@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.report.page.counts import counted_by_leaves
-from privet.report.page.markup import shown
+from privet.report.page.formats import shown
 from privet.tree.conditions import Paths
 from privet.tree.forest import LEAF, Forest
 from privet.tree.intervals import DEVIATIONS, RELIABLE

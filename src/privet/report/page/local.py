@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, rounded_up
-from privet.report.page.markup import listed, number, pairs, percent, sentence, table, text
+from privet.report.page.formats import listed, number, pairs, percent, sentence, table, text
 from privet.report.page.odds import epsilon_up, of_hundred
 
 _CONFIDENCES = ("50%", "95%", "99.9%")

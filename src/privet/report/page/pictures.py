@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from privet.report.page.counts import Bin
-from privet.report.page.markup import number, percent
+from privet.report.page.formats import number, percent
 from privet.report.page.odds import belief, detection_rate, of_hundred, right_guesses
 
 _SIDE, _LEFT, _TOP = 200, 34, 10

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from privet.report.page import tree_data as module
-from privet.report.page.tree_data import shown_trees, tree_data
+from privet.report.page import trees as module
+from privet.report.page.trees import shown_trees, tree_data
 from privet.tree.conditions import Paths
 from privet.tree.intervals import RELIABLE
 from tests.report.people import exact, fitted, of_method
