@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet import load
-from privet.cli.support import read_progress
+from privet.cli.support import progress
 from privet.cli.support.cluster import Cluster
 from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
@@ -56,7 +56,7 @@ def test_a_file_of_the_pattern_is_never_replaced(refused, parts):
 
 
 def test_progress_tells_bytes_and_no_rows(privet, parts, monkeypatch):
-    monkeypatch.setattr(read_progress, "_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "_BETWEEN_LINES", 0.0)
     said = privet(f"fit parts {FIT} --progress").stderr.splitlines()
     assert len(said) == 4
     assert all(re.fullmatch(r"privet: reading the rows: \d+% of the bytes", line) for line in said)

@@ -7,6 +7,7 @@ import pytest
 
 from privet.checks import counted
 from privet.cli.support import output
+from privet.cli.support.progress import Progress
 
 ROWS = [("[bold]age[/x]", "1.0 %"), ("sex\x1b[2J", "99.0 %")]
 
@@ -53,7 +54,7 @@ def test_progress_is_shown_on_stderr_and_in_a_terminal_only(pretend, capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "reading ..." in shown.err
-    assert "folds" in shown.err
+    assert "2 of 2 folds" in shown.err
     pretend(terminal=False)
     show_progress()
     assert capsys.readouterr() == ("", "")
@@ -62,9 +63,9 @@ def test_progress_is_shown_on_stderr_and_in_a_terminal_only(pretend, capsys):
 def show_progress():
     with output.working("reading"):
         pass
-    with output.progress("folds", steps=2) as advance:
-        advance()
-        advance()
+    with Progress("cross-validation", steps="folds") as progress:
+        progress.step("epsilon = 1", 0, 2)
+        progress.step("epsilon = 1", 2, 2)
 
 
 def test_json_spells_infinity_and_escapes_what_is_not_ascii(capsys):

@@ -9,7 +9,7 @@ from papers import catalogue
 from papers.claim import Claim
 from papers.experiment import Experiment
 from papers.paper import Paper
-from privet.cli.support.step_progress import _clock
+from privet.cli.support.progress import _clock
 from privet.cli.verbs import papers as verb
 from privet.errors import DataError, DatasetUnavailable
 
@@ -81,7 +81,7 @@ def test_progress_of_quick_steps_is_their_beginning_and_end(privet, bench):
 
 
 def test_progress_goes_to_stderr_in_lines(privet, bench, monkeypatch):
-    monkeypatch.setattr("privet.cli.support.step_progress._SECONDS", 0.0)
+    monkeypatch.setattr("privet.cli.support.progress._BETWEEN_STEP_LINES", 0.0)
     told = privet("papers run lee2012-ham --quick --jobs 1").stderr.splitlines()
     assert told[0] == "privet: lee2012-ham, toy: 0 of 2 cells"
     assert told[1].startswith("privet: lee2012-ham, toy: 1 of 2 cells, 0:0")
@@ -176,12 +176,15 @@ def test_what_cannot_be_run_is_refused(refused, bench, line, sentence):
 
 @pytest.mark.parametrize("line", ["papers list", "papers run all --quick"])
 def test_without_a_checkout_there_are_no_papers(refused, monkeypatch, folder, line):
-    monkeypatch.setattr(verb, "__file__", str(folder / "lib" / "privet" / "cli" / "papers.py"))
-    assert "run this in a checkout of privet's repository" in refused(line, 2)
+    monkeypatch.setattr(verb, "__file__", str(folder / "lib" / "privet" / "cli" / "verbs" / "papers.py"))
+    assert refused(line, 3) == (
+        "the experiments of the papers are not in the installed package; clone privet's repository and run this "
+        "command in its folder"
+    )
 
 
 def test_papers_are_also_found_in_the_current_folder(monkeypatch, folder):
-    monkeypatch.setattr(verb, "__file__", str(folder / "lib" / "privet" / "cli" / "papers.py"))
+    monkeypatch.setattr(verb, "__file__", str(folder / "lib" / "privet" / "cli" / "verbs" / "papers.py"))
     (folder / "papers").mkdir()
     for file in ("pyproject.toml", "papers/catalogue.py"):
         (folder / file).touch()

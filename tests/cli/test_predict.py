@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 
 from privet import load
 from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
-from privet.cli.support.row_progress import RowProgress
+from privet.cli.support.progress import Progress
 from privet.cli.verbs.predict import predict
 
 PREDICT = "predict model.privet rows.csv"
@@ -212,7 +212,7 @@ def test_a_failure_leaves_no_parquet_file_behind(refused, model_file, monkeypatc
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.parquet"])
 def test_progress_is_lines_on_stderr_where_asked_for(privet, expected, monkeypatch, name):
-    monkeypatch.setattr("privet.cli.support.row_progress._BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("privet.cli.support.progress._BETWEEN_LINES", 0.0)
     table = pd.read_csv("rows.csv")
     _ = table.to_parquet(name) if name.endswith("parquet") else table.to_csv(name, index=False)
     result = privet(f"predict model.privet {name} --progress -o out.csv")
@@ -227,8 +227,8 @@ def test_progress_is_lines_on_stderr_where_asked_for(privet, expected, monkeypat
 def test_a_terminal_shows_a_bar(privet, expected, monkeypatch, capsys):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with RowProgress("predicted", lines=True) as progress:
-        progress.watch(0.5)
+    with Progress("predicted", lines=True) as progress:
+        progress.read(0.5)
         assert len(list(progress.over([pa.RecordBatch.from_pylist([{"x": 1}])]))) == 1
     shown = capsys.readouterr()
     assert shown.out == ""

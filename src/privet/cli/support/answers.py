@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from privet.cli.support import output
 from privet.cli.support.files import check_output
-from privet.cli.support.row_progress import RowProgress
+from privet.cli.support.progress import Progress
 from privet.errors import ParameterError
 from privet.files.whole_file import whole_bytes
 
@@ -52,8 +52,8 @@ def write_answers(
     ``done`` is what has been done to the rows so far, for the progress; ``lines`` asks for it without a terminal.
     """
     on_screen = destination == STDOUT and sys.stdout.isatty()
-    with RowProgress(done, shown=not on_screen, lines=lines) as shown:
-        batches = shown.over(answers.batches(shown.watch))
+    with Progress(done, shown=not on_screen, lines=lines) as shown:
+        batches = shown.over(answers.batches(shown.read))
         if destination != STDOUT:
             _write_file(destination, answers, batches)
         elif as_json is not None:

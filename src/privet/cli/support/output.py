@@ -63,19 +63,6 @@ def working(what: str, *, shown: bool = True) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def progress(what: str, steps: int) -> Iterator[Any]:
-    """Show a bar on stderr, and yield the function that moves it by one step."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.progress import Progress
-
-    with Progress(console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=steps)
-        yield lambda: bar.advance(task)
-
-
 def percent(share: float) -> str:
     """Return a share in words: 0.914 is "91.4 %"."""
     return f"{100 * share:.1f} %"

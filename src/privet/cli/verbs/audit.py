@@ -110,10 +110,10 @@ def _one_run(estimator: Any, epsilon: float, canaries: int, confidence: float, *
 
 def _audited(estimator: Any, epsilon: float, runs: int, confidence: float, jobs: int) -> "Audit":
     from privet.attack import audit
-    from privet.cli.support.step_progress import StepProgress
+    from privet.cli.support.progress import Progress
 
-    with StepProgress(estimator.method, "fits") as progress:
-        return audit(estimator, epsilon=epsilon, runs=runs, confidence=confidence, n_jobs=jobs, watch=progress.watch)
+    with Progress(estimator.method, steps="fits", lines=True) as progress:
+        return audit(estimator, epsilon=epsilon, runs=runs, confidence=confidence, n_jobs=jobs, watch=progress.step)
 
 
 def _tell(found: "Audit", picture: Path | None, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.progress import Progress
 from privet.cli.verbs.local_fit import refuse_local
 from privet.errors import ParameterError
 
@@ -95,12 +96,13 @@ def _prices(text: str) -> list[float]:
 def _run(table: "Table", parts: "list[Fold]", scores: "dict[str, Score]") -> dict[str, tuple[float, float]]:
     """Return mean and standard deviation of every score over the folds."""
     results: dict[str, tuple[float, float]] = {}
-    with output.progress("cross-validation", steps=len(scores) * len(parts)) as advance:
+    with Progress("cross-validation", steps="folds") as progress:
         for name, score in scores.items():
-            values = []
+            values: list[float] = []
             for part in parts:
+                progress.step(name, len(values), len(parts))
                 values.append(score(table, part))
-                advance()
+            progress.step(name, len(values), len(parts))
             results[name] = _mean_and_deviation(values)
     return results
 

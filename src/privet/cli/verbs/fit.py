@@ -9,7 +9,7 @@ import typer
 from privet.cli.support import cluster, options, output
 from privet.cli.support.files import check_output
 from privet.cli.support.paid_model import kept_until_saved, save_paid
-from privet.cli.support.read_progress import ReadProgress
+from privet.cli.support.progress import Progress
 from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.verbs.local_fit import COSTS_NOTHING, LocalOptions, is_local, refuse_what_is_not_local
 from privet.cli.verbs.plan import advise
@@ -116,12 +116,12 @@ def _fit(model: Any, rows: list[Path], spread: cluster.Cluster, model_file: Path
     from privet.central.updates.update import fit_first, takes_batches
     from privet.counting.file_source import Files
 
-    with spread.executor() as executor, ReadProgress("reading the rows", lines=lines) as progress:
-        files = Files(*rows, watch=progress.watch)
+    with spread.executor() as executor, Progress("reading the rows", lines=lines) as progress:
+        files = Files(*rows, watch=progress.read)
         # A pattern or folder may hold what is about to be replaced.
         check_output(model_file, force=True, inputs=files.paths)
         if takes_batches(model):
-            fit_first(model, *rows, executor=executor, watch=progress.watch)
+            fit_first(model, *rows, executor=executor, watch=progress.read)
         else:
             model.fit(files, executor=executor)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.errors import ParameterError
+from privet.errors import DatasetUnavailable, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _ALL = "all"
 _NO_CHECKOUT = (
-    "the papers are not part of the installed package; run this in a checkout of privet's repository, where the folder "
-    "papers/ is"
+    "the experiments of the papers are not in the installed package; clone privet's repository and run this command in "
+    "its folder"
 )
 _KEPT = "what has been measured is kept in {!r}; run the same command to go on"
 
@@ -94,10 +94,10 @@ def _n_workers(jobs: int) -> int:
 
 def _checkout() -> Path:
     """Return the repository: where this module is installed from, or else the current folder."""
-    for root in (Path(__file__).resolve().parents[3], Path.cwd()):
+    for root in (Path(__file__).resolve().parents[4], Path.cwd()):
         if (root / "papers" / "catalogue.py").is_file() and (root / "pyproject.toml").is_file():
             return root
-    raise ParameterError(_NO_CHECKOUT)
+    raise DatasetUnavailable(_NO_CHECKOUT)
 
 
 def _catalogue(root: Path) -> Any:
@@ -125,11 +125,11 @@ def _make(folder: Path) -> None:
 
 def _reproduce(paper: "Paper", folder: Path, scale: Any, jobs: int, *, kept: str) -> "Sequence[Claim]":
     from papers.experiment import ExperimentFailed
-    from privet.cli.support.step_progress import StepProgress
+    from privet.cli.support.progress import Progress
 
     try:
-        with StepProgress(paper.name, "cells") as progress:
-            return paper.run(folder, scale, jobs=jobs, watch=progress.watch)
+        with Progress(paper.name, steps="cells", lines=True) as progress:
+            return paper.run(folder, scale, jobs=jobs, watch=progress.step)
     except KeyboardInterrupt:
         output.say(kept.format(str(folder)))
         raise

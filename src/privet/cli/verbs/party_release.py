@@ -7,7 +7,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_output
-from privet.cli.support.read_progress import ReadProgress
+from privet.cli.support.progress import Progress
 from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.verbs.party import NOT_IN_LEDGER, KeyFile, MostEpsilon, OwnRows, StructureFile, StructureHash, tell
 
@@ -57,8 +57,8 @@ def release(
     holder = Party(key, store=store, ledger=account, epsilon=epsilon, n_jobs=jobs)
     destination = destination or Path(f"{holder.key.name}.release.json")
     stored = holder.stored(part_of)
-    with ReadProgress("reading the rows", lines=progress) as shown:
-        files = Files(*rows, watch=shown.watch)
+    with Progress("reading the rows", lines=progress) as shown:
+        files = Files(*rows, watch=shown.read)
         if stored is None or not _holds(destination, stored):
             inputs = tuple(path for path in (*files.paths, structure_file, key, ledger) if path is not None)
             check_output(destination, force=force, inputs=inputs)

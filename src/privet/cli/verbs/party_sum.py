@@ -7,7 +7,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_output
-from privet.cli.support.read_progress import ReadProgress
+from privet.cli.support.progress import Progress
 from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.verbs.party import (
     NOT_IN_LEDGER,
@@ -96,8 +96,8 @@ def sum_(
         output.say("noised counts were drawn for this sum before: nothing more is spent, and the rows are not read")
         if not (account is None or party.has_paid):
             output.say(NOT_IN_LEDGER)
-    with ReadProgress("reading the rows", lines=progress) as shown:
-        party.prepare(Files(*rows, watch=shown.watch), again=again)
+    with Progress("reading the rows", lines=progress) as shown:
+        party.prepare(Files(*rows, watch=shown.read), again=again)
     model = party.run(attempt, exchange)
     model.save(model_file)
     _tell(model, model_file, terms, account, as_json=as_json)

@@ -7,7 +7,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.paid_model import kept_until_saved, save_paid
-from privet.cli.support.read_progress import ReadProgress
+from privet.cli.support.progress import Progress
 from privet.cli.support.update_place import Place, checked_date
 from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.errors import ParameterError
@@ -70,8 +70,8 @@ def update(
             model.set_params(ledger=book)
         batch = Update(model, dated, place.check_unchanged)
         with kept_until_saved(model.ledger):
-            with ReadProgress("reading the new rows", lines=progress) as shown:
-                batch.add(*rows, watch=shown.watch)
+            with Progress("reading the new rows", lines=progress) as shown:
+                batch.add(*rows, watch=shown.read)
             save_paid(model, place.target, replace=force or place.in_place, check=place.check_unchanged)
     _say_what_is_not_noticed(batch)
     _tell(model, place, dated, as_json=as_json)
