@@ -3,14 +3,14 @@ import signal
 
 import pytest
 
-from privet.files.file_lock import CONTENT, held, remove_abandoned
+from privet.files.file_lock import CONTENT, file_lock, remove_abandoned
 from tests.crashes.forked import fork
 
 
 def test_a_lock_keeps_out_whoever_asks_and_goes_with_its_holder(tmp_path):
-    with held(tmp_path) as is_first, held(tmp_path, seconds=0) as is_second:
+    with file_lock(tmp_path) as is_first, file_lock(tmp_path, seconds=0) as is_second:
         assert (is_first, is_second) == (True, False)
-    with held(tmp_path, seconds=0) as is_third:
+    with file_lock(tmp_path, seconds=0) as is_third:
         assert is_third
 
 
@@ -19,7 +19,7 @@ def test_a_lock_goes_with_a_process_that_is_killed(tmp_path):
     child = fork()
     if child == 0:
         try:
-            with held(tmp_path):
+            with file_lock(tmp_path):
                 os.write(writing, b"held")
                 os.kill(os.getpid(), signal.SIGKILL)
         finally:
@@ -28,14 +28,14 @@ def test_a_lock_goes_with_a_process_that_is_killed(tmp_path):
     assert os.read(reading, 4) == b"held"
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     os.close(reading)
-    with held(tmp_path, seconds=0) as is_mine:
+    with file_lock(tmp_path, seconds=0) as is_mine:
         assert is_mine
 
 
 def test_only_what_has_no_writer_is_removed(tmp_path):
     path = tmp_path / "rows"
     path.write_text("rows")
-    with held(path), pytest.raises(OSError):
+    with file_lock(path), pytest.raises(OSError):
         remove_abandoned(path)
     assert path.exists()
     remove_abandoned(path)
@@ -55,7 +55,7 @@ def test_an_unfinished_folder_goes_with_its_content_unless_it_has_a_writer(tmp_p
     folder = tmp_path / "rest"
     folder.mkdir()
     (folder / CONTENT).write_text("whole")
-    with held(folder), pytest.raises(OSError):
+    with file_lock(folder), pytest.raises(OSError):
         remove_abandoned(folder)
     remove_abandoned(folder)
     assert not folder.exists()
@@ -71,10 +71,10 @@ def test_a_pipe_or_a_link_that_somebody_planted_is_left_and_not_waited_for(tmp_p
 
 
 def test_what_cannot_be_opened_keeps_nobody_out(tmp_path):
-    with held(tmp_path / "nowhere") as is_mine:
+    with file_lock(tmp_path / "nowhere") as is_mine:
         assert is_mine
 
 
 def test_a_lock_that_others_keep_is_waited_for_so_long_and_no_longer(tmp_path):
-    with held(tmp_path), held(tmp_path, seconds=0.05) as is_mine:
+    with file_lock(tmp_path), file_lock(tmp_path, seconds=0.05) as is_mine:
         assert not is_mine

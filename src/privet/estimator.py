@@ -25,7 +25,7 @@ from privet.counting.engines.partitioned_rows import PartitionedRows
 from privet.counting.opening import check_there, has_own_labels, opened
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
-from privet.model_file import sealed, spelled, write_document
+from privet.model_file import to_json_text, with_checksum, write_document
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
@@ -147,9 +147,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         That is nothing that its file does not.
         """
-        file = sealed(self.to_document())
+        file = with_checksum(self.to_document())
         if self.ledger is not None and self.ledger.shelf is not None:
-            self.ledger.shelf.put(spelled(file))
+            self.ledger.shelf.put(to_json_text(file))
         return {"model": file["checksum"], "leaks": list(self.guarantee_.leaks)}
 
     def _is_sound(self) -> bool:

@@ -45,23 +45,23 @@ _KEYS = {
 def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
     """Write a model document; a file that is there is replaced whole or not at all."""
     with whole_file(path) as file:
-        file.write(spelled(sealed(document)))
+        file.write(to_json_text(with_checksum(document)))
 
 
-def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+def with_checksum(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a model document as its file has it: with format, version and checksum. It may name its own version."""
     body = {"format": FORMAT, "version": VERSION, **document}
     return {**body, "checksum": checksum(body)}
 
 
-def spelled(file: Mapping[str, Any]) -> str:
+def to_json_text(file: Mapping[str, Any]) -> str:
     """Return the text of a sealed document."""
     return json.dumps(file, ensure_ascii=False, allow_nan=False)
 
 
 def checksum_of(document: Mapping[str, Any]) -> str:
     """Return the checksum that the file of a model document has."""
-    return str(sealed(document)["checksum"])
+    return str(with_checksum(document)["checksum"])
 
 
 def read_document(path: str | Path) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def test_a_batch_that_is_added_is_compared_with_parts_and_with_the_model(ledger,
 
 def test_without_a_part_no_fingerprint_is_taken(ledger, tmp_path):
     PrivateRDTClassifier(SCHEMA, ledger=ledger).fit(*given(rows(), "frame", tmp_path))
-    assert [entry.kind for entry in ledger.book.entries()] == ["opened", "budget", "reserved", "settled"]
+    assert [entry.kind for entry in ledger.file.entries()] == ["opened", "budget", "reserved", "settled"]
 
 
 # People.

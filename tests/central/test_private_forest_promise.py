@@ -59,10 +59,10 @@ def test_a_ledger_is_charged_the_delta_that_was_spent_and_says_what_was_asked(tm
 
 
 def settled(path):
-    from privet.privacy.ledger.book import Book
+    from privet.privacy.ledger.ledger_file import LedgerFile
 
-    with Book(path).writing() as page:
-        return [entry.body for entry in page.entries if entry.kind == "settled"]
+    with LedgerFile(path).transaction() as transaction:
+        return [entry.body for entry in transaction.entries if entry.kind == "settled"]
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, Fraction])

@@ -8,7 +8,7 @@ import pytest
 
 from privet import Ledger
 from privet.cli.support.output import EXIT_BUDGET, EXIT_BUG, EXIT_DATA, EXIT_INTERRUPTED, EXIT_USAGE
-from privet.privacy.ledger.book import Book
+from privet.privacy.ledger.ledger_file import LedgerFile
 
 FIT = "fit rows.csv --schema schema.json --ledger ledger.db --force"
 
@@ -90,10 +90,10 @@ def test_a_part_of_people_needs_a_statement_that_the_model_and_the_report_repeat
 def test_show_says_what_was_recorded_before_privet_asked(privet):
     privet("ledger init ledger.db --dataset visits --epsilon 1 --unit person")
     old = {"dataset": "visits", "epsilon": 0.5, "delta": 0.0, "what": "fit", "method": "private-rdt"}
-    with Book(Path("ledger.db").resolve()).writing() as page:
-        page.append("budget", {"dataset": "Visits", "epsilon": 2.0, "delta": 0.0, "unit": "row"})
+    with LedgerFile(Path("ledger.db").resolve()).transaction() as transaction:
+        transaction.append("budget", {"dataset": "Visits", "epsilon": 2.0, "delta": 0.0, "unit": "row"})
         for part in ("january", "January"):
-            page.append("added", {**old, "part": part})
+            transaction.append("added", {**old, "part": part})
     shown = privet("ledger show ledger.db").stdout
     assert "The accounts 'visits' and 'Visits' look alike, and each has a budget of its own." in shown
     assert "The parts 'January' and 'january' look alike, and each has a share of its own." in shown

@@ -10,7 +10,7 @@ from privet import PrivateRDTClassifier
 from privet.cli.support.paid_model import save_paid
 from privet.datasets import agrawal
 from privet.errors import ParameterError
-from privet.files.file_lock import held
+from privet.files.file_lock import file_lock
 
 PUT = r"the model is paid for, and was put in '(.+?)': move it from there"
 
@@ -42,5 +42,5 @@ def test_a_file_that_another_process_made_meanwhile_stays(model, tmp_path):
 
 def test_a_folder_that_another_process_keeps_is_not_waited_for_without_end(model, tmp_path, monkeypatch):
     monkeypatch.setattr("privet.cli.support.paid_model._PATIENCE_SECONDS", 0.05)
-    with held(tmp_path), pytest.raises(ParameterError, match=f"another process keeps the folder of .*; {PUT}"):
+    with file_lock(tmp_path), pytest.raises(ParameterError, match=f"another process keeps the folder of .*; {PUT}"):
         save_paid(model, tmp_path / "model.privet", replace=False)

@@ -10,7 +10,7 @@ from privet import Ledger, load
 from privet.central.updates.update_history import BatchHistory
 from privet.cli.support.output import EXIT_DATA, EXIT_INTERRUPTED
 from privet.errors import LedgerError
-from privet.files.file_lock import held
+from privet.files.file_lock import file_lock
 
 FIT = "fit rows.csv --schema schema.json --epsilon 1 --ledger ledger.db"
 COUNTS = f"{FIT} --method private-rdt --trees 2 --height 2"
@@ -88,7 +88,7 @@ def test_other_accounts_of_the_same_ledger_go_on(privet, ledger):
 
 def test_a_model_that_is_being_saved_at_this_moment_stops_nobody(privet, ledger):
     stopped(privet, FIT, "privet.cli.verbs.fit.save_paid")
-    with held(kept()[0]):
+    with file_lock(kept()[0]):
         result = privet(FIT)
     assert result.exit_code == 0
     assert "waits" not in result.stderr

@@ -10,7 +10,7 @@ import pytest
 
 from privet import Ledger, load
 from privet.cli.support.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
-from privet.cli.support.update_place import Place
+from privet.cli.support.update_target import UpdateTarget
 from privet.errors import ModelFileError
 
 FIT = "fit rows.csv --schema schema.json --method private-rdt"
@@ -278,7 +278,7 @@ def test_the_ledger_shows_neither_key_nor_fingerprint(privet, account):
 def test_a_model_that_another_update_has_replaced_meanwhile_is_left_alone(folder):
     model_file = Path("model.privet")
     model_file.touch()
-    place = Place.of(model_file, None, None)
+    place = UpdateTarget.of(model_file, None, None)
     place.check_unchanged()
     model_file.write_text("another")
     with pytest.raises(
@@ -289,7 +289,7 @@ def test_a_model_that_another_update_has_replaced_meanwhile_is_left_alone(folder
 
 def test_a_state_that_another_update_has_added_meanwhile_stops_this_one(tmp_path):
     (tmp_path / "2026-10-01.privet").touch()
-    place = Place.of(tmp_path, None, "2026-12-01")
+    place = UpdateTarget.of(tmp_path, None, "2026-12-01")
     place.check_unchanged()
     (tmp_path / "2026-11-15.privet").touch()
     with pytest.raises(ModelFileError, match="changed while this update was made"):

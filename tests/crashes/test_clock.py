@@ -17,14 +17,14 @@ def at(year):
     def turn_back(_):
         import time
 
-        from privet.privacy.ledger import book
+        from privet.privacy.ledger import ledger_file
 
         class Clock(datetime):
             @classmethod
             def now(cls, tz=None):
                 return datetime(year, 1, 1, tzinfo=UTC)
 
-        book.datetime = Clock
+        ledger_file.datetime = Clock
         time.time = lambda: datetime(year, 1, 1, tzinfo=UTC).timestamp()
 
     return turn_back

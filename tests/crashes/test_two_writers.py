@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from privet import Ledger, load
-from privet.files.file_lock import held
+from privet.files.file_lock import file_lock
 from tests.cli.conftest import people
 from tests.crashes.campaign import fresh_copies
 from tests.crashes.commands import FIT, named
@@ -133,7 +133,7 @@ def test_of_two_updates_at_once_none_is_lost_and_none_counts_twice(fresh):
 def test_an_update_waits_for_nobody_and_pays_nothing_while_another_is_made(fresh):
     for name, place in (("update --ledger", "model.privet"), ("update of a folder", "models")):
         folder = fresh(name)
-        with held(folder / place):
+        with file_lock(folder / place):
             outcome = run(folder, named(name).words)
         assert (outcome.code, outcome.sentence) == (
             3,
@@ -157,4 +157,4 @@ def test_of_four_that_make_one_ledger_one_makes_it(fresh):
     folder = fresh("ledger init")
     outcomes = together(folder, [named("ledger init").words] * 4)
     assert [outcome.code for outcome in outcomes] == [0] * 4
-    assert len(ledger_of(folder).book.entries()) == 2
+    assert len(ledger_of(folder).file.entries()) == 2

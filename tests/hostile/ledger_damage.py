@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing, suppress
 from typing import Any
 
-from privet.privacy.ledger.book import _TABLE, _seal
+from privet.privacy.ledger.ledger_file import _TABLE, _entry_hash
 from tests.hostile.choices import Choices
 from tests.hostile.json_damage import SCALARS, damaged_json, spelled
 from tests.hostile.seeds import Seed
@@ -79,5 +79,5 @@ def _write_anew(connection: sqlite3.Connection, entries: list[list[Any]]) -> Non
     previous = ""
     for number, (_, time, kind, body, _) in enumerate(entries, start=1):
         plain = time.encode("utf-8", "replace").decode()
-        previous = _seal(previous, number, plain, kind, body)
+        previous = _entry_hash(previous, number, plain, kind, body)
         connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (number, plain, kind, body, previous))

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from privet import HorizontalForest, Ledger, Party, Schema
 from privet.cli.app import app
 from privet.partitioned import PrivateKey, Roster, Structure
-from privet.privacy.ledger.book import Book
+from privet.privacy.ledger.ledger_file import LedgerFile
 from privet.registry import METHODS
 from privet.report import write_report
 from tests.leaks.neighbours import SCHEMA, facts_of, lines_of, people, told_apart
@@ -68,7 +68,7 @@ def test_no_entry_of_a_ledger_is_exact(method, tmp_path):
         path = tmp_path / f"{next(ledgers)}.db"
         ledger = Ledger(path, dataset="survey", epsilon=1.0)
         model_of(method, 0.3, ledger=ledger).fit(X, y)
-        for entry in Book(path).entries():
+        for entry in LedgerFile(path).entries():
             yield from facts_of({"kind": entry.kind, "body": entry.body}, "entry")
         yield "size", f"{path.stat().st_size}"
 

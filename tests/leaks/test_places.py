@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from privet import Ledger, PrivateRDTClassifier
 from privet.cli.app import app
-from privet.privacy.ledger.book import Book
+from privet.privacy.ledger.ledger_file import LedgerFile
 from privet.registry import LOCAL_METHODS, METHODS
 from tests.leaks import planted as leaky_models
 from tests.leaks.command_places import laid_out
@@ -130,7 +130,7 @@ def test_the_key_and_fingerprints_of_a_ledger_show_in_no_output(tmp_path, monkey
     printed = "".join(CliRunner().invoke(app, line).output for line in lines)
     files = [path for path in tmp_path.iterdir() if path.suffix in {".privet", ".html"}]
     printed += "".join(path.read_text(encoding="utf-8") for path in files)
-    bodies = json.dumps([entry.body for entry in Book(tmp_path / "ledger.db").entries() if "batch" in entry.kind])
+    bodies = json.dumps([entry.body for entry in LedgerFile(tmp_path / "ledger.db").entries() if "batch" in entry.kind])
     secrets = set(re.findall(r'"(?:key|fingerprint)": "([0-9a-f]{64})"', bodies))
     assert (len(secrets), len(files)) == (2, 2)
     assert not any(secret in printed for secret in secrets)

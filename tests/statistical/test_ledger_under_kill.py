@@ -21,7 +21,7 @@ from privet import Ledger, PrivateRDTClassifier
 from privet.cli.app import main
 from privet.cli.support.stopped import waiting_models
 from privet.datasets import agrawal
-from privet.files.file_lock import held
+from privet.files.file_lock import file_lock
 from privet.model_file import read_document
 from privet.privacy.ledger.account import accounts
 
@@ -103,7 +103,7 @@ def test_processes_killed_at_random_moments(folder):
         process.kill()
         killed = process.wait() == -signal.SIGKILL
         assert_nothing_released_is_missing(f"after {moments[number]:.3f} s")
-        with held("rows.csv"):  # one at a time, while others fit
+        with file_lock("rows.csv"):  # one at a time, while others fit
             fetch(f"{number}.privet")
         return killed
 

@@ -101,7 +101,7 @@ class GreedyForestClassifier(CountForestClassifier):
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
             noise = self._noise(coins, reservation)
             encoder, rows = self._open(X, y, reservation)
-            rows.needed_again()  # every level is a pass
+            rows.require_rereadable()  # every level is a pass
             self._check_prices(encoder.schema, epsilon)
             encoder, rows, left, bought = self._prepared(encoder, rows, epsilon, noise)
             growth = Growth.roots(encoder.schema.attributes, self._n_trees())

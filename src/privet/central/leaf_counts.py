@@ -161,7 +161,7 @@ class LeafCountClassifier(CountForestClassifier):
         share = self._row_count_share(schema, epsilon)
         if share == 0:
             return schema.rows or 1, epsilon, ()
-        rows.needed_again()
+        rows.require_rereadable()
         noisy, receipt = self._bought_rows(rows, share, noise)
         return max(1, noisy), remaining(epsilon, share), (receipt,)
 

@@ -176,7 +176,7 @@ class PrivateForestClassifier(WeightForestClassifier):
             policy = self._policy(schema, left, n_rows)
             encoder, rows = self._open(X, y, reservation, Encoder(policy.cells, self._unit().column))
             if policy.chooses:  # by one pass, and fits what it chose by another
-                rows.needed_again()
+                rows.require_rereadable()
             fitting = Fitting(
                 policy, rows, self._unit().max_rows, left, delta, coins, noise,
                 n_threads(self.n_jobs), list(bought),
@@ -195,7 +195,7 @@ class PrivateForestClassifier(WeightForestClassifier):
         share = row_count_share(epsilon)
         if share == 0:
             return encoder.schema, 1, epsilon, ()
-        rows.needed_again()
+        rows.require_rereadable()
         noisy, receipt = self._bought_rows(rows, share, noise)
         return encoder.schema, max(2, noisy), remaining(epsilon, share), (receipt,)
 

@@ -38,9 +38,9 @@ class RecodedRows:
         """Return what ``count`` finds in the translated rows."""
         return self.rows.exact_sum(RecodedCount(count, self.new_code), n_jobs)
 
-    def needed_again(self) -> None:
+    def require_rereadable(self) -> None:
         """Take note, or refuse, as the rows themselves do."""
-        self.rows.needed_again()
+        self.rows.require_rereadable()
 
     def exact_size(self) -> int:
         """Return the number of rows."""

@@ -46,7 +46,7 @@ class Rows(Protocol):
         """Return what ``count`` finds in all rows, in one pass."""
         ...
 
-    def needed_again(self) -> None:
+    def require_rereadable(self) -> None:
         """Take note that the rows will be gone through more than once, or refuse before anything is spent."""
         ...
 
@@ -87,7 +87,7 @@ class MemoryRows:
         """Return what ``count`` finds in all rows."""
         return count(self.blocks(), n_threads(n_jobs))
 
-    def needed_again(self) -> None:
+    def require_rereadable(self) -> None:
         """Take note; they stay where they are."""
 
     def partitions(self) -> list[CodedPartition]:
@@ -118,7 +118,7 @@ class BatchRows:
         """Return what ``count`` finds in all rows."""
         return count(self.blocks(), n_threads(n_jobs))
 
-    def needed_again(self) -> None:
+    def require_rereadable(self) -> None:
         """Refuse an iterator."""
         if self.source.once:
             raise DataError(used_up())

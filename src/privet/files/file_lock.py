@@ -18,7 +18,7 @@ CONTENT = "content"
 
 
 @contextmanager
-def held(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
+def file_lock(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
     """Hold the lock of a file or folder, waiting so long for it, and yield whether nobody else has it.
 
     It keeps out those alone who ask for it too. What cannot be opened, or is on a disk without locks, keeps nobody out.

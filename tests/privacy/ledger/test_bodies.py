@@ -9,7 +9,7 @@ from privet import Ledger
 from privet.errors import LedgerError
 from privet.privacy.ledger.account import accounts
 from privet.privacy.ledger.bodies import is_body
-from privet.privacy.ledger.book import _seal
+from privet.privacy.ledger.ledger_file import _entry_hash
 
 COST = {"dataset": "d", "epsilon": 1.0, "delta": 0.0}
 RESERVED = {**COST, "part": None, "what": "fit", "method": "dp-rf"}
@@ -36,7 +36,7 @@ def with_entry(path, number, body):
     connection.execute("UPDATE entries SET body = ? WHERE number = ?", (body, number))
     previous = ""
     for row in connection.execute("SELECT number, time, kind, body FROM entries ORDER BY number").fetchall():
-        previous = _seal(previous, *row)
+        previous = _entry_hash(previous, *row)
         connection.execute("UPDATE entries SET hash = ? WHERE number = ?", (previous, row[0]))
     connection.execute(guard)
     connection.close()
@@ -120,7 +120,7 @@ def test_a_trigger_of_a_stranger_does_not_run(path):
 
 
 def test_bytes_in_the_place_of_text_are_refused(path):
-    """SQLite's strict tables hold text; a page that was changed by hand need not."""
+    """SQLite's strict tables hold text; a transaction that was changed by hand need not."""
     content = path.read_bytes()
     with_entry(path, 3, json.dumps(RESERVED))
     assert content != path.read_bytes()

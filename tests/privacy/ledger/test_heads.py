@@ -169,7 +169,7 @@ def test_a_ledger_is_known_wherever_it_is_moved_to_and_a_copy_is_not_spent_from_
 
 def test_a_head_that_is_behind_is_in_the_chain_and_is_brought_up_to_date(tmp_path):
     first = opened(tmp_path, epsilon=1.0)
-    identity = first.book.entries()[0].hash
+    identity = first.file.entries()[0].hash
     Ledger(tmp_path / "ledger.db", dataset="patients").add(0.5, what="where no head is kept")
     assert HeadFolder(tmp_path / "heads").newest(identity).number == 2
     assert opened(tmp_path).left == 0.5
@@ -195,7 +195,7 @@ def test_a_head_that_cannot_be_read_is_told_once_and_stops_nothing(tmp_path, con
     again.add(0.5, what="a table")
     [sentence] = said
     assert "cannot be read, so a ledger that was cut short is not noticed; check its permissions" in sentence
-    assert kept.read_text().split() == ["3", first.book.entries()[2].hash]
+    assert kept.read_text().split() == ["3", first.file.entries()[2].hash]
 
 
 def test_a_folder_that_takes_no_file_is_told_once_and_stops_nothing(tmp_path):
@@ -212,6 +212,6 @@ def test_a_folder_that_takes_no_file_is_told_once_and_stops_nothing(tmp_path):
 def test_what_is_kept_is_for_its_owner_alone_and_holds_a_number_and_a_hash(tmp_path):
     ledger = opened(tmp_path, epsilon=1.0)
     [kept] = (tmp_path / "heads").iterdir()
-    entries = ledger.book.entries()
+    entries = ledger.file.entries()
     assert (kept.name, kept.read_text()) == (f"{entries[0].hash}.head", f"2 {entries[1].hash}\n")
     assert [path.stat().st_mode & 0o777 for path in (kept, kept.parent)] == [0o600, 0o700]

@@ -15,7 +15,7 @@ from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.events import DiscreteLaplace
 from privet.privacy.ledger import Cost
 from privet.privacy.ledger.account import names_alike
-from privet.privacy.ledger.book import Book
+from privet.privacy.ledger.ledger_file import LedgerFile
 from privet.rng import SystemNoise
 
 
@@ -227,9 +227,9 @@ def test_a_part_that_looks_like_another_is_not_spent_on(ledger):
 
 def with_entries(path, *bodies):
     """Write into a ledger what an earlier privet let pass."""
-    with Book(path).writing() as page:
+    with LedgerFile(path).transaction() as transaction:
         for kind, body in bodies:
-            page.append(kind, body)
+            transaction.append(kind, body)
 
 
 def test_accounts_and_parts_that_look_alike_from_before_are_used_by_their_own_names(ledger):
@@ -350,7 +350,7 @@ def test_an_account_from_before_is_not_strict(ledger):
 
 
 def test_where_giving_back_fails_the_first_error_is_told_and_the_cost_counts(ledger, monkeypatch):
-    monkeypatch.setattr("privet.privacy.ledger.book._WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("privet.privacy.ledger.ledger_file._WAIT_SECONDS", 0.01)
     with pytest.raises(ZeroDivisionError), reserve(ledger, 0.5):
         ledger.path.rename(ledger.path.with_name("away.db"))
         raise ZeroDivisionError

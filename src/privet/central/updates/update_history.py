@@ -9,7 +9,7 @@ from privet.errors import DataError, LedgerError, Note, ParameterError
 from privet.model_file import checksum, checksum_of
 from privet.privacy.ledger import Ledger
 from privet.privacy.ledger.bodies import BATCH, BATCH_KEY, KEY_BYTES
-from privet.privacy.ledger.book import Entry
+from privet.privacy.ledger.ledger_file import Entry
 
 _PAID_AND_LOST = (
     "noise was drawn by then, so the release counts as spent; its model is withheld, and a further run costs as much "
@@ -53,23 +53,23 @@ class BatchHistory:
 
     def __init__(self, ledger: Ledger) -> None:
         self._dataset, self._part = ledger.dataset, ledger.part
-        self._book = ledger.book
+        self._file = ledger.file
 
     def key(self) -> bytes:
         """Return the key, made when it is first asked for."""
-        found = self._key_in(self._book.entries())
+        found = self._key_in(self._file.entries())
         if found is None:
-            with self._book.writing() as page:
+            with self._file.transaction() as transaction:
                 # In one turn: of two processes, the second finds what the first has made.
-                found = self._key_in(page.entries)
+                found = self._key_in(transaction.entries)
                 if found is None:
                     found = secure_bytes(KEY_BYTES).hex()
-                    page.append(BATCH_KEY, {"dataset": self._dataset, "key": found})
+                    transaction.append(BATCH_KEY, {"dataset": self._dataset, "key": found})
         return bytes.fromhex(found)
 
     def batches(self) -> list[Batch]:
         """Return all batches of this data set, the earliest first."""
-        return self._batches_in(self._book.entries())
+        return self._batches_in(self._file.entries())
 
     def path_to(self, version: Version) -> list[Batch]:
         """Return the batches that led to a model, the earliest first, as far back as the ledger knows."""
@@ -97,7 +97,7 @@ class BatchHistory:
 
     def check_part(self, fingerprint: str) -> None:
         """Refuse a batch that the ledger has in another part: of several parts, the dearest alone counts as spent."""
-        self._check_part_in(self._book.entries(), fingerprint)
+        self._check_part_in(self._file.entries(), fingerprint)
 
     def _check_part_in(self, entries: Sequence[Entry], fingerprint: str) -> None:
         parts = {batch.part for batch in self._batches_in(entries) if batch.fingerprint == fingerprint}
@@ -121,10 +121,10 @@ class BatchHistory:
         origin = None if before is None else before.checksum
         batch = Batch(origin, after.checksum, after.structure, fingerprint, dated, self._part)
         try:
-            with self._book.writing() as page:
+            with self._file.transaction() as transaction:
                 # Since it was checked, another process may have put the same rows in another part.
-                self._check_part_in(page.entries, fingerprint)
-                page.append(BATCH, {"dataset": self._dataset, **asdict(batch)})
+                self._check_part_in(transaction.entries, fingerprint)
+                transaction.append(BATCH, {"dataset": self._dataset, **asdict(batch)})
         except (DataError, LedgerError) as error:
             error.add_note(Note(_PAID_AND_LOST))
             raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from privet.cli.support.stopped import tell_what_waits, was_settled
 from privet.entropy import unforeseeable_name
 from privet.errors import ParameterError, PrivetError
-from privet.files.file_lock import held
+from privet.files.file_lock import file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +59,7 @@ def save_paid(model: Any, path: Path, *, replace: bool, check: "Callable[[], Non
     """
     try:
         # Somebody else may look for the name and take it at this moment.
-        with nullcontext(True) if replace else held(path.resolve().parent, seconds=_PATIENCE_SECONDS) as is_mine:
+        with nullcontext(True) if replace else file_lock(path.resolve().parent, seconds=_PATIENCE_SECONDS) as is_mine:
             _check_free(path, replace=replace, is_mine=is_mine)
             check()
             model.save(path)

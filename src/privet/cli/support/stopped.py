@@ -10,7 +10,7 @@ from privet.errors import LedgerError, PrivetError
 if TYPE_CHECKING:
     from privet.privacy.ledger import Ledger
     from privet.privacy.ledger.account import Account, Spending
-    from privet.privacy.ledger.book import Entry
+    from privet.privacy.ledger.ledger_file import Entry
 
 _WITHHELD = "its model is withheld, and its price counts as spent"
 _FETCH = "move it to where it is to be, or delete it if it is there already"

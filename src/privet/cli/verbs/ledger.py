@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privet.privacy.ledger import Ledger
-    from privet.privacy.ledger.book import Entry
     from privet.privacy.ledger.heads import HeadFolder
+    from privet.privacy.ledger.ledger_file import Entry
 
 LedgerFile: TypeAlias = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.", show_default=False)]
 Dataset: TypeAlias = Annotated[

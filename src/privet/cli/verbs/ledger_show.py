@@ -11,7 +11,7 @@ from privet.errors import LedgerError
 
 if TYPE_CHECKING:
     from privet.privacy.ledger.account import Account
-    from privet.privacy.ledger.book import Entry
+    from privet.privacy.ledger.ledger_file import Entry
 
 _HASH_SHOWN = 12
 _ALIKE = "The {} {!r} and {!r} look alike, and each has a {} of its own."

@@ -79,14 +79,14 @@ def plan(
     planned = model.plan(rows)
     asked = _asked(method, loss, reliability, states_loss=_states_loss(planned))
     needed = model.epsilon_needed(rows, **asked)
-    book = chosen_ledger(ledger, dataset, part)
+    account = chosen_ledger(ledger, dataset, part)
     if as_json:
         data = {
             **planned.to_json(),
             **{f"asked_{name}": value for name, value in asked.items()},
             "epsilon_needed": needed,
         }
-        output.print_json(data if book is None else {**data, "ledger": ledger_summary(book)})
+        output.print_json(data if account is None else {**data, "ledger": ledger_summary(account)})
         return
     _print_plan(planned)
     if "loss" in asked:
@@ -97,8 +97,8 @@ def plan(
         output.print_text(f"epsilon for {votes} reliable votes at {planned.n_rows:,} rows: {needed:g}")
     if not chosen.has_height:
         output.print_text(_NO_ACCURACY)
-    if book is not None:
-        output.print_text(ledger_sentence(book))
+    if account is not None:
+        output.print_text(ledger_sentence(account))
     advise(planned, has_height=chosen.has_height)
 
 

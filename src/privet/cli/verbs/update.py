@@ -8,7 +8,7 @@ import typer
 from privet.cli.support import options, output
 from privet.cli.support.paid_model import kept_until_saved, save_paid
 from privet.cli.support.progress import Progress
-from privet.cli.support.update_place import Place, checked_date
+from privet.cli.support.update_target import UpdateTarget, checked_date
 from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.errors import ParameterError
 
@@ -60,7 +60,7 @@ def update(
     from privet.central.updates.update import Update
     from privet.registry import load
 
-    place = Place.of(model_file, destination, checked_date(dated))
+    place = UpdateTarget.of(model_file, destination, checked_date(dated))
     place.check_output(force=force, inputs=tuple(path for path in (*rows, ledger) if path is not None))
     _check_date_has_a_place(dated, place, ledger)
     with place.alone():
@@ -77,7 +77,7 @@ def update(
     _tell(model, place, dated, as_json=as_json)
 
 
-def _check_date_has_a_place(dated: str | None, place: Place, ledger: Path | None) -> None:
+def _check_date_has_a_place(dated: str | None, place: UpdateTarget, ledger: Path | None) -> None:
     if dated is not None and place.folder is None and ledger is None:
         raise ParameterError(
             "--dated is kept as a file's name in a folder, or in a ledger, never in the model; update a folder, pass "
@@ -96,7 +96,7 @@ def _say_what_is_not_noticed(batch: "Update") -> None:
     output.say(_SINGLE_ROWS)
 
 
-def _tell(model: Any, place: Place, dated: str | None, *, as_json: bool) -> None:
+def _tell(model: Any, place: UpdateTarget, dated: str | None, *, as_json: bool) -> None:
     from privet.central.updates.update_advice import RefitAdvice
 
     advice = RefitAdvice(model.noise_growth_)
@@ -113,7 +113,7 @@ def _tell(model: Any, place: Place, dated: str | None, *, as_json: bool) -> None
     output.print_text(f"model: {place.target}")
 
 
-def _summary(model: Any, place: Place, dated: str | None, advice: "RefitAdvice") -> dict[str, Any]:
+def _summary(model: Any, place: UpdateTarget, dated: str | None, advice: "RefitAdvice") -> dict[str, Any]:
     ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
     return {
         **ledger,

@@ -37,7 +37,7 @@ class PartitionedRows:
         """Return the number of rows."""
         return sum(delivery.n_rows for delivery in self._deliveries(Work(None, self.encoder)))
 
-    def needed_again(self) -> None:
+    def require_rereadable(self) -> None:
         """Take note that the rows are gone through more than once: parts can be."""
 
     def _deliveries(self, work: Work) -> Iterator[Delivery]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from privet.entropy import secure_bytes
 from privet.errors import ChannelError, ParameterError
 from privet.files.documents import read_json
-from privet.files.file_lock import held
+from privet.files.file_lock import file_lock
 from privet.files.whole_file import whole_file, write_new
 
 _FORMAT, _VERSION = "privet-secret", 1
@@ -172,7 +172,7 @@ class Secret:
         """Let nobody else change the secret: two that looked at once would each answer through a channel of its own."""
         # The folder's lock, since a new file takes the secret's place with every change.
         folder = None if self.path is None else self.path.resolve().parent
-        return nullcontext() if folder is None or not folder.is_dir() else held(folder)
+        return nullcontext() if folder is None or not folder.is_dir() else file_lock(folder)
 
     def _look_again(self) -> None:
         """Read the file in this object's turn: others may have answered with the same secret meanwhile."""

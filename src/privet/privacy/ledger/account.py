@@ -9,8 +9,8 @@ from typing import Any, Self
 from privet.checks import look_alike
 from privet.errors import LedgerError
 from privet.privacy.ledger.bodies import ADDED, BUDGET, FAILED, RESERVED, SETTLED, STATEMENT, WITHDRAWN
-from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.heads import HeadFolder
+from privet.privacy.ledger.ledger_file import Entry, LedgerFile
 from privet.privacy.ledger.spending import Budget, Cost, Expense
 from privet.privacy.unit import ROW
 
@@ -164,7 +164,7 @@ class Account:
 
 def accounts(path: str | Path, heads: HeadFolder | None = None) -> tuple[list[Account], list[Entry]]:
     """Return every account of the ledger at ``path``, and all of its entries, their chain checked."""
-    entries = Book(Path(path).resolve(), heads).entries()
+    entries = LedgerFile(Path(path).resolve(), heads).entries()
     found = (Account.find(entries, name) for name in names_in(entries))
     return [account for account in found if account is not None], entries
 

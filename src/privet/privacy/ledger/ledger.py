@@ -14,8 +14,8 @@ from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.accounting import check_delta
 from privet.privacy.ledger.account import Account, check_own_look, names_in, with_cost
 from privet.privacy.ledger.bodies import ADDED, BUDGET, LARGEST_AMOUNT, RESERVED, STATEMENT
-from privet.privacy.ledger.book import Book, Entry
 from privet.privacy.ledger.heads import HeadFolder
+from privet.privacy.ledger.ledger_file import Entry, LedgerFile
 from privet.privacy.ledger.reservation import Reservation
 from privet.privacy.ledger.spending import Budget, Cost, Expense
 from privet.privacy.unit import ROW
@@ -89,7 +89,7 @@ class Ledger:
             )
         # Where models lie until whoever fits has saved them; of a model that stays in memory there is nothing to keep.
         self.shelf: Shelf | None = None
-        self.book = Book(self.path, heads if isinstance(heads, HeadFolder | None) else HeadFolder(heads))
+        self.file = LedgerFile(self.path, heads if isinstance(heads, HeadFolder | None) else HeadFolder(heads))
         if epsilon is not None:
             amount, own_unit = _checked_amount(epsilon), _checked_text("unit", unit or ROW)
             self._open_account(Budget(amount, check_delta(delta or 0.0), own_unit, bool(strict)), strict=strict)
@@ -107,7 +107,7 @@ class Ledger:
 
     def account(self) -> Account:
         """Return the budget of this data set and all that was spent of it."""
-        return self._account(self.book.entries())
+        return self._account(self.file.entries())
 
     def for_part(self, part: str, *, no_person_in_two_parts: bool = False) -> "Ledger":
         """Return the ledger of a part of this data set, disjoint from all other parts.
@@ -116,7 +116,7 @@ class Ledger:
         """
         return Ledger(
             self.path, dataset=self.dataset, part=part, no_person_in_two_parts=no_person_in_two_parts,
-            heads=self.book.heads,
+            heads=self.file.heads,
         )  # fmt: skip
 
     def reserve(
@@ -137,7 +137,7 @@ class Ledger:
         entry, account = self._spend(RESERVED, cost, {**note, "what": what, "method": method}, unit=unit, check=check)
         if self.shelf is not None:
             self.shelf.begin(entry.hash)
-        return Reservation(self.book, self.dataset, cost, entry.number, strict=account.budget.strict)
+        return Reservation(self.file, self.dataset, cost, entry.number, strict=account.budget.strict)
 
     def add(self, epsilon: float, *, delta: float = 0.0, what: str, already_released: bool = False) -> None:
         """Record a release that was made outside of privet, at its cost for the budget's unit.
@@ -155,7 +155,7 @@ class Ledger:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (
-            str(self.path), self.dataset, self.part, self.book.head, self.no_person_in_two_parts, self.book.heads
+            str(self.path), self.dataset, self.part, self.file.head, self.no_person_in_two_parts, self.file.heads
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -163,12 +163,12 @@ class Ledger:
         return f"Ledger({self.path.name!r}, dataset={self.dataset!r}{part})"
 
     def _open_account(self, budget: Budget, *, strict: bool | None) -> None:
-        self.book.create()
-        with self.book.writing() as page:
-            account = Account.find(page.entries, self.dataset)
+        self.file.create()
+        with self.file.transaction() as transaction:
+            account = Account.find(transaction.entries, self.dataset)
             if account is None:
-                check_own_look("an account", self.dataset, names_in(page.entries))
-                page.append(BUDGET, {"dataset": self.dataset, **vars(budget)})
+                check_own_look("an account", self.dataset, names_in(transaction.entries))
+                transaction.append(BUDGET, {"dataset": self.dataset, **vars(budget)})
             elif account.budget != (budget if strict is not None else replace(budget, strict=account.budget.strict)):
                 raise account.has_other_budget()
 
@@ -193,8 +193,8 @@ class Ledger:
         check: Callable[[Account], None] | None = None,
     ) -> tuple[Entry, Account]:
         """Write a cost down; return its entry and the account it stands in."""
-        with self.book.writing() as page:
-            account = self._account(page.entries)
+        with self.file.transaction() as transaction:
+            account = self._account(transaction.entries)
             if check is not None:
                 check(account)
             account.check_unit(unit)
@@ -206,7 +206,7 @@ class Ledger:
                 raise BudgetExceeded(cost.epsilon, budget.left(expenses, self.part), self.dataset, cost.delta)
             stated = {} if self.part is None else {STATEMENT: self.no_person_in_two_parts}
             own = {"dataset": self.dataset, "part": self.part, **stated}
-            return page.append(kind, {**with_cost(cost, note), **own}), account
+            return transaction.append(kind, {**with_cost(cost, note), **own}), account
 
 
 def _reopened(
@@ -219,7 +219,7 @@ def _reopened(
 ) -> Ledger:
     """Return a pickled ledger: the same file, which must be there and have all that was seen of it."""
     ledger = Ledger(path, dataset=dataset, part=part, no_person_in_two_parts=no_person_in_two_parts, heads=heads)
-    ledger.book.check_has(seen)
+    ledger.file.check_has(seen)
     return ledger
 
 

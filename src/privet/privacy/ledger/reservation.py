@@ -13,7 +13,7 @@ from privet.errors import LedgerError, Note
 from privet.privacy import events
 from privet.privacy.ledger.account import with_cost
 from privet.privacy.ledger.bodies import SETTLED, WITHDRAWN
-from privet.privacy.ledger.book import Book
+from privet.privacy.ledger.ledger_file import LedgerFile
 from privet.privacy.ledger.spending import Cost
 from privet.rng import NoiseSource
 
@@ -40,8 +40,8 @@ class Reservation:
     fails after it has opened the rows counts as spent. After the first noise it does in any case.
     """
 
-    def __init__(self, book: Book, dataset: str, cost: Cost, number: int, *, strict: bool = False) -> None:
-        self._book, self._dataset, self._cost, self._number = book, dataset, cost, number
+    def __init__(self, file: LedgerFile, dataset: str, cost: Cost, number: int, *, strict: bool = False) -> None:
+        self._file, self._dataset, self._cost, self._number = file, dataset, cost, number
         self._strict = strict
         self._opened = self._drawn = False
         self._process = os.getpid()
@@ -50,7 +50,7 @@ class Reservation:
         """Return ``noise``, watched: its first word closes the way back."""
         return _Watched(noise, self)
 
-    def close_the_way_back(self) -> None:
+    def mark_drawn(self) -> None:
         """Count as spent from now on, whatever happens."""
         self._drawn = True
 
@@ -60,7 +60,7 @@ class Reservation:
 
     def settle(self, event: events.Event, note: Callable[[], dict[str, Any]] = dict) -> None:
         """Record what was really released; it may not have cost more than was set aside."""
-        self.close_the_way_back()
+        self.mark_drawn()
         cost = Cost.of(event, self._cost.delta)
         if not self._cost.covers(cost):
             raise LedgerError("the release cost more than was reserved for it; it is withheld, and counts as spent")
@@ -93,11 +93,11 @@ class Reservation:
                 error.add_note(Note(_NOT_GIVEN_BACK.format(self._cost.epsilon)))
 
     def _close(self, kind: str, body: dict[str, Any]) -> None:
-        with self._book.writing() as page:
+        with self._file.transaction() as transaction:
             # In the same turn: a copy of this reservation, in another process too, may have closed it.
-            if any(entry.body.get("reservation") == self._number for entry in page.entries):
+            if any(entry.body.get("reservation") == self._number for entry in transaction.entries):
                 raise LedgerError("this reservation is closed; a further release needs one of its own")
-            page.append(kind, {**body, "dataset": self._dataset, "reservation": self._number})
+            transaction.append(kind, {**body, "dataset": self._dataset, "reservation": self._number})
 
 
 class NoReservation:
@@ -131,5 +131,5 @@ class _Watched:
 
     def words(self, n: int) -> NDArray[np.uint32]:
         """Return the next ``n`` words."""
-        self._reservation.close_the_way_back()
+        self._reservation.mark_drawn()
         return self._noise.words(n)

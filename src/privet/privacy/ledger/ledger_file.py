@@ -73,7 +73,7 @@ class Entry:
     hash: str
 
 
-class Book:
+class LedgerFile:
     """A ledger's file. Nothing is kept open between calls, so threads and forked processes share no connection.
 
     What was read or written before must be in the file ever after. ``heads`` remembers that beyond this process.
@@ -112,14 +112,14 @@ class Book:
             raise LedgerError(f"the ledger {str(self.path)!r} {told}") from error
 
     @contextmanager
-    def writing(self) -> Iterator["Page"]:
-        """Yield a page on which entries can be read and appended while nobody else writes; all or nothing stays."""
+    def transaction(self) -> Iterator["Transaction"]:
+        """Yield the entries and the way to append to them, while nobody else writes; an error undoes all of it."""
         with self._connection() as connection:
-            with _turn(connection):
+            with _committing(connection):
                 self._check_format(connection)
-                page = Page(self._read(connection), connection)
-                yield page
-            self._remember(page.last)  # it is on the disk
+                transaction = Transaction(self._read(connection), connection)
+                yield transaction
+            self._remember(transaction.last)  # it is on the disk
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -208,7 +208,7 @@ class Book:
         )
 
 
-class Page:
+class Transaction:
     """The entries so far, and the way to append to them within one turn."""
 
     def __init__(self, entries: list[Entry], connection: sqlite3.Connection) -> None:
@@ -226,14 +226,14 @@ def first_broken(rows: list[tuple[int, str, str, str, str]]) -> int | None:
     """Return the number of the first entry that does not follow from those before it."""
     previous = ""
     for expected, (number, time, kind, body, seal) in enumerate(rows, start=1):
-        if number != expected or seal != _seal(previous, number, time, kind, body):
+        if number != expected or seal != _entry_hash(previous, number, time, kind, body):
             return expected
         previous = seal
     return None if rows else 1
 
 
 @contextmanager
-def _turn(connection: sqlite3.Connection) -> Iterator[None]:
+def _committing(connection: sqlite3.Connection) -> Iterator[None]:
     """Let nobody else write until the block ends; an error undoes all of it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -264,7 +264,7 @@ def _append(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any]) 
     number, previous = last or (0, "")
     time = datetime.now(UTC).isoformat(timespec="seconds")
     text, read = _written_and_read(kind, body)
-    seal = _seal(previous, number + 1, time, kind, text)
+    seal = _entry_hash(previous, number + 1, time, kind, text)
     connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (number + 1, time, kind, text, seal))
     return Entry(number + 1, time, kind, read, seal)
 
@@ -293,5 +293,5 @@ def _read_body(kind: str, text: str) -> Mapping[str, Any] | None:
     return body if is_body(body, kind) else None
 
 
-def _seal(previous: str, number: int, time: str, kind: str, body: str) -> str:
+def _entry_hash(previous: str, number: int, time: str, kind: str, body: str) -> str:
     return hashlib.sha256(json.dumps([previous, number, time, kind, body]).encode()).hexdigest()

@@ -8,52 +8,52 @@ import sys
 import pytest
 
 from privet.errors import LedgerError
-from privet.privacy.ledger.book import Book, first_broken
+from privet.privacy.ledger.ledger_file import LedgerFile, first_broken
 
 
 @pytest.fixture
-def book(tmp_path):
-    book = Book(tmp_path / "ledger.db")
-    book.create()
-    with book.writing() as page:
+def file(tmp_path):
+    file = LedgerFile(tmp_path / "ledger.db")
+    file.create()
+    with file.transaction() as transaction:
         for number in range(4):
-            page.append("note", {"number": number})
-    return book
+            transaction.append("note", {"number": number})
+    return file
 
 
-def tampered(book, statement):
+def tampered(file, statement):
     """Change the file as someone would who knows SQLite."""
-    with sqlite3.connect(book.path) as connection:
+    with sqlite3.connect(file.path) as connection:
         connection.executescript(f"DROP TRIGGER no_change; DROP TRIGGER no_removal; {statement}")
     connection.close()
 
 
-def test_entries_come_back_in_order_behind_one_that_names_the_ledger(book):
-    kinds = [entry.kind for entry in book.entries()]
+def test_entries_come_back_in_order_behind_one_that_names_the_ledger(file):
+    kinds = [entry.kind for entry in file.entries()]
     assert kinds == ["opened", "note", "note", "note", "note"]
-    assert [entry.body for entry in book.entries()[1:]] == [{"number": number} for number in range(4)]
-    assert [entry.number for entry in book.entries()] == [1, 2, 3, 4, 5]
+    assert [entry.body for entry in file.entries()[1:]] == [{"number": number} for number in range(4)]
+    assert [entry.number for entry in file.entries()] == [1, 2, 3, 4, 5]
 
 
-def test_its_owner_alone_can_read_a_new_one(book):
+def test_its_owner_alone_can_read_a_new_one(file):
     # An update keeps the key of its batches' fingerprints in it.
-    assert book.path.stat().st_mode & 0o777 == 0o600
+    assert file.path.stat().st_mode & 0o777 == 0o600
 
 
-def test_creating_it_again_changes_nothing(book):
-    before = book.entries()
-    book.create()
-    assert book.entries() == before
+def test_creating_it_again_changes_nothing(file):
+    before = file.entries()
+    file.create()
+    assert file.entries() == before
 
 
-def test_two_ledgers_have_different_chains(book, tmp_path):
-    other = Book(tmp_path / "other.db")
+def test_two_ledgers_have_different_chains(file, tmp_path):
+    other = LedgerFile(tmp_path / "other.db")
     other.create()
-    assert other.entries()[0].hash != book.entries()[0].hash
+    assert other.entries()[0].hash != file.entries()[0].hash
 
 
-def test_sqlite_itself_refuses_to_change_or_remove_an_entry(book):
-    with sqlite3.connect(book.path) as connection:
+def test_sqlite_itself_refuses_to_change_or_remove_an_entry(file):
+    with sqlite3.connect(file.path) as connection:
         for statement in ("UPDATE entries SET kind = 'x'", "DELETE FROM entries"):
             with pytest.raises(sqlite3.IntegrityError, match="entries stay as they are"):
                 connection.execute(statement)
@@ -73,17 +73,17 @@ def test_sqlite_itself_refuses_to_change_or_remove_an_entry(book):
         ("DELETE FROM entries", 1),
     ],
 )
-def test_a_changed_removed_or_moved_entry_is_noticed_at_the_next_reading_and_writing(book, statement, broken):
-    tampered(book, statement)
+def test_a_changed_removed_or_moved_entry_is_noticed_at_the_next_reading_and_writing(file, statement, broken):
+    tampered(file, statement)
     with pytest.raises(LedgerError, match=f"entry {broken} of the ledger .* was changed, or one before it removed"):
-        book.entries()
-    with pytest.raises(LedgerError, match="its hash does not fit"), book.writing():
+        file.entries()
+    with pytest.raises(LedgerError, match="its hash does not fit"), file.transaction():
         pytest.fail("a broken chain must not be written to")
 
 
-def test_a_chain_without_its_first_entry_is_broken_and_an_untouched_one_is_whole(book):
+def test_a_chain_without_its_first_entry_is_broken_and_an_untouched_one_is_whole(file):
     assert first_broken([]) == 1
-    with sqlite3.connect(book.path) as connection:
+    with sqlite3.connect(file.path) as connection:
         rows = connection.execute("SELECT * FROM entries ORDER BY number").fetchall()
     connection.close()
     assert first_broken(rows) is None
@@ -91,37 +91,37 @@ def test_a_chain_without_its_first_entry_is_broken_and_an_untouched_one_is_whole
 
 def test_an_empty_file_is_a_lost_ledger_and_not_a_new_one(tmp_path):
     (tmp_path / "ledger.db").touch()
-    Book(tmp_path / "ledger.db").create()
+    LedgerFile(tmp_path / "ledger.db").create()
     with pytest.raises(LedgerError, match="is no privet ledger"):
-        Book(tmp_path / "ledger.db").entries()
+        LedgerFile(tmp_path / "ledger.db").entries()
 
 
-def test_a_full_disk_is_told_as_one_and_not_as_damage(book, tmp_path):
+def test_a_full_disk_is_told_as_one_and_not_as_damage(file, tmp_path):
     script = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from privet.privacy.ledger.book import Book\n"
+        "from privet.privacy.ledger.ledger_file import LedgerFile\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2**13, 2**13))\n"
-        "with Book(Path(sys.argv[1])).writing() as page:\n"
+        "with LedgerFile(Path(sys.argv[1])).transaction() as transaction:\n"
         "    for number in range(100):\n"
-        "        page.append('note', {'text': 'x' * 500})\n"
+        "        transaction.append('note', {'text': 'x' * 500})\n"
     )
-    before = book.entries()
-    result = subprocess.run([sys.executable, "-c", script, str(book.path)], capture_output=True, text=True)
+    before = file.entries()
+    result = subprocess.run([sys.executable, "-c", script, str(file.path)], capture_output=True, text=True)
     assert "the disk is full or failing; make room, see by" in result.stderr.splitlines()[-1]
-    assert book.entries() == before
+    assert file.entries() == before
 
 
-def test_an_error_within_a_turn_leaves_nothing_behind(book):
-    before = book.entries()
+def test_an_error_within_a_turn_leaves_nothing_behind(file):
+    before = file.entries()
 
     class Trouble(Exception):
         pass
 
-    with pytest.raises(Trouble), book.writing() as page:
-        page.append("note", {"number": 99})
+    with pytest.raises(Trouble), file.transaction() as transaction:
+        transaction.append("note", {"number": 99})
         raise Trouble
-    assert book.entries() == before
+    assert file.entries() == before
 
 
 def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
@@ -134,47 +134,47 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
     for path, sentence in ((text, "is damaged or no ledger"), (other, "is no privet ledger")):
         before = path.read_bytes()
         with pytest.raises(LedgerError, match=sentence):
-            Book(path).entries()
-        Book(path).create()
+            LedgerFile(path).entries()
+        LedgerFile(path).create()
         assert path.read_bytes() == before
 
 
 def test_a_missing_file_is_not_created_by_reading(tmp_path):
     with pytest.raises(LedgerError, match="there is no ledger at .*; make one with `privet ledger init`"):
-        Book(tmp_path / "none.db").entries()
+        LedgerFile(tmp_path / "none.db").entries()
     assert not (tmp_path / "none.db").exists()
     with pytest.raises(LedgerError, match="cannot be written; check its path"):
-        Book(tmp_path / "no folder" / "none.db").create()
+        LedgerFile(tmp_path / "no folder" / "none.db").create()
 
 
-def test_a_later_version_is_refused(book):
-    with sqlite3.connect(book.path) as connection:
+def test_a_later_version_is_refused(file):
+    with sqlite3.connect(file.path) as connection:
         connection.execute("PRAGMA user_version=7")
     connection.close()
     with pytest.raises(LedgerError, match="of a version that this privet does not know; update privet"):
-        book.entries()
+        file.entries()
 
 
-def test_a_file_cut_short_or_overwritten_is_told_as_damaged(book):
-    data = book.path.read_bytes()
+def test_a_file_cut_short_or_overwritten_is_told_as_damaged(file):
+    data = file.path.read_bytes()
     for damaged in (data[:5000], data[:4096] + b"\xff" * (len(data) - 4096)):
-        book.path.write_bytes(damaged)
+        file.path.write_bytes(damaged)
         with pytest.raises(LedgerError, match="damaged|does not fit|no privet ledger"):
-            book.entries()
+            file.entries()
 
 
-def test_a_busy_ledger_says_so(book, monkeypatch):
-    monkeypatch.setattr("privet.privacy.ledger.book._WAIT_SECONDS", 0.05)
-    holder = sqlite3.connect(book.path, isolation_level=None)
+def test_a_busy_ledger_says_so(file, monkeypatch):
+    monkeypatch.setattr("privet.privacy.ledger.ledger_file._WAIT_SECONDS", 0.05)
+    holder = sqlite3.connect(file.path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LedgerError, match="has been busy"), book.writing():
+    with pytest.raises(LedgerError, match="has been busy"), file.transaction():
         pytest.fail("somebody else is writing")
     holder.execute("ROLLBACK")
     holder.close()
 
 
-def test_bodies_are_plain_json(book):
-    connection = sqlite3.connect(book.path)
+def test_bodies_are_plain_json(file):
+    connection = sqlite3.connect(file.path)
     bodies = [json.loads(body) for (body,) in connection.execute("SELECT body FROM entries")]
     connection.close()
     assert bodies[1] == {"number": 0}

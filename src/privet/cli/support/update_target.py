@@ -11,13 +11,13 @@ from typing import Self
 from privet.cli.support.files import check_output, stamp
 from privet.cli.support.output import printable
 from privet.errors import ModelFileError, ParameterError
-from privet.files.file_lock import held
+from privet.files.file_lock import file_lock
 
 _STATE = re.compile(r"\d{4}-\d{2}-\d{2}\.privet(\.gz)?")
 
 
 @dataclass(frozen=True)
-class Place:
+class UpdateTarget:
     """The model that is read, the file that is written, which may be the same, and the folder if states are kept."""
 
     source: Path
@@ -54,7 +54,7 @@ class Place:
         if not (self.in_place and self.source.is_file()):
             yield
             return
-        with held(self.folder or self.source, seconds=0) as is_mine:
+        with file_lock(self.folder or self.source, seconds=0) as is_mine:
             if not is_mine:
                 raise ModelFileError(
                     f"another update of {str(self.folder or self.source)!r} is being made, and nothing was spent on "
