@@ -14,11 +14,11 @@ from privet.local.channels.random_answer import RandomAnswer
 from privet.privacy.mechanisms.discrete_gaussian import discrete_gaussian
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.linear_noise import (
-    laplace_tilt,
+    draw_laplace,
+    draw_normal,
+    draw_sum_zero,
     normal_sigma_at_least,
-    normal_tilt,
     scales_at_least,
-    sum_zero_tilt,
 )
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.privacy.mechanisms.permute_and_flip import permute_and_flip_each
@@ -115,18 +115,18 @@ def test_choices_of_the_smallest_epsilon(monotone, rate, n):
     assert_this_scale_and_no_other(p_of_choices(counts, SCORES), rate, n)
 
 
-def tilts(price, n):
-    """Two trees of a tilt of this price, of which the second has two thirds."""
+def noises(price, n):
+    """Two trees of noise of this price, of which the second has two thirds."""
     scales, sizes = scales_at_least(price, [Fraction(1, 3), Fraction(2, 3)]), np.array([n, n])
-    one = laplace_tilt(scales, sizes, n_weights=1, noise=SystemNoise()).values[:, 0]
-    three = np.abs(sum_zero_tilt(scales, sizes, n_weights=3, noise=SystemNoise()).values).sum(axis=1)
+    one = draw_laplace(scales, sizes, n_weights=1, noise=SystemNoise()).values[:, 0]
+    three = np.abs(draw_sum_zero(scales, sizes, n_weights=3, noise=SystemNoise()).values).sum(axis=1)
     return one, three
 
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("price", [SMALLEST, LARGE])
-def test_the_tilt_of_an_objective(price, n):
-    one, three = tilts(price, n)
+def test_the_noise_in_an_objective(price, n):
+    one, three = noises(price, n)
     for tree, scale in ((slice(0, n), 3 / price), (slice(n, 2 * n), 1.5 / price)):
         assert_this_scale_and_no_other(against(one[tree], laplace), scale, n)
         assert_this_scale_and_no_other(
@@ -136,8 +136,8 @@ def test_the_tilt_of_an_objective(price, n):
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("sigma", [1 / SMALLEST, 1 / LARGE])
-def test_the_normal_tilt_of_an_objective(sigma, n):
-    draws = normal_tilt(normal_sigma_at_least(sigma), n, n_weights=1, noise=SystemNoise()).values[:, 0]
+def test_the_normal_noise_in_an_objective(sigma, n):
+    draws = draw_normal(normal_sigma_at_least(sigma), n, n_weights=1, noise=SystemNoise()).values[:, 0]
     assert_this_scale_and_no_other(against(draws, norm), sigma, n)
 
 

@@ -14,17 +14,16 @@ from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from privet import Categorical, PrivateForestClassifier, Schema
-from privet.central.weights import release
+from privet.central.weights import minimiser
 from privet.central.weights.fitting import PublicFit
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.link import chances_of
+from privet.central.weights.minimiser import noisy_minimiser
 from privet.central.weights.objective import Objective
+from privet.central.weights.objective_noise import choose_noise
 from privet.central.weights.policy import MARGIN, Overrides, Policy
-from privet.central.weights.preconditioner import preconditioner
 from privet.central.weights.prior import Prior
-from privet.central.weights.release import noisy_minimiser
-from privet.central.weights.solver import newton_step
-from privet.central.weights.tilt import chosen_tilt
+from privet.central.weights.solver import newton_step, preconditioner
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows
 from privet.privacy.accounting import pure_epsilon
@@ -51,7 +50,7 @@ class Audited:
         )
         self.policy = Policy(schema, budget, ROWS, Overrides(prior_variance=100.0))
         self.trees = Trees.of([[t] for t in range(n_trees)], schema)
-        self.law = chosen_tilt(self.policy, self.trees, delta=0.0, rows=1)
+        self.law = choose_noise(self.policy, self.trees, delta=0.0, rows=1)
         scores = lead * np.eye(n_classes)[-1:]
         self.public = PublicFit.of(
             self.policy, self.trees, chances_of(scores, MARGIN)[0], self.law.event("weights", rows=1), self.last_share
@@ -86,10 +85,10 @@ class Audited:
         rows = LeafRows(
             np.repeat(tables[:, None], self.trees.n_trees, axis=1), np.tile(labels, N_TABLES).astype(np.uint8), None
         )
-        tilt = self.law.drawn(noise)
-        objective = Objective(rows, self.trees, self.prior, self.public.offsets, tilt.values)
+        drawn = self.law.draw(noise)
+        objective = Objective(rows, self.trees, self.prior, self.public.offsets, drawn.values)
         weights, receipt = noisy_minimiser(
-            objective, self.public.grid, tilt_error=tilt.error, epsilon=self.last_share, what="digits", noise=noise
+            objective, self.public.grid, noise_error=drawn.error, epsilon=self.last_share, what="digits", noise=noise
         )
         shape = self.trees.n_trees, N_TABLES, -1
         return weights.reshape(shape) * 2.0**self.public.grid.exponent, receipt
@@ -192,7 +191,7 @@ def test_the_same_attack_gains_no_more_than_epsilon_on_the_curvature_that_was_pa
     assert audited.shown(1, [], between(*window), n_fits=782) <= audited.epsilon
 
 
-def one_newton_step(objective, tolerance, *, tilt_error):
+def one_newton_step(objective, tolerance, *, noise_error):
     """Plant a fault: no certificate, and one step of the solver."""
     start = np.zeros(objective.shape)
     gradient = objective.gradient(start)
@@ -202,7 +201,7 @@ def one_newton_step(objective, tolerance, *, tilt_error):
 
 @pytest.mark.slow
 def test_the_attack_catches_a_solver_that_stops_early(monkeypatch):
-    monkeypatch.setattr(release, "certified_minimiser", one_newton_step)
+    monkeypatch.setattr(minimiser, "certified_minimiser", one_newton_step)
     assert audit_of_large_weights("an unconverged joint fit") > 1.05
 
 

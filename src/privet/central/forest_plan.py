@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privet.central.weights.fitting import PublicFit
+from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise
 from privet.central.weights.policy import Policy
 from privet.central.weights.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS
 from privet.central.weights.selection import SENSITIVITY
-from privet.central.weights.tilt import Tilt, chosen_tilt
 from privet.central.weights.trees import Trees
 from privet.errors import ParameterError
 from privet.plan import Plan, Step, choice_step, laplace_step, rounded_up
@@ -137,7 +137,7 @@ def planned_forest(
     *,
     row_count: float,
     delta: float,
-    coins: np.random.Generator,
+    public_rng: np.random.Generator,
 ) -> ForestPlan:
     """Return the plan; where attributes are chosen, as if the first ones were."""
     m = unit.max_rows
@@ -150,17 +150,17 @@ def planned_forest(
         return ForestPlan(
             method, epsilon, unit, policy.n_rows, 0, 0, 0.0, 0.0, tuple(steps), tuning, steps[-1].noise_std, loss
         )
-    trees = policy.trees(list(range(policy.n_attributes)), coins)
-    law = chosen_tilt(policy, trees, delta=delta, rows=m)
-    steps = [*first, *_steps(policy, trees, law, left, m)]
+    trees = policy.trees(list(range(policy.n_attributes)), public_rng)
+    noise = choose_noise(policy, trees, delta=delta, rows=m)
+    steps = [*first, *_steps(policy, trees, noise, left, m)]
     per_tree = trees.n_leaves / trees.n_trees
     return ForestPlan(
         method, epsilon, unit, policy.n_rows, trees.n_trees, 1, per_tree, policy.n_rows / per_tree, tuple(steps),
-        _tuning(policy, trees, law), float(law.noise_std.mean()), loss,
+        _tuning(policy, trees, noise), float(noise.noise_std.mean()), loss,
     )  # fmt: skip
 
 
-def _steps(policy: Policy, trees: Trees, law: Tilt, left: float, m: int) -> list[Step]:
+def _steps(policy: Policy, trees: Trees, noise: ObjectiveNoise, left: float, m: int) -> list[Step]:
     shares, n_weights = policy.shares, trees.n_leaves * policy.n_columns
     balance = multiple(shares.balance, m)
     steps = [laplace_step(BALANCE, balance, sensitivity=m, n_values=policy.n_classes)]
@@ -172,31 +172,30 @@ def _steps(policy: Policy, trees: Trees, law: Tilt, left: float, m: int) -> list
         steps.append(replace(one, epsilon=selection, a_node=False))
         left = remaining(left, selection) if math.isfinite(left) else left
     fit = multiple(shares.fit, m)
-    steps.append(Step(WEIGHTS, fit, m, float(law.noise_std.mean()), n_weights))
+    steps.append(Step(WEIGHTS, fit, m, float(noise.noise_std.mean()), n_weights))
     left = remaining(left, fit) if math.isfinite(left) else left
-    return [*steps, _last_digits(policy, trees, law, left)]
+    return [*steps, _last_digits(policy, trees, noise, left)]
 
 
-def _last_digits(policy: Policy, trees: Trees, law: Tilt, left: float) -> Step:
+def _last_digits(policy: Policy, trees: Trees, noise: ObjectiveNoise, left: float) -> Step:
     """Return the last step; the class balance, which is not known yet, is taken as even."""
     even = np.full(policy.n_classes, 1 / policy.n_classes)
-    grid = PublicFit.of(policy, trees, even, law.event(WEIGHTS, rows=1), left).grid
+    grid = PublicFit.of(policy, trees, even, noise.event(WEIGHTS, rows=1), left).grid
     n_weights = trees.n_leaves * policy.n_columns
     step = laplace_step(DIGITS, left, sensitivity=grid.sensitivity, n_values=n_weights)
     return replace(step, noise_std=step.noise_std * float(grid.step))
 
 
-def _tuning(policy: Policy, trees: Trees, law: Tilt) -> dict[str, Any]:
+def _tuning(policy: Policy, trees: Trees, noise: ObjectiveNoise) -> dict[str, Any]:
     attributes = (
         "all of them"
         if not policy.chooses
         else f"{policy.n_attributes} of {len(policy.schema.attributes)}, chosen privately"
     )
     sizes = sorted({len(own) for own in trees.attributes})
-    noise = "normal" if law.sigma is not None else "Laplace" if law.scales else "none"
     return {
         "attributes": attributes,
         "cells of a number": f"{policy.n_bins} of equal width, and finer ones near zero or the lower bound",
         "attributes a tree": " or ".join(map(str, sizes)),
-        "noise in the objective": noise,
+        "noise in the objective": "normal" if noise.sigma is not None else "Laplace" if noise.scales else "none",
     }

@@ -169,20 +169,20 @@ class PrivateForestClassifier(WeightForestClassifier):
 
     def _fit(self, X: Any, y: Any) -> Self:
         epsilon, delta = self.check_parameters(), check_delta(self.delta)
-        coins = public_generator(self.random_state)
+        public_rng = public_generator(self.random_state)
         with self._reserve(epsilon, "fit", delta) as reservation:  # refuses here, before any data are read
-            noise = self._noise(coins, reservation)
+            noise = self._noise(public_rng, reservation)
             schema, n_rows, left, bought = self._number_of_rows(X, y, epsilon, noise, reservation)
             policy = self._policy(schema, left, n_rows)
             encoder, rows = self._open(X, y, reservation, Encoder(policy.cells, self._unit().column))
             if policy.chooses:  # by one pass, and fits what it chose by another
                 rows.require_rereadable()
             fitting = Fitting(
-                policy, rows, self._unit().max_rows, left, delta, coins, noise,
+                policy, rows, self._unit().max_rows, left, delta, public_rng, noise,
                 n_threads(self.n_jobs), list(bought),
             )  # fmt: skip
             self._say(f"fitting up to {counted(policy.n_attributes, 'attribute')}")
-            released = fitting.released()
+            released = fitting.release()
             return self._set_released(encoder, released, Sequential(tuple(fitting.receipts)), reservation)
 
     def _number_of_rows(
@@ -244,9 +244,9 @@ class PrivateForestClassifier(WeightForestClassifier):
         def planned(epsilon: float) -> ForestPlan:
             share = 0.0 if schema.rows is not None else row_count_share(epsilon)
             policy = self._policy(schema, remaining(epsilon, share), n_rows)
-            coins = public_generator(self.random_state)
             return planned_forest(
-                self.method, epsilon, self._unit(), policy, row_count=share, delta=check_delta(self.delta), coins=coins
-            )
+                self.method, epsilon, self._unit(), policy, row_count=share, delta=check_delta(self.delta),
+                public_rng=public_generator(self.random_state),
+            )  # fmt: skip
 
         return planned

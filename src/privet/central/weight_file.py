@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.receipts import drawn, in_sequence, is_count
+from privet.central.weights.minimiser import MOST_WEIGHT
+from privet.central.weights.objective_noise import laplace_factor
 from privet.central.weights.policy import MARGIN, MOST_LEAVES
-from privet.central.weights.release import MOST_WEIGHT
 from privet.central.weights.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, Released
 from privet.central.weights.selection import SENSITIVITY
-from privet.central.weights.tilt import laplace_factor
 from privet.central.weights.trees import Trees, checked_trees
 from privet.errors import ModelFileError
 from privet.model_file import LATER_VERSIONS, VERSION, integers

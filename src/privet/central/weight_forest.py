@@ -96,14 +96,14 @@ class WeightForestClassifier(ReleasedClassifier):
         if kept is None or kept[0] is not self.released_:
             effects = effects_of_trees(
                 self.leaf_weights_, self.schema_, variances=self.released_.variances,
-                noise_std=self.tree_noise_std_, rows=self._bent(self.n_rows_),
+                noise_std=self.tree_noise_std_, rows=self._effective(self.n_rows_),
             )  # fmt: skip
             kept = self._importances_of = (self.released_, shares_of_effects(effects, self.n_features_in_))
         told: tuple[NDArray[np.float64], NDArray[np.bool_]] = kept[1]
         return told
 
-    def _bent(self, rows: float) -> float:
-        """Return rows, counted by how much they bend the loss."""
+    def _effective(self, rows: float) -> float:
+        """Return rows times the mean curvature of their loss: what they weigh against prior and noise."""
         return rows * float((self.class_shares_ * (1 - self.class_shares_)).mean())
 
     def shapes(self, rows: float | None = None) -> list[Shape]:
@@ -120,11 +120,11 @@ class WeightForestClassifier(ReleasedClassifier):
         Only released numbers enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        bent = self._bent(self.n_rows_ if rows is None else rows)
+        effective = self._effective(self.n_rows_ if rows is None else rows)
         return [
             shape_of(
                 self.leaf_weights_, t, self.schema_, noise_std=float(self.tree_noise_std_[t]), variance=float(variance),
-                rows_per_leaf=bent / int(self.trees_.sizes[t]),
+                rows_per_leaf=effective / int(self.trees_.sizes[t]),
             )
             for t, variance in enumerate(self.released_.variances)
         ]  # fmt: skip

@@ -70,7 +70,7 @@ class TinyFit:
         """Return which of all leaves a row reaches."""
         return np.eye(len(self.precision))[np.asarray(leaves) + np.cumsum(self.sizes) - self.sizes].sum(axis=0)
 
-    def pull_and_bend(self, weights, reached, label):
+    def pull_and_curvature(self, weights, reached, label):
         """Return the first and second derivatives of a row's loss in its scores, margin included."""
         score = reached @ weights
         if self.n_classes == 2:
@@ -87,7 +87,7 @@ class TinyFit:
         hessian = np.kron(self.precision, np.eye(self.basis.shape[1]))
         for leaves, label in rows:
             reached = self.reached(leaves)
-            pull, bend = self.pull_and_bend(weights, reached, label)
+            pull, bend = self.pull_and_curvature(weights, reached, label)
             tilt = tilt - np.outer(reached, pull)
             hessian = hessian + np.kron(np.outer(reached, reached), self.basis.T @ bend @ self.basis)
         factor = 1 if self.n_classes == 2 else 2

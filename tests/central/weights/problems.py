@@ -10,8 +10,8 @@ from privet import Categorical, Numeric, Schema
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.objective import Objective
 from privet.central.weights.prior import Prior
-from privet.central.weights.reference import indicators, residuals
 from privet.central.weights.trees import Trees
+from tests.central.weights.reference import indicators, residuals
 
 ATTRIBUTES = [
     Numeric("age", 0, 100, bins=4),
@@ -29,7 +29,7 @@ def schema_of(n_classes=2, rows=None):
 
 
 def problem(
-    seed=0, *, n_rows=60, n_classes=2, weighted=False, tilt=1.0, variance=0.5, labels=None, n_threads=1, margin=1.0
+    seed=0, *, n_rows=60, n_classes=2, weighted=False, noise=1.0, variance=0.5, labels=None, n_threads=1, margin=1.0
 ) -> Objective:
     """Return an objective over random rows whose first tree tells the class, most of the time."""
     rng = np.random.default_rng(seed)
@@ -44,10 +44,10 @@ def problem(
     )
     prior = Prior.of(trees, schema, np.full(3, variance), curvature=3 * variance)
     offsets = rng.normal(size=n_classes)
-    noise = tilt * rng.laplace(size=(trees.n_leaves, 1 if n_classes == 2 else n_classes))
+    drawn = noise * rng.laplace(size=(trees.n_leaves, 1 if n_classes == 2 else n_classes))
     if n_classes > 2:
-        noise -= noise.mean(axis=1, keepdims=True)
-    return Objective(rows, trees, prior, offsets - offsets.mean(), noise, margin, n_threads)
+        drawn -= drawn.mean(axis=1, keepdims=True)
+    return Objective(rows, trees, prior, offsets - offsets.mean(), drawn, margin, n_threads)
 
 
 def random_weights(objective, seed=0, size=1.0):
@@ -76,7 +76,7 @@ def plain_value(objective, weights):
     leads = scores - scores[own][:, None] + np.where(own, 0.0, objective.margin)
     losses = logsumexp(leads, axis=1) * (1 if rows.weights is None else rows.weights)
     prior = (weights * (plain_precision(objective) @ weights)).sum() / 2
-    return float(losses.sum() + prior + (objective.tilt * weights).sum())
+    return float(losses.sum() + prior + (objective.linear_noise * weights).sum())
 
 
 def exact_gradient(objective, weights, rest=None):
@@ -85,7 +85,7 @@ def exact_gradient(objective, weights, rest=None):
     rows, starts, times = objective.rows, objective.trees.starts, objective.rows.weights
     with localcontext() as context:
         context.prec = 60
-        sums = [[Decimal(value) for value in line] for line in objective.tilt.tolist()]
+        sums = [[Decimal(value) for value in line] for line in objective.linear_noise.tolist()]
         for i, label in enumerate(rows.labels.tolist()):
             found = starts + rows.leaves[i]
             pulls = residuals(weights[found], rest[found], objective.offsets, label, objective.margin)

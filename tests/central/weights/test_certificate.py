@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privet.central.weights import certificate, release
+from privet.central.weights import certificate, minimiser
 from privet.central.weights.certificate import BoundedGradient, bounded_gradient
 from privet.central.weights.leaf_rows import LeafRows
-from privet.central.weights.preconditioner import preconditioner
-from privet.central.weights.release import Grid, certified_minimiser
-from privet.central.weights.solver import approximate_minimiser
+from privet.central.weights.minimiser import Grid, certified_minimiser
+from privet.central.weights.solver import approximate_minimiser, preconditioner
 from tests.central.weights.problems import exact_gradient, farthest, problem, random_weights
 
 CASES = [
-    {"n_classes": c, "weighted": weighted, "tilt": tilt}
+    {"n_classes": c, "weighted": weighted, "noise": noise}
     for c in (2, 3, 6)
-    for weighted, tilt in ((False, 1.0), (True, 0.0), (False, 1e6))
+    for weighted, noise in ((False, 1.0), (True, 0.0), (False, 1e6))
 ]
 
 
@@ -46,7 +45,7 @@ def test_the_true_gradient_is_within_the_bound(case, size):
 def test_where_the_gradient_is_small_all_of_its_digits_are_right(n_classes):
     # At a minimiser the last rounding of each number is nothing, and only the proven bound is left.
     objective = problem(1, n_rows=40, n_classes=n_classes)
-    weights, rest = certified_minimiser(objective, 1e-18, tilt_error=0.0)
+    weights, rest = certified_minimiser(objective, 1e-18, noise_error=0.0)
     found = bounded_gradient(objective, weights, rest)
     assert farthest(found.values, exact_gradient(objective, weights, rest)) <= found.error < 40 * 2.0**-70
 
@@ -72,9 +71,9 @@ def test_parts_of_the_sum_are_exact_or_as_near_as_they_say():
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 12, 20])
 def test_as_many_rows_as_were_declared_are_certified_at_once(n_classes):
     objective = problem(1, n_rows=300, n_classes=n_classes)
-    crowd = replace(objective, rows=replace(objective.rows, weights=np.full(300, 20_000)), _bends=[])
+    crowd = replace(objective, rows=replace(objective.rows, weights=np.full(300, 20_000)), _curvatures=[])
     weights, _ = approximate_minimiser(crowd, tolerance=1e-9)
-    grid = Grid.of(6 * 10**6, 1.0, shape=crowd.shape, tilt_error=0.0, epsilon=0.01)
+    grid = Grid.of(6 * 10**6, 1.0, shape=crowd.shape, noise_error=0.0, epsilon=0.01)
     assert gradient_at(crowd, weights).largest < 0.9 * grid.tolerance
 
 
@@ -94,7 +93,7 @@ def test_the_order_of_rows_does_not_matter_and_nor_do_merged_ones():
 
 def test_rows_of_one_sign_do_not_overflow():
     # 2**36 rows a leaf, residuals near 1: 2**108 units of 2**-72 in a single integer would wrap around.
-    objective = problem(1, n_rows=3, labels=1, tilt=0.0)
+    objective = problem(1, n_rows=3, labels=1, noise=0.0)
     heavy = replace(objective, rows=replace(objective.rows, weights=np.full(3, 2**36)))
     weights = np.full(objective.shape, -20.0)
     found = gradient_at(heavy, weights)
@@ -107,7 +106,7 @@ def test_rows_of_one_sign_do_not_overflow():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_extreme_scores_are_bounded_too(n_classes):
-    objective = problem(1, n_classes=n_classes, tilt=0.0)
+    objective = problem(1, n_classes=n_classes, noise=0.0)
     weights = random_weights(objective, 5, 1e4)
     found = gradient_at(objective, weights)
     assert np.isfinite(found.values).all()
@@ -129,17 +128,17 @@ def test_a_solver_that_stops_early_or_elsewhere_is_caught():
         assert gradient_at(objective, wrong).largest > 1e-8
 
 
-@pytest.mark.parametrize("planted", ["margin", "offset", "one row less", "tilt of one leaf"])
+@pytest.mark.parametrize("planted", ["margin", "offset", "one row less", "noise of one leaf"])
 def test_a_solver_of_another_objective_is_caught(planted):
     objective = problem(3, n_classes=3)
-    tilt = objective.tilt.copy()
-    tilt[7, 1] += 1e-6
+    noise = objective.linear_noise.copy()
+    noise[7, 1] += 1e-6
     rows = objective.rows
     other = {
-        "margin": replace(objective, margin=1.0 + 1e-6, _bends=[]),
-        "offset": replace(objective, offsets=objective.offsets + np.array([0, 1e-6, 0]), _bends=[]),
-        "one row less": replace(objective, rows=LeafRows(rows.leaves[1:], rows.labels[1:], None), _bends=[]),
-        "tilt of one leaf": replace(objective, tilt=tilt, _bends=[]),
+        "margin": replace(objective, margin=1.0 + 1e-6, _curvatures=[]),
+        "offset": replace(objective, offsets=objective.offsets + np.array([0, 1e-6, 0]), _curvatures=[]),
+        "one row less": replace(objective, rows=LeafRows(rows.leaves[1:], rows.labels[1:], None), _curvatures=[]),
+        "noise of one leaf": replace(objective, linear_noise=noise, _curvatures=[]),
     }[planted]
     weights, _ = approximate_minimiser(other, tolerance=1e-10)
     assert gradient_at(other, weights).largest <= 1e-9
@@ -152,7 +151,7 @@ def test_the_largest_number_counts_the_error():
 
 
 def certified(objective, tolerance):
-    weights, rest = certified_minimiser(objective, tolerance, tilt_error=0.0)
+    weights, rest = certified_minimiser(objective, tolerance, noise_error=0.0)
     exact = exact_gradient(objective, weights, rest)
     assert max(abs(number) for line in exact for number in line) <= tolerance
     return weights, rest
@@ -160,7 +159,7 @@ def certified(objective, tolerance):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_floats_suffice_at_the_usual_tolerance(n_classes):
-    _, rest = certified_minimiser(problem(2, n_classes=n_classes), 1e-8, tilt_error=1e-9)
+    _, rest = certified_minimiser(problem(2, n_classes=n_classes), 1e-8, noise_error=1e-9)
     assert not rest.any()
 
 
@@ -174,7 +173,7 @@ def test_a_tiny_tolerance_is_reached_with_what_floats_leave_over(n_classes):
 @pytest.mark.parametrize("times", [10**7, 10**9])
 def test_far_more_rows_than_declared_are_certified(n_classes, times):
     objective = problem(2, n_rows=20, n_classes=n_classes)
-    certified(replace(objective, rows=replace(objective.rows, weights=np.full(20, times)), _bends=[]), 1e-8)
+    certified(replace(objective, rows=replace(objective.rows, weights=np.full(20, times)), _curvatures=[]), 1e-8)
 
 
 def stopping_at(weights):
@@ -189,14 +188,14 @@ def stopping_at(weights):
 
 def impatient(monkeypatch, most=25):
     """Make a search that does not end fail."""
-    look, seen = release.bounded_gradient, []
+    look, seen = minimiser.bounded_gradient, []
 
     def looked(*arguments):
         seen.append(arguments)
         assert len(seen) < most, "the search for a certified minimiser goes on and on"
         return look(*arguments)
 
-    monkeypatch.setattr(release, "bounded_gradient", looked)
+    monkeypatch.setattr(minimiser, "bounded_gradient", looked)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -205,26 +204,26 @@ def test_wherever_the_solver_stops_only_a_certified_minimiser_is_returned(monkey
     objective = problem(2, n_rows=60, n_classes=n_classes)
     right, _ = certified(objective, 1e-8)
     garbage = right + random_weights(objective, 3, size)
-    monkeypatch.setattr(release, "approximate_minimiser", stopping_at(garbage))
+    monkeypatch.setattr(minimiser, "approximate_minimiser", stopping_at(garbage))
     impatient(monkeypatch)
-    weights, rest = certified(replace(objective, _bends=[]), 1e-8)
+    weights, rest = certified(replace(objective, _curvatures=[]), 1e-8)
     assert_allclose(weights + rest, right, atol=1e-7)
 
 
 def test_an_error_of_the_tilt_makes_it_go_on():
     objective = problem(2, n_rows=20)
-    weights, rest = certified_minimiser(objective, 1e-12, tilt_error=1e-12 * (1 - 1e-6))
+    weights, rest = certified_minimiser(objective, 1e-12, noise_error=1e-12 * (1 - 1e-6))
     assert max(abs(number) for line in exact_gradient(objective, weights, rest) for number in line) <= 1.1e-18
 
 
 def test_a_tolerance_that_no_certificate_reaches_is_an_error_and_no_endless_search():
     with pytest.raises(ArithmeticError, match="^no weights have a gradient that is certainly as small as asked for$"):
-        certified_minimiser(problem(2, n_rows=20), 1e-40, tilt_error=0.0)
+        certified_minimiser(problem(2, n_rows=20), 1e-40, noise_error=0.0)
 
 
 def test_weights_that_are_no_numbers_are_not_certified(monkeypatch):
     objective = problem(2, n_rows=20)
-    monkeypatch.setattr(release, "approximate_minimiser", lambda *_, **__: (np.full(objective.shape, np.nan), None))
-    monkeypatch.setattr(release, "_improved", lambda *_: pytest.fail("goes on"))
+    monkeypatch.setattr(minimiser, "approximate_minimiser", lambda *_, **__: (np.full(objective.shape, np.nan), None))
+    monkeypatch.setattr(minimiser, "_improved", lambda *_: pytest.fail("goes on"))
     with pytest.raises(pytest.fail.Exception, match="goes on"):
-        certified_minimiser(objective, 1e-8, tilt_error=0.0)
+        certified_minimiser(objective, 1e-8, noise_error=0.0)

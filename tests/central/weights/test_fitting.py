@@ -44,7 +44,7 @@ def names(own):
 
 def test_all_attributes_need_no_choice():
     own = fitting(2.0)
-    released = own.released()
+    released = own.release()
     assert names(own) == [BALANCE, WEIGHTS, DIGITS]
     assert sorted(a for trees in released.trees.attributes for a in trees) == [0, 1, 2, 3]
     assert released.weights.shape == (released.trees.n_leaves, 1)
@@ -53,7 +53,7 @@ def test_all_attributes_need_no_choice():
 
 def test_each_choice_has_a_receipt():
     own = fitting(2.0, n_attributes=3, n_classes=3)
-    released = own.released()
+    released = own.release()
     assert names(own) == [BALANCE, CHOICES, CHOICES, CHOICES, WEIGHTS, DIGITS]
     assert sum(map(len, released.trees.attributes)) == 3
     assert released.weights.shape == (released.trees.n_leaves, 3)
@@ -63,13 +63,13 @@ def test_each_choice_has_a_receipt():
 def test_too_few_rows_release_the_balance_alone_by_what_was_declared():
     for n_rows, declared in ((400, 15), (3, 15)):
         own = fitting(1.0, n_rows=n_rows, declared=declared)
-        released = own.released()
+        released = own.release()
         assert names(own) == [BALANCE]
         assert own.receipts[0].epsilon == 1.0
         assert released.trees.n_trees == 0
     assert names(fitting(1.0, n_rows=3, declared=16)) == []
     few = fitting(1.0, n_rows=3, declared=16)
-    few.released()
+    few.release()
     assert WEIGHTS in names(few)
 
 
@@ -78,7 +78,7 @@ def test_too_few_rows_release_the_balance_alone_by_what_was_declared():
 @pytest.mark.parametrize("epsilon", [0.2, 1 / 3, 2.0, 30.0])
 def test_what_is_paid_adds_up_to_epsilon_and_never_to_more(epsilon, fixed, max_rows):
     own = fitting(epsilon, max_rows=max_rows, **fixed)
-    own.released()
+    own.release()
     paid = sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts)
     assert Fraction(epsilon) * (1 - Fraction(1, 10**9)) <= paid <= Fraction(epsilon)
     assert own.left == 0
@@ -90,7 +90,7 @@ def test_what_is_paid_adds_up_to_epsilon_and_never_to_more(epsilon, fixed, max_r
 def test_the_balance_is_the_count_of_each_class_whatever_was_declared(declared, n_classes, fixed):
     own = fitting(math.inf, n_rows=100, declared=declared, n_classes=n_classes, **fixed)
     counts = np.bincount(rows_of(100, n_classes).labels)
-    released = own.released()
+    released = own.release()
     assert released.balance.tolist() == counts.tolist()
     assert_allclose(released.class_shares(0.0), counts / 100)
     assert (released.n_rows, released.about_rows(0.0)) == (declared, 100)
@@ -106,7 +106,7 @@ def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_rig
     def fit(declared):
         policy = Policy(schema, 0.25, declared)
         own = Fitting(policy, rows, 1, 0.25, 0.0, np.random.default_rng(1), SystemNoise())
-        return policy, own.released(), own
+        return policy, own.release(), own
 
     (_, right, _), (policy, wrong, own) = fit(2000), fit(declared)
     assert policy.n_attributes == {80: 1, 400_000: 9}[declared]
@@ -138,13 +138,13 @@ def test_compressed_rows_unpack_to_rows_of_the_same_leaves(merged, monkeypatch):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_without_noise_the_attribute_that_tells_is_chosen(n_classes):
     own = fitting(math.inf, n_attributes=1, n_classes=n_classes)
-    assert own.released().trees.attributes == ((0,),)
+    assert own.release().trees.attributes == ((0,),)
     assert set(map(type, own.receipts)) == {NoNoise}
 
 
 def test_a_person_of_several_rows_has_noise_for_all_of_them():
     own = fitting(2.0, max_rows=4, n_attributes=2)
-    own.released()
+    own.release()
     balance, *choices, fit, digits = own.receipts
     assert balance.sensitivity == 4
     assert {choice.sensitivity for choice in choices} == {4 * SENSITIVITY}
@@ -153,10 +153,10 @@ def test_a_person_of_several_rows_has_noise_for_all_of_them():
 
 
 def test_seeded_noise_repeats():
-    one, two = (fitting(1.0, noise=SeededNoise(3)).released() for _ in range(2))
+    one, two = (fitting(1.0, noise=SeededNoise(3)).release() for _ in range(2))
     assert_array_equal(one.weights, two.weights)
     own = fitting(1.0, noise=SeededNoise(3))
-    own.released()
+    own.release()
     assert all(isinstance(receipt, Seeded) for receipt in own.receipts)
 
 
@@ -169,7 +169,7 @@ def test_what_is_paid_depends_on_the_rows_by_the_released_balance_alone(monkeypa
 
     def terms(n_rows, declared):
         own = fitting(1.0, n_rows=n_rows, declared=declared)
-        own.released()
+        own.release()
         return [repr(receipt) for receipt in own.receipts]
 
     assert terms(0, 400) == terms(1, 400) == terms(400, 400)
@@ -178,7 +178,7 @@ def test_what_is_paid_depends_on_the_rows_by_the_released_balance_alone(monkeypa
 
 def test_the_scale_of_the_balance_is_found_among_receipts():
     own = fitting(1.0, noise=SeededNoise(3))
-    own.released()
+    own.release()
     assert balance_scale(own.receipts) == pytest.approx(1 / 0.05)
     assert balance_scale([NoNoise(BALANCE)]) == 0
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from privet.central.weights import certificate, kernels, reference
+from privet.central.weights import certificate, kernels
+from tests.central.weights import reference
 
 TYPES = [np.uint8, np.uint16]
 
@@ -24,12 +25,12 @@ def binary_results(module, seed, dtype):
     leaves, starts, n_leaves, n_lines, counts = shapes(rng, seed, dtype, widest)
     labels = rng.integers(0, 2, n_lines).astype(np.uint8)
     weights, direction, gradient, out = rng.normal(size=(4, n_leaves))
-    bends, hessian = np.empty(n_lines, dtype=np.float32), np.zeros((n_leaves, n_leaves))
-    module.binary_gradient(leaves, starts, labels, counts, weights, 0.3, 1.0, gradient, bends)
+    curvatures, hessian = np.empty(n_lines, dtype=np.float32), np.zeros((n_leaves, n_leaves))
+    module.binary_gradient(leaves, starts, labels, counts, weights, 0.3, 1.0, gradient, curvatures)
     known = rng.uniform(0, 9, n_lines).astype(np.float32)
-    module.binary_bend(leaves, starts, known, direction, out)
+    module.binary_hessian_product(leaves, starts, known, direction, out)
     module.binary_hessian(leaves, starts, known, hessian)
-    return [gradient, bends, out, hessian]
+    return [gradient, curvatures, out, hessian]
 
 
 def softmax_results(module, seed, dtype, n_classes):
@@ -40,7 +41,7 @@ def softmax_results(module, seed, dtype, n_classes):
     chances, hessian = np.empty((n_lines, n_classes), dtype=np.float32), np.zeros((n_leaves * n_classes,) * 2)
     module.softmax_gradient(leaves, starts, labels, counts, weights, rng.normal(size=n_classes), 1.0, gradient, chances)
     known = rng.dirichlet(np.ones(n_classes), n_lines).astype(np.float32)
-    module.softmax_bend(leaves, starts, counts, known, direction, out)
+    module.softmax_hessian_product(leaves, starts, counts, known, direction, out)
     module.softmax_hessian(leaves, starts, counts, known, hessian)
     return [gradient, chances, out, np.tril(hessian)]
 
@@ -50,7 +51,7 @@ def leaf_results(module, seed, dtype, n_columns):
     leaves, starts, n_leaves, n_lines, _ = shapes(rng, seed, dtype)
     sums, weights = rng.normal(size=(2, n_leaves, n_columns))
     scores = rng.normal(size=(n_lines, n_columns))
-    module.leaf_bends(leaves, starts, rng.uniform(size=(n_lines, n_columns)).astype(np.float32), sums)
+    module.leaf_curvatures(leaves, starts, rng.uniform(size=(n_lines, n_columns)).astype(np.float32), sums)
     module.scores_of(leaves, starts, weights, scores)
     return [sums, scores]
 
@@ -77,7 +78,7 @@ def test_kernels_of_more_classes_agree_with_their_twins(seed, dtype, n_classes):
 
 def test_the_hessian_of_many_classes_is_added_up_in_stretches_of_lines():
     rng, n_classes, n_lines = np.random.default_rng(7), 300, 50
-    assert n_lines > kernels._MOST_BENDS // n_classes**2
+    assert n_lines > kernels._MOST_CURVATURES // n_classes**2
     leaves, counts = rng.integers(0, 2, 2 * n_lines).astype(np.uint8), rng.integers(1, 9, n_lines)
     chances = rng.dirichlet(np.ones(n_classes), n_lines).astype(np.float32)
     fast, plain = np.zeros((2, 4 * n_classes, 4 * n_classes))
@@ -97,12 +98,14 @@ def test_sums_over_leaves_agree_with_their_twins(seed, dtype, n_columns):
 def test_two_rows_pull_their_leaves_by_hand(module):
     # One tree of two leaves; the row of the second class has score 1, the other one, of the first class, score 0.
     leaves, starts, labels = np.array([0, 1], np.uint8), np.array([0]), np.array([1, 0], np.uint8)
-    gradient, bends = np.zeros(2), np.empty(2, np.float32)
-    module.binary_gradient(leaves, starts, labels, np.array([1, 3]), np.array([1.0, 0.0]), 0.0, 1.0, gradient, bends)
+    gradient, curvatures = np.zeros(2), np.empty(2, np.float32)
+    module.binary_gradient(
+        leaves, starts, labels, np.array([1, 3]), np.array([1.0, 0.0]), 0.0, 1.0, gradient, curvatures
+    )
     # The margin of 1 leaves the first at the border: it pulls by a half. The second is behind by 1, and stands for 3.
     behind = 1 / (1 + np.exp(-1.0))
     assert_allclose(gradient, [-0.5, 3 * behind], rtol=1e-15)
-    assert_allclose(bends, [0.25, 3 * behind * (1 - behind)], rtol=1e-6)
+    assert_allclose(curvatures, [0.25, 3 * behind * (1 - behind)], rtol=1e-6)
 
 
 def residual_sums(add, leaves, starts, labels, counts, weights, rest, offsets):

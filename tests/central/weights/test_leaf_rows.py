@@ -93,11 +93,11 @@ def test_merged_rows_are_the_same_rows():
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_merged_rows_have_the_same_gradient(n_classes):
     objective = problem(2, n_rows=4000, n_classes=n_classes)
-    merged = replace(objective, rows=objective.rows.merged(objective.trees, n_classes), _bends=[])
+    merged = replace(objective, rows=objective.rows.merged(objective.trees, n_classes), _curvatures=[])
     assert merged.rows.weights is not None
     weights, direction = random_weights(objective), random_weights(objective, 3)
     assert_allclose(merged.gradient(weights), objective.gradient(weights), atol=1e-9)
-    assert_allclose(merged.bent(direction), objective.bent(direction), rtol=1e-6, atol=1e-4)
+    assert_allclose(merged.hessian_product(direction), objective.hessian_product(direction), rtol=1e-6, atol=1e-4)
 
 
 def test_many_trees_do_not_wrap_around_to_a_small_domain():

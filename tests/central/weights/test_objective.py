@@ -34,17 +34,17 @@ def test_products_with_the_hessian_are_differences_of_gradients(n_classes, weigh
     weights, direction = random_weights(objective), random_weights(objective, 9)
     ahead, behind = (objective.gradient(weights + step * direction) for step in (1e-5, -1e-5))
     objective.gradient(weights)
-    # The bends are kept as float32.
-    assert_allclose(objective.bent(direction), (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-4)
+    # The curvatures are kept as float32.
+    assert_allclose(objective.hessian_product(direction), (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-4)
 
 
 def test_the_hessian_is_that_of_the_last_gradient():
     objective = problem(4)
     weights, direction = random_weights(objective), random_weights(objective, 1)
     objective.gradient(weights)
-    here = objective.bent(direction)
+    here = objective.hessian_product(direction)
     objective.gradient(weights + 5)
-    assert not np.allclose(objective.bent(direction), here)
+    assert not np.allclose(objective.hessian_product(direction), here)
 
 
 @pytest.mark.parametrize(("n_classes", "weighted"), CASES)
@@ -52,7 +52,7 @@ def test_threads_change_nothing_and_blocks_no_more_than_rounding(monkeypatch, n_
     def results(n_threads):
         objective = problem(5, n_classes=n_classes, weighted=weighted, n_threads=n_threads)
         weights, direction = random_weights(objective), random_weights(objective, 2)
-        return objective.gradient(weights), objective.bent(direction), objective.bends
+        return objective.gradient(weights), objective.hessian_product(direction), objective.curvatures
 
     whole = results(1)
     monkeypatch.setattr("privet.central.weights.objective._BLOCK_LINES", 7)
@@ -75,5 +75,5 @@ def test_a_sample_stands_for_all_rows():
     sample = objective.sampled(100)
     assert sample.rows.n_lines == 100
     assert sample.rows.exact_size == 900
-    whole = replace(objective, rows=replace(objective.rows, weights=np.full(900, 1)), _bends=[])
+    whole = replace(objective, rows=replace(objective.rows, weights=np.full(900, 1)), _curvatures=[])
     assert whole.sampled(100).rows.exact_size == 900

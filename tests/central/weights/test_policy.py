@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet import Categorical, Numeric, Schema
-from privet.central.weights.policy import MOST_LEAVES, MOST_WEIGHTS, Overrides, Policy, tree_shares
+from privet.central.weights.policy import MOST_LEAVES, MOST_WEIGHTS, Overrides, Policy, tree_shares, with_cells
 from privet.central.weights.trees import Trees
 from privet.privacy.mechanisms.objective_perturbation import pure_price
 from tests.central.weights.problems import GROUPS, schema_of
@@ -153,10 +153,12 @@ def test_groups_leave_ten_times_more_rows_than_noise_in_a_leaf():
 def test_a_fixed_group_is_smaller_where_its_leaves_are_too_many():
     small = Schema([Categorical(f"c{j}", range(9)) for j in range(6)], classes=[5, 9])
     wide = Schema([Categorical(f"c{j}", range(50)) for j in range(6)], classes=[5, 9])
-    coins = np.random.default_rng(1)
-    assert {len(own) for own in policy(50, 1.0, small, group_size=3).trees(list(range(6)), coins).attributes} == {3}
+    public_rng = np.random.default_rng(1)
+    assert {len(own) for own in policy(50, 1.0, small, group_size=3).trees(list(range(6)), public_rng).attributes} == {
+        3
+    }
     # 51**3 leaves are too many, 51**2 three times too; one by one they have room.
-    assert {len(own) for own in policy(50, 1.0, wide, group_size=3).trees(list(range(6)), coins).attributes} == {1}
+    assert {len(own) for own in policy(50, 1.0, wide, group_size=3).trees(list(range(6)), public_rng).attributes} == {1}
 
 
 @pytest.mark.parametrize("fixed", [{}, {"n_attributes": 200}, {"n_bins": 64}, {"group_size": 3}])
@@ -221,3 +223,64 @@ def test_a_policy_stays_where_other_rows_ask_for_choices_too_small_to_draw():
     first = policy(10**6, 2.0**-10, wide, selection_share=0.01)
     assert first.counted(10**7) is first
     assert first.counted(2 * 10**5) is not first
+
+
+def edges(n_bins, low, high):
+    (attribute,) = with_cells(Schema([Numeric("x", low, high)], classes=["no", "yes"]), n_bins).attributes
+    return attribute.edges
+
+
+def test_a_range_from_zero_has_equal_widths_and_halves_the_first_cell_again_and_again():
+    assert edges(4, 0, 16) == (1, 2, 4, 8, 12)
+
+
+def test_a_range_above_zero_is_finer_at_its_lower_bound():
+    assert edges(4, 100, 116) == (101, 102, 104, 108, 112)
+    assert edges(4, -16, 0) == (-15, -14, -12, -8, -4)
+
+
+def test_a_range_around_zero_is_finer_to_both_sides_of_it():
+    # Equal widths: -8, 0, 8. Halvings of 16 / 4 and of -16 / 4, twice each.
+    assert edges(4, -16, 16) == (-8, -2, -1, 0, 1, 2, 8)
+    # Zero is a cut of its own where no equal width ends there.
+    assert edges(2, -16, 48) == (-4, 0, 12, 16)
+
+
+def test_half_an_odd_number_of_bins_is_rounded_up():
+    assert edges(3, 0, 24) == (2, 4, 8, 16)
+    assert edges(1, 0, 8) == (4,)
+
+
+def test_declared_bins_edges_and_categories_stay():
+    attributes = [
+        Numeric("a", 0, 1, bins=7), Numeric("b", 0, 1, edges=[0.5]), Numeric("c", 0, 1, edges=[]),
+        Categorical("d", [1, 2]), Numeric("e", 0, 1, inferred=True),
+    ]  # fmt: skip
+    schema = Schema(attributes, classes=[5, 9], target="t", rows=77)
+    celled = with_cells(schema, 2)
+    assert celled.attributes[:4] == schema.attributes[:4]
+    assert celled.attributes[4].edges == (0.25, 0.5)
+    assert celled.attributes[4].inferred
+    assert (celled.rows, celled.target, celled.classes) == (77, "t", (5, 9))
+
+
+@pytest.mark.parametrize("n_bins", [1, 2, 16, 64])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0, 1), (-1, 1), (-1e-300, 1e300), (1e16, 1e16 + 1024), (-(2.0**1022), 2.0**1022), (0, 1e-300), (-3, -1)],
+)
+def test_any_range_has_increasing_edges_within_it(n_bins, low, high):
+    found = np.array(edges(n_bins, low, high))
+    assert (np.diff(found) > 0).all()
+    assert ((low < found) & (found < high)).all()
+    assert len(found) <= n_bins - 1 + 2 * -(-n_bins // 2) + 1
+
+
+def test_the_first_cell_is_as_narrow_as_the_halvings_make_it():
+    assert_allclose(edges(16, 0, 1)[0], 2.0**-8 / 16)
+
+
+@pytest.mark.parametrize(("n_bins", "low", "high"), [(4, -0.3, 0.9), (16, -0.1, 0.7), (16, -1.1, 0.1), (10, -7, 3)])
+def test_no_cell_is_there_only_because_floats_round(n_bins, low, high):
+    found = np.array([low, *edges(n_bins, low, high), high])
+    assert np.diff(found).min() > 1e-9 * (high - low)

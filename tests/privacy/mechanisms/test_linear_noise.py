@@ -1,4 +1,4 @@
-"""The tilt: scales that keep their promise, grids, bounds on the distance to the exact law, sums of zero."""
+"""Noise in an objective: scales keep their promise, grids, bounds on the distance to the exact law, sums of zero."""
 
 import math
 from fractions import Fraction
@@ -11,12 +11,12 @@ from privet.errors import ParameterError
 from privet.privacy.mechanisms import linear_noise
 from privet.privacy.mechanisms.linear_noise import (
     MOST_SUM_ZERO_CLASSES,
+    draw_laplace,
+    draw_normal,
+    draw_sum_zero,
     grid_of,
-    laplace_tilt,
     normal_sigma_at_least,
-    normal_tilt,
     scales_at_least,
-    sum_zero_tilt,
 )
 from privet.privacy.mechanisms.rational import MAX_TERM
 from privet.rng import SeededNoise, SystemNoise
@@ -63,7 +63,7 @@ def test_the_grid_is_a_power_of_two():
 
 def test_laplace_noise_lies_halfway_between_grid_points_and_is_off_by_half_a_step():
     scales = [Fraction(3), Fraction(5)]
-    drawn = laplace_tilt(scales, SIZES, n_weights=2, noise=SystemNoise())
+    drawn = draw_laplace(scales, SIZES, n_weights=2, noise=SystemNoise())
     grid = float(grid_of(scales))
     assert drawn.values.shape == (14, 2)
     assert_array_equal(drawn.values / grid % 1, 0.5)
@@ -72,7 +72,7 @@ def test_laplace_noise_lies_halfway_between_grid_points_and_is_off_by_half_a_ste
 
 @pytest.mark.parametrize("n_weights", [3, 4, 5, 10, MOST_SUM_ZERO_CLASSES])
 def test_weights_add_up_to_zero_within_the_error(n_weights):
-    drawn = sum_zero_tilt([Fraction(3), Fraction(5)], SIZES, n_weights=n_weights, noise=SystemNoise())
+    drawn = draw_sum_zero([Fraction(3), Fraction(5)], SIZES, n_weights=n_weights, noise=SystemNoise())
     assert drawn.values.shape == (14, n_weights)
     assert (np.abs(drawn.values.sum(axis=1)) <= drawn.error).all()
     assert ((drawn.values > 0).any(axis=1) & (drawn.values < 0).any(axis=1)).all()
@@ -94,7 +94,7 @@ def test_the_cuts_of_both_signs_add_up_to_the_same_whole(n_weights):
 @pytest.mark.parametrize("n_weights", [3, 5, MOST_SUM_ZERO_CLASSES])
 def test_noise_that_adds_up_to_zero_is_off_by_half_a_step_for_every_exponential_variate(n_weights):
     scales = [Fraction(3), Fraction(5)]
-    drawn, grid = sum_zero_tilt(scales, SIZES, n_weights=n_weights, noise=SystemNoise()), float(grid_of(scales))
+    drawn, grid = draw_sum_zero(scales, SIZES, n_weights=n_weights, noise=SystemNoise()), float(grid_of(scales))
     largest = np.abs(drawn.values).sum(axis=1).max() / 2
     assert drawn.error >= grid * (n_weights - 1) / 2 + largest * 2.0**-48
     assert drawn.error <= grid * (n_weights / 2 + 1)
@@ -109,14 +109,14 @@ def test_the_weights_of_orthants_stay_within_what_is_drawn_from():
 @pytest.mark.parametrize("n_weights", [2, MOST_SUM_ZERO_CLASSES + 1])
 def test_noise_that_adds_up_to_zero_is_for_some_numbers_of_classes(n_weights):
     with pytest.raises(ParameterError, match="noise that adds up to zero is for 3 to 26 classes"):
-        sum_zero_tilt([Fraction(3)], np.array([2]), n_weights=n_weights, noise=SystemNoise())
+        draw_sum_zero([Fraction(3)], np.array([2]), n_weights=n_weights, noise=SystemNoise())
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 0.7, 1.0, 1.0000001, 3.3, 1e6])
 def test_a_sigma_is_no_smaller_than_asked_and_many_whole_steps(sigma):
     rounded = normal_sigma_at_least(sigma)
     assert Fraction(sigma) <= rounded <= Fraction(sigma) * (1 + Fraction(1, 2**35))
-    drawn = normal_tilt(rounded, 3, n_weights=2, noise=SystemNoise())
+    drawn = draw_normal(rounded, 3, n_weights=2, noise=SystemNoise())
     grid = drawn.error / (0.5 + 2.0**-10)
     assert Fraction(2) ** 35 <= rounded / Fraction(grid) <= Fraction(2) ** 37
     assert (rounded / Fraction(grid)).denominator == 1
@@ -127,9 +127,9 @@ def test_a_sigma_is_no_smaller_than_asked_and_many_whole_steps(sigma):
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda noise: laplace_tilt([Fraction(3), Fraction(5)], SIZES, n_weights=1, noise=noise),
-        lambda noise: sum_zero_tilt([Fraction(3), Fraction(5)], SIZES, n_weights=4, noise=noise),
-        lambda noise: normal_tilt(Fraction(3), 14, n_weights=2, noise=noise),
+        lambda noise: draw_laplace([Fraction(3), Fraction(5)], SIZES, n_weights=1, noise=noise),
+        lambda noise: draw_sum_zero([Fraction(3), Fraction(5)], SIZES, n_weights=4, noise=noise),
+        lambda noise: draw_normal(Fraction(3), 14, n_weights=2, noise=noise),
     ],
     ids=["laplace", "sum zero", "normal"],
 )
@@ -141,7 +141,7 @@ def test_a_seed_fixes_the_noise_and_nothing_else_does(draw):
 
 def test_every_tree_has_noise_of_its_own_scale():
     sizes = np.array([4000, 4000])
-    drawn = laplace_tilt([Fraction(1), Fraction(100)], sizes, n_weights=1, noise=SystemNoise()).values
+    drawn = draw_laplace([Fraction(1), Fraction(100)], sizes, n_weights=1, noise=SystemNoise()).values
     assert np.abs(drawn[:4000]).mean() < 2 < 50 < np.abs(drawn[4000:]).mean() < 200
-    drawn = sum_zero_tilt([Fraction(1), Fraction(100)], sizes, n_weights=3, noise=SystemNoise()).values
+    drawn = draw_sum_zero([Fraction(1), Fraction(100)], sizes, n_weights=3, noise=SystemNoise()).values
     assert np.abs(drawn[:4000]).mean() < 4 < 50 < np.abs(drawn[4000:]).mean() < 400

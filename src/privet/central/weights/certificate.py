@@ -63,7 +63,7 @@ def bounded_gradient(objective: Objective, weights: Floats, rest: Floats) -> Bou
     # The first sums may have more digits than a float.
     high = sums[0].astype(np.float64)
     low = (sums[0] - high.astype(np.int64)).astype(np.float64)
-    parts = [high / _UNIT, low / _UNIT, sums[1] / _UNIT**2, sums[2] / _UNIT**3, pull, lost, objective.tilt]
+    parts = [high / _UNIT, low / _UNIT, sums[1] / _UNIT**2, sums[2] / _UNIT**3, pull, lost, objective.linear_noise]
     values = np.array([math.fsum(own) for own in np.stack(parts, axis=-1).reshape(-1, len(parts)).tolist()])
     added = _ROUNDING * float(np.abs(values).max(initial=0.0)) + 2.0**-77 * objective.rows.exact_size
     return BoundedGradient(values.reshape(objective.shape), (error + added) * _ROOM)

@@ -1,4 +1,4 @@
-"""One fit, step by step: each step pays, and its receipt is kept."""
+"""One fit, step by step: each step pays its share of epsilon and keeps the receipt."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -9,13 +9,13 @@ from threadpoolctl import threadpool_limits
 
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.link import scores_of
+from privet.central.weights.minimiser import Grid, noisy_minimiser
 from privet.central.weights.objective import Objective
+from privet.central.weights.objective_noise import choose_noise, deviations, public_error
 from privet.central.weights.policy import MARGIN, Policy
 from privet.central.weights.prior import Prior, spread_of
-from privet.central.weights.release import Grid, noisy_minimiser
 from privet.central.weights.released import BALANCE, CHOICES, DIGITS, WEIGHTS, Released
 from privet.central.weights.selection import most_telling
-from privet.central.weights.tilt import chosen_tilt, deviations, public_error
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows, Rows
 from privet.counting.tables import TableLayout, exact_tables
@@ -40,9 +40,9 @@ class Fitting:
     Attributes
     ----------
     policy : Policy
-        What is public about it; its prices are for one row. The released class balance may correct it.
+        What is public about the fit; its shares of epsilon are for one row. The released class balance may correct it.
     max_rows : int
-        How many rows one unit of privacy may have: each release but the last costs it so many times a row's price.
+        How many rows one unit of privacy may have; each release but the last costs that many times the share of a row.
     left : float
         What is left of the unit's epsilon.
     """
@@ -52,44 +52,46 @@ class Fitting:
     max_rows: int
     left: float
     delta: float
-    coins: np.random.Generator
+    public_rng: np.random.Generator
     noise: NoiseSource
     n_threads: int = 1
     receipts: list[Event] = field(default_factory=list)
 
-    def released(self) -> Released:
+    def release(self) -> Released:
         """Release what the policy says: trees with weights, or the class balance alone."""
         policy = self.policy
         if policy.only_balance:
-            return self._noisy_balance(self._exact_tables()[0].sum(axis=0), self.left)
+            return self.release_balance(self._exact_tables()[0].sum(axis=0), self.left)
         if policy.chooses:
             tables = self._exact_tables()
-            return self._chosen(self._corrected(tables[0].sum(axis=0)), tables)
-        return self._all_attributes()
+            return self._choose_and_fit(self._release_and_correct(tables[0].sum(axis=0)), tables)
+        return self._fit_all()
 
-    def _all_attributes(self) -> Released:
-        """Fit all attributes, to rows that one pass has compressed and counted."""
+    def _fit_all(self) -> Released:
+        """Fit all attributes; one pass compresses and counts the rows."""
         every = list(range(len(self.policy.cells.attributes)))
-        first, trees = self.policy, self.policy.trees(every, self.coins)
+        first, trees = self.policy, self.policy.trees(every, self.public_rng)
         rows = self._leaf_rows(trees)
-        balance = self._corrected(rows.exact_classes(first.n_classes))
+        balance = self._release_and_correct(rows.exact_classes(first.n_classes))
         if not self.policy.chooses and self.policy.group_size(every) == first.group_size(every):
-            return self._fitted(trees, rows, balance)
-        # There are far more or fewer rows than was said, which asks for other trees.
+            return self.fit_weights(trees, rows, balance)
+        # There are far more or fewer rows than declared, so other trees are needed.
         self.rows = MemoryRows(*rows.unpacked(trees))
-        return self._chosen(balance, self._exact_tables())
+        return self._choose_and_fit(balance, self._exact_tables())
 
-    def _corrected(self, exact_counts: NDArray[np.int64]) -> Released:
-        """Release the class balance, and go on with the number of rows that it tells."""
-        balance = self._noisy_balance(exact_counts, multiple(self.policy.shares.balance, self.max_rows))
+    def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> Released:
+        """Release the class balance, and correct the policy where it shows another number of rows."""
+        balance = self.release_balance(exact_counts, multiple(self.policy.shares.balance, self.max_rows))
         self.policy = self.policy.counted(balance.about_rows(balance_scale(self.receipts)))
         return balance
 
-    def _chosen(self, balance: Released, tables: list[NDArray[np.int64]]) -> Released:
+    def _choose_and_fit(self, balance: Released, tables: list[NDArray[np.int64]]) -> Released:
         """Choose attributes, where some are left out, and fit them."""
-        kept = self._kept(tables, self._shares(balance)) if self.policy.chooses else list(range(len(tables)))
-        trees = self.policy.trees(kept, self.coins)
-        return self._fitted(trees, self._leaf_rows(trees), balance)
+        kept = (
+            self.choose_attributes(tables, self._shares(balance)) if self.policy.chooses else list(range(len(tables)))
+        )
+        trees = self.policy.trees(kept, self.public_rng)
+        return self.fit_weights(trees, self._leaf_rows(trees), balance)
 
     def _leaf_rows(self, trees: Trees) -> LeafRows:
         return LeafRows.of(self.rows, trees, n_classes=self.policy.n_classes)
@@ -100,7 +102,7 @@ class Fitting:
         ((_, table),) = exact_tables(root, np.array([0]), self.rows, layout)
         return [layout.of_attribute(table, a)[0] for a in range(len(self.policy.cells.attributes))]
 
-    def _noisy_balance(self, exact_counts: NDArray[np.int64], price: float) -> Released:
+    def release_balance(self, exact_counts: NDArray[np.int64], price: float) -> Released:
         """Release how many rows each class has: a row is in one class, and moves one of these counts by 1."""
         noisy, receipt = discrete_laplace(
             exact_counts, epsilon=price, sensitivity=self.max_rows, what=BALANCE, noise=self.noise
@@ -108,7 +110,7 @@ class Fitting:
         self._pay(price, receipt)
         return Released.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, noisy)
 
-    def _kept(self, tables: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> list[int]:
+    def choose_attributes(self, tables: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> list[int]:
         """Choose the attributes that have a tree."""
         price = multiple(self.policy.shares.selection, self.max_rows)
         kept, receipts = most_telling(
@@ -118,24 +120,24 @@ class Fitting:
         self._pay(price, *receipts)
         return kept
 
-    def _fitted(self, trees: Trees, rows: LeafRows, balance: Released) -> Released:
+    def fit_weights(self, trees: Trees, rows: LeafRows, balance: Released) -> Released:
         """Fit all weights together and release them."""
         policy = self.policy
-        law = chosen_tilt(policy, trees, delta=self.delta, rows=self.max_rows)
-        event = law.event(WEIGHTS, rows=self.max_rows)
+        chosen = choose_noise(policy, trees, delta=self.delta, rows=self.max_rows)
+        event = chosen.event(WEIGHTS, rows=self.max_rows)
         self._pay(multiple(policy.shares.fit, self.max_rows), drawn_from(self.noise, event))
         public = PublicFit.of(policy, trees, self._shares(balance), event, self.left)
-        tilt = law.drawn(self.noise)
-        prior = Prior.of(trees, policy.cells, public.variances, curvature=law.curvature)
-        objective = Objective(rows, trees, prior, public.offsets, tilt.values, n_threads=self.n_threads)
-        with threadpool_limits(1, "blas"):  # its threads cost more than they bring, and would change the last digits
+        drawn = chosen.draw(self.noise)
+        prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
+        objective = Objective(rows, trees, prior, public.offsets, drawn.values, n_threads=self.n_threads)
+        with threadpool_limits(1, "blas"):  # its threads cost more than they gain, and would change the last digits
             weights, receipt = noisy_minimiser(
-                objective, public.grid, tilt_error=tilt.error, epsilon=self.left, what=DIGITS, noise=self.noise
+                objective, public.grid, noise_error=drawn.error, epsilon=self.left, what=DIGITS, noise=self.noise
             )
         self._pay(self.left, receipt)
         return replace(
             balance, trees=trees, weights=weights, exponent=public.grid.exponent, variances=public.variances,
-            noise_std=law.noise_std,
+            noise_std=chosen.noise_std,
         )  # fmt: skip
 
     def _shares(self, balance: Released) -> NDArray[np.float64]:
@@ -161,7 +163,7 @@ class PublicFit:
         variances = policy.prior_variances(trees, deviations(event, trees), shares, curvature)
         grid = Grid.of(
             policy.n_rows, spread_of(trees, policy.cells, variances), shape=(trees.n_leaves, policy.n_columns),
-            tilt_error=public_error(event, trees), epsilon=epsilon,
+            noise_error=public_error(event, trees), epsilon=epsilon,
         )  # fmt: skip
         return cls(variances, scores_of(shares, MARGIN), grid)
 

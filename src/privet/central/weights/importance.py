@@ -34,7 +34,7 @@ _ROUGHNESS = (0.05, 0.3, 2.0)
 _WAYS, _DRAWS, _UNEVEN = 20, 16, 3.0
 _WAYS_OF_LARGE, _LARGE = 3, 400
 # Coins that anybody may know, so that a model always tells the same.
-_COINS = 17
+_PUBLIC_SEED = 17
 # An effect is told apart where at most this part of the draws, over all ways, is as large. Of attributes without an
 # effect about an eighth seems to have one: benchmarks/advice/results.
 _FALSE = 0.05
@@ -50,7 +50,7 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeOfWeights:
-    """What is released and public of one tree; ``rows`` are counted by how much they bend the loss."""
+    """What is released and public of one tree; ``rows`` are effective rows: rows times the mean curvature."""
 
     attributes: tuple[int, ...]
     n_cells: tuple[int, ...]
@@ -61,7 +61,7 @@ class TreeOfWeights:
 
     def effects(self, schema: Schema) -> Iterator[Effect]:
         """Return what each attribute does, and what several do together that fewer of them do not."""
-        coins = public_generator(_COINS)
+        public_rng = public_generator(_PUBLIC_SEED)
         number = schema.attributes[self.attributes[0]]
         if isinstance(number, Numeric):  # it has a tree of its own
             likely = over_number(number)
@@ -69,10 +69,10 @@ class TreeOfWeights:
         else:
             margins = [_even(n) for n in self.n_cells]
             n_ways = _WAYS if len(self.weights) <= _LARGE else _WAYS_OF_LARGE
-            ways = np.array([_product([_uneven(margin, coins) for margin in margins]) for _ in range(n_ways)])
+            ways = np.array([_product([_uneven(margin, public_rng) for margin in margins]) for _ in range(n_ways)])
         seen = self._squares(self.weights[None], margins)
-        expected = self._squares(self._noise(_product(margins)[None], coins), margins)
-        possible = self._squares(self._noise(ways, coins), margins)
+        expected = self._squares(self._noise(_product(margins)[None], public_rng), margins)
+        possible = self._squares(self._noise(ways, public_rng), margins)
         for subset, (square,) in seen.items():
             size = math.sqrt(max(0.0, square - expected[subset].mean()))
             own = tuple(self.attributes[i] for i in subset)
@@ -95,7 +95,7 @@ class TreeOfWeights:
         belief: Floats = chances / chances.sum()
         return belief
 
-    def _noise(self, ways: Floats, coins: np.random.Generator) -> Floats:
+    def _noise(self, ways: Floats, public_rng: np.random.Generator) -> Floats:
         """Return weights that are noise, and chance among so many rows, alone: draws x leaves x columns."""
         shape = (len(self.weights), _DRAWS * self.weights.shape[1])
         if self.noise_std == 0:
@@ -103,7 +103,9 @@ class TreeOfWeights:
         drawn = []
         for way in ways:
             rows = (self.rows * way)[:, None]
-            pull = self.noise_std / math.sqrt(2) * _laplace(coins, shape) + np.sqrt(rows) * ndtri(coins.random(shape))
+            pull = self.noise_std / math.sqrt(2) * _laplace(public_rng, shape) + np.sqrt(rows) * ndtri(
+                public_rng.random(shape)
+            )
             # (K^-1 + rows)^-1 pull
             drawn.append(self.covariance @ np.linalg.solve(np.eye(len(rows)) + rows * self.covariance, pull))
         found = np.stack(drawn).reshape(len(ways), len(self.weights), _DRAWS, -1)
@@ -148,16 +150,16 @@ def _even(n_cells: int) -> Floats:
     return np.ones(1) if n_cells == 1 else np.append(np.full(n_cells - 1, 1 / (n_cells - 1)), 0.0)
 
 
-def _laplace(coins: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+def _laplace(public_rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     """Return Laplace variables of scale 1: what noise would do is tried out, and nothing here is released noise."""
-    uniform = coins.random(shape) - 0.5
+    uniform = public_rng.random(shape) - 0.5
     variables: Floats = -np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
     return variables
 
 
-def _uneven(even: Floats, coins: np.random.Generator) -> Floats:
+def _uneven(even: Floats, public_rng: np.random.Generator) -> Floats:
     """Return shares as uneven as those of categories may be."""
-    drawn = even * np.exp(_UNEVEN * ndtri(coins.random(len(even))))
+    drawn = even * np.exp(_UNEVEN * ndtri(public_rng.random(len(even))))
     shares: Floats = drawn / drawn.sum()
     return shares
 
@@ -199,7 +201,7 @@ def _log_density(size: Floats, deviation: Floats, scale: Floats) -> Floats:
 def effects_of_trees(
     model: LeafWeights, schema: Schema, *, variances: Floats, noise_std: Floats, rows: float
 ) -> Iterator[Effect]:
-    """Return the effects of all trees; ``rows`` are counted by how much they bend the loss."""
+    """Return the effects of all trees; ``rows`` are effective rows."""
     trees = model.trees
     for t, own in enumerate(trees.attributes):
         weights = model.weights[trees.starts[t] : trees.starts[t] + trees.sizes[t]]

@@ -14,15 +14,15 @@ from privet.privacy.mechanisms.bits import compiled, inlined
 Floats = NDArray[np.float64]
 
 # Second derivatives that are held at a time: a few dozen megabytes, whatever the number of classes.
-_MOST_BENDS = 2**22
+_MOST_CURVATURES = 2**22
 
 
 @compiled
 def binary_gradient(
     leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
-    offset: float, margin: float, gradient: Floats, bends: NDArray[np.float32],
+    offset: float, margin: float, gradient: Floats, curvatures: NDArray[np.float32],
 ) -> None:  # fmt: skip
-    """Add the gradient of the loss to ``gradient`` and write each line's second derivative to ``bends``."""
+    """Add the gradient of the loss to ``gradient`` and write each line's second derivative to ``curvatures``."""
     n_trees = starts.size
     weighted = counts.size > 0
     found = np.empty(n_trees, dtype=np.int64)
@@ -34,40 +34,40 @@ def binary_gradient(
         sign = 1.0 if labels[i] == 1 else -1.0
         wrong = 1.0 / (1.0 + np.exp(sign * score - margin))
         count = np.float64(counts[i]) if weighted else 1.0
-        bends[i] = np.float32(count * wrong * (1.0 - wrong))
+        curvatures[i] = np.float32(count * wrong * (1.0 - wrong))
         pull = -sign * wrong * count
         for t in range(n_trees):
             gradient[found[t]] += pull
 
 
 @compiled
-def binary_bend(
-    leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], direction: Floats, out: Floats
+def binary_hessian_product(
+    leaves: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], direction: Floats, out: Floats
 ) -> None:
     """Add the loss's Hessian times ``direction`` to ``out``."""
     n_trees = starts.size
     found = np.empty(n_trees, dtype=np.int64)
-    for i in range(bends.size):
+    for i in range(curvatures.size):
         moved = 0.0
         for t in range(n_trees):
             found[t] = starts[t] + leaves[i * n_trees + t]
             moved += direction[found[t]]
-        moved *= bends[i]
+        moved *= curvatures[i]
         for t in range(n_trees):
             out[found[t]] += moved
 
 
 @compiled
 def binary_hessian(
-    leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], hessian: Floats
+    leaves: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], hessian: Floats
 ) -> None:
     """Add the loss's Hessian to the lower half of ``hessian``, leaves x leaves."""
     n_trees = starts.size
     found = np.empty(n_trees, dtype=np.int64)
-    for i in range(bends.size):
+    for i in range(curvatures.size):
         for t in range(n_trees):
             found[t] = starts[t] + leaves[i * n_trees + t]
-        bend = np.float64(bends[i])
+        bend = np.float64(curvatures[i])
         for t in range(n_trees):
             line = hessian[found[t]]
             for u in range(t + 1):
@@ -145,7 +145,7 @@ def softmax_gradient(
 
 
 @compiled
-def softmax_bend(
+def softmax_hessian_product(
     leaves: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
     direction: Floats, out: Floats,
 ) -> None:  # fmt: skip
@@ -182,12 +182,12 @@ def softmax_hessian(
     """
     n_trees, n_classes = starts.size, chances.shape[1]
     ends = np.append(starts[1:], hessian.shape[0] // n_classes)
-    n_lines = max(1, min(chances.shape[0], _MOST_BENDS // n_classes**2))
-    bends = np.empty((n_lines, n_classes * (n_classes + 1) // 2))
+    n_lines = max(1, min(chances.shape[0], _MOST_CURVATURES // n_classes**2))
+    curvatures = np.empty((n_lines, n_classes * (n_classes + 1) // 2))
     for first in range(0, chances.shape[0], n_lines):
         lines = slice(first, min(first + n_lines, chances.shape[0]))
-        own = bends[: lines.stop - first]
-        _write_bends(counts[lines] if counts.size > 0 else counts, chances[lines], own)
+        own = curvatures[: lines.stop - first]
+        _write_curvatures(counts[lines] if counts.size > 0 else counts, chances[lines], own)
         for t in range(n_trees):
             for u in range(t + 1):
                 pair = np.zeros((ends[t] - starts[t], ends[u] - starts[u], own.shape[1]))
@@ -196,7 +196,7 @@ def softmax_hessian(
 
 
 @compiled
-def _write_bends(counts: NDArray[np.int64], chances: NDArray[np.float32], bends: Floats) -> None:
+def _write_curvatures(counts: NDArray[np.int64], chances: NDArray[np.float32], curvatures: Floats) -> None:
     """Write each line's second derivatives by every two classes, the lower half row after row."""
     for i in range(chances.shape[0]):
         count = np.float64(counts[i]) if counts.size > 0 else 1.0
@@ -206,18 +206,18 @@ def _write_bends(counts: NDArray[np.int64], chances: NDArray[np.float32], bends:
         b = 0
         for c in range(chances.shape[1]):
             for e in range(c + 1):
-                bends[i, b] = -count * np.float64(chances[i, c]) * np.float64(chances[i, e])
+                curvatures[i, b] = -count * np.float64(chances[i, c]) * np.float64(chances[i, e])
                 b += 1
-            bends[i, b - 1] += count * total * np.float64(chances[i, c])
+            curvatures[i, b - 1] += count * total * np.float64(chances[i, c])
 
 
 @compiled
-def _add_pair(leaves: NDArray[Any], n_trees: int, t: int, u: int, bends: Floats, pair: Floats) -> None:
-    """Add each line's ``bends`` to its leaves in the trees ``t`` and ``u``."""
-    for i in range(bends.shape[0]):
+def _add_pair(leaves: NDArray[Any], n_trees: int, t: int, u: int, curvatures: Floats, pair: Floats) -> None:
+    """Add each line's ``curvatures`` to its leaves in the trees ``t`` and ``u``."""
+    for i in range(curvatures.shape[0]):
         cell = pair[leaves[i * n_trees + t], leaves[i * n_trees + u]]
-        for b in range(bends.shape[1]):
-            cell[b] += bends[i, b]
+        for b in range(curvatures.shape[1]):
+            cell[b] += curvatures[i, b]
 
 
 @compiled
@@ -233,14 +233,16 @@ def _spread_pair(pair: Floats, first: int, second: int, n_classes: int, hessian:
 
 
 @compiled
-def leaf_bends(leaves: NDArray[Any], starts: NDArray[np.int64], bends: NDArray[np.float32], out: Floats) -> None:
-    """Add each line's ``bends``, one a column, to the leaves that it reaches."""
+def leaf_curvatures(
+    leaves: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], out: Floats
+) -> None:
+    """Add each line's ``curvatures``, one a column, to the leaves that it reaches."""
     n_trees = starts.size
-    for i in range(bends.shape[0]):
+    for i in range(curvatures.shape[0]):
         for t in range(n_trees):
             found = starts[t] + leaves[i * n_trees + t]
-            for c in range(bends.shape[1]):
-                out[found, c] += bends[i, c]
+            for c in range(curvatures.shape[1]):
+                out[found, c] += curvatures[i, c]
 
 
 @compiled

@@ -16,19 +16,19 @@ def chances_of(scores: Floats, margin: float) -> Floats:
     """Return every line's class chances."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares = powers / powers.sum(axis=1, keepdims=True)
-    bent = shares * (1 + np.expm1(-margin) * shares)
-    chances: Floats = bent / bent.sum(axis=1, keepdims=True)
+    adjusted = shares * (1 + np.expm1(-margin) * shares)
+    chances: Floats = adjusted / adjusted.sum(axis=1, keepdims=True)
     return chances
 
 
 def scores_of(chances: Floats, margin: float) -> Floats:
     """Return the scores, of mean zero, of one list of chances, none of which is 0."""
-    bent, largest = -np.expm1(-margin), int(chances.argmax())
+    bend, largest = -np.expm1(-margin), int(chances.argmax())
     rest = np.delete(chances, largest)
 
     def shares(total: float) -> Floats:
-        # The smaller root of share (1 - bent share) = total chance; only the largest class can need the other root.
-        root = np.sqrt(np.maximum(0.0, 1 - 4 * bent * total * rest))
+        # The smaller root of share (1 - bend share) = total chance; only the largest class can need the other root.
+        root = np.sqrt(np.maximum(0.0, 1 - 4 * bend * total * rest))
         found: Floats = 2 * total * rest / (1 + root)
         return found
 
@@ -36,7 +36,7 @@ def scores_of(chances: Floats, margin: float) -> Floats:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         own = 1 - shares(middle).sum()
-        low, high = (middle, high) if own * (1 - bent * own) > middle * chances[largest] else (low, middle)
+        low, high = (middle, high) if own * (1 - bend * own) > middle * chances[largest] else (low, middle)
     found = shares(low)
     scores = np.log(np.insert(found, largest, 1 - found.sum()))
     centred: Floats = scores - scores.mean()

@@ -1,4 +1,4 @@
-"""The function whose minimiser is released: the rows' loss, the prior, and the random tilt."""
+"""The function that is minimised: the loss of the rows, the prior, and a random linear term."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +22,7 @@ _BLOCK_LINES = 2**17
 
 @dataclass(frozen=True)
 class Objective:
-    """sum of losses + 1/2 weights' precision weights + tilt' weights; weights are leaves x columns.
+    """sum of losses + 1/2 weights' precision weights + linear_noise' weights; weights are leaves x columns.
 
     Two classes have one column: the score of the second against the first.
     """
@@ -31,20 +31,20 @@ class Objective:
     trees: Trees
     prior: Prior
     offsets: Floats
-    tilt: Floats
+    linear_noise: Floats
     margin: float = MARGIN
     n_threads: int = 1
-    _bends: list[NDArray[np.float32]] = field(default_factory=list)
+    _curvatures: list[NDArray[np.float32]] = field(default_factory=list)
 
     @property
     def is_binary(self) -> bool:
         """Whether there is one column."""
-        return bool(self.tilt.shape[1] == 1)
+        return bool(self.linear_noise.shape[1] == 1)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Leaves and columns."""
-        return self.tilt.shape[0], self.tilt.shape[1]
+        return self.linear_noise.shape[0], self.linear_noise.shape[1]
 
     @cached_property
     def blocks(self) -> list[tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.int64]]]:
@@ -57,9 +57,9 @@ class Objective:
         ]
 
     def gradient(self, weights: Floats) -> Floats:
-        """Return the gradient, and remember the bends at ``weights`` for `bent` and the preconditioner."""
-        self._bends.clear()  # of the last weights; both together would be the most that a fit holds
-        bends = [np.empty((len(labels), self._width), dtype=np.float32) for _, labels, _ in self.blocks]
+        """Return the gradient, and keep the curvatures at ``weights`` for `hessian_product` and the preconditioner."""
+        self._curvatures.clear()  # of the last weights; both together would be the most that a fit holds
+        curvatures = [np.empty((len(labels), self._width), dtype=np.float32) for _, labels, _ in self.blocks]
         padded = self._padded(weights)
 
         def add(i: int, out: Floats) -> None:
@@ -68,27 +68,37 @@ class Objective:
                 offset = float(self.offsets[1] - self.offsets[0])
                 kernels.binary_gradient(
                     leaves, self.trees.starts, labels, counts, weights[:, 0], offset, self.margin, out[:, 0],
-                    bends[i][:, 0],
+                    curvatures[i][:, 0],
                 )  # fmt: skip
             else:
                 kernels.softmax_gradient(
-                    leaves, self.trees.starts, labels, counts, padded, self._padded_offsets, self.margin, out, bends[i]
+                    leaves,
+                    self.trees.starts,
+                    labels,
+                    counts,
+                    padded,
+                    self._padded_offsets,
+                    self.margin,
+                    out,
+                    curvatures[i],
                 )
 
         loss = self._summed(add)
-        self._bends[:] = bends
-        return loss + self.precise(weights) + self.tilt
+        self._curvatures[:] = curvatures
+        return loss + self.precise(weights) + self.linear_noise
 
-    def bent(self, direction: Floats) -> Floats:
+    def hessian_product(self, direction: Floats) -> Floats:
         """Return the Hessian, at the last gradient's weights, times ``direction``."""
         padded = self._padded(direction)
 
         def add(i: int, out: Floats) -> None:
             leaves, _, counts = self.blocks[i]
             if self.is_binary:
-                kernels.binary_bend(leaves, self.trees.starts, self._bends[i][:, 0], direction[:, 0], out[:, 0])
+                kernels.binary_hessian_product(
+                    leaves, self.trees.starts, self._curvatures[i][:, 0], direction[:, 0], out[:, 0]
+                )
             else:
-                kernels.softmax_bend(leaves, self.trees.starts, counts, self._bends[i], padded, out)
+                kernels.softmax_hessian_product(leaves, self.trees.starts, counts, self._curvatures[i], padded, out)
 
         return self._summed(add) + self.precise(direction)
 
@@ -110,12 +120,12 @@ class Objective:
     def sampled(self, most: int) -> "Objective":
         """Return the objective of evenly spaced lines, at most about ``most``, each standing for as many as it must."""
         lines = self.rows.sample(most)
-        return self if lines is self.rows else replace(self, rows=lines, n_threads=1, _bends=[])
+        return self if lines is self.rows else replace(self, rows=lines, n_threads=1, _curvatures=[])
 
     @property
-    def bends(self) -> NDArray[np.float32]:
-        """The bends at the last gradient's weights: second derivatives of two classes, else chances."""
-        return np.ascontiguousarray(np.concatenate(self._bends)[:, : self.shape[1]])
+    def curvatures(self) -> NDArray[np.float32]:
+        """The curvatures at the last gradient's weights: second derivatives of two classes, else chances."""
+        return np.ascontiguousarray(np.concatenate(self._curvatures)[:, : self.shape[1]])
 
     @property
     def _width(self) -> int:

@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.cells import with_cells
 from privet.central.weights.trees import MOST_CELLS, Trees
 from privet.errors import ParameterError
 from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most, n_columns, pulls
@@ -164,11 +163,11 @@ class Policy:
         better = replace(self, n_rows=n_rows, fixed=replace(self.fixed, n_bins=self.n_bins, balance_share=paid))
         return better if better._can_choose else self  # noqa: SLF001 - of its own class
 
-    def trees(self, kept: list[int], coins: np.random.Generator) -> Trees:
-        """Return the trees: one a number, and categorical attributes in random groups, whose coins are public."""
+    def trees(self, kept: list[int], public_rng: np.random.Generator) -> Trees:
+        """Return the trees: one for each number; categorical attributes share trees in random, public groups."""
         names = self._categorical(kept)
         numbers = [[a] for a in kept if a not in names]
-        order = [names[i] for i in coins.permutation(len(names))]
+        order = [names[i] for i in public_rng.permutation(len(names))]
         for size in range(self.group_size(kept), 0, -1):
             groups = [sorted(order[i : i + size]) for i in range(0, len(order), size)]
             trees = Trees.of([*numbers, *groups], self.cells)
@@ -200,7 +199,7 @@ class Policy:
         return min(0.2, 0.08 + 0.25 * self.epsilon)
 
     def curvature_and_linear(self, fit: float) -> tuple[float, float]:
-        """Return the prior variance that a row's score may have and the budget of the tilt, which cost ``fit``."""
+        """Return the prior variance of a row's score and the budget of the linear noise; both cost ``fit``."""
         if math.isinf(fit):
             return math.inf, math.inf
         if self.n_classes == 2:
@@ -222,6 +221,39 @@ class Policy:
 
 
 def tree_shares(trees: Trees) -> list[Fraction]:
-    """Return which share of the tilt's budget each tree has: more where there are more leaves to tell apart."""
+    """Return which share of the linear noise's budget each tree has: more where there are more leaves to tell apart."""
     roots = [Fraction(math.sqrt(min(int(size), _CROWDED))) for size in trees.sizes]
     return [root / sum(roots) for root in roots]
+
+
+def with_cells(schema: Schema, n_bins: int) -> Schema:
+    """Return the schema with the cells of numbers that declare neither bins nor edges; no row is looked at.
+
+    Many numbers about people (incomes, durations, debts) crowd near zero or near their lower bound, where cells of
+    equal width tell nothing apart; so the cell there is halved again and again.
+    """
+    return schema.with_attributes(
+        replace(a, edges=_edges(a, n_bins)) if isinstance(a, Numeric) and a.is_open else a for a in schema.attributes
+    )
+
+
+def _edges(attribute: Numeric, n_bins: int) -> tuple[float, ...]:
+    low, high = attribute.low, attribute.high
+    steps = [i / n_bins for i in range(1, n_bins)]
+    edges = {low * (1 - step) + high * step for step in steps}
+    halvings = [2.0**-j / n_bins for j in range(1, math.ceil(n_bins / 2) + 1)]
+    if low < 0 < high:
+        edges |= {0.0, *(high * part for part in halvings), *(low * part for part in halvings)}
+    else:
+        edges |= {low * (1 - part) + high * part for part in halvings}
+    return _apart(sorted(edges), low, high)
+
+
+def _apart(edges: list[float], low: float, high: float) -> tuple[float, ...]:
+    """Return the edges inside the bounds, without those that rounding alone tells from a neighbour, or from 0."""
+    least = (high - low) * 2.0**-30
+    apart = [low]
+    for edge in (0.0 if abs(edge) < least else edge for edge in edges):
+        if edge - apart[-1] > least and high - edge > least:
+            apart.append(edge)
+    return tuple(apart[1:])

@@ -20,7 +20,7 @@ class Released:
 
     ``n_rows`` is the declared number of rows, or the noisy one that was bought; ``balance`` is each class's rows, or in
     a file of an earlier privet, of two classes, the second's rows minus the first's; ``weights`` are leaves x columns
-    in units of 2**exponent; ``variances`` of the prior and ``noise_std`` of the tilt are public, one a tree.
+    in units of 2**exponent; ``variances`` of the prior and ``noise_std`` of the noise are public, one a tree.
     """
 
     trees: Trees

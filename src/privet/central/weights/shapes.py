@@ -49,13 +49,13 @@ class Shape:
 def shape_of(
     model: LeafWeights, tree: int, schema: Schema, *, noise_std: float, variance: float, rows_per_leaf: float
 ) -> Shape:
-    """Return the shape of one tree; ``rows_per_leaf`` are counted by how much they bend the loss."""
+    """Return the shape of one tree; ``rows_per_leaf`` are effective rows: rows times the mean curvature of the loss."""
     own = model.trees.attributes[tree]
     shape = [model.trees.n_cells(a) for a in own]
     deviations = np.zeros(shape)
     if noise_std > 0:
         covariance = covariance_of(model.trees, tree, schema, variance)
-        # The weights move by the inverse of the Hessian, K^-1 + rows, times the tilt.
+        # The weights move by the inverse of the Hessian, K^-1 + rows, times the noise.
         moves = np.linalg.solve(np.eye(len(covariance)) + rows_per_leaf * covariance, covariance)
         factor = 0.5 if model.weights.shape[1] == 1 else 1.0
         deviations = factor * noise_std * np.sqrt((moves**2).sum(axis=1))

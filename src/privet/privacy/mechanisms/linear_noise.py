@@ -1,4 +1,4 @@
-"""The random tilt of an objective: real noise, drawn on a fine grid next to a variate of the exact law.
+"""The noise in an objective: real numbers, drawn on a fine grid next to a variate of the exact distribution.
 
 Real numbers cannot be drawn. Each number here is drawn together with a bound on its distance to a variate of the exact
 law (never exceeded, not just likely), and whoever certifies a minimiser counts that distance as an error of the
@@ -33,7 +33,7 @@ MOST_SUM_ZERO_CLASSES = 26
 
 @dataclass(frozen=True)
 class LinearNoise:
-    """A drawn tilt: one line a leaf, one column a weight; the true variate is within ``error`` of each number."""
+    """Drawn noise: one line a leaf, one column a weight; the true variate is within ``error`` of each number."""
 
     values: NDArray[np.float64]
     error: float
@@ -54,7 +54,7 @@ def grid_of(scales: list[Fraction]) -> Fraction:
     return Fraction(2) ** (math.ceil(math.log2(max(scales))) - _STEPS)
 
 
-def laplace_tilt(
+def draw_laplace(
     scales: list[Fraction], sizes: NDArray[np.int64], *, n_weights: int, noise: NoiseSource
 ) -> LinearNoise:
     """Draw independent Laplace noise of each tree's scale for each of its leaves and weights.
@@ -70,7 +70,7 @@ def laplace_tilt(
     return LinearNoise(values.reshape(-1, n_weights), float(grid) * (0.5 + 2.0**-10))
 
 
-def sum_zero_tilt(
+def draw_sum_zero(
     scales: list[Fraction], sizes: NDArray[np.int64], *, n_weights: int, noise: NoiseSource
 ) -> LinearNoise:
     """Draw noise whose weights add up to zero in every leaf, with density proportional to exp(-|v|_1 / (2 scale)).
@@ -82,7 +82,7 @@ def sum_zero_tilt(
     """
     if not 3 <= n_weights <= MOST_SUM_ZERO_CLASSES:
         raise ParameterError(
-            f"noise that adds up to zero is for 3 to {MOST_SUM_ZERO_CLASSES} classes; use laplace_tilt"
+            f"noise that adds up to zero is for 3 to {MOST_SUM_ZERO_CLASSES} classes; use draw_laplace"
         )
     grid, n_leaves = grid_of(scales), int(sizes.sum())
     steps = _exponential_steps(scales, grid, sizes * (n_weights - 1), noise).reshape(n_leaves, n_weights - 1)
@@ -103,7 +103,7 @@ def normal_sigma_at_least(sigma: float) -> Fraction:
     return grid * math.ceil(Fraction(sigma) / grid)
 
 
-def normal_tilt(sigma: Fraction, n_leaves: int, *, n_weights: int, noise: NoiseSource) -> LinearNoise:
+def draw_normal(sigma: Fraction, n_leaves: int, *, n_weights: int, noise: NoiseSource) -> LinearNoise:
     """Draw discrete normal noise of `normal_sigma_at_least` for each leaf and weight.
 
     Privacy

@@ -1,4 +1,4 @@
-"""What noise in an objective costs: a fit whose minimiser is private because the function it minimises was tilted.
+"""What noise in an objective costs: a minimiser is private because noise was added to what it minimises.
 
 The epsilons here are the theorem of objective_perturbation.md; drawing the noise is `linear_noise`. Finding,
 certifying and rounding the minimiser is privet.central.weights. Two classes have one weight a leaf, more have one
@@ -28,7 +28,7 @@ def pure_price(linear: float, curvature: float, n_classes: int) -> float:
     Parameters
     ----------
     linear : float
-        How far one row can move the density of the tilt, at most: the sum over trees of one over the noise scale.
+        How far one row can move the density of the noise, at most: the sum over trees of one over the noise scale.
     curvature : float
         The largest prior variance of a row's score, one class at a time.
     n_classes : int
@@ -78,7 +78,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 def gaussian_price(
     sigma: Fraction, curvature: float, *, n_trees: int, n_classes: int, epsilon: float, n_numbers: int
 ) -> float:
-    """Return the delta at ``epsilon`` of a minimiser whose tilt is normal; 1 where the theorem says nothing.
+    """Return the delta at ``epsilon`` of a minimiser whose noise is normal; 1 where the theorem says nothing.
 
     Privacy
     -------

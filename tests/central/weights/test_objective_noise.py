@@ -1,4 +1,4 @@
-"""Which noise tilts the objective, and what it costs."""
+"""Which noise is added to the objective, and what it costs."""
 
 import math
 from fractions import Fraction
@@ -8,8 +8,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Schema
+from privet.central.weights.objective_noise import (
+    ObjectiveNoise,
+    choose_noise,
+    deviations,
+    public_error,
+    sum_zero_share,
+)
 from privet.central.weights.policy import Policy, tree_shares
-from privet.central.weights.tilt import Tilt, chosen_tilt, deviations, public_error, sum_zero_share
 from privet.central.weights.trees import Trees
 from privet.privacy.accounting import pure_epsilon, stated_delta
 from privet.privacy.events import GaussianObjective, NoNoise, ObjectivePerturbation
@@ -21,54 +27,54 @@ def setting(n_trees=3, n_classes=2, epsilon=1.0, n_values=4):
     return Policy(schema, epsilon, 10**5), Trees.of([[j] for j in range(n_trees)], schema)
 
 
-def tilt_of(delta=0.0, rows=1, **options):
+def noise_of(delta=0.0, rows=1, **options):
     policy, trees = setting(**options)
-    return chosen_tilt(policy, trees, delta=delta, rows=rows)
+    return choose_noise(policy, trees, delta=delta, rows=rows)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 26, 27])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1 / 3, 2.0, 50.0])
 def test_the_receipt_costs_no_more_than_the_fit_and_hardly_less(n_classes, epsilon):
-    tilt = tilt_of(n_classes=n_classes, epsilon=epsilon)
+    chosen = noise_of(n_classes=n_classes, epsilon=epsilon)
     for rows in (1, 3, 7):
-        receipt = tilt.event("weights", rows=rows)
+        receipt = chosen.event("weights", rows=rows)
         assert isinstance(receipt, ObjectivePerturbation)
-        assert Fraction(pure_epsilon(receipt)) <= rows * Fraction(tilt.fit)
-        assert pure_epsilon(receipt) == pytest.approx(rows * tilt.fit, rel=1e-12)
-        assert Fraction(receipt.linear) >= sum(1 / scale for scale in tilt.scales)
-        assert (receipt.curvature, receipt.classes, receipt.rows) == (tilt.curvature, n_classes, rows)
+        assert Fraction(pure_epsilon(receipt)) <= rows * Fraction(chosen.fit)
+        assert pure_epsilon(receipt) == pytest.approx(rows * chosen.fit, rel=1e-12)
+        assert Fraction(receipt.linear) >= sum(1 / scale for scale in chosen.scales)
+        assert (receipt.curvature, receipt.classes, receipt.rows) == (chosen.curvature, n_classes, rows)
 
 
 def test_scales_are_one_over_each_trees_share_of_linear():
     policy, trees = setting()
-    tilt = chosen_tilt(policy, trees, delta=0.0, rows=1)
+    chosen = choose_noise(policy, trees, delta=0.0, rows=1)
     _, linear = policy.curvature_and_linear(policy.shares.fit)
-    for scale, share in zip(tilt.scales, tree_shares(trees), strict=True):
+    for scale, share in zip(chosen.scales, tree_shares(trees), strict=True):
         assert Fraction(1) <= scale * Fraction(linear) * share <= 1 + Fraction(2, 10**6)
 
 
 def test_without_an_end_to_epsilon_there_is_no_noise():
-    tilt = tilt_of(epsilon=math.inf)
-    assert_array_equal(tilt.drawn(SystemNoise()).values, np.zeros((15, 1)))
-    assert tilt.event("weights", rows=1) == NoNoise("weights")
-    assert (public_error(NoNoise("weights"), tilt.trees), tilt.drawn(SystemNoise()).error) == (0.0, 0.0)
-    assert_array_equal(tilt.noise_std, np.zeros(3))
+    chosen = noise_of(epsilon=math.inf)
+    assert_array_equal(chosen.draw(SystemNoise()).values, np.zeros((15, 1)))
+    assert chosen.event("weights", rows=1) == NoNoise("weights")
+    assert (public_error(NoNoise("weights"), chosen.trees), chosen.draw(SystemNoise()).error) == (0.0, 0.0)
+    assert_array_equal(chosen.noise_std, np.zeros(3))
 
 
 @pytest.mark.parametrize(("delta", "n_trees", "normal"), [(0.0, 40, False), (1e-5, 40, True), (1e-5, 2, False)])
 def test_normal_noise_is_for_a_delta_and_many_trees(delta, n_trees, normal):
-    tilt = tilt_of(delta=delta, n_trees=n_trees)
-    laplace = tilt_of(n_trees=n_trees)
-    assert (tilt.sigma is not None) == normal
-    assert (tilt.noise_std.mean() < 0.85 * laplace.noise_std.mean()) == normal
+    chosen = noise_of(delta=delta, n_trees=n_trees)
+    laplace = noise_of(n_trees=n_trees)
+    assert (chosen.sigma is not None) == normal
+    assert (chosen.noise_std.mean() < 0.85 * laplace.noise_std.mean()) == normal
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_the_receipt_of_normal_noise_holds_at_its_delta(n_classes):
-    tilt = tilt_of(delta=1e-5, n_trees=60, n_classes=n_classes)
-    receipt = tilt.event("weights", rows=1)
+    chosen = noise_of(delta=1e-5, n_trees=60, n_classes=n_classes)
+    receipt = chosen.event("weights", rows=1)
     assert isinstance(receipt, GaussianObjective)
-    assert (receipt.epsilon, receipt.delta) == (tilt.fit, 1e-5)
+    assert (receipt.epsilon, receipt.delta) == (chosen.fit, 1e-5)
     assert (receipt.trees, receipt.classes) == (60, n_classes)
     assert receipt.numbers == 60 * 5 * (1 if n_classes == 2 else n_classes)
     assert stated_delta(receipt) == 1e-5
@@ -78,20 +84,20 @@ def test_the_receipt_of_normal_noise_holds_at_its_delta(n_classes):
 
 
 def test_a_person_of_several_rows_never_has_normal_noise():
-    assert tilt_of(delta=1e-5, n_trees=40, rows=2).sigma is None
+    assert noise_of(delta=1e-5, n_trees=40, rows=2).sigma is None
 
 
 @pytest.mark.parametrize(
     ("delta", "n_trees", "n_classes"), [(0, 3, 2), (0, 3, 3), (0, 2, 5), (0, 2, 30), (1e-5, 60, 2), (1e-5, 60, 3)]
 )
 def test_the_draw_has_the_deviation_and_the_error_that_the_law_says(delta, n_trees, n_classes):
-    tilt = tilt_of(delta=delta, n_trees=n_trees, n_classes=n_classes, n_values=200)
-    drawn = tilt.drawn(SeededNoise(1))
-    assert drawn.values.shape == (n_trees * 201, tilt.n_columns)
-    assert 0 < drawn.error <= public_error(tilt.event("weights", rows=1), tilt.trees)
+    chosen = noise_of(delta=delta, n_trees=n_trees, n_classes=n_classes, n_values=200)
+    drawn = chosen.draw(SeededNoise(1))
+    assert drawn.values.shape == (n_trees * 201, chosen.n_columns)
+    assert 0 < drawn.error <= public_error(chosen.event("weights", rows=1), chosen.trees)
     # Some thousands of values: a deviation is known to a few hundredths.
-    for own, std in zip(np.split(drawn.values, n_trees), tilt.noise_std, strict=True):
-        assert own.std() == pytest.approx(std, rel=0.3 if tilt.n_columns == 1 else 0.2)
+    for own, std in zip(np.split(drawn.values, n_trees), chosen.noise_std, strict=True):
+        assert own.std() == pytest.approx(std, rel=0.3 if chosen.n_columns == 1 else 0.2)
     if 2 < n_classes <= 26 and not delta:
         assert np.abs(drawn.values.sum(axis=1)).max() <= n_classes * drawn.error
 
@@ -100,9 +106,9 @@ def test_the_draw_has_the_deviation_and_the_error_that_the_law_says(delta, n_tre
 @pytest.mark.parametrize("delta", [0.0, 1e-5])
 def test_a_receipt_tells_the_deviations_of_the_law(n_classes, delta):
     policy, trees = setting(n_trees=50, n_classes=n_classes)
-    tilt = chosen_tilt(policy, trees, delta=delta, rows=1)
-    receipt = tilt.event("weights", rows=1)
-    assert_allclose(deviations(receipt, trees), tilt.noise_std, rtol=1e-5)
+    chosen = choose_noise(policy, trees, delta=delta, rows=1)
+    receipt = chosen.event("weights", rows=1)
+    assert_allclose(deviations(receipt, trees), chosen.noise_std, rtol=1e-5)
     assert_array_equal(deviations(NoNoise("weights"), trees), np.zeros(50))
 
 
@@ -115,5 +121,5 @@ def test_noise_that_adds_up_to_zero_has_the_moments_of_its_law(n_classes, square
 
 def test_the_law_of_an_empty_forest_has_no_columns_of_its_own():
     schema = Schema([Categorical("a", [1, 2])], classes=[5, 7, 9])
-    assert Tilt(Trees.of([], schema), 3, 1.0, 1.0).n_columns == 3
-    assert Tilt(Trees.of([], schema), 2, 1.0, 1.0).n_columns == 1
+    assert ObjectiveNoise(Trees.of([], schema), 3, 1.0, 1.0).n_columns == 3
+    assert ObjectiveNoise(Trees.of([], schema), 2, 1.0, 1.0).n_columns == 1

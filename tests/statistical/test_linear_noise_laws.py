@@ -1,4 +1,4 @@
-"""The laws of the tilt: each draw has the stated one and not another."""
+"""The laws of the noise in an objective: each draw has the stated one and not another."""
 
 import math
 from fractions import Fraction
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, gamma, ks_2samp, kstest, laplace, norm
 
-from privet.central.weights.tilt import sum_zero_share
-from privet.privacy.mechanisms.linear_noise import laplace_tilt, normal_sigma_at_least, normal_tilt, sum_zero_tilt
+from privet.central.weights.objective_noise import sum_zero_share
+from privet.privacy.mechanisms.linear_noise import draw_laplace, draw_normal, draw_sum_zero, normal_sigma_at_least
 from privet.rng import SystemNoise
 
 QUICK, MANY = 60_000, 1_000_000
@@ -16,15 +16,15 @@ SCALE = Fraction(7, 3)
 
 
 def laplace_draws(scale, n):
-    return laplace_tilt([scale], np.array([n]), n_weights=1, noise=SystemNoise()).values[:, 0]
+    return draw_laplace([scale], np.array([n]), n_weights=1, noise=SystemNoise()).values[:, 0]
 
 
 def sum_zero_draws(scale, n, n_classes):
-    return sum_zero_tilt([scale], np.array([n]), n_weights=n_classes, noise=SystemNoise()).values
+    return draw_sum_zero([scale], np.array([n]), n_weights=n_classes, noise=SystemNoise()).values
 
 
 def normal_draws(sigma, n):
-    return normal_tilt(normal_sigma_at_least(sigma), n, n_weights=1, noise=SystemNoise()).values[:, 0]
+    return draw_normal(normal_sigma_at_least(sigma), n, n_weights=1, noise=SystemNoise()).values[:, 0]
 
 
 def assert_this_law_and_no_other(draws, law):

@@ -1,4 +1,4 @@
-"""From a tilted objective to released weights: solved, certified, rounded to a grid, and the last digits hidden.
+"""From an objective with noise to released weights: solve, certify, round to a grid, hide the last digits.
 
 Step by step as section 3 of privacy/mechanisms/objective_perturbation.md has it, with its names.
 """
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from privet.central.weights.certificate import BoundedGradient, bounded_gradient
 from privet.central.weights.objective import Objective
-from privet.central.weights.preconditioner import Solve
-from privet.central.weights.solver import approximate_minimiser, newton_step
+from privet.central.weights.solver import Solve, approximate_minimiser, newton_step
 from privet.privacy.events import Event
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.rng import NoiseSource
@@ -42,10 +41,10 @@ class Grid:
         return Fraction(2) ** self.exponent
 
     @classmethod
-    def of(cls, n_rows: int, spread: float, *, shape: tuple[int, int], tilt_error: float, epsilon: float) -> "Grid":
+    def of(cls, n_rows: int, spread: float, *, shape: tuple[int, int], noise_error: float, epsilon: float) -> "Grid":
         """Return the grid for about ``n_rows`` rows and a prior of this ``spread``."""
         n_leaves, n_columns = shape
-        tolerance = max(_TOLERANCE, _TOLERANCE_PER_ROW * n_rows, 4 * tilt_error)
+        tolerance = max(_TOLERANCE, _TOLERANCE_PER_ROW * n_rows, 4 * noise_error)
         # Each of two neighbours' weights is within this of the same point, in L1.
         radius = Fraction(tolerance) * Fraction(spread) * n_columns
         exponent = max(_FINEST, _exponent_above(2 * radius / (Fraction(min(epsilon, 1.0)) * _MOST_STEPS)))
@@ -71,16 +70,16 @@ def _exponent_above(value: Fraction) -> int:
 
 
 def noisy_minimiser(
-    objective: Objective, grid: Grid, *, tilt_error: float, epsilon: float, what: str, noise: NoiseSource
+    objective: Objective, grid: Grid, *, noise_error: float, epsilon: float, what: str, noise: NoiseSource
 ) -> tuple[NDArray[np.int64], Event]:
     """Return the minimiser's weights as noisy whole steps of ``grid``, and the receipt of the last digits.
 
     Privacy
     -------
-    ``epsilon``, on top of the price of the tilt: two tables whose minimisers coincide lead to weights within
-    ``grid.sensitivity`` steps of each other, certified. Argument: objective_perturbation.md, section 3.
+    ``epsilon``, on top of that of the noise in the objective: two tables whose minimisers coincide lead to weights
+    within ``grid.sensitivity`` steps of each other, certified. Argument: objective_perturbation.md, section 3.
     """
-    weights, rest = certified_minimiser(objective, grid.tolerance, tilt_error=tilt_error)
+    weights, rest = certified_minimiser(objective, grid.tolerance, noise_error=noise_error)
     noisy, receipt = discrete_laplace(
         grid.rounded(weights, rest), epsilon=epsilon, sensitivity=grid.sensitivity, what=what, noise=noise
     )
@@ -88,7 +87,7 @@ def noisy_minimiser(
     return np.clip(noisy, -most, most), receipt
 
 
-def certified_minimiser(objective: Objective, tolerance: float, *, tilt_error: float) -> tuple[Floats, Floats]:
+def certified_minimiser(objective: Objective, tolerance: float, *, noise_error: float) -> tuple[Floats, Floats]:
     """Return weights, and what floats left over of them, whose gradient is certainly at most ``tolerance``.
 
     There is no other way out, but for a tolerance that no certificate can reach: failing would tell of the rows.
@@ -96,7 +95,7 @@ def certified_minimiser(objective: Objective, tolerance: float, *, tilt_error: f
     weights, solve = approximate_minimiser(objective, tolerance=tolerance / 8)
     rest = np.zeros_like(weights)
     found = bounded_gradient(objective, weights, rest)
-    while not found.largest + tilt_error <= tolerance:
+    while not found.largest + noise_error <= tolerance:
         weights, rest, found = _improved(objective, weights, rest, found, solve)
     return weights, rest
 
@@ -105,7 +104,7 @@ def _improved(
     objective: Objective, weights: Floats, rest: Floats, found: BoundedGradient, solve: Solve
 ) -> tuple[Floats, Floats, BoundedGradient]:
     """Return weights with a smaller gradient, one Newton step on."""
-    objective.gradient(weights)  # steps are bent as the objective is here
+    objective.gradient(weights)  # Newton steps use the curvatures at these weights
     step, _ = newton_step(objective, found.values, solve, wanted=1e-3)
     size = objective.size_of(found.values)
     for halvings in range(_MOST_HALVINGS):

@@ -1,4 +1,4 @@
-"""Which noise tilts the objective, and what it costs."""
+"""Which noise is added to the objective, and what it costs."""
 
 import math
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from privet.privacy.events import Event, GaussianObjective, NoNoise, ObjectivePe
 from privet.privacy.mechanisms.linear_noise import (
     MOST_SUM_ZERO_CLASSES,
     LinearNoise,
-    laplace_tilt,
+    draw_laplace,
+    draw_normal,
+    draw_sum_zero,
     normal_sigma_at_least,
-    normal_tilt,
     scales_at_least,
-    sum_zero_tilt,
 )
 from privet.privacy.mechanisms.objective_perturbation import gaussian_price, n_columns, pulls
 from privet.privacy.mechanisms.rational import float_above, multiple
@@ -30,8 +30,8 @@ _HALVINGS = 60
 
 
 @dataclass(frozen=True)
-class Tilt:
-    """The law of the noise: Laplace with a scale a tree, or normal with one ``sigma``; neither where there is none."""
+class ObjectiveNoise:
+    """The distribution of the noise: Laplace with one scale a tree, normal with one ``sigma``, or no noise."""
 
     trees: Trees
     n_classes: int
@@ -51,19 +51,19 @@ class Tilt:
         """The standard deviation of a number of each tree."""
         return deviations(self.event("", rows=1), self.trees)
 
-    def drawn(self, noise: NoiseSource) -> LinearNoise:
-        """Draw the tilt: leaves x columns."""
+    def draw(self, noise: NoiseSource) -> LinearNoise:
+        """Draw the noise: leaves x columns."""
         columns, n_leaves = self.n_columns, self.trees.n_leaves
         if self.sigma is not None:
-            return normal_tilt(self.sigma, n_leaves, n_weights=columns, noise=noise)
+            return draw_normal(self.sigma, n_leaves, n_weights=columns, noise=noise)
         if not self.scales:
             return LinearNoise(np.zeros((n_leaves, columns)), 0.0)
         scales, sizes = list(self.scales), self.trees.sizes
         if columns == 1:
-            return laplace_tilt(scales, sizes, n_weights=1, noise=noise)
+            return draw_laplace(scales, sizes, n_weights=1, noise=noise)
         if columns <= MOST_SUM_ZERO_CLASSES:
-            return sum_zero_tilt(scales, sizes, n_weights=columns, noise=noise)
-        return laplace_tilt([2 * scale for scale in scales], sizes, n_weights=columns, noise=noise)
+            return draw_sum_zero(scales, sizes, n_weights=columns, noise=noise)
+        return draw_laplace([2 * scale for scale in scales], sizes, n_weights=columns, noise=noise)
 
     def event(self, what: str, *, rows: int) -> Event:
         """Return what the noise is and costs, for a unit of so many ``rows``."""
@@ -78,30 +78,30 @@ class Tilt:
         return ObjectivePerturbation(what, multiple(self.fit, rows), linear, self.curvature, self.n_classes, rows)
 
 
-def chosen_tilt(policy: Policy, trees: Trees, *, delta: float, rows: int) -> Tilt:
+def choose_noise(policy: Policy, trees: Trees, *, delta: float, rows: int) -> ObjectiveNoise:
     """Return the noise for the fit's share: Laplace, or normal where ``delta`` is given and it is clearly smaller."""
     fit, n_classes = policy.shares.fit, policy.n_classes
     curvature, linear = policy.curvature_and_linear(fit)
     if math.isinf(fit):
-        return Tilt(trees, n_classes, fit, curvature)
+        return ObjectiveNoise(trees, n_classes, fit, curvature)
     scales = scales_at_least(linear, tree_shares(trees))
-    laplace = Tilt(trees, n_classes, fit, curvature, tuple(scales))
+    laplace = ObjectiveNoise(trees, n_classes, fit, curvature, tuple(scales))
     # A person of several rows would multiply delta by about exp(epsilon) for each; Laplace noise costs them no more.
-    normal = _normal_tilt(fit, delta, trees, n_classes) if delta > 0 and rows == 1 else None
+    normal = _normal_noise(fit, delta, trees, n_classes) if delta > 0 and rows == 1 else None
     # Compared as if all trees had equal shares: how attributes were grouped must not decide what is promised.
     if normal is not None and float(normal.noise_std.mean()) < _WORTH_A_DELTA * _even_deviation(laplace):
         return normal
     return laplace
 
 
-def _even_deviation(law: Tilt) -> float:
-    return laplace_factor(law.n_classes) * law.trees.n_trees / float(sum(1 / scale for scale in law.scales))
+def _even_deviation(laplace: ObjectiveNoise) -> float:
+    return laplace_factor(laplace.n_classes) * laplace.trees.n_trees / float(sum(1 / scale for scale in laplace.scales))
 
 
-def _normal_tilt(fit: float, delta: float, trees: Trees, n_classes: int) -> Tilt | None:
+def _normal_noise(fit: float, delta: float, trees: Trees, n_classes: int) -> ObjectiveNoise | None:
     """Return the least normal noise whose price is ``fit`` at ``delta``, or None where there is none."""
 
-    def tilt_of(mu: float) -> Tilt | None:
+    def noise_of(mu: float) -> ObjectiveNoise | None:
         sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * pulls(n_classes)) / mu)
         curvature = _normal_curvature(fit, mu, n_classes)
         if curvature <= 0:
@@ -110,13 +110,13 @@ def _normal_tilt(fit: float, delta: float, trees: Trees, n_classes: int) -> Tilt
         price = gaussian_price(
             sigma, curvature, n_trees=trees.n_trees, n_classes=n_classes, epsilon=fit, n_numbers=n_numbers
         )
-        return Tilt(trees, n_classes, fit, curvature, (), sigma, delta) if price <= delta else None
+        return ObjectiveNoise(trees, n_classes, fit, curvature, (), sigma, delta) if price <= delta else None
 
     low, high = 0.0, math.sqrt(2 * fit)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if tilt_of(middle) is not None else (low, middle)
-    return tilt_of(low) if low > 0 else None
+        low, high = (middle, high) if noise_of(middle) is not None else (low, middle)
+    return noise_of(low) if low > 0 else None
 
 
 def _normal_curvature(fit: float, mu: float, n_classes: int) -> float:
@@ -137,7 +137,7 @@ def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
 
 
 def public_error(event: Event, trees: Trees) -> float:
-    """Return a bound on how far a drawn tilt is from the exact law, but for events that no machine will see."""
+    """Return a bound on how far drawn noise is from the exact law, but for events that no machine will see."""
     if not isinstance(event, GaussianObjective | ObjectivePerturbation):
         return 0.0
     largest = float(deviations(event, trees).max(initial=0.0))

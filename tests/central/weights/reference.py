@@ -1,4 +1,4 @@
-"""The plain twins of `kernels` and of the certificate's sum: the same arguments and results, by formula, for tests.
+"""The plain twins of `kernels` and of the certificate's sum: the same arguments and results, by formula.
 
 Rows become a matrix of ones and noughts, lines x leaves, and all that the kernels do with loops is a product with it.
 """
@@ -25,29 +25,31 @@ def indicators(leaves: Leaves, starts: Counts, n_leaves: int) -> Floats:
 
 def binary_gradient(
     leaves: Leaves, starts: Counts, labels: Leaves, counts: Counts, weights: Floats, offset: float, margin: float,
-    gradient: Floats, bends: NDArray[np.float32],
+    gradient: Floats, curvatures: NDArray[np.float32],
 ) -> None:  # fmt: skip
     """Add the derivative of sum of count * log(1 + exp(margin - sign * score)), and write the second ones."""
     reached, signs = indicators(leaves, starts, len(weights)), 2.0 * (labels == 1) - 1.0
     leads = signs * (offset + reached @ weights) - margin
     wrong = (1 - np.tanh(leads / 2)) / 2
     gradient += reached.T @ (_times(counts, len(labels)) * -signs * wrong)
-    bends[:] = _times(counts, len(labels)) / (2 * np.cosh(leads / 2)) ** 2
+    curvatures[:] = _times(counts, len(labels)) / (2 * np.cosh(leads / 2)) ** 2
 
 
-def binary_bend(leaves: Leaves, starts: Counts, bends: NDArray[np.float32], direction: Floats, out: Floats) -> None:
+def binary_hessian_product(
+    leaves: Leaves, starts: Counts, curvatures: NDArray[np.float32], direction: Floats, out: Floats
+) -> None:
     """Add the Hessian times ``direction``."""
-    out += _binary_hessian(leaves, starts, bends, len(out)) @ direction
+    out += _binary_hessian(leaves, starts, curvatures, len(out)) @ direction
 
 
-def binary_hessian(leaves: Leaves, starts: Counts, bends: NDArray[np.float32], hessian: Floats) -> None:
+def binary_hessian(leaves: Leaves, starts: Counts, curvatures: NDArray[np.float32], hessian: Floats) -> None:
     """Add the lower half of the Hessian."""
-    hessian += np.tril(_binary_hessian(leaves, starts, bends, len(hessian)))
+    hessian += np.tril(_binary_hessian(leaves, starts, curvatures, len(hessian)))
 
 
-def _binary_hessian(leaves: Leaves, starts: Counts, bends: NDArray[np.float32], n_leaves: int) -> Floats:
+def _binary_hessian(leaves: Leaves, starts: Counts, curvatures: NDArray[np.float32], n_leaves: int) -> Floats:
     reached = indicators(leaves, starts, n_leaves)
-    hessian: Floats = reached.T @ np.diag(bends.astype(float)) @ reached
+    hessian: Floats = reached.T @ np.diag(curvatures.astype(float)) @ reached
     return hessian
 
 
@@ -63,7 +65,7 @@ def softmax_gradient(
     gradient += reached.T @ (_times(counts, len(labels))[:, None] * pulls)
 
 
-def softmax_bend(
+def softmax_hessian_product(
     leaves: Leaves, starts: Counts, counts: Counts, chances: NDArray[np.float32], direction: Floats, out: Floats
 ) -> None:
     """Add the Hessian times ``direction``."""
@@ -90,9 +92,9 @@ def _softmax_hessian(
     return hessian
 
 
-def leaf_bends(leaves: Leaves, starts: Counts, bends: NDArray[np.float32], out: Floats) -> None:
-    """Add each line's ``bends`` to the leaves that it reaches."""
-    out += indicators(leaves, starts, len(out)).T @ bends.astype(float)
+def leaf_curvatures(leaves: Leaves, starts: Counts, curvatures: NDArray[np.float32], out: Floats) -> None:
+    """Add each line's ``curvatures`` to the leaves that it reaches."""
+    out += indicators(leaves, starts, len(out)).T @ curvatures.astype(float)
 
 
 def scores_of(leaves: Leaves, starts: Counts, weights: Floats, scores: Floats) -> None:

@@ -1,4 +1,4 @@
-"""From a tilted objective to released weights: the grid, the rounding, the last noise."""
+"""From an objective with noise to released weights: the grid, the rounding, the last noise."""
 
 import math
 from fractions import Fraction
@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from privet.central.weights import release
+from privet.central.weights import minimiser
 from privet.central.weights.certificate import bounded_gradient
+from privet.central.weights.minimiser import MOST_WEIGHT, Grid, certified_minimiser, noisy_minimiser
 from privet.central.weights.prior import spread_of
-from privet.central.weights.release import MOST_WEIGHT, Grid, certified_minimiser, noisy_minimiser
 from privet.privacy.events import DiscreteLaplace, NoNoise
 from privet.rng import SeededNoise, SystemNoise
 from tests.central.weights.problems import problem, schema_of
 
 
-def grid(n_rows=1000, spread=8.0, shape=(20, 1), tilt_error=0.0, epsilon=0.01):
-    return Grid.of(n_rows, spread, shape=shape, tilt_error=tilt_error, epsilon=epsilon)
+def grid(n_rows=1000, spread=8.0, shape=(20, 1), noise_error=0.0, epsilon=0.01):
+    return Grid.of(n_rows, spread, shape=shape, noise_error=noise_error, epsilon=epsilon)
 
 
 def spread(objective):
@@ -33,16 +33,16 @@ def test_a_grid_by_hand():
     assert grid(shape=(20, 3)).sensitivity == math.ceil(2 * Fraction(1e-8) * 8 * 3 * 2**40) + 60
 
 
-def test_the_tolerance_follows_from_rows_and_from_the_tilt():
+def test_the_tolerance_follows_from_rows_and_from_the_noise():
     assert grid(n_rows=10**7).tolerance == 10**7 * 2.0**-47
-    assert grid(tilt_error=1e-6).tolerance == 4e-6
+    assert grid(noise_error=1e-6).tolerance == 4e-6
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 1.0, 50.0, math.inf])
 @pytest.mark.parametrize("spread", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("tilt_error", [0.0, 1e-3])
-def test_the_noise_stays_within_what_the_sampler_draws(epsilon, spread, tilt_error):
-    own = grid(spread=spread, epsilon=epsilon, tilt_error=tilt_error)
+@pytest.mark.parametrize("noise_error", [0.0, 1e-3])
+def test_the_noise_stays_within_what_the_sampler_draws(epsilon, spread, noise_error):
+    own = grid(spread=spread, epsilon=epsilon, noise_error=noise_error)
     radius = Fraction(own.tolerance) * Fraction(spread)
     assert own.sensitivity >= 2 * radius / own.step + 20
     assert own.sensitivity <= 2 * radius / own.step + 21
@@ -100,7 +100,7 @@ def test_without_noise_the_minimiser_itself_is_released(n_classes):
     objective = problem(1, n_classes=n_classes)
     own = grid(shape=objective.shape, spread=spread(objective), epsilon=math.inf)
     steps, receipt = noisy_minimiser(
-        objective, own, tilt_error=0.0, epsilon=math.inf, what="digits", noise=SystemNoise()
+        objective, own, noise_error=0.0, epsilon=math.inf, what="digits", noise=SystemNoise()
     )
     assert receipt == NoNoise("digits")
     weights = steps * 2.0**own.exponent
@@ -110,9 +110,9 @@ def test_without_noise_the_minimiser_itself_is_released(n_classes):
 def test_the_last_noise_is_that_of_the_receipt():
     objective = problem(1)
     own = grid(shape=objective.shape, spread=spread(objective))
-    exact, _ = certified_minimiser(objective, own.tolerance, tilt_error=0.0)
+    exact, _ = certified_minimiser(objective, own.tolerance, noise_error=0.0)
     draws = [
-        noisy_minimiser(objective, own, tilt_error=0.0, epsilon=0.01, what="digits", noise=SeededNoise(i))
+        noisy_minimiser(objective, own, noise_error=0.0, epsilon=0.01, what="digits", noise=SeededNoise(i))
         for i in range(40)
     ]
     receipt = draws[0][1].part
@@ -125,9 +125,9 @@ def test_the_last_noise_is_that_of_the_receipt():
 def test_the_noise_does_not_go_beyond_the_end(monkeypatch):
     objective = problem(1)
     far, nothing = np.full(objective.shape, 1e6), np.zeros(objective.shape)
-    monkeypatch.setattr(release, "certified_minimiser", lambda *_, **__: (far, nothing))
+    monkeypatch.setattr(minimiser, "certified_minimiser", lambda *_, **__: (far, nothing))
     steps, _ = noisy_minimiser(
-        objective, Grid(1e-8, -40, 10**9), tilt_error=0.0, epsilon=0.01, what="digits", noise=SeededNoise(1)
+        objective, Grid(1e-8, -40, 10**9), noise_error=0.0, epsilon=0.01, what="digits", noise=SeededNoise(1)
     )
     assert steps.max() == 2**52
     assert steps.min() < 2**52
@@ -136,9 +136,9 @@ def test_the_noise_does_not_go_beyond_the_end(monkeypatch):
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_a_certified_minimiser_is_as_near_as_the_sensitivity_says(n_classes):
     objective = problem(1, n_classes=n_classes)
-    best, _ = certified_minimiser(objective, 1e-13, tilt_error=0.0)
+    best, _ = certified_minimiser(objective, 1e-13, noise_error=0.0)
     for tolerance in (1e-2, 1e-4, 1e-6):
-        found, rest = certified_minimiser(objective, tolerance, tilt_error=0.0)
+        found, rest = certified_minimiser(objective, tolerance, noise_error=0.0)
         radius = tolerance * spread(objective) * objective.shape[1]
         assert np.abs(found + rest - best).sum() <= radius
     assert_allclose(found, best, atol=1e-5)
