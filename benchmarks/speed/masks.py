@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks.speed import harness
 from privet.partitioned.keys import PrivateKey
-from privet.partitioned.secure.masks import AgreementKey, Words
-from privet.partitioned.secure.sum_messages import mask, masked_message
+from privet.partitioned.secure_sum.masks import AgreementKey, Words
+from privet.partitioned.secure_sum.messages import mask, masked_message
 from privet.privacy.mechanisms.noise_shares import noise_share
 
 N_COUNTERS, N_PARTIES = 1_000_000, 10

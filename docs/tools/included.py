@@ -22,7 +22,7 @@ ARGUMENT_FOLDERS = {
     "local/reconstruction": "Trees from reconstructed distributions",
     "local/response_forest": "Forests from random responses",
     "partitioned": "Several parties",
-    "partitioned/secure": "A sum that opens as a whole",
+    "partitioned/secure_sum": "A sum that opens as a whole",
     "privacy/mechanisms": "Mechanisms",
     "privacy/ledger": "The ledger",
     "attack": "Attacks",

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from privet.checks import check_whole
 from privet.counting.engines.executor import OnExecutor, check_executor, taken_apart
-from privet.counting.engines.partitioned_rows import PartitionedRows
+from privet.counting.engines.parts import PartitionedRows
 from privet.counting.opening import check_there, has_own_labels, opened
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from privet.errors import ParameterError
+from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, rate_at_most, scale_at_least
-from privet.privacy.mechanisms.spread import laplace_deviation
 from privet.privacy.unit import Unit
 
 # The leaf that reliability is about: three of four rows have one class, so that half of the rows stand between it and

@@ -19,9 +19,9 @@ from privet import (
     Schema,
 )
 from privet.attack import audit, audit_in_one_run
+from privet.attack.audit import draw_audit
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import worst_cases
-from privet.attack.picture import draw_audit
 from privet.errors import ParameterError
 from privet.rng import public_generator
 

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
 from privet.errors import ModelFileError
 from privet.model_file import checksum_of, read_document, write_document
-from privet.privacy.mechanisms.spread import laplace_deviation
+from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.report import write_report
 from privet.report.page.weights import class_balance
 from privet.tree.intervals import support_intervals

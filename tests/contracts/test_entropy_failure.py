@@ -13,7 +13,7 @@ from privet.datasets import agrawal
 from privet.errors import EntropyError
 from privet.local import LaplaceNoise, RandomizedResponse, Secret, perturb
 from privet.partitioned import Party, PrivateKey, Structure
-from privet.partitioned.secure.masks import AgreementKey
+from privet.partitioned.secure_sum.masks import AgreementKey
 from privet.privacy.mechanisms.discrete_gaussian import discrete_gaussian
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.noise_shares import noise_share

@@ -29,7 +29,7 @@ def test_a_frame_without_a_cluster_releases_what_one_process_does(frame, method)
 def test_a_frame_is_counted_by_the_current_client_and_files_by_its_executor(frame, tmp_path, monkeypatch):
     from distributed import Client, LocalCluster
 
-    monkeypatch.setattr("privet.counting.file_source._PARTITION_ROWS", 60)
+    monkeypatch.setattr("privet.counting.sources._PARTITION_ROWS", 60)
     people().to_parquet(tmp_path / "rows.parquet", row_group_size=60)
     inside = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**inside) as cluster, Client(cluster) as client:

@@ -17,10 +17,8 @@ from privet import (
     PrivateID3Classifier,
     PrivateRDTClassifier,
 )
-from privet.counting.engines.delivery import Delivery, Work, one_each
 from privet.counting.engines.executor import OnExecutor
-from privet.counting.engines.partition import CodedPartition, row_group_runs
-from privet.counting.engines.partitioned_rows import PartitionedRows
+from privet.counting.engines.parts import CodedPartition, Delivery, PartitionedRows, Work, one_each, row_group_runs
 from privet.counting.rows import LeafCount
 from privet.errors import DataError, ExecutorError, ParameterError
 from privet.schema.encoding import Encoder
@@ -35,7 +33,7 @@ METHODS = [
 @pytest.fixture
 def rows(tmp_path, monkeypatch):
     """A Parquet file of many parts."""
-    monkeypatch.setattr("privet.counting.file_source._PARTITION_ROWS", 60)
+    monkeypatch.setattr("privet.counting.sources._PARTITION_ROWS", 60)
     monkeypatch.setattr("privet.counting.rows._SLICE_ROWS", 70)
     people().to_parquet(tmp_path / "rows.parquet", row_group_size=40)
     return tmp_path / "rows.parquet"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from privet import Categorical, DPDFClassifier, Numeric, PrivateRDTClassifier, Schema, load
 from privet.cli.app import app
-from privet.counting.file_source import Files
+from privet.counting.sources import Files
 
 pytestmark = [
     pytest.mark.cluster,
@@ -51,7 +51,7 @@ def rows(tmp_path_factory):
 def cluster(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr("privet.counting.file_source._PARTITION_ROWS", 5_000)
+    monkeypatch.setattr("privet.counting.sources._PARTITION_ROWS", 5_000)
     # Dask gives a task up that was on three dying workers; here all deaths are ours.
     settings = {"distributed.scheduler.allowed-failures": 100, "distributed.comm.timeouts.connect": "120s"}
     with (
@@ -120,7 +120,7 @@ def test_a_dask_frame_survives_killed_workers_too(rows, cluster):
 def test_the_same_job_on_threads_and_processes(rows, monkeypatch, pool):
     import multiprocessing
 
-    monkeypatch.setattr("privet.counting.file_source._PARTITION_ROWS", 5_000)
+    monkeypatch.setattr("privet.counting.sources._PARTITION_ROWS", 5_000)
     spawn = {"mp_context": multiprocessing.get_context("spawn")} if pool is ProcessPoolExecutor else {}
     with pool(2, **spawn) as executor:
         assert fitted(rows, executor=executor).to_document() == fitted(rows).to_document()

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from privet import DPDFClassifier, Ledger, PrivateForestClassifier, PrivateRDTClassifier
-from privet.counting.file_source import Files
+from privet.counting.sources import Files
 from privet.errors import DataError, ParameterError
 from tests.counting.people import SCHEMA, batches, in_memory, model, people, released
 
@@ -196,7 +196,7 @@ def test_parts_that_differ_are_refused_before_anything_is_released(folder, sourc
 
 
 def test_a_part_that_differs_is_found_before_any_row_is_read(folder, monkeypatch):
-    monkeypatch.setattr("privet.counting.file_source.read_batches", None)  # would fail if it were called
+    monkeypatch.setattr("privet.counting.sources.read_batches", None)  # would fail if it were called
     pq.write_table(changed(table(), "numbers become text"), "parts/part-4.parquet")
     with pytest.raises(DataError, match="'parts/part-4.parquet' differs: column 'hours' holds text"):
         model().fit("parts")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from privet.cli.app import app
 from privet.partitioned import Party, PrivateKey, Roster, Structure, SumParty, Terms
-from privet.partitioned.secure.sum_messages import KEY
+from privet.partitioned.secure_sum.messages import KEY
 from privet.partitioned.transports.directory import Directory
 from privet.schema import Schema
 from tests.cli.conftest import SCHEMA, people

@@ -10,14 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from privet import Ledger, PrivateRDTClassifier, Schema
-from privet.counting.file_source import Files
+from privet.counting.sources import Files
 from privet.errors import ExecutorError
 from tests.cli.conftest import SCHEMA, people
 
 
 @pytest.fixture
 def rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("privet.counting.file_source._PARTITION_ROWS", 50)
+    monkeypatch.setattr("privet.counting.sources._PARTITION_ROWS", 50)
     # The worker has two of six parts at a time: when the first is counted, others are still to be asked for.
     monkeypatch.setattr("privet.counting.engines.executor._AHEAD", 2)
     path = tmp_path / "rows.parquet"

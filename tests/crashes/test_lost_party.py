@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from privet.partitioned.secure.sum_messages import KEY, MASKED
+from privet.partitioned.secure_sum.messages import KEY, MASKED
 from privet.partitioned.transports.directory import Directory
 from tests.crashes.campaign import fresh_copies
 from tests.crashes.commands import OTHERS, _others, named, others_take_part

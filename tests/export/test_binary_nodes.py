@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from privet import Categorical, Numeric
-from privet.export.binary_nodes import AT_MOST, BELOW, BinaryNodes
+from privet.export.onnx_graph import AT_MOST, BELOW, BinaryNodes
 from privet.schema.encoding import Encoder
 from privet.tree.forest import LEAF, Forest
-from privet.tree.reference import route
 from tests.export.models import fitted, schema_of, table_of
+from tests.tree.reference import route
 
 
 def nodes_of(attribute, cut, n_trees, attributes):

@@ -15,9 +15,9 @@ from privet.export import portable_document
 from privet.export.leaf_sums import leaf_sums
 from privet.export.predictor import Predictor
 from privet.tree.forest import LEAF
-from privet.tree.reference import route
 from tests.export.models import schema_of, table_of
 from tests.export.weight_models import fitted_weights, shared_cells, with_random_weights, with_released
+from tests.tree.reference import route
 
 # The softmax of scores 0 and log 3 is 1/4 and 3/4; bent by 1/2 that is 7/32 and 15/32.
 DOCUMENT = {

@@ -24,7 +24,7 @@ from privet import (
 )
 from privet.counting.files import file_columns, read_batches, read_whole
 from privet.export import portable_document
-from privet.export.source import javascript_source, python_source
+from privet.export.formats import javascript_source, python_source
 from privet.local.measures.measures import measure
 from privet.local.promise import LocalGuarantee
 from privet.partitioned import (

@@ -147,8 +147,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
 
 @place("what privet passes to an executor, as its logs would show it")
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
-    from privet.counting.engines.delivery import Work
-    from privet.counting.engines.partition import TablePartition
+    from privet.counting.engines.parts import TablePartition, Work
     from privet.counting.rows import MemoryRows
     from privet.schema.encoding import Encoder
 

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
-from privet.counting.engines.delivery import Delivery
-from privet.counting.engines.partition import CodedPartition, TablePartition
+from privet.counting.engines.parts import CodedPartition, Delivery, TablePartition
 from privet.counting.rows import MemoryRows
 from privet.errors import DataError, ExecutorError, ParameterError, PrivetError
 from tests.leaks.marks import CATEGORY

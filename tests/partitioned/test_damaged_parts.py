@@ -6,7 +6,7 @@ import pytest
 
 from privet.errors import PartyError
 from privet.partitioned import Structure
-from privet.partitioned.secure.sum_store import SumStore
+from privet.partitioned.secure_sum.store import SumStore
 from tests.partitioned.parties import structure
 from tests.partitioned.sums import messages, parties_of, prepare, terms_of
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from privet import load
 from privet.errors import ParameterError, PartyError
 from privet.partitioned import SecureSumForest
-from privet.partitioned.secure.sum_messages import KEY, MASKED
+from privet.partitioned.secure_sum.messages import KEY, MASKED
 from privet.partitioned.transports.directory import Directory
 from tests.partitioned.sums import NAMES, messages, parties_of, prepare, terms_of
 

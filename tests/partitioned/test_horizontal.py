@@ -10,7 +10,7 @@ from privet.errors import ModelFileError, ParameterError
 from privet.export import export_model
 from privet.model_file import write_document
 from privet.privacy.events import Parallel
-from privet.privacy.mechanisms.spread import standard_deviation
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.unit import Unit
 from privet.report import write_report
 from tests.partitioned.parties import SCHEMA, parties, released, roster_of, structure, table

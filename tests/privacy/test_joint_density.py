@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.integrate import simpson
 from scipy.special import expit
-from tests.central.weights.density import GROUPS, PAIR, TinyFit, built_worst_case, correlated, searched, setting_of
 
 from privet.central.weights.policy import tree_shares
 from privet.central.weights.prior import Prior, spread_of
 from privet.privacy.mechanisms.objective_perturbation import gaussian_price, pure_price
+from tests.central.weights.density import GROUPS, PAIR, TinyFit, built_worst_case, correlated, searched, setting_of
 
 NO_ROUNDING = 1 + 1e-9
 SETTINGS = [

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from privet.schema import kernels, reference
+from privet.schema import kernels
+from tests.schema import reference
 
 
 def encoded(module, seed: int, dtype: type) -> np.ndarray:

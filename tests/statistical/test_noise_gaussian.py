@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.discrete_gaussian import discrete_gaussian
-from privet.privacy.mechanisms.spread import standard_deviation
 
 SIGMAS = [0.5, 7.3, 1e4]
 

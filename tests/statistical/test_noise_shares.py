@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.noise_shares import noise_share
-from privet.privacy.mechanisms.spread import standard_deviation
 
 PARTIES = 5
 SCALES = [0.5, 7.3, 200.0]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
-from privet.privacy.mechanisms.spread import standard_deviation
 from privet.rng import SeededNoise
 from privet.tree.intervals import DEVIATIONS, RELIABLE, confidence_intervals, reach, stands_out, support_intervals
 

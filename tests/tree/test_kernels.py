@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.schema import Categorical, Numeric, Schema
-from privet.tree import kernels, reference
+from privet.tree import kernels
 from privet.tree.forest import Forest
+from tests.tree import reference
 from tests.tree.forests import by_hand, grown, random_codes, random_schema
 
 

@@ -5,7 +5,7 @@ import time
 from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.clientapp import ClientApp
 
-from privet.partitioned.secure.sum_messages import MASKED
+from privet.partitioned.secure_sum.messages import MASKED
 from privet.partitioned.transports.flower import RECORD, answer
 
 app = ClientApp()

@@ -6,8 +6,8 @@ from pathlib import Path
 from flwr.serverapp import ServerApp
 
 from privet.partitioned import PrivateKey
-from privet.partitioned.canonical import canonical
-from privet.partitioned.secure.sum_messages import KEY, MASKED
+from privet.partitioned.party_files import canonical
+from privet.partitioned.secure_sum.messages import KEY, MASKED
 from privet.partitioned.transports.flower import asker, open_round, terms_of
 
 app = ServerApp()

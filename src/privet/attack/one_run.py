@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.attack.bound import check_confidence, epsilon_of_guesses
-from privet.attack.subject import check_fits_rows, fitted_apart, is_proven
-from privet.attack.verdict import CAVEAT, claim_of, verdict
+from privet.attack.claim import CAVEAT, check_fits_rows, claim_of, fitted_apart, is_proven, verdict
 from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.estimator import PrivateClassifier

@@ -16,9 +16,8 @@ from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
 from privet.schema import Label, Schema
 from privet.schema.encoding import Encoder
-from privet.tree.counted import CountedForest
+from privet.tree.counted import CountedForest, gini_importances
 from privet.tree.forest import Forest
-from privet.tree.importance import gini_importances
 from privet.tree.rules import RuleTable, chosen_rules
 from privet.tree.vote import Vote
 

@@ -14,7 +14,7 @@ from privet.errors import ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
-from privet.privacy.mechanisms.spread import standard_deviation
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.criteria import GINI, GINI_INDEX

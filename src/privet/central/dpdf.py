@@ -18,8 +18,8 @@ from privet.errors import ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event, Unproven
 from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.rational import multiple, remaining
-from privet.privacy.mechanisms.spread import standard_deviation
 from privet.rng import NoiseSource
 from privet.schema import Schema
 from privet.schema.encoding import Encoder

@@ -18,9 +18,9 @@ from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
 from privet.privacy.events import Event, Parallel, Sequential
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import remaining
-from privet.privacy.mechanisms.spread import standard_deviation
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
 from privet.tree.counted import CountedForest

@@ -13,8 +13,8 @@ from privet.counting.tables import TableLayout
 from privet.plan import Step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.rational import multiple
-from privet.privacy.mechanisms.spread import standard_deviation
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.criteria import entropy

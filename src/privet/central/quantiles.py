@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.greedy_forest import DEFAULT_BINS
-from privet.counting.engines.delivery import Count
-from privet.counting.engines.partition import Block
+from privet.counting.engines.parts import Block, Count
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.privacy.events import Event

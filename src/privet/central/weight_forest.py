@@ -23,7 +23,7 @@ from privet.privacy.accounting import stated_delta
 from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
-from privet.privacy.mechanisms.spread import standard_deviation
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.schema import Label, Schema
 from privet.schema.encoding import Encoder
 

@@ -5,14 +5,12 @@ from concurrent.futures import Executor
 from typing import Any
 
 from privet.counting.engines.dask import DaskFrame
-from privet.counting.engines.delivery import Parts
 from privet.counting.engines.executor import OnExecutor, check_each_row
-from privet.counting.engines.partitioned_rows import PartitionedRows
+from privet.counting.engines.parts import PartitionedRows, Parts
 from privet.counting.engines.spark import SparkFrame
-from privet.counting.file_source import Files
 from privet.counting.files import file_columns
 from privet.counting.rows import BatchRows, Rows
-from privet.counting.sources import is_cluster_frame, source_of
+from privet.counting.sources import Files, is_cluster_frame, source_of
 from privet.errors import ParameterError
 from privet.privacy.unit import Unit
 from privet.schema.encoding import Encoder

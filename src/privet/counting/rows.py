@@ -3,6 +3,7 @@
 What this module returns is exact and must not leave the room before a mechanism has added noise.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,17 +14,13 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.counting.batch_stream import used_up
-from privet.counting.engines.delivery import Count
-from privet.counting.engines.partition import Block, CodedPartition, encoded
-from privet.counting.file_source import Files
-from privet.counting.first_rows import FirstRows
-from privet.counting.repeated_rows import check_each_once, drawn_once
-from privet.counting.sources import Source
-from privet.errors import DataError
+from privet.counting.engines.parts import Block, CodedPartition, Count, encoded
+from privet.counting.sources import Files, Source, used_up
+from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema.encoding import Encoder, without_view
-from privet.schema.table import column_of
+from privet.schema.persons import Persons
+from privet.schema.table import as_numpy, column_of
 from privet.tree import kernels
 from privet.tree.forest import Forest
 from privet.tree.threads import n_threads
@@ -182,3 +179,85 @@ class LeafCount:
 def exact_leaf_counts(forest: Forest, rows: Rows, *, n_classes: int, n_jobs: int | None = None) -> NDArray[np.int64]:
     """Return how many rows of each class reach each leaf of ``forest.leaves``, in one pass over the rows."""
     return rows.exact_sum(LeafCount.of(forest, n_classes), n_jobs)
+
+
+class FirstRows:
+    """Says which rows to keep, batch after batch. Memory grows with the number of persons, not of rows."""
+
+    def __init__(self, column: str, max_rows: int) -> None:
+        self.max_rows = max_rows
+        self._persons = Persons(column)
+        self._seen = np.zeros(0, dtype=np.int64)
+
+    def keep(self, exact_persons: Any) -> NDArray[np.bool_]:
+        """Return which of the next rows are among the first ``max_rows`` of their person."""
+        numbers = self._persons.numbered(exact_persons)
+        newcomers = len(self._persons) - len(self._seen)
+        self._seen = np.concatenate([self._seen, np.zeros(newcomers, dtype=np.int64)])
+        earlier = self._seen[numbers] + _earlier_in_batch(numbers)
+        self._seen += np.bincount(numbers, minlength=len(self._seen))
+        return earlier < self.max_rows
+
+
+def _earlier_in_batch(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for every row how many rows of the same number stand before it."""
+    order = np.argsort(numbers, kind="stable")
+    ranked = numbers[order]
+    starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])[: len(ranked)])
+    earlier = np.empty(len(numbers), dtype=np.int64)
+    earlier[order] = np.arange(len(numbers)) - np.repeat(starts, np.diff(np.append(starts, len(numbers))))
+    return earlier
+
+
+def drawn_once(sample_weight: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return which rows have the weight 1, and not 0; refuse any other weight: it would multiply a row's price."""
+    weights = as_numpy(sample_weight)
+    if weights.shape != (n_rows,):
+        raise ParameterError("sample_weight must have one weight per row, 0 or 1; leave it out")
+    if not np.isin(weights, (0, 1)).all():
+        raise ParameterError(
+            "sample_weight may leave rows out (0) or take them once (1): a row that counts for more would cost more "
+            "than is charged. Bagging draws rows repeatedly unless bootstrap=False; boosting and class weights need "
+            "weights that privet does not take"
+        )
+    if len(weights) and not weights.any():
+        raise ParameterError("sample_weight is zero for every row; give the rows to take the weight 1")
+    return weights.astype(bool)
+
+
+def check_each_once(table: Any, y: Any, codes: NDArray[Any], labels: NDArray[np.uint16]) -> None:
+    """Refuse a table, with labels ``y``, in which a row is seen to be there twice; warn where only an index says so.
+
+    The encoded rows tell a sample with replacement from several tables put together, each with an index of its own.
+    """
+    if isinstance(table, list):
+        rows = [id(row) for row in table if isinstance(row, (list, np.ndarray))]
+        if len(set(rows)) < len(rows):
+            raise DataError(
+                "one row is in the list more than once, as the very same object, and would be counted as several; pass "
+                "each row once, or copies where they are different people"
+            )
+    indices = [getattr(given, "index", None) for given in (table, y)]
+    repeating = [index for index in indices if not getattr(index, "is_unique", True)]
+    if not repeating:
+        return
+    first = _first_of_each(repeating[0])
+    if (codes == codes[first]).all() and (labels == labels[first]).all():
+        raise DataError(
+            "rows are in the table more than once: entries of its index repeat, and the rows under them are the same; "
+            "pass each row once, or name the column that says whose rows they are with unit; if they are different "
+            "people, say so by reset_index(drop=True)"
+        )
+    warnings.warn(
+        "entries of the table's index repeat. If that means rows of the same people, the promise covers one row of "
+        "theirs, not all: name the column that says whose they are with unit; if not, reset_index(drop=True) says so",
+        PrivacyLeakWarning, stacklevel=6,  # the caller of fit
+    )  # fmt: skip
+
+
+def _first_of_each(index: Any) -> NDArray[np.int64]:
+    """Return for every row the first one with the same entry."""
+    import pandas as pd
+
+    entries = pd.factorize(index, use_na_sentinel=False)[0]
+    return np.unique(entries, return_index=True)[1][entries]

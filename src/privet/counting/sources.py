@@ -1,14 +1,227 @@
-"""What a fit may be given apart from a table in memory, told apart by what it is."""
+"""Files that are one table together: paths, patterns, folders of Parquet files."""
 
+import glob
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeGuard
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
-from privet.counting.batch_stream import BatchStream
-from privet.counting.engines.partition import Partition
-from privet.counting.file_source import Files
+from privet.counting.engines.parts import FilePartition, Partition, TablePartition, row_group_runs
+from privet.counting.files import file_columns, file_types, read_batches, row_group_sizes
+from privet.errors import DataError, ParameterError
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.schema.persons import check_person_type
+from privet.schema.table import check_present
+
+PathLike: TypeAlias = str | os.PathLike[str]
+# About so many rows a part: work enough to be worth sending, and small beside what a worker holds anyway.
+_PARTITION_ROWS = 2**20
+_SLICE_ROWS = 65_536
+
+
+class Files:
+    """Files that are one table, in the order of their names within a pattern or folder.
+
+    Parameters
+    ----------
+    *named : path
+        A file, a pattern such as ``"rows-*.parquet"``, or a folder of Parquet files.
+    watch : callable, optional
+        Told with every batch which share of all bytes has been read in this pass.
+    """
+
+    once = False
+
+    def __init__(self, *named: PathLike, watch: Callable[[float], None] | None = None) -> None:
+        self.named, self.watch = named, watch
+        self._stamps: dict[Path, tuple[int, int]] = {}
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """The files, each of them once."""
+        paths = [path for name in self.named for path in _found(name)]
+        seen: set[tuple[int, int]] = set()
+        for path in paths:
+            stat = path.stat() if path.exists() else None
+            # A link to a file is that file: its rows would count twice, and the noise would be for once.
+            if stat is not None and (stat.st_dev, stat.st_ino) in seen:
+                raise DataError(f"{str(path)!r} is named twice, or links to another of the files; name each file once")
+            seen |= set() if stat is None else {(stat.st_dev, stat.st_ino)}
+        return tuple(paths)
+
+    def check(self, encoder: Encoder, names: Sequence[str]) -> None:
+        """Refuse files that lack a column, or hold it in a type that does not fit, before a row is read."""
+        for path in self.paths:
+            try:
+                check_present(file_columns(path), names)
+                _check_types(path, encoder)
+            except DataError as error:
+                if len(self.paths) == 1 or str(path) in str(error):
+                    raise
+                raise DataError(f"{str(path)!r} differs: {error}") from None
+
+    def batches(self, schema: Schema, names: Sequence[str]) -> Iterator[Any]:
+        """Yield Arrow batches of the columns called ``names``, file after file."""
+        sizes = [_stamp(path)[0] for path in self.paths]
+        done, total = 0, max(1, sum(sizes))
+        if self.watch is not None:
+            self.watch(0.0)  # a pass begins
+        for path, size in zip(self.paths, sizes, strict=True):
+            self._check_unchanged(path)
+            yield from read_batches(path, schema, names, watch=self._watched(done, size, total))
+            self._check_unchanged(path)
+            done += size
+
+    def partitions(self) -> list[FilePartition]:
+        """Return the parts: runs of row groups of a Parquet file, and other files whole."""
+        parts: list[FilePartition] = []
+        for path in self.paths:
+            sizes = row_group_sizes(path)
+            runs = [None] if sizes is None else row_group_runs(sizes, _PARTITION_ROWS)
+            # Absolute: workers may stand in another folder.
+            parts += [FilePartition(f"{len(parts) + i}", path.absolute(), run) for i, run in enumerate(runs)]
+        return parts
+
+    def _watched(self, done: int, size: int, total: int) -> Callable[[float], None] | None:
+        watch = self.watch
+        return None if watch is None else lambda share: watch((done + min(share, 1.0) * size) / total)
+
+    def _check_unchanged(self, path: Path) -> None:
+        stamp = _stamp(path)
+        if self._stamps.setdefault(path, stamp) != stamp:
+            raise DataError(f"{str(path)!r} changed while it was read; leave it alone, and fit again")
+
+
+def _found(name: PathLike) -> list[Path]:
+    path = Path(name)
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.suffix in {".parquet", ".pq"} and p.name[0] not in "._")
+        if not inside:
+            raise DataError(f"the folder {str(path)!r} holds no .parquet file; name files, or a pattern like 'a-*.csv'")
+        return inside
+    if path.exists() or not glob.has_magic(str(name)):
+        return [path]
+    found = sorted(Path(match) for match in glob.glob(str(name), recursive=True))  # noqa: PTH207 - absolute ones too
+    if not found:
+        raise DataError(f"no file matches {str(name)!r}; check the pattern")
+    return found
+
+
+def _check_types(path: Path, encoder: Encoder) -> None:
+    """Encode a row of nothing in the file's types, and no label."""
+    import pyarrow as pa
+
+    types = file_types(path)
+    if types is not None:
+        names, target = list(encoder.schema.names), encoder.schema.target
+        encoder.encode(pa.table([pa.nulls(1, types.field(name).type) for name in names], names=names))
+        encoder.encode_labels(pa.nulls(0, types.field(target).type))
+        if encoder.unit is not None:
+            check_person_type(types.field(encoder.unit).type, encoder.unit)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, 0  # opening it has the better sentence
+    return stat.st_size, stat.st_mtime_ns
+
+
+class BatchStream:
+    """Arrow batches or tables, labels among their columns; an iterator can be gone through once."""
+
+    def __init__(self, given: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
+        self.given, self._used = given, False
+        self._n_rows: int | None = None
+
+    @property
+    def once(self) -> bool:
+        """Whether the first pass uses it up."""
+        return hasattr(self.given, "__next__") or hasattr(self.given, "read_next_batch")
+
+    def check(self, encoder: Encoder, names: Sequence[str]) -> None:
+        """Refuse what lacks a column, or persons who cannot be matched; of a generator that is seen when they come."""
+        import pyarrow as pa
+
+        known = self.given if isinstance(self.given, (list, tuple)) else [self.given]
+        if encoder.unit is None and len(set(map(id, known))) < len(known):
+            raise DataError("a batch is in the list twice, and its rows would be counted twice; pass each batch once")
+        for types in (getattr(batches, "schema", None) for batches in known):
+            if isinstance(types, pa.Schema):
+                check_present(types.names, names)
+                if encoder.unit is not None:
+                    check_person_type(types.field(encoder.unit).type, encoder.unit)
+
+    def batches(self, schema: Schema, names: Sequence[str]) -> Iterator[Any]:  # noqa: ARG002 - they have types
+        """Yield the batches' columns called ``names``."""
+        if self.once and self._used:
+            raise DataError(used_up())
+        self._used, n_rows = True, 0
+        for table in _arrow_errors(self._opened(names)):
+            _check_batch(table)
+            check_present(table.schema.names, names)
+            n_rows += table.num_rows
+            for start in range(0, table.num_rows, _SLICE_ROWS):
+                yield table.slice(start, _SLICE_ROWS).select(list(names))
+        # A function may hand out an iterator that another pass has used up.
+        if self._n_rows not in (None, n_rows):
+            raise DataError("the batches were others when they were read again; return the same ones every time")
+        self._n_rows = n_rows
+
+    def partitions(self) -> list[TablePartition]:
+        """Return a part for each batch of a list."""
+        if not isinstance(self.given, (list, tuple)):
+            raise ParameterError(
+                "an executor counts rows in parts, and a stream of batches has none; pass files, a list of batches or "
+                "a table, or leave the executor out"
+            )
+        for table in self.given:
+            _check_batch(table)
+        return [TablePartition(f"{i}", table) for i, table in enumerate(self.given)]
+
+    def _opened(self, names: Sequence[str]) -> Iterator[Any]:
+        given: Any = self.given() if callable(self.given) else self.given
+        if hasattr(given, "scanner"):  # a dataset; read ahead, it would fill the memory
+            check_present(given.schema.names, names)
+            scanner = given.scanner(
+                columns=list(names), batch_size=_SLICE_ROWS, batch_readahead=2, fragment_readahead=1
+            )
+            return iter(scanner.to_batches())
+        if not hasattr(given, "__iter__"):
+            raise DataError("the function returned no iterable of Arrow batches; let it return a list or a generator")
+        return iter(given)
+
+
+def used_up() -> str:
+    """Return what is wrong with an iterator for a method that reads the rows more than once."""
+    return (
+        "this fit goes through the rows more than once, and an iterator is used up by the first time; pass a list of "
+        "batches, or a function that returns a new iterator"
+    )
+
+
+def _check_batch(table: Any) -> None:
+    import pyarrow as pa
+
+    if not isinstance(table, (pa.RecordBatch, pa.Table)):
+        raise DataError(
+            "a batch is neither a RecordBatch nor a Table of Arrow; convert it, such as by pyarrow.Table.from_pandas"
+        )
+
+
+def _arrow_errors(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches; Arrow's errors, which quote values, in words that do not."""
+    import pyarrow as pa
+
+    try:
+        yield from batches
+    except (pa.ArrowException, OSError):
+        raise DataError(
+            "the batches cannot be read to their end: their source is cut short or damaged; write it again"
+        ) from None
 
 
 class Source(Protocol):

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.counting.engines.partition import Block
+from privet.counting.engines.parts import Block
 from privet.counting.rows import Rows
 from privet.schema import Schema
 from privet.tree import kernels

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from privet.partitioned.party import Party
     from privet.partitioned.release import Release
     from privet.partitioned.roster import Roster
-    from privet.partitioned.secure.secure_round import SumParty
-    from privet.partitioned.secure.secure_sum import SecureSumForest
-    from privet.partitioned.secure.sum_terms import Terms
+    from privet.partitioned.secure_sum.forest import SecureSumForest
+    from privet.partitioned.secure_sum.round import SumParty
+    from privet.partitioned.secure_sum.terms import Terms
     from privet.partitioned.split_structure import SplitStructure
     from privet.partitioned.structure import Structure
     from privet.partitioned.vertical import VerticalForest
@@ -24,11 +24,11 @@ _HOMES = {
     "PublicKey": "keys",
     "Release": "release",
     "Roster": "roster",
-    "SecureSumForest": "secure.secure_sum",
+    "SecureSumForest": "secure_sum.forest",
     "SplitStructure": "split_structure",
     "Structure": "structure",
-    "SumParty": "secure.secure_round",
-    "Terms": "secure.sum_terms",
+    "SumParty": "secure_sum.round",
+    "Terms": "secure_sum.terms",
     "VerticalForest": "vertical",
 }
 

@@ -12,15 +12,14 @@ from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import is_count
 from privet.errors import ParameterError, PartyError
 from privet.model_file import MAX_COUNT
-from privet.partitioned.combine import checked_releases
-from privet.partitioned.names import checked_name
-from privet.partitioned.release import Release
+from privet.partitioned.keys import checked_name
+from privet.partitioned.release import Release, checked_releases
 from privet.partitioned.roster import MAX_PARTIES, Roster
 from privet.partitioned.structure import Structure
 from privet.privacy.events import Event, Parallel
 from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.rational import check_epsilon
-from privet.privacy.mechanisms.spread import standard_deviation
 from privet.privacy.unit import Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder

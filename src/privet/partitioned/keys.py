@@ -3,6 +3,7 @@
 The private key is a file that its owner alone can read. It is never written over.
 """
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +12,21 @@ from typing import Any, Self
 
 from privet.checks import is_hex
 from privet.entropy import secure_bytes
-from privet.errors import PartyError, PrivetError
-from privet.partitioned.canonical import canonical, check_document, read_canonical, write_canonical
-from privet.partitioned.names import checked_name
-from privet.partitioned.secret_file import check_owner_only, write_secret
+from privet.errors import ParameterError, PartyError, PrivetError
+from privet.partitioned.party_files import (
+    canonical,
+    check_document,
+    check_owner_only,
+    read_canonical,
+    write_canonical,
+    write_secret,
+)
 
 PRIVATE_FORMAT, PUBLIC_FORMAT, VERSION = "privet-private-key", "privet-public-key", 1
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
+MAX_NAME = 64
+# File systems take names of 255 bytes, ending and all; a letter may have four.
+_MAX_BYTES = 200
 
 
 @dataclass(frozen=True)
@@ -119,3 +128,17 @@ def _exceptions() -> ModuleType:
 
     module: ModuleType = exceptions
     return module
+
+
+def checked_name(name: object) -> str:
+    """Return ``name`` where it can stand in a file's name on any system, spelled in one way."""
+    if isinstance(name, str):
+        # Spellings that look alike are one name.
+        name = unicodedata.normalize("NFC", name)
+        plain = 0 < len(name) <= MAX_NAME and name[0].isalnum() and all(c.isalnum() or c in "-_" for c in name)
+        if plain and len(name.encode()) <= _MAX_BYTES:
+            return name
+    raise ParameterError(
+        f"a party's name has at most {MAX_NAME} letters, digits, - and _ ({_MAX_BYTES} bytes), beginning with a letter "
+        "or digit; choose another"
+    )

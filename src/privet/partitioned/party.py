@@ -13,9 +13,9 @@ from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
 from privet.errors import DataError, LedgerError, ParameterError, PartyError
 from privet.files.whole_file import remove_unfinished
 from privet.partitioned.keys import PrivateKey
+from privet.partitioned.party_files import make_store, write_secret
 from privet.partitioned.release import Release
 from privet.partitioned.roster import Roster
-from privet.partitioned.secret_file import make_store, write_secret
 from privet.partitioned.structure import Structure
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation

@@ -3,7 +3,7 @@
 Everybody who has the structure and the roster can check it, and nobody else than the party can have made it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from privet.errors import ModelFileError, PartyError
 from privet.files.whole_file import whole_bytes
 from privet.model_file import MAX_COUNT, counts_from_json, counts_to_json
-from privet.partitioned.canonical import canonical, check_document, digest, read_canonical
-from privet.partitioned.keys import PrivateKey
-from privet.partitioned.names import MAX_NAME
+from privet.partitioned.keys import MAX_NAME, PrivateKey
+from privet.partitioned.party_files import canonical, check_document, digest, read_canonical
 from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Structure
 from privet.privacy import events
@@ -139,3 +138,24 @@ class Release:
         """Write the release to a file to send."""
         with whole_bytes(path) as file:
             file.write(self.bytes)
+
+
+def checked_releases(
+    structures: Iterable[Structure], roster: Roster, releases: Iterable[Release]
+) -> dict[str, NDArray[np.int64]]:
+    """Return each party's noisy counts, in the roster's order of names; every release is checked first.
+
+    There is one structure for all parties, or one for each that names its party.
+    """
+    structure_of = {structure.party: structure for structure in structures}
+    counts: dict[str, NDArray[np.int64]] = {}
+    for release in releases:
+        if release.party in counts:
+            raise PartyError(f"there are two releases of {release.party!r}; leave one out: a row is counted once")
+        structure = structure_of.get(None, structure_of.get(release.party))
+        if structure is None:
+            raise PartyError(f"the structure has no part for {release.party!r}; leave its release out")
+        counts[release.party] = release.check(structure, roster)
+    if not counts:
+        raise PartyError("there is no release to combine; name the files that the parties sent")
+    return {name: counts[name] for name in roster.names if name in counts}

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from privet.errors import ParameterError, PartyError
-from privet.partitioned.canonical import check_document, check_pin, digest, read_canonical, write_canonical
-from privet.partitioned.names import checked_name
+from privet.partitioned.keys import checked_name
+from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
 from privet.partitioned.structure import FORMAT as ONE_STRUCTURE
 from privet.partitioned.structure import Structure
 from privet.privacy.mechanisms.rational import check_epsilon, equal_share

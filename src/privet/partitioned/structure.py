@@ -21,8 +21,8 @@ from privet.checks import check_whole
 from privet.entropy import secure_bytes
 from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
 from privet.model_file import schema_from_json, structure_from_json, structure_to_json
-from privet.partitioned.canonical import check_document, check_pin, digest, read_canonical, write_canonical
-from privet.partitioned.names import checked_name
+from privet.partitioned.keys import checked_name
+from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
 from privet.privacy.events import DiscreteLaplace, Event, NoNoise
 from privet.privacy.mechanisms.rational import check_epsilon, scale_at_least
 from privet.privacy.unit import EACH_ROW, Unit

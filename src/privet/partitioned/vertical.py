@@ -4,7 +4,7 @@ The argument is in vertical.md.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,20 +12,18 @@ from numpy.typing import NDArray
 
 from privet.central.receipts import drawn, in_sequence, is_count
 from privet.errors import DataError, ParameterError
-from privet.partitioned.combine import checked_releases
 from privet.partitioned.horizontal import PartyForest
-from privet.partitioned.release import Release
+from privet.partitioned.release import Release, checked_releases
 from privet.partitioned.roster import Roster
 from privet.partitioned.split_structure import SplitStructure
 from privet.partitioned.structure import Structure
-from privet.partitioned.union_vote import UnionVote
 from privet.privacy.events import Event, Sequential
-from privet.privacy.mechanisms.spread import standard_deviation
-from privet.schema import Schema
+from privet.privacy.mechanisms.deviation import standard_deviation
+from privet.schema import Attribute, Schema
 from privet.schema.table import as_arrow, check_present, column_names, columns_of
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
-from privet.tree.vote import Vote
+from privet.tree.vote import SummedCounts, Vote, class_shares
 
 
 class VerticalForest(PartyForest):
@@ -158,3 +156,51 @@ def _union(parts: list[Structure], counts: list[NDArray[np.int64]], schema: Sche
 
 def _listed(names: object) -> list[Any]:
     return names if isinstance(names, list) else []
+
+
+@dataclass(frozen=True, eq=False)
+class UnionVote(SummedCounts):
+    """Leaf counts added up over the trees of the parties that have a value of the row.
+
+    Attributes
+    ----------
+    leaf_counts : int64 array
+        As released.
+    first_column : int64 array
+        Where the columns of each party begin.
+    missing : int64 array
+        The code of a missing value, per column.
+    """
+
+    leaf_counts: NDArray[np.int64]
+    first_column: NDArray[np.int64]
+    missing: NDArray[np.int64]
+
+    @classmethod
+    def of_parties(
+        cls, nodes: CountedForest, attributes: tuple[Attribute, ...], first_column: NDArray[np.int64]
+    ) -> "UnionVote":
+        """Prepare the vote of parties with equally many trees, whose columns begin at ``first_column``."""
+        forest, counts = nodes.forest, nodes.counts[nodes.forest.leaves]
+        vote = SummedCounts.of(forest, counts)
+        missing = np.array([attribute.missing_code for attribute in attributes])
+        return cls(forest, vote.roots, vote.otherwise, vote.weights, counts, first_column, missing)
+
+    def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
+        knows = np.logical_or.reduceat(codes != self.missing, self.first_column, axis=1)
+        if knows.all():
+            super()._fill(codes, out)
+            return
+        for pattern in np.unique(knows, axis=0):
+            rows = (knows == pattern).all(axis=1)
+            answers = np.empty((int(rows.sum()), out.shape[1]))
+            self._of_some(pattern)._fill(np.ascontiguousarray(codes[rows]), answers)  # noqa: SLF001 - of its own kind
+            out[rows] = answers
+
+    def _of_some(self, knows: NDArray[np.bool_]) -> SummedCounts:
+        """Return the vote of the parties that know something; where none does, that of nobody: class totals."""
+        forest = self.forest
+        speaks = knows[np.arange(forest.n_trees) // (forest.n_trees // len(knows))]
+        heard = speaks if knows.any() else ~speaks
+        otherwise = class_shares(self.leaf_counts[heard[forest.tree_of_node[forest.leaves]]])
+        return SummedCounts(forest, np.flatnonzero(speaks), otherwise, self.weights)

@@ -1,4 +1,4 @@
-"""Numbers to codes, compiled. The plain twins are in `reference`."""
+"""Numbers to codes, compiled. The tests check each kernel against a plain twin, `tests/schema/reference.py`."""
 
 import numba
 import numpy as np

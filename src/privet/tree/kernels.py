@@ -1,4 +1,4 @@
-"""Walking rows down trees, compiled. Each kernel has a plain twin in `reference`.
+"""Walking rows down trees, compiled. The tests check each kernel against a plain twin, `tests/tree/reference.py`.
 
 Records are the codes of a table, row after row in one flat array; ``stride`` is the record's length. Nothing is checked
 here: codes and nodes were, when they were made. All indices are unsigned, since a signed one costs a test for

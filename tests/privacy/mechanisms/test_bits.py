@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from privet.privacy.mechanisms import discrete_gaussian, discrete_laplace, permute_and_flip, reference
+from privet.privacy.mechanisms import discrete_gaussian, discrete_laplace, permute_and_flip
 from privet.privacy.mechanisms.bits import U64, below, compiled, exp_minus, exp_minus_one, fill
 from privet.rng import SeededNoise
+from tests.privacy.mechanisms import reference
 
 
 class Dripping:

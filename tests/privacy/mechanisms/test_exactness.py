@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from privet.privacy.mechanisms import reference
+from tests.privacy.mechanisms import reference
 
 
 class Choice(Exception):

@@ -4,15 +4,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from tests.privacy.mechanisms.test_bits import Dripping, coins, filled
-from tests.privacy.mechanisms.test_exactness import Believed, law_of
 
 from privet.errors import ParameterError
 from privet.privacy import events
-from privet.privacy.mechanisms import noise_shares, reference
+from privet.privacy.mechanisms import noise_shares
 from privet.privacy.mechanisms.bits import U64
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.rng import SeededNoise
+from tests.privacy.mechanisms import reference
+from tests.privacy.mechanisms.test_bits import Dripping, coins, filled
+from tests.privacy.mechanisms.test_exactness import Believed, law_of
 
 REACH = 200
 

@@ -4,13 +4,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.stats import chisquare
-from tests.central.selection import probabilities
 
 from privet.errors import ParameterError
 from privet.privacy import events
 from privet.privacy.mechanisms.permute_and_flip import permute_and_flip, permute_and_flip_each
 from privet.rng import SeededNoise
 from privet.tree.criteria import Score
+from tests.central.selection import probabilities
 
 
 def test_the_receipt_says_what_was_asked_and_what_was_used():

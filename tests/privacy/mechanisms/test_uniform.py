@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.stats import chisquare
-from tests.privacy.mechanisms.test_bits import fill_below, filled
 
 from privet.privacy.mechanisms.bits import U64, compiled
 from privet.rng import SystemNoise
+from tests.privacy.mechanisms.test_bits import fill_below, filled
 
 EVERY_HALF = np.arange(2**16, dtype=np.uint16)
 NARROW = [*range(1, 66), *(2**k + d for k in range(7, 13) for d in (-1, 0, 1)), 5040, 5041, 6553, 8191, 8192]

@@ -9,7 +9,7 @@ from typing import Any
 from privet.central.leaf_counts import LeafCountClassifier
 from privet.central.updates.update_files import BatchFiles
 from privet.central.updates.update_history import BatchHistory, Version
-from privet.counting.file_source import PathLike
+from privet.counting.sources import PathLike
 from privet.errors import ParameterError
 
 

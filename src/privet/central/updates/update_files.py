@@ -5,9 +5,7 @@ from typing import Any
 
 from privet.central.updates.update_fingerprint import Fingerprint
 from privet.central.updates.update_history import BatchHistory, Version
-from privet.counting.batch_stream import BatchStream
-from privet.counting.file_source import Files, PathLike
-from privet.counting.sources import source_of
+from privet.counting.sources import BatchStream, Files, PathLike, source_of
 from privet.privacy.ledger import Ledger
 from privet.schema import Schema
 from privet.schema.encoding import Encoder

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights.trees import Trees
+from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.privacy.mechanisms.objective_perturbation import n_columns
-from privet.privacy.mechanisms.spread import laplace_deviation
 from privet.tree.intervals import reach
 
 ROW_COUNT, BALANCE, CHOICES = "number of rows", "class balance", "attributes worth a tree"

@@ -73,7 +73,7 @@ def audit(
         return
     found = _audited(estimator, epsilon, _RUNS if runs is None else runs, confidence, jobs)
     if picture is not None:
-        from privet.attack.picture import draw_audit
+        from privet.attack.audit import draw_audit
 
         draw_audit(found, picture)
     _tell(found, picture, as_json=as_json)

@@ -114,7 +114,7 @@ def fit(
 
 def _fit(model: Any, rows: list[Path], spread: cluster.Cluster, model_file: Path, *, lines: bool) -> None:
     from privet.central.updates.update import fit_first, takes_batches
-    from privet.counting.file_source import Files
+    from privet.counting.sources import Files
 
     with spread.executor() as executor, Progress("reading the rows", lines=lines) as progress:
         files = Files(*rows, watch=progress.read)

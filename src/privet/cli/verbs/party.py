@@ -168,7 +168,7 @@ def verify(
     The first one that is not right ends the command with what is wrong.
     """
     from privet.partitioned import Release, Roster, SplitStructure
-    from privet.partitioned.combine import checked_releases
+    from privet.partitioned.release import checked_releases
     from privet.partitioned.split_structure import load_structure
 
     agreed = load_structure(structure_file, pin=structure_hash)
@@ -181,7 +181,7 @@ def verify(
 
 
 def _read_split(path: Path) -> dict[str, list[str]]:
-    from privet.partitioned.canonical import read_canonical
+    from privet.partitioned.party_files import read_canonical
 
     split = read_canonical(path, "split")
     if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in split.values()):
@@ -191,7 +191,7 @@ def _read_split(path: Path) -> dict[str, list[str]]:
 
 def _structure_facts(drawn: "Structure | SplitStructure", path: Path) -> dict[str, Any]:
     from privet.partitioned import SplitStructure
-    from privet.privacy.mechanisms.spread import standard_deviation
+    from privet.privacy.mechanisms.deviation import standard_deviation
 
     parts = drawn.parts if isinstance(drawn, SplitStructure) else (drawn,)
     facts = {

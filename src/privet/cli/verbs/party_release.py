@@ -48,7 +48,7 @@ def release(
     It is stored first. Doing the same again gives the same file byte for byte and costs nothing: fresh noise would be a
     second release.
     """
-    from privet.counting.file_source import Files
+    from privet.counting.sources import Files
     from privet.partitioned import Party
 
     part_of = _own_part(structure_file, key, structure_hash)

@@ -80,7 +80,7 @@ def sum_(
 
     Another structure, roster or --honest is a new sum, and has its price.
     """
-    from privet.counting.file_source import Files
+    from privet.counting.sources import Files
     from privet.partitioned import Party, SumParty
     from privet.partitioned.transports.directory import Directory
 
@@ -120,7 +120,7 @@ def open_(
     Anyone who can read the folder can do it: nothing private is needed, and nothing is spent.
     """
     from privet.partitioned import SecureSumForest
-    from privet.partitioned.secure.sum_messages import KEY, MASKED
+    from privet.partitioned.secure_sum.messages import KEY, MASKED
     from privet.partitioned.transports.directory import Directory
 
     check_output(model_file, force=force, inputs=(structure_file, roster_file))

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privet.counting.engines.delivery import Delivery, Work
-from privet.counting.engines.partition import TablePartition
+from privet.counting.engines.parts import Delivery, TablePartition, Work
 from privet.errors import ExecutorError, ParameterError, PrivetError
 
 

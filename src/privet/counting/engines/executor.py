@@ -6,8 +6,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Any
 
-from privet.counting.engines.delivery import Delivery, Work
-from privet.counting.engines.partition import Partition
+from privet.counting.engines.parts import Delivery, Partition, Work
 from privet.errors import ExecutorError, ParameterError, PrivetError
 from privet.privacy.unit import Unit
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from privet.counting.engines.delivery import Delivery, Work
-from privet.counting.engines.partition import Block, encoded
+from privet.counting.engines.parts import Block, Delivery, Work, encoded
 from privet.errors import ExecutorError, ParameterError, PrivetError
 from privet.schema.encoding import Encoder
 from privet.schema.table import check_present

@@ -12,9 +12,8 @@ from privet.local.classifier import LocalClassifier
 from privet.local.promise import LocalGuarantee
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.schema import Label, Numeric, Schema
-from privet.tree.counted import CountedForest
+from privet.tree.counted import CountedForest, gini_importances
 from privet.tree.forest import LEAF, Forest
-from privet.tree.importance import gini_importances
 from privet.tree.rules import RuleTable, chosen_rules
 from privet.tree.vote import SummedCounts, Vote, class_shares, nearest_nonempty, node_shares
 

@@ -19,9 +19,8 @@ from privet.local.response_forest.response_forest_file import Estimates, estimat
 from privet.local.response_forest.response_rules import ResponseRules
 from privet.model_file import structure_from_json, structure_to_json
 from privet.schema import Label, Schema
-from privet.tree.counted import CountedForest
+from privet.tree.counted import CountedForest, gini_importances
 from privet.tree.forest import Forest
-from privet.tree.importance import gini_importances
 from privet.tree.rules import chosen_rules
 from privet.tree.vote import SummedCounts, Vote
 

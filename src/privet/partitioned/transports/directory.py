@@ -9,8 +9,8 @@ from pathlib import Path
 
 from privet.errors import ParameterError, PartyError
 from privet.files.whole_file import whole_bytes
-from privet.partitioned.secure.sum_messages import check_attempt, longest_message
-from privet.partitioned.secure.sum_terms import Terms
+from privet.partitioned.secure_sum.messages import check_attempt, longest_message
+from privet.partitioned.secure_sum.terms import Terms
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 from privet.errors import ParameterError, PartyError, PrivetError
 from privet.partitioned.party import Party
 from privet.partitioned.roster import Roster
-from privet.partitioned.secure.secure_round import SumParty
-from privet.partitioned.secure.secure_sum import SecureSumForest
-from privet.partitioned.secure.sum_messages import KEY, MASKED
-from privet.partitioned.secure.sum_terms import Terms
+from privet.partitioned.secure_sum.forest import SecureSumForest
+from privet.partitioned.secure_sum.messages import KEY, MASKED
+from privet.partitioned.secure_sum.round import SumParty
+from privet.partitioned.secure_sum.terms import Terms
 from privet.partitioned.structure import Structure
 from privet.privacy.ledger import Ledger
 

@@ -19,8 +19,7 @@ from privet.privacy.mechanisms.bits import (
     inlined,
     with_noise,
 )
-from privet.privacy.mechanisms.integers import exact_integers, positive_integer
-from privet.privacy.mechanisms.rational import check_rho, sigma_at_least
+from privet.privacy.mechanisms.rational import check_rho, exact_integers, positive_integer, sigma_at_least
 from privet.rng import NoiseSource, SystemNoise
 
 _ZERO, _ONE, _TWO = U64(0), U64(1), U64(2)

@@ -17,8 +17,7 @@ from privet.privacy.mechanisms.bits import (
     inlined,
     with_noise,
 )
-from privet.privacy.mechanisms.integers import exact_integers, positive_integer
-from privet.privacy.mechanisms.rational import check_epsilon, scale_at_least
+from privet.privacy.mechanisms.rational import check_epsilon, exact_integers, positive_integer, scale_at_least
 from privet.rng import NoiseSource, SystemNoise
 
 _ZERO, _ONE = U64(0), U64(1)

@@ -20,8 +20,7 @@ from privet.privacy.mechanisms.bits import (
     happens,
     inlined,
 )
-from privet.privacy.mechanisms.integers import exact_integers, positive_integer
-from privet.privacy.mechanisms.rational import check_epsilon, scale_at_least
+from privet.privacy.mechanisms.rational import check_epsilon, exact_integers, positive_integer, scale_at_least
 from privet.rng import NoiseSource, SystemNoise
 
 MAX_PARTIES = 10_000

@@ -18,8 +18,7 @@ from privet.privacy.mechanisms.bits import (
     exp_minus_whole,
     fill,
 )
-from privet.privacy.mechanisms.integers import exact_integers, positive_integer
-from privet.privacy.mechanisms.rational import check_epsilon, rate_at_most
+from privet.privacy.mechanisms.rational import check_epsilon, exact_integers, positive_integer, rate_at_most
 from privet.rng import NoiseSource, SystemNoise
 
 _ZERO, _ONE = U64(0), U64(1)

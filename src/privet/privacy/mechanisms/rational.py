@@ -11,6 +11,10 @@ import operator
 from fractions import Fraction
 from numbers import Real
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privet.checks import check_whole
 from privet.errors import ParameterError, PrivetError
 
 MIN_EPSILON = 1e-6
@@ -30,6 +34,8 @@ MAX_TERM = 2**40
 # A tree asks for the same scale at every node. Only plain ints and floats come here: machine integers wrap around, and
 # one that equals a plain int would share its place in the cache.
 _remembered = functools.lru_cache(maxsize=256)
+# Values up to 2**62 and noise below 2**62 add up in 64 bits.
+_LARGEST = 2**62
 
 
 def check_epsilon(epsilon: object) -> float:
@@ -143,3 +149,21 @@ def float_above(value: Fraction) -> float:
     except OverflowError:
         return math.inf
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def exact_integers(exact: ArrayLike) -> NDArray[np.int64]:
+    """Return a copy of ``exact`` as 64-bit integers, or refuse what is no array of integers."""
+    values = np.asarray(exact)
+    if values.dtype.kind not in "iu":
+        raise ParameterError(
+            f"exact values must be integers, not {values.dtype}; "
+            "count in whole units, or round to a grid and count the rounding in the sensitivity"
+        )
+    if values.size and (values.max() > _LARGEST or values.min() < -_LARGEST):
+        raise ParameterError("exact values must stay within 2**62 on either side of 0; count in coarser units")
+    return values.astype(np.int64)
+
+
+def positive_integer(name: str, value: object) -> int:
+    """Return ``value`` as a Python int from 1 to 2**62, or say that ``name`` must be one."""
+    return check_whole(name, value, least=1, most=_LARGEST)

@@ -11,7 +11,7 @@ from privet.central.weights.released import DIGITS
 from privet.errors import ParameterError
 from privet.privacy import events
 from privet.privacy.accounting import stated_delta, stated_epsilon
-from privet.privacy.mechanisms.spread import standard_deviation
+from privet.privacy.mechanisms.deviation import standard_deviation
 
 _NAMES = {
     "NoNoise": "no noise: exact values",

@@ -8,7 +8,7 @@ import numpy as np
 from privet.central.receipts import in_sequence
 from privet.central.weights.released import BALANCE, ROW_COUNT
 from privet.privacy.events import releases
-from privet.privacy.mechanisms.spread import standard_deviation
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.report.page.effects import Effect
 from privet.tree.intervals import RELIABLE, reach, share_intervals, support_intervals
 

@@ -1,0 +1,128 @@
+"""Documents that several parties must agree on: one spelling of each, and its hash.
+
+A document is plain JSON. Its canonical bytes have sorted keys and no blanks, so whoever holds the same document signs
+and hashes the same bytes, however the file was laid out.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from privet.checks import is_hex
+from privet.entropy import unforeseeable_name
+from privet.errors import ParameterError, PartyError
+from privet.files.documents import TooLarge, opened, parsed, read_bounded
+from privet.files.whole_file import whole_bytes, write_new
+
+DIGEST_CHARACTERS = 64
+
+
+def canonical(document: Mapping[str, Any]) -> bytes:
+    """Return the one spelling of ``document``."""
+    try:
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8")
+    except (ValueError, TypeError, RecursionError):  # half a surrogate pair, an infinite number
+        raise PartyError("the document holds what JSON cannot spell in one way; fetch it again") from None
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the document's one spelling, in hexadecimal digits.
+
+    Examples
+    --------
+    >>> digest({"b": 1, "a": 2}) == digest({"a": 2, "b": 1})
+    True
+    """
+    return hashlib.sha256(canonical(document)).hexdigest()
+
+
+def write_canonical(path: str | Path, document: Mapping[str, Any]) -> None:
+    """Write the document's one spelling and a line end; the file is there whole or not at all."""
+    with whole_bytes(path) as file:
+        file.write(canonical(document) + b"\n")
+
+
+def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
+    """Read a document that ``what`` names in errors; no key may stand in it twice."""
+    try:
+        with opened(path) as file:
+            data = read_bounded(file)
+    except TooLarge:
+        raise _too_large(f"the {what} {str(path)!r}") from None
+    except OSError as error:
+        raise PartyError(f"cannot read the {what} {str(path)!r}: {error.strerror}; check the path") from error
+    return parse(data, f"the {what} {str(path)!r}")
+
+
+def parse(data: bytes, what: str) -> dict[str, Any]:
+    """Return the document that ``data`` spells, in any layout; ``what`` names it in errors."""
+    try:
+        document = parsed(data)
+    except TooLarge:
+        raise _too_large(what) from None
+    except ValueError:  # its text may quote the file
+        raise PartyError(f"{what} is no JSON document, or it is damaged; fetch it again") from None
+    if not isinstance(document, dict):
+        raise PartyError(f"{what} is not one that privet wrote; check which file it is")
+    return document
+
+
+def check_document(document: Mapping[str, Any], what: str, *, format_: str, version: int, keys: set[str]) -> None:
+    """Refuse a document of another format or version, or with other keys."""
+    if document.get("format") != format_:
+        raise PartyError(f"{what} is not what its name says; it should be a document of format {format_!r}")
+    if document.get("version") != version or type(document["version"]) is not int:
+        raise PartyError(f"{what} has a format version that this privet does not know; update privet")
+    if set(document) != {"format", "version", *keys}:
+        raise PartyError(f"{what} lacks a part or has one too many; fetch it again")
+
+
+def check_pin(document_digest: str, pin: str | None, what: str) -> None:
+    """Refuse a document whose hash is not the one that was agreed on; without one, anything goes."""
+    if pin is None:
+        return
+    if not is_hex(pin.lower(), DIGEST_CHARACTERS // 2):
+        raise PartyError(f"the hash to expect of {what} must have {DIGEST_CHARACTERS} hexadecimal digits; copy all")
+    if document_digest != pin.lower():
+        raise PartyError(f"{what} does not have the hash that was agreed on; ask its sender for the agreed file")
+
+
+def _too_large(what: str) -> PartyError:
+    return PartyError(f"{what} is larger than any that privet writes; it is not opened")
+
+
+def write_secret(path: str | Path, data: bytes, *, what: str) -> None:
+    """Write a new file as `write_new` does; ``what`` names it in errors."""
+    try:
+        write_new(Path(path), data)
+    except FileExistsError:
+        raise PartyError(f"the {what} {str(path)!r} exists and is not replaced; choose another name") from None
+    except OSError as error:
+        raise PartyError(f"cannot write the {what} {str(path)!r}: {error.strerror}; choose another path") from error
+
+
+def make_store(folder: Path, *, what: str) -> None:
+    """Make a folder for ``what`` where there is none, and try it: noise that cannot be kept is spent for nothing."""
+    # By its name, the next writer removes it where this one could not.
+    trial = folder / f".{unforeseeable_name()}.unfinished"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            write_new(trial, b"")
+        finally:
+            trial.unlink(missing_ok=True)
+    except OSError as error:
+        raise ParameterError(
+            f"cannot keep {what} in {str(folder)!r}: {error.strerror}; choose another store"
+        ) from error
+
+
+def check_owner_only(path: str | Path, what: str) -> None:
+    """Refuse a secret file that others on this machine can read."""
+    if os.name == "posix" and Path(path).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise PartyError(f"{what} can be read by others on this machine; run `chmod 600` on it, or make a new one")

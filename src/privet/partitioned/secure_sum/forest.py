@@ -1,0 +1,78 @@
+"""A forest of several parties who hold different rows: only the sum of their counts is opened.
+
+The sum carries about the noise of one curator, since each party adds a share of it. The argument is in forest.md.
+"""
+
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.receipts import drawn
+from privet.errors import PartyError
+from privet.model_file import MAX_COUNT
+from privet.partitioned.horizontal import PartyForest, one_party_each
+from privet.partitioned.secure_sum.messages import check_attempt, read_keys, read_masked
+from privet.partitioned.secure_sum.terms import Terms
+from privet.privacy.events import Event, NoiseShares, NoNoise
+from privet.privacy.mechanisms.deviation import standard_deviation
+from privet.schema import Schema
+from privet.tree.counted import CountedForest
+from privet.tree.forest import Forest
+
+
+class SecureSumForest(PartyForest):
+    """Random trees counted by parties who hold different rows; no one sees the counts of one party.
+
+    Make one with `SumParty.run`, or with `open` from the messages of all parties, or `load` its file.
+
+    Attributes
+    ----------
+    parties : list of str
+        Whose counts are in it.
+    guarantee_, forest_, noisy_counts_, classes_, schema_
+        As in `PrivateRDTClassifier`.
+    """
+
+    method = "secure-sum-forest"
+
+    @classmethod
+    def open(
+        cls, terms: Terms, attempt: int, key_messages: Mapping[str, bytes], masked_messages: Mapping[str, bytes]
+    ) -> Self:
+        """Return the forest of the sum. Every message of both kinds is checked, and none may be missing."""
+        attempt = check_attempt(attempt)
+        keys = read_keys(key_messages, terms, attempt)
+        noisy_counts = read_masked(masked_messages, terms, attempt, keys).astype(np.uint64).view(np.int64)
+        # Not by abs, which keeps the least integer negative.
+        if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
+            raise PartyError("what was opened is no sum of counts: a party sent something else; nothing is kept of it")
+        structure = terms.structure
+        model = cls(
+            structure.schema, parties=list(terms.roster.names), epsilon=structure.epsilon, unit=structure.unit.name,
+            max_rows=structure.unit.max_rows,
+        )  # fmt: skip
+        return model._set_combined(structure.forest, noisy_counts.reshape(structure.shape), terms.receipt)
+
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
+        return CountedForest.of_leaves(forest, noisy_counts, standard_deviation(event) ** 2)
+
+    def _assumptions(self, event: Event) -> list[str]:
+        release = drawn(event)
+        return [one_party_each(self._unit()), *([honesty(release)] if isinstance(release, NoiseShares) else [])]
+
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - some methods look
+        release = drawn(event)
+        return isinstance(release, NoNoise) or (
+            isinstance(release, NoiseShares)
+            and release.sensitivity == forest.n_trees * self._unit().max_rows
+            and release.honest <= release.parties == len(self.party_names)
+        )
+
+
+def honesty(shares: NoiseShares) -> str:
+    """Return what the price of a sum with shared noise assumes of its parties."""
+    if shares.honest == shares.parties:
+        return f"all {shares.parties} parties followed the protocol, and none uses its own noise against another"
+    return f"at least {shares.honest} of the {shares.parties} parties followed the protocol and did not collude"

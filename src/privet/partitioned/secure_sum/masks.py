@@ -1,0 +1,97 @@
+"""Pairwise masks: two parties agree on a stream of numbers that one adds and the other takes off.
+
+Keys are agreed on by X25519 and spread by HKDF-SHA256 and ChaCha20, all from the package cryptography. Numbers are
+integers modulo 2**64, so that masks cancel to the last bit. The argument is in forest.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.entropy import secure_bytes
+from privet.errors import PartyError, PrivetError
+from privet.partitioned.party_files import canonical
+
+KEY_BYTES = 32
+# 64-bit numbers with the low byte first, on every machine.
+WORD = np.dtype("<u8")
+Words = NDArray[np.uint64]
+
+# Streams and sums of a block stay in the processor's second-level cache.
+_BLOCK = 2**14
+
+
+@dataclass(frozen=True)
+class AgreementKey:
+    """An X25519 key that serves one attempt at one sum."""
+
+    secret: bytes = field(repr=False)
+
+    @classmethod
+    def generate(cls) -> Self:
+        """Return a new key, drawn from the system's secure generator."""
+        return cls(secure_bytes(KEY_BYTES))
+
+    @property
+    def public(self) -> str:
+        """What the others get, in hexadecimal digits."""
+        key = _x25519().X25519PrivateKey.from_private_bytes(self.secret)
+        return str(key.public_key().public_bytes_raw().hex())
+
+    def stream_key(self, public: str, context: Mapping[str, Any]) -> bytes:
+        """Return the key of the stream that is shared with the owner of ``public``.
+
+        ``context`` says what the stream is for; for another round, roster, attempt or pair the key is another one.
+        """
+        x25519 = _x25519()
+        theirs = x25519.X25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        try:
+            shared = x25519.X25519PrivateKey.from_private_bytes(self.secret).exchange(theirs)
+        except ValueError:  # a point of small order: everybody would know the secret
+            raise PartyError("a key for the masks is one that hides nothing; ask its party to begin again") from None
+        return _hkdf(shared, canonical(context))
+
+
+def add_streams(vector: Words, keys_to_add: list[bytes], keys_to_take_off: list[bytes]) -> Words:
+    """Return ``vector`` plus the streams of some keys and minus those of others, modulo 2**64."""
+    masked = vector.astype(WORD)
+    streams = [(_stream(key), np.add) for key in keys_to_add] + [
+        (_stream(key), np.subtract) for key in keys_to_take_off
+    ]
+    blank = bytes(_BLOCK * WORD.itemsize)
+    words = np.empty(_BLOCK, dtype=WORD)
+    for start in range(0, masked.size, _BLOCK):
+        part = masked[start : start + _BLOCK]
+        for stream, combine in streams:
+            stream.update_into(blank, words.view(np.uint8).data)
+            combine(part, words[: part.size], out=part)
+    return masked
+
+
+def _stream(key: bytes) -> Any:
+    """Return ChaCha20 of ``key``; each key makes one stream only, so the nonce may be zero."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+
+    return Cipher(algorithms.ChaCha20(key, bytes(16)), mode=None).encryptor()
+
+
+def _hkdf(shared: bytes, info: bytes) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(shared)
+
+
+def _x25519() -> ModuleType:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import x25519
+    except ImportError as missing:
+        raise PrivetError(
+            "parties mask with the package cryptography, which is not installed; pip install 'privet[parties]'"
+        ) from missing
+    module: ModuleType = x25519
+    return module

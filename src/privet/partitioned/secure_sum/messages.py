@@ -1,0 +1,148 @@
+"""The two messages that each party of a secure sum sends: a key for masks, and its masked counts.
+
+Both are signed, and quote the terms, the attempt and the party. The second quotes all the keys that its masks were made
+with, so parties that saw different keys are found out.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from privet.checks import check_whole, is_hex
+from privet.errors import PartyError
+from privet.partitioned.keys import PrivateKey
+from privet.partitioned.party_files import canonical, check_document, digest, parse
+from privet.partitioned.secure_sum.masks import KEY_BYTES, WORD, AgreementKey, Words, add_streams
+from privet.partitioned.secure_sum.terms import Terms
+
+KEY, MASKED = "key", "masked"
+_FORMATS = {KEY: "privet-sum-key", MASKED: "privet-sum-masked"}
+_VERSION, _STREAM_FORMAT = 1, "privet-sum-stream"
+_COMMON = {"terms", "attempt", "party", "signature"}
+_OWN = {KEY: {"public"}, MASKED: {"keys", "vector"}}
+MAX_ATTEMPTS = 10**6
+_TEXT_BYTES = 2**12
+
+
+def key_message(key: PrivateKey, terms: Terms, attempt: int, agreement: AgreementKey) -> bytes:
+    """Return the first message of a party: the public half of its key for this attempt."""
+    return _signed(key, KEY, terms, attempt, {"public": agreement.public})
+
+
+def masked_message(key: PrivateKey, terms: Terms, attempt: int, keys: Mapping[str, str], masked: Words) -> bytes:
+    """Return the second message of a party: its masked counts, and which keys they were masked with."""
+    vector = base64.b64encode(masked.astype(WORD).tobytes()).decode("ascii")
+    return _signed(key, MASKED, terms, attempt, {"keys": digest(dict(keys)), "vector": vector})
+
+
+def longest_message(terms: Terms) -> int:
+    """Return how many bytes no message is longer than: masked counts in base64, and a little text."""
+    n_leaves, n_classes = terms.structure.shape
+    return 2 * WORD.itemsize * n_leaves * n_classes + _TEXT_BYTES
+
+
+def check_attempt(attempt: object) -> int:
+    """Return the number of an attempt, from 1."""
+    return check_whole("attempt", attempt, least=1, most=MAX_ATTEMPTS)
+
+
+def read_keys(messages: Mapping[str, bytes], terms: Terms, attempt: int) -> dict[str, str]:
+    """Return every party's public key for the masks; each message is checked, and none may be missing."""
+    keys = {}
+    for name in _all_of(messages, terms, KEY):
+        public = read_message(messages[name], KEY, name, terms, attempt)["public"]
+        if not is_hex(public, KEY_BYTES):
+            raise PartyError(f"the key that {name!r} sent for the masks is damaged; ask the party to begin again")
+        keys[name] = public
+    if len(set(keys.values())) < len(keys):
+        raise PartyError("two parties sent the same key for the masks; the round is not safe: find out who copied it")
+    return keys
+
+
+def read_masked(messages: Mapping[str, bytes], terms: Terms, attempt: int, keys: Mapping[str, str]) -> Words:
+    """Return the sum of all masked counts modulo 2**64, in which the masks have cancelled."""
+    n_leaves, n_classes = terms.structure.shape
+    total = np.zeros(n_leaves * n_classes, dtype=WORD)
+    for name in _all_of(messages, terms, MASKED):
+        document = read_message(messages[name], MASKED, name, terms, attempt)
+        if document["keys"] != digest(dict(keys)):
+            raise PartyError(
+                f"the masked counts of {name!r} were masked with other keys than the ones at hand, so their masks "
+                "would not cancel; nothing was opened: begin another attempt"
+            )
+        total += _words(document["vector"], total.size, name)
+    return total
+
+
+def mask(
+    vector: Words, agreement: AgreementKey, name: str, terms: Terms, attempt: int, keys: Mapping[str, str]
+) -> Words:
+    """Return a party's counts under a mask with each other party: the one that comes first in the alphabet adds it."""
+    streams: dict[bool, list[bytes]] = {True: [], False: []}
+    for other in terms.roster.names:
+        if other != name:
+            first, second = sorted([name, other])
+            context = {
+                "format": _STREAM_FORMAT, "version": _VERSION, "terms": terms.hash, "attempt": attempt,
+                "first": first, "second": second, "first_key": keys[first], "second_key": keys[second],
+            }  # fmt: skip
+            streams[name == first].append(agreement.stream_key(keys[other], context))
+    return add_streams(vector, streams[True], streams[False])
+
+
+def read_message(data: bytes, kind: str, name: str, terms: Terms, attempt: int) -> dict[str, Any]:
+    """Return a message of ``kind``, or refuse what this party did not sign for these terms and this attempt."""
+    what = f"the {kind} message of {name!r}"
+    document = parse(data, what)
+    check_document(document, what, format_=_FORMATS[kind], version=_VERSION, keys=_COMMON | _OWN[kind])
+    if document["party"] != name:
+        raise PartyError(f"{what} is by another party; a message was moved or copied: ask {name!r} for its own")
+    body = {key: value for key, value in document.items() if key != "signature"}
+    if not terms.roster.key_of(name).verifies(body, document["signature"]):
+        raise PartyError(
+            f"the signature of {what} is not that of its key in the roster: it was changed, or somebody else made it; "
+            "nothing was opened"
+        )
+    if document["terms"] != terms.hash:
+        raise PartyError(
+            f"{what} is from another round: its structure, roster or number of honest parties is not the one at hand; "
+            "compare the hashes of both files with that party"
+        )
+    if document["attempt"] != attempt or type(document["attempt"]) is not int:
+        raise PartyError(f"{what} is from another attempt than attempt {attempt}; it is not used")
+    return document
+
+
+def _signed(key: PrivateKey, kind: str, terms: Terms, attempt: int, own: dict[str, Any]) -> bytes:
+    body = {
+        "format": _FORMATS[kind],
+        "version": _VERSION,
+        "terms": terms.hash,
+        "attempt": attempt,
+        "party": key.name,
+        **own,
+    }
+    return canonical({**body, "signature": key.sign(body)})
+
+
+def _all_of(messages: Mapping[str, bytes], terms: Terms, kind: str) -> tuple[str, ...]:
+    """Return the names of the roster, if each of them has sent its message."""
+    missing = [name for name in terms.roster.names if name not in messages]
+    if missing:
+        raise PartyError(
+            f"no {kind} message has come from {', '.join(map(repr, missing))}; a sum opens only with all parties"
+        )
+    return terms.roster.names
+
+
+def _words(text: object, size: int, name: str) -> Words:
+    try:
+        data = base64.b64decode(str(text), validate=True)
+    except (binascii.Error, ValueError):
+        data = b""
+    if len(data) != size * WORD.itemsize:
+        raise PartyError(f"the masked counts of {name!r} do not fit the structure; ask the party to begin again")
+    return np.frombuffer(data, dtype=WORD)

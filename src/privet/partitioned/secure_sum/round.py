@@ -1,0 +1,208 @@
+"""One party's side of a secure sum: counts with a share of noise, drawn once, and two messages an attempt.
+
+The argument is in forest.md.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.leaf_counts import LEAF_COUNTS
+from privet.errors import LedgerError, PartyError
+from privet.partitioned.party import Party, exact_counts
+from privet.partitioned.party_files import digest, parse
+from privet.partitioned.secure_sum.forest import SecureSumForest
+from privet.partitioned.secure_sum.masks import WORD, AgreementKey
+from privet.partitioned.secure_sum.messages import (
+    KEY,
+    MASKED,
+    check_attempt,
+    key_message,
+    mask,
+    masked_message,
+    read_keys,
+)
+from privet.partitioned.secure_sum.store import NEW_ROUND, SumStore
+from privet.partitioned.secure_sum.terms import Terms
+from privet.privacy.events import Event
+from privet.privacy.ledger import Cost, NoReservation, Reservation
+from privet.privacy.ledger.account import Account
+from privet.privacy.ledger.bodies import FAILED, RESERVED, WITHDRAWN
+from privet.privacy.mechanisms.noise_shares import noise_share
+from privet.rng import NoiseSource, SystemNoise
+
+
+class Exchange(Protocol):
+    """A way to carry the messages of one attempt; it needs no trust but for delivery."""
+
+    def send(self, kind: str, party: str, message: bytes) -> None:
+        """Give a message to all others."""
+        ...
+
+    def collect(self, kind: str) -> dict[str, bytes]:
+        """Return the messages of this kind of all parties, or give up."""
+        ...
+
+
+class SumParty:
+    """A party of a secure sum.
+
+    Parameters
+    ----------
+    party : Party
+        Its key, its store and its ledger.
+    terms : Terms
+        What all parties have agreed on.
+    """
+
+    def __init__(self, party: Party, terms: Terms) -> None:
+        self.party, self.terms = party, terms
+        self.name = party.key.name
+        if terms.roster.key_of(self.name) != party.public:
+            raise PartyError(f"the roster has another key for {self.name!r}; use that one, or make a new roster")
+        self._store = SumStore(party.store / f"sum-{terms.hash}")
+
+    @property
+    def prepared(self) -> bool:
+        """Whether the noised counts are there, so that rows are not looked at any more."""
+        return self._noised() is not None
+
+    @property
+    def has_paid(self) -> bool:
+        """Whether the ledger knows of noised counts for these terms that count as spent."""
+        return bool(self._states())
+
+    def prepare(self, X: Any, y: Any = None, *, again: bool = False, noise: NoiseSource | None = None) -> None:
+        """Count the party's rows and add its share of noise, where that has not been done for these terms.
+
+        Parameters
+        ----------
+        X, y
+            The party's rows and labels, or a file that has both; not looked at where the noised counts are there.
+        again : bool
+            Spend a second time where a crash has cost noised counts of which nothing was sent.
+        noise : NoiseSource, optional
+            For tests; the system's secure generator unless given.
+
+        Privacy
+        -------
+        The noised counts are not private by themselves. They stay in the store, and leave it under masks only.
+        """
+        self.party.check_asked(self.terms.structure)
+        if self.prepared:
+            return
+        self._check_not_drawn(self._states(), again=again)
+        self._store.make()
+        with self._reserve(again=again) as reservation:  # refuses here, before any data are read
+            noised, event = self._with_share(X, y, reservation, noise or SystemNoise())
+            self._store.keep_noised(noised.ravel())
+            leaks = list(self.terms.structure.schema.leaks)
+            reservation.settle(event, lambda: {"model": self.terms.hash, "leaks": leaks})
+
+    def key_message(self, attempt: int) -> bytes:
+        """Return the first message of ``attempt``; asked again, the same one."""
+        attempt = check_attempt(attempt)
+        sent = self._store.message(KEY, attempt)
+        if sent is not None:
+            return sent
+        if not self.prepared:
+            raise PartyError("this party has not counted its rows for these terms; prepare it first")
+        if attempt < self._store.newest():
+            raise PartyError(
+                f"attempt {attempt} is over: this party has begun attempt {self._store.newest()}; all parties go on "
+                "with that one or a later one"
+            )
+        agreement = self._store.agreement(attempt)
+        if agreement is None:
+            agreement = AgreementKey.generate()
+            self._store.keep_agreement(attempt, agreement)
+        message = key_message(self.party.key, self.terms, attempt, agreement)
+        self._store.keep_message(KEY, attempt, message)
+        return message
+
+    def masked_message(self, attempt: int, key_messages: Mapping[str, bytes]) -> bytes:
+        """Return the second message of ``attempt``, masked with the keys of all; asked again, the same one."""
+        attempt = check_attempt(attempt)
+        keys = read_keys(key_messages, self.terms, attempt)
+        sent = self._store.message(MASKED, attempt)
+        if sent is None:
+            sent = self._masked(attempt, keys)
+            self._store.keep_message(MASKED, attempt, sent)
+        elif parse(sent, "the masked counts in the store").get("keys") != digest(keys):
+            raise PartyError(
+                f"this party has sent its masked counts of attempt {attempt} with other keys; somebody changed a key: "
+                f"begin attempt {attempt + 1}"
+            )
+        self._store.forget_agreement(attempt)
+        return sent
+
+    def run(self, attempt: int, exchange: Exchange) -> SecureSumForest:
+        """Send both messages, wait for those of the others, and open the sum."""
+        exchange.send(KEY, self.name, self.key_message(attempt))
+        keys = exchange.collect(KEY)
+        exchange.send(MASKED, self.name, self.masked_message(attempt, keys))
+        return SecureSumForest.open(self.terms, attempt, keys, exchange.collect(MASKED))
+
+    def _masked(self, attempt: int, keys: Mapping[str, str]) -> bytes:
+        agreement, noised = self._store.agreement(attempt), self._noised()
+        if agreement is None or noised is None or agreement.public != keys[self.name]:
+            raise PartyError(
+                f"attempt {attempt} goes by a key of this party that it does not have; begin attempt {attempt + 1}"
+            )
+        masked = mask(noised.view(np.uint64).astype(WORD), agreement, self.name, self.terms, attempt, keys)
+        return masked_message(self.party.key, self.terms, attempt, keys, masked)
+
+    def _noised(self) -> NDArray[np.int64] | None:
+        n_leaves, n_classes = self.terms.structure.shape
+        return self._store.noised(n_leaves * n_classes)
+
+    def _with_share(
+        self, X: Any, y: Any, reservation: Reservation | NoReservation, noise: NoiseSource
+    ) -> tuple[NDArray[np.int64], Event]:
+        structure = self.terms.structure
+        return noise_share(
+            exact_counts(structure, X, y, reservation, n_jobs=self.party.n_jobs), epsilon=structure.epsilon,
+            sensitivity=structure.sensitivity, honest=self.terms.honest, parties=self.terms.n_parties,
+            what=LEAF_COUNTS, noise=reservation.watch(noise),
+        )  # fmt: skip
+
+    def _check_not_drawn(self, states: set[str], *, again: bool) -> None:
+        """Refuse to draw noised counts a second time, unless the first ones cannot have left this party.
+
+        Of two sums that differ in this party's noise alone, the difference tells that noise: the rows of all others
+        would lose its share of their protection.
+        """
+        if not states and self._store.newest() == 0:
+            return
+        if not (self._store.nothing_sent and states == {RESERVED}):
+            raise PartyError(
+                f"noised counts were drawn for this sum, and the store {str(self.party.store)!r} lacks them: name the "
+                f"store that has them, or {NEW_ROUND}; other noise in the same sum would weaken the promise to all rows"
+            )
+        if not again:
+            raise LedgerError(
+                "an earlier run has reserved the price of this sum, and nothing was sent: if it is at work still, "
+                "wait; if it was stopped, it counts as spent: spend a second time with again=True (--again)"
+            )
+
+    def _states(self) -> set[str]:
+        """Return what the ledger says became of noised counts for these terms, where some were drawn."""
+        return set() if self.party.ledger is None else self._states_in(self.party.ledger.account())
+
+    def _states_in(self, account: Account) -> set[str]:
+        own = [spending for spending in account.spendings if spending.begun.body.get("terms") == self.terms.hash]
+        return {spending.state for spending in own} - {WITHDRAWN, FAILED}
+
+    def _reserve(self, *, again: bool) -> Reservation | NoReservation:
+        if self.party.ledger is None:
+            return NoReservation()
+        structure = self.terms.structure
+        note = {"method": "party", "what": "secure sum", "terms": self.terms.hash, "round": structure.round}
+        return self.party.ledger.reserve(
+            Cost(structure.epsilon),
+            unit=structure.unit.name,
+            check=lambda account: self._check_not_drawn(self._states_in(account), again=again),
+            **note,
+        )

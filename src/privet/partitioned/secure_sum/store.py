@@ -1,0 +1,107 @@
+"""What one party keeps of a secure sum: its noised counts, drawn once, and the messages of each attempt.
+
+Noised counts and the keys of masks are secret: whoever has them and the messages can take the sum apart.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import ParameterError, PartyError
+from privet.files.whole_file import whole_bytes, write_new
+from privet.partitioned.party_files import check_owner_only, make_store
+from privet.partitioned.secure_sum.masks import KEY_BYTES, AgreementKey
+
+_SECRET = "secret"  # noqa: S105 - how a file's name ends
+_NUMBER = np.dtype("<i8")
+NEW_ROUND = "let all parties begin a new round, with a new structure"
+
+
+class SumStore:
+    """The folder of one party and one set of terms."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def make(self) -> None:
+        """Make the folder, and see that it keeps files, before anything is spent."""
+        make_store(self._folder, what="noised counts")
+
+    @property
+    def nothing_sent(self) -> bool:
+        """Whether the folder is there to say that no message has left; one that is lost says nothing."""
+        return self._folder.is_dir() and self.newest() == 0
+
+    def noised(self, size: int) -> NDArray[np.int64] | None:
+        """Return the noised counts, if they have been drawn."""
+        data = self._read_secret(self._folder / "noised")
+        if data is not None and len(data) != size * _NUMBER.itemsize:
+            raise PartyError(f"the noised counts in the store are damaged; put a copy back, or {NEW_ROUND}")
+        return None if data is None else np.frombuffer(data, dtype=_NUMBER).astype(np.int64)
+
+    def keep_noised(self, noised: NDArray[np.int64]) -> None:
+        """Keep the noised counts for every attempt to come; a second set is refused."""
+        self._write_secret(self._folder / "noised", noised.astype(_NUMBER).tobytes(), "noised counts")
+
+    def agreement(self, attempt: int) -> AgreementKey | None:
+        """Return the key for the masks of ``attempt``, if there is one that has not served yet."""
+        data = self._read_secret(self._path(attempt, _SECRET))
+        if data is not None and len(data) != KEY_BYTES:
+            raise PartyError(f"the key for the masks of attempt {attempt} is damaged; begin attempt {attempt + 1}")
+        return None if data is None else AgreementKey(data)
+
+    def keep_agreement(self, attempt: int, key: AgreementKey) -> None:
+        """Keep the key for the masks of a new attempt, and forget those of earlier ones."""
+        for earlier in self._folder.glob(f"attempt-*.{_SECRET}"):
+            _remove_key(earlier)
+        self._write_secret(self._path(attempt, _SECRET), key.secret, "key for the masks")
+
+    def forget_agreement(self, attempt: int) -> None:
+        """Remove a key for masks: nobody can ask for it any more."""
+        _remove_key(self._path(attempt, _SECRET))
+
+    def message(self, kind: str, attempt: int) -> bytes | None:
+        """Return the message of this kind that was sent in ``attempt``, if one was."""
+        path = self._path(attempt, kind)
+        return path.read_bytes() if path.exists() else None
+
+    def keep_message(self, kind: str, attempt: int, message: bytes) -> None:
+        """Keep a message before it is sent."""
+        with whole_bytes(self._path(attempt, kind)) as file:
+            file.write(message)
+
+    def newest(self) -> int:
+        """Return the last attempt that was begun; 0 before the first."""
+        names = [path.name.split(".")[0].removeprefix("attempt-") for path in self._folder.glob("attempt-*.*")]
+        return max((int(name) for name in names if name.isdecimal()), default=0)
+
+    def _path(self, attempt: int, kind: str) -> Path:
+        return self._folder / f"attempt-{attempt}.{kind}"
+
+    def _read_secret(self, path: Path) -> bytes | None:
+        if not path.exists():
+            return None
+        check_owner_only(path, f"{path.name!r} in the store")
+        return path.read_bytes()
+
+    def _write_secret(self, path: Path, data: bytes, what: str) -> None:
+        """Write a secret whole or not at all, and never over another one."""
+        try:
+            write_new(path, data)
+        except FileExistsError:
+            raise PartyError(f"the {what} of this party are being made by another process; run one at a time") from None
+        except OSError as error:
+            raise ParameterError(
+                f"cannot keep the {what} in {str(self._folder)!r}: {error.strerror}; choose another store"
+            ) from error
+
+
+def _remove_key(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise PartyError(
+            f"cannot remove the key for masks {str(path)!r}, which has served: {error.strerror}; remove it, and run "
+            "this again, which costs nothing"
+        ) from error
