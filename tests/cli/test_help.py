@@ -5,9 +5,10 @@ import shlex
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from privet.cli.app import app
-from privet.cli.support.help_panels import OPTIONS, VERBS, in_reading_order
+from privet.cli.app import PANELS, app
+from privet.cli.support.program import OPTION_PANELS, make_program
 
 
 def commands(command, path=()):
@@ -58,21 +59,39 @@ def test_every_argument_and_option_says_what_it_is(name, command):
 
 def test_verbs_stand_in_panels_in_the_order_in_which_one_needs_them(privet):
     shown = privet("--help").stdout
-    wanted = [word for panel, verbs in VERBS.items() for word in (f"╭─ {panel} ", *(f"│ {verb} " for verb in verbs))]
+    listed = {
+        panel: [name for name, verb in PROGRAM.commands.items() if verb.rich_help_panel == panel] for panel in PANELS
+    }
+    assert [len(names) for names in listed.values()] == [len(panel) for panel in PANELS.values()]
+    assert listed["Begin"] == ["demo", "schema"]
+    assert listed["Train"][:3] == ["plan", "ledger", "fit"]
+    wanted = [word for panel, names in listed.items() for word in (f"╭─ {panel} ", *(f"│ {name} " for name in names))]
     places = [shown.index(word) for word in wanted]
     assert places == sorted(places)
     assert "╭─ Commands" not in shown
 
 
-def test_every_verb_has_a_panel():
-    assert set(PROGRAM.commands) <= {verb for verbs in VERBS.values() for verb in verbs}
+def say_hello_(name: str = "you") -> None:
+    """Greet somebody.
+
+    Nothing is spent.
+
+    Example:  privet say-hello --name Ann
+
+    Example:  privet say-hello
+    """
+    typer.echo(f"hello, {name}")
 
 
-def test_a_verb_that_no_panel_knows_comes_last():
-    assert in_reading_order(["new", "fit", "demo"]) == ["demo", "fit", "new"]
+def test_a_function_is_a_verb_and_its_docstring_the_help():
+    program = make_program({"New": [say_hello_]})
+    [(name, verb)] = typer.main.get_command(program).commands.items()
+    assert (name, verb.rich_help_panel, verb.help) == ("say-hello", "New", "Greet somebody.\n\nNothing is spent.")
+    assert examples(verb) == ["privet say-hello --name Ann", "privet say-hello"]
+    assert CliRunner().invoke(program, ["say-hello", "--name", "Ann"]).stdout == "hello, Ann\n"
 
 
 def test_many_options_are_grouped_and_few_are_not(privet):
     fit, check = privet("fit --help").stdout, privet("schema check --help").stdout
-    assert all(f"╭─ {panel}" in fit for panel in OPTIONS)
-    assert not any(f"╭─ {panel}" in check for panel in OPTIONS)
+    assert all(f"╭─ {panel}" in fit for panel in OPTION_PANELS)
+    assert not any(f"╭─ {panel}" in check for panel in OPTION_PANELS)

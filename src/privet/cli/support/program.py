@@ -1,20 +1,25 @@
-"""What becomes of an error: one sentence and an exit code, never a traceback that nobody asked for."""
+"""The program made of its verbs: help in panels, and an error as one sentence and an exit code, never a traceback."""
 
 import errno
+import inspect
 import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
-from typing import Any, NoReturn
+from types import ModuleType
+from typing import Annotated, Any, NoReturn, TypeAlias
 
 import typer
 from typer.core import TyperGroup
 
+from privet import __version__
 from privet.cli.support import output
-from privet.cli.support.help_panels import in_reading_order, set_panels
 from privet.errors import BudgetExceeded, ParameterError, PrivetError, notes_of
+
+# The verbs and groups below each heading of `privet --help`.
+Panels: TypeAlias = Mapping[str, Sequence[Callable[..., None] | typer.Typer]]
 
 _BUG = (
     "an unexpected {} stopped the command; run it again with --debug to see where "
@@ -25,13 +30,95 @@ _NOT_WRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS
 _SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
+# How `--help` groups the options of a verb that has many.
+OPTION_PANELS = {
+    "What it costs, and whom it protects": (
+        "--epsilon", "--unit", "--max-rows", "--ledger", "--dataset", "--part",
+        "--no-person-in-two-parts", "--delta",
+    ),
+    "The forest": ("--method", "--channel", "--strategy", "--trees", "--height", "--variant", "--random-state"),
+    "Output": ("--output", "--format", "--force", "--json", "--progress"),
+}  # fmt: skip
+_MANY_OPTIONS = 8
+
+
+def make_program(panels: Panels) -> typer.Typer:
+    """Return the program with the given verbs and groups, as `--help` shows them: by panel, and in this order.
+
+    A verb is a function. Its parameters are the options, its docstring is the help. Paragraphs of the docstring that
+    begin with "Example:" come after the options.
+    """
+    names: list[str] = []
+
+    class Ordered(Program):
+        order = names
+
+    program = typer.Typer(cls=Ordered, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    program.callback(invoke_without_command=True, epilog="Start with:  privet demo")(_privet)
+    for panel, verbs in panels.items():
+        for verb in verbs:
+            if isinstance(verb, typer.Typer):
+                program.add_typer(verb, rich_help_panel=panel)
+                names.append(str(verb.info.name))
+            else:
+                names.append(_add_verb(program, verb, panel))
+    return program
+
+
+def group(module: ModuleType, *verbs: Callable[..., None]) -> typer.Typer:
+    """Return verbs under one word, which is the name of ``module``; its docstring is the help."""
+    about, examples = _help_and_examples(module.__doc__)
+    grouped = typer.Typer(name=module.__name__.rpartition(".")[2], rich_markup_mode="rich")
+    grouped.callback(invoke_without_command=True, help=about, epilog=examples)(_show_help)
+    for verb in verbs:
+        _add_verb(grouped, verb)
+    return grouped
+
+
+def _add_verb(program: typer.Typer, verb: Callable[..., None], panel: str | None = None) -> str:
+    name = verb.__name__.strip("_").replace("_", "-")
+    about, examples = _help_and_examples(verb.__doc__)
+    program.command(name, help=about, epilog=examples, rich_help_panel=panel)(verb)
+    return name
+
+
+def _help_and_examples(docstring: str | None) -> tuple[str, str]:
+    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
+    examples = [text for text in paragraphs if text.startswith("Example:")]
+    return "\n\n".join(text for text in paragraphs if text not in examples), "\n\n".join(examples)
+
+
+def _show_help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _privet(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    # Read off the command line by Program, which must know it even where parsing fails.
+    _debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error; it may quote values of rows.")
+    ] = False,
+) -> None:
+    """Train decision trees on tables about people without giving the people away."""
+    if version:
+        typer.echo(f"privet {__version__}")
+    else:
+        _show_help(context)
+
+
 class Program(TyperGroup):
     """The command line as a whole."""
+
+    order: Sequence[str] = ()
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self._notes: list[str] = []
-        set_panels(self.commands)
+        # Typer puts groups before verbs.
+        self.commands = {name: self.commands[name] for name in self.order}
+        _set_option_panels(self)
 
     # Typer's other parameters pass through by name.
     def main(self, args: Sequence[str] | None = None, **options: Any) -> NoReturn:  # type: ignore[override]
@@ -71,10 +158,6 @@ class Program(TyperGroup):
             return output.EXIT_PIPE
         return output.EXIT_OK
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the verbs in the order in which one needs them."""
-        return in_reading_order(super().list_commands(ctx))
-
     def invoke(self, ctx: Any) -> Any:
         """Run a verb; a reader that has seen enough (``| head``) is no error to speak of."""
         try:
@@ -86,6 +169,20 @@ class Program(TyperGroup):
         except KeyboardInterrupt as interrupt:  # Typer makes an exit code of it, and nothing else
             self._notes = notes_of(interrupt)
             raise
+
+
+def _set_option_panels(command: Any) -> None:
+    """Give options their panels, below ``command`` too; a panel that is set already stays."""
+    for below in getattr(command, "commands", {}).values():
+        _set_option_panels(below)
+    panel_of = {name: panel for panel, names in OPTION_PANELS.items() for name in names}
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+    if len(options) < _MANY_OPTIONS:
+        return
+    for option in options:
+        option.rich_help_panel = option.rich_help_panel or next(
+            (panel_of[n] for n in option.opts if n in panel_of), None
+        )
 
 
 def _shell_asked_for(words: list[str]) -> str | None:

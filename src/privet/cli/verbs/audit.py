@@ -57,6 +57,10 @@ def audit(
     No data of yours are read. A bound within the claim proves nothing; one above it disproves the claim.
 
     The exit code is 0 either way; a script reads "contradicts" in --json.
+
+    Example:  privet audit --method private-rdt --trees 1 --epsilon 1 --picture audit.png
+
+    Example:  privet audit --method private-rdt --trees 1 --one-run 20000
     """
     refuse_local(method, _LOCAL)
     _check_jobs(jobs)

@@ -26,6 +26,8 @@ def combine(
     """Make a model from the releases of any of the parties, after checking each of them.
 
     Anyone can do it: nothing private is needed, and nothing is spent.
+
+    Example:  privet combine a.json b.json --structure structure.json --roster roster.json
     """
     check_output(model_file, force=force, inputs=(*releases, structure_file, roster_file))
     with output.working("checking the releases"):

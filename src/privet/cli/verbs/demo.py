@@ -45,6 +45,8 @@ def demo(
     """Train on invented people: who can repay a loan? Takes a few seconds and needs no data.
 
     Files of the default name are the demo's own, and replaced.
+
+    Example:  privet demo --epsilon 0.5
     """
     csv_file, schema_file = model_file.with_suffix(".csv"), model_file.with_suffix(".json")
     report_file = model_file.with_suffix(".html")

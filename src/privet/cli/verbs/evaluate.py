@@ -50,6 +50,8 @@ def evaluate(
     """Estimate by cross-validation how well a forest predicts, at one price or at several.
 
     The scores are exact, so they are for the owner of the rows; publish them only where the rows are public.
+
+    Example:  privet evaluate rows.csv --schema schema.json --epsilon 0.1,1,inf
     """
     refuse_local(method, _ON_CLEAR_ROWS)
     declared = options.load_schema(schema)

@@ -37,6 +37,8 @@ def explain(
 
     A line adds up to the score: of two classes the logarithm of the odds, up to the model's margin. The rows are held a
     batch at a time, as in predict.
+
+    Example:  privet explain model.privet new.csv --class yes
     """
     from privet.registry import load
 

@@ -29,6 +29,8 @@ def export(
 
     It answers as privet does: of counts to the last bit, of weights to rounding. It holds released numbers and the
     promise, and costs nothing.
+
+    Example:  privet export model.privet --format js -o model.js
     """
     destination = destination or beside(model_file, _SUFFIXES[file_format])
     check_output(destination, force=force, inputs=(model_file,))

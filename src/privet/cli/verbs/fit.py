@@ -88,6 +88,10 @@ def fit(
 
     The rows are read batch by batch; several files are one table. The model holds released numbers only, and the
     promise that was kept.
+
+    Example:  privet fit rows.csv --schema schema.json --epsilon 1 -o model.privet
+
+    Example:  privet fit answers.csv --channel channel.json --method reconstruction-tree
     """
     inputs = (*rows, schema, ledger, channel, dask_tls_ca, dask_tls_cert, dask_tls_key)
     check_output(model_file, force=force, inputs=tuple(path for path in inputs if path is not None))

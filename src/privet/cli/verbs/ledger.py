@@ -1,4 +1,7 @@
-"""``privet ledger init|add|verify``: the data owner's account book. `ledger_show` prints it."""
+"""Keep the account book: what may be spent on a data set, and what has been.
+
+Example:  privet ledger show ledger.db
+"""
 
 import os
 from pathlib import Path
@@ -49,6 +52,8 @@ def init(
     Whether a fit fails can tell what a row holds. Where others than the owner of the rows choose schemas and fits, open
     the account with --strict: a fit that fails after it has opened the rows is charged, the account takes a hundred
     fits at most, failed ones included, and it has no parts.
+
+    Example:  privet ledger init ledger.db --dataset patients --epsilon 3
     """
     from privet.privacy.ledger import Ledger
 
@@ -71,7 +76,10 @@ def add(
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Record a release about the same rows that another tool made."""
+    """Record a release about the same rows that another tool made.
+
+    Example:  privet ledger add ledger.db --what 'a histogram of ages' --epsilon 0.2
+    """
     book = open_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
     book.add(epsilon, delta=delta, what=what, already_released=already_released)
     _report(book, as_json=as_json)
@@ -94,6 +102,8 @@ def verify(
 
     Whoever holds the file could cut off its end. So the head is kept on this machine too, in
     $XDG_STATE_HOME/privet/ledgers, and every command refuses a ledger that lacks it. Note it elsewhere for others.
+
+    Example:  privet ledger verify ledger.db --head 5f0c...
     """
     from privet.checks import counted
     from privet.privacy.ledger.account import accounts

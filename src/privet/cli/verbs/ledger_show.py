@@ -26,6 +26,8 @@ def show(ledger: LedgerFile, dataset: Dataset = None, as_json: Json = False) -> 
     """Print budgets, what was spent of them, and on what.
 
     A release that was reserved and never settled counts as spent: its process may still run, or was killed.
+
+    Example:  privet ledger show ledger.db
     """
     from privet.privacy.ledger.account import accounts, names_alike
 

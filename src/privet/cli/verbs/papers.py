@@ -1,4 +1,7 @@
-"""``privet papers``: reproduce five papers that privet has methods of, and say which of their claims hold."""
+"""Reproduce the five papers, and see which of their claims hold.
+
+Example:  privet papers list
+"""
 
 import os
 import sys
@@ -26,7 +29,10 @@ _KEPT = "what has been measured is kept in {!r}; run the same command to go on"
 
 
 def list_(as_json: options.Json = False) -> None:
-    """List the papers: what they are about, and how many of their claims held when last run in full."""
+    """List the papers: what they are about, and how many of their claims held when last run in full.
+
+    Example:  privet papers list
+    """
     root = _checkout()
     catalogue = _catalogue(root)
     found = [catalogue.paper(name) for name in catalogue.NAMES]
@@ -58,6 +64,10 @@ def run(
     """Measure what a paper reports, redraw its figures, and print each claim beside what was measured.
 
     What has been measured before is not measured again: an interrupted run goes on.
+
+    Example:  privet papers run jagannathan2012 --quick
+
+    Example:  privet papers run all --full --jobs 2 --output papers
     """
     if quick == full:
         raise ParameterError("say --quick, for minutes, or --full, for hours with the papers' own repeats")

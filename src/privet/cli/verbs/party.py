@@ -1,4 +1,7 @@
-"""``privet party structure|keygen|roster|verify``: what all parties agree on, and whether they kept to it."""
+"""Train with others who keep their rows: agree on trees, count, add noise, sign, send one file.
+
+Example:  privet party keygen bank
+"""
 
 import json
 from pathlib import Path
@@ -79,6 +82,10 @@ def structure(
     Everybody gets the file and compares its hash, by telephone for instance. No row is read.
 
     With --split, parties hold different attributes of the same rows, and each has trees of its own.
+
+    Example:  privet party structure --schema schema.json --epsilon 0.5 --rows 50000
+
+    Example:  privet party structure --schema schema.json --split split.json --epsilon 1 --rows 50000
     """
     from privet.partitioned import SplitStructure, Structure
     from privet.privacy.unit import Unit
@@ -112,6 +119,8 @@ def keygen(
     """Make a key pair: the private key stays, the public key goes to whoever makes the roster.
 
     A key that is there is never replaced.
+
+    Example:  privet party keygen bank
     """
     from privet.partitioned import PrivateKey
 
@@ -146,7 +155,10 @@ def roster(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
-    """List who takes part, by name and public key; everybody compares the hash."""
+    """List who takes part, by name and public key; everybody compares the hash.
+
+    Example:  privet party roster bank.pub clinic.pub -o roster.json
+    """
     from privet.partitioned import PublicKey, Roster
 
     check_output(destination, force=force, inputs=tuple(keys))
@@ -166,6 +178,8 @@ def verify(
     """Check files that parties have sent: who signed them, for which round, with which noise.
 
     The first one that is not right ends the command with what is wrong.
+
+    Example:  privet party verify bank.release.json --structure structure.json --roster roster.json
     """
     from privet.partitioned import Release, Roster, SplitStructure
     from privet.partitioned.release import checked_releases

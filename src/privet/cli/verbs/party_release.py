@@ -47,6 +47,8 @@ def release(
 
     It is stored first. Doing the same again gives the same file byte for byte and costs nothing: fresh noise would be a
     second release.
+
+    Example:  privet party release rows.csv --structure s.json --key bank.key --ledger bank.db
     """
     from privet.counting.sources import Files
     from privet.partitioned import Party

@@ -79,6 +79,8 @@ def sum_(
     All parties run this at about the same time. The noised counts are kept: another attempt costs nothing.
 
     Another structure, roster or --honest is a new sum, and has its price.
+
+    Example:  privet party sum rows.csv --structure s.json --roster r.json --key bank.key --folder shared
     """
     from privet.counting.sources import Files
     from privet.partitioned import Party, SumParty
@@ -118,6 +120,8 @@ def open_(
     """Open the sum from the messages of all parties, without being one of them.
 
     Anyone who can read the folder can do it: nothing private is needed, and nothing is spent.
+
+    Example:  privet party open --structure s.json --roster r.json --folder shared -o model.privet
     """
     from privet.partitioned import SecureSumForest
     from privet.partitioned.secure_sum.messages import KEY, MASKED

@@ -69,6 +69,12 @@ def perturb(
     Whoever gets both can tell how values are spread, and fit trees, without a clear row.
 
     Everyone answers once: the same secret gives the same answers again, and refuses another channel for a field.
+
+    Example:  privet perturb rows.csv --schema schema.json --noise uniform --privacy 100 --id person --secret key
+
+    Example:  privet perturb rows.csv --channel channel.json --id person --secret key -o answers.csv
+
+    Example:  privet perturb --schema schema.json --noise laplace --epsilon 4 --explain
     """
     asked = Disturbance(
         noise, privacy, confidence, scale, epsilon, keep, categories_epsilon, theta, bins, columns or (), clear or (),

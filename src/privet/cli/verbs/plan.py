@@ -72,6 +72,8 @@ def plan(
     """Show how a fit would split its budget, how noisy leaves would be, and which epsilon is needed.
 
     Reads the schema and no row, and costs nothing.
+
+    Example:  privet plan --schema schema.json --rows 50000 --epsilon 1
     """
     refuse_local(method, _NOTHING_TO_PLAN)
     chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)

@@ -29,6 +29,10 @@ def predict(
     """Predict the class of every row with a model file, and write a table.
 
     The rows need the model's columns; others are not read. They are held a batch at a time, however many there are.
+
+    Example:  privet predict model.privet new.csv --proba
+
+    Example:  privet predict model.privet new.parquet --keep id -o out.parquet
     """
     from privet.registry import load
 

@@ -56,6 +56,8 @@ def reconstruct(
     """Estimate from disturbed answers how the values of a column were spread.
 
     Of no single person's value anything is estimated: only of all together, or of all with one label.
+
+    Example:  privet reconstruct answers.csv --channel channel.json --column age --class yes
     """
     _check_picture(plot, original, force=force, inputs=tuple(p for p in (answers, channel, original) if p is not None))
     from privet.cli.support.spread import Spread

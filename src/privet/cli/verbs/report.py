@@ -31,6 +31,8 @@ def report(
     It needs no network, and is the same for the same model file.
 
     With --json what it says is printed, and a page is written only where -o asks for one.
+
+    Example:  privet report model.privet -o report.html
     """
     page_file = _page_file(model_file, destination, as_json=as_json)
     if page_file is not None:

@@ -72,6 +72,10 @@ def rules(
 
     Support and confidence stand with how far noise may have moved them. Only released numbers enter: it costs nothing.
     Of a model of disturbed answers both are estimates, and nothing is said of how far chance has moved them.
+
+    Example:  privet rules model.privet --merge --leaves --class yes
+
+    Example:  privet rules model.privet --min-confidence 0.8 -o rules.csv
     """
     chosen = _format(format_, destination, as_json=as_json)
     if destination is not None:

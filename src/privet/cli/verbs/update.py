@@ -56,6 +56,10 @@ def update(
 
     The price is the model's epsilon, on the new rows alone; noise grows with every batch. A folder keeps one model a
     date. With a ledger, a batch that is in the model already is refused, in whatever order its rows are.
+
+    Example:  privet update model.privet november.parquet --ledger ledger.db
+
+    Example:  privet update models november.parquet --dated 2026-11-01 --ledger ledger.db
     """
     from privet.central.updates.update import Update
     from privet.registry import load

@@ -1,0 +1,278 @@
+"""Draft or check the schema: what is public about a table before anyone looks at a row.
+
+Example:  privet schema init rows.csv --target class
+"""
+
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.files import check_output
+from privet.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privet.schema import Attribute, Label, Schema
+    from privet.schema.encoding import Encoder
+
+# More distinct texts than this look like names or free text; no domain of that kind is publicly known.
+MANY_VALUES = 1_000
+# Below it, a text column of a small table may have a new value in every row without being an identifier.
+FEW_VALUES = 20
+_ADVICE = (
+    "this draft was read from the rows, types and columns left out included: go through every entry, replace it with "
+    'what is publicly known, and delete its "inferred" mark (and "classes_inferred"); until then a model\'s guarantee '
+    "records a leak"
+)
+_CODES_ADVICE = (
+    "columns of numbers are drafted as continuous; where the numbers are codes (flags, postcodes), write "
+    '"categorical" with their categories, and take row numbers and identifiers out'
+)
+_ROWS_ADVICE = 'if the size of the table is public, add "rows": about how many; if not, a fit buys a noisy number'
+_SHOWN_CATEGORIES = 4
+_REMINDER = "what is said about the rows speaks to their owner; it is exact, and no part of a release"
+
+
+@dataclass(frozen=True)
+class _Draft:
+    schema: "Schema"
+    left_out: dict[str, str]
+
+
+def init(
+    rows: options.RowsFile,
+    schema_file: Annotated[Path, typer.Option("--output", "-o", help="The schema file.")] = Path("schema.json"),
+    target: Annotated[str, typer.Option("--target", help="The column that holds the label.")] = "class",
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Draft a schema from a table, for you to correct.
+
+    Numbers become bounds, text becomes categories: each marked "inferred" until you have gone through it.
+
+    Example:  privet schema init rows.csv --target class -o schema.json
+    """
+    check_output(schema_file, force=force, inputs=(rows,))
+    with output.working("reading the rows"):
+        draft = _draft(rows, target)
+    draft.schema.save(schema_file)
+    for name, why in draft.left_out.items():
+        output.say(f"column {name!r} is left out: {why}")
+    output.say(_ADVICE)
+    output.say(_CODES_ADVICE)
+    output.say(_ROWS_ADVICE)
+    if as_json:
+        output.print_json(_draft_summary(draft, schema_file))
+    else:
+        output.print_text(f"schema: {schema_file}")
+
+
+def _draft_summary(draft: _Draft, schema_file: Path) -> dict[str, Any]:
+    return {
+        "schema": str(schema_file),
+        "target": draft.schema.target,
+        "attributes": list(draft.schema.names),
+        "left_out": draft.left_out,
+        "notice": _ADVICE,
+    }
+
+
+def _draft(rows: Path, target: str) -> _Draft:
+    from privet.counting.files import file_columns, read_whole
+    from privet.schema import Schema, infer_schema
+
+    names = file_columns(rows)
+    if target not in names:
+        raise ParameterError(
+            f"{str(rows)!r} has no column {target!r}; pass the label's name with --target, and check that its first "
+            "line names the columns"
+        )
+    table = read_whole(rows)
+    reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(names) if name != target}
+    left_out = {name: why for name, why in reasons.items() if why is not None}
+    labels = _checked_labels(table, target)
+    drafted = infer_schema(table.drop_columns([target, *left_out]), labels, target=target)
+    rounded = [_rounded(attribute) for attribute in drafted.attributes]
+    return _Draft(Schema(rounded, classes=drafted.classes, target=target, classes_inferred=True), left_out)
+
+
+def _why_left_out(name: str, table: Any) -> str | None:
+    from privet.schema.encoding import arrow_kind
+    from privet.schema.infer import distinct_values
+
+    if not name:
+        return "it has no name (the index of a data frame?); name it if it matters"
+    column = _only(table, name)
+    kind = arrow_kind(column.type)
+    if kind == "nothing":
+        return "it is empty"
+    if kind not in {"text", "numbers", "true/false"}:
+        return "it holds neither text nor numbers (dates?); convert it"
+    if kind == "text" and len(distinct_values(column, name)) > min(MANY_VALUES, max(FEW_VALUES, len(column) // 2)):
+        return "it has very many different texts, like an identifier or free text; group them if it matters"
+    return None
+
+
+def _checked_labels(table: Any, target: str) -> Any:
+    from privet.schema.infer import distinct_values
+
+    labels = _only(table, target)
+    if len(distinct_values(labels, target)) > MANY_VALUES:
+        raise DataError(f"column {target!r} has too many different values for classes; choose another with --target")
+    return labels
+
+
+def _only(table: Any, name: str) -> Any:
+    from privet.schema.table import check_present
+
+    check_present(table.column_names, [name])
+    return table.column(name)
+
+
+def _rounded(attribute: "Attribute") -> "Attribute":
+    from privet.schema import Numeric
+
+    if not isinstance(attribute, Numeric):
+        return attribute
+    low, high = Decimal(repr(attribute.low)), Decimal(repr(attribute.high))
+    # Two significant digits of the range: the extremes themselves are somebody's values.
+    digit = (high - low).adjusted() - 1
+    return replace(
+        attribute,
+        low=float(low.scaleb(-digit).to_integral_value(ROUND_FLOOR).scaleb(digit)),
+        high=float(high.scaleb(-digit).to_integral_value(ROUND_CEILING).scaleb(digit)),
+    )
+
+
+@dataclass
+class _Findings:
+    """Which columns have values that a fit reads differently; yes or no, never how many."""
+
+    missing: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+    clipped: set[str] = field(default_factory=set)
+
+
+def check(
+    schema_file: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.", show_default=False)],
+    rows: Annotated[
+        Path | None, typer.Argument(metavar="[ROWS]", help="A table to check against it.", show_default=False)
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Check a schema, and whether a table fits it.
+
+    With a table, every batch is read and encoded as a fit would do it; nothing is trained.
+
+    Example:  privet schema check schema.json rows.csv
+    """
+    schema = options.load_schema(schema_file)
+    findings = None
+    if rows is not None:
+        with output.working("reading the rows"):
+            findings = _examine(rows, schema)
+    if as_json:
+        output.print_json(_check_summary(schema, findings))
+    else:
+        _print_schema(schema)
+        output.print_text(_verdict(schema))
+    if findings is not None:
+        _say_findings(schema, findings)
+
+
+def _examine(rows: Path, schema: "Schema") -> _Findings:
+    from privet.counting.files import read_batches
+    from privet.schema.encoding import Encoder
+
+    encoder, findings = Encoder(schema), _Findings()
+    for batch in read_batches(rows, schema, [*schema.names, schema.target]):
+        encoder.encode_labels(batch.column(schema.target))
+        _note(batch, encoder, findings)
+    return findings
+
+
+def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
+    from privet.schema import Numeric
+    from privet.schema.encoding import numbers_of
+
+    schema = encoder.schema
+    codes = encoder.encode(batch.select(list(schema.names)))
+    for j, attribute in enumerate(schema.attributes):
+        column = batch.column(attribute.name)
+        empty, unread = column.null_count > 0, codes[:, j] == attribute.missing_code
+        if isinstance(attribute, Numeric):
+            numbers = numbers_of(column, attribute.name)
+            clipped = ((numbers < attribute.low) | (numbers > attribute.high)).any()
+            findings.clipped |= {attribute.name} if clipped else set()
+            findings.missing |= {attribute.name} if unread.any() else set()
+        else:
+            findings.unknown |= {attribute.name} if unread.sum() > column.null_count else set()
+            findings.missing |= {attribute.name} if empty else set()
+
+
+def _say_findings(schema: "Schema", findings: _Findings) -> None:
+    kinds = {
+        "missing values, which get a code of their own": findings.missing,
+        "values that are not in their categories, which are read as missing": findings.unknown,
+        "values beyond their bounds, which are clipped": findings.clipped,
+    }
+    output.say("all columns of the schema are there and hold values of its types")
+    for what, names in kinds.items():
+        listed = ", ".join(repr(name) for name in schema.names if name in names)
+        output.say(f"columns with {what}: {listed or 'none'}")
+    output.say(_REMINDER)
+
+
+def _check_summary(schema: "Schema", findings: _Findings | None) -> dict[str, Any]:
+    data = {"schema": schema.to_json(), "inferred": list(schema.leaks), "verdict": _verdict(schema)}
+    if findings is None:
+        return data
+    columns = {kind: sorted(names) for kind, names in vars(findings).items()}
+    return {**data, "table": {"columns": columns, "notice": _REMINDER}}
+
+
+def _print_schema(schema: "Schema") -> None:
+    cells = [
+        (attribute.name, attribute.kind, _domain(attribute), "inferred" if attribute.inferred else "")
+        for attribute in schema.attributes
+    ]
+    classes = f"{len(schema.classes)} classes: {_few(schema.classes)}"
+    cells.append((schema.target, "label", classes, "inferred" if schema.classes_inferred else ""))
+    output.print_table(["column", "type", "domain", "mark"], cells)
+    output.print_text()
+    about = (
+        f"about {schema.rows:,}"
+        if schema.rows
+        else "not declared; a fit may spend a share of epsilon on a noisy number"
+    )
+    output.print_text(f"rows: {about}")
+
+
+def _domain(attribute: "Attribute") -> str:
+    from privet.schema import Numeric
+
+    if not isinstance(attribute, Numeric):
+        n = len(attribute.categories)
+        return f"{n} {'category' if n == 1 else 'categories'}: {_few(attribute.categories)}"
+    width = "equal cells" if attribute.uniform else "cells of its own edges"
+    return f"{attribute.low:,.12g} to {attribute.high:,.12g} in {attribute.n_values:,} {width}"
+
+
+def _few(labels: "Sequence[Label]") -> str:
+    shown = ", ".join(str(label) for label in labels[:_SHOWN_CATEGORIES])
+    return f"{shown}, ..." if len(labels) > _SHOWN_CATEGORIES else shown
+
+
+def _verdict(schema: "Schema") -> str:
+    if not schema.leaks:
+        return "The schema is in order, and nothing in it is marked as read from the rows."
+    return (
+        f"The schema is in order, but {len(schema.leaks)} of its entries are marked as read from the rows; "
+        "until they are replaced by what is publicly known and the marks deleted, a model's guarantee "
+        "records a leak."
+    )
