@@ -3,7 +3,7 @@
 Left, membership inference: whether somebody's row was among those fitted is guessed from how sure the model is of its
 label. A forest without privacy, whose trees have each seen every row, down to leaves of one, gives them away: of a
 member and another row the attacker picks the member nine times of ten (AUC 0.9). Of the recommended forest, which is
-right about 82 to 86 % of other rows where that one is about 89 %, he does no better than guess (0.5). The dashed line
+right about 80 to 86 % of other rows where that one is about 89 %, he does no better than guess (0.5). The dashed line
 is what its promise allows an attacker who knows more than this one. Right, a forest of one tree is fitted to a table
 with somebody's row and without it, a thousand times each: the bound that the answers show stays below the diagonal,
 and for a small epsilon a third below, since little takes many fits to show. The crosses are of a forest whose noise

@@ -1,7 +1,7 @@
 """A plan before, a ledger after.
 
 A plan reads no row and costs nothing: it says what a fit would spend on what, and what noise would do. A ledger
-is the file in which the owner of the rows keeps account. Each fit reserves its price there before it reads a row, and
+is the file in which the owner of the rows keeps account. Each fit reserves its epsilon there before it reads a row, and
 what exceeds the budget is refused.
 """
 
@@ -54,7 +54,7 @@ def draw_plan(ax, row, plan) -> None:
 
 
 def draw_fits(ax, ledger, people) -> None:
-    """Fit at each price that is asked, and draw what the ledger says after it."""
+    """Fit at each epsilon that is asked, and draw what the ledger says after it."""
     for number, epsilon in enumerate(ASKED, start=1):
         before = ledger.spent
         ax.bar(number, before, color="0.85")

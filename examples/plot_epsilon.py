@@ -1,6 +1,6 @@
 """Accuracy over epsilon.
 
-The same people, four methods, and prices from next to nothing to 2. Noise is drawn anew in every fit, so each point
+The same people, four methods, and epsilons from next to nothing to 2. Noise is drawn anew in every fit, so each point
 is a mean of several, and the band goes from the worst to the best. The dotted line is guessing, and the dashed one at
 the top the recommended forest without noise.
 """

@@ -1,8 +1,8 @@
 """A first forest, and whether its chances keep their word.
 
-The recommended forest needs a schema and a price, and nothing to tune. Who pays a loan back is a matter of chance
+The recommended forest needs a schema and an epsilon, and nothing to tune. Who pays a loan back is a matter of chance
 here, as it is in life. On people that the forest has not seen, the chances that it gives are compared with what came
-true: on the dashed line, of all who were given a chance of 70 %, 70 % did not pay. A low price costs accuracy, and
+true: on the dashed line, of all who were given a chance of 70 %, 70 % did not pay. A low epsilon costs accuracy, and
 not much of that word.
 """
 

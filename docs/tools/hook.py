@@ -12,14 +12,14 @@ from mkdocs.structure.pages import Page
 # A hook is loaded by its path, and the tools beside it by their names.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from docs.tools import api, argument_index, gallery, paper_index
+from docs.tools import api, argument_index, gallery
 from docs.tools.included import ROOT, Included, MissingPages, heading_of, included_pages
 from docs.tools.links import BrokenLink, Links
 
 # What `make docs` makes beforehand, with privet at hand.
 MADE = ROOT / "build" / "docs"
 # Places of the repository that a generated page stands for.
-_FOLDERS = {"examples": "gallery/index.md", "src/privet": "arguments/index.md", "papers": "papers/index.md"}
+_FOLDERS = {"examples": "gallery/index.md", "src/privet": "arguments/index.md", "papers": "papers.md"}
 
 
 class Site:
@@ -28,7 +28,7 @@ class Site:
     def __init__(self, files: Files) -> None:
         self.included = {page.page: page for page in included_pages()}
         self.generated = {
-            **argument_index.pages(), **paper_index.pages(), **gallery.pages(MADE), **api.pages(),
+            **argument_index.pages(), **gallery.pages(MADE), **api.pages(),
             "commands.md": (MADE / "commands.md").read_text(encoding="utf-8"),
         }  # fmt: skip
         own = {f"docs/{file.src_uri}": file.src_uri for file in files.documentation_pages()}

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "privet"
 BENCHMARKS = {
     "Utility": "benchmarks/utility/results/README.md",
+    "Advice": "benchmarks/advice/results/README.md",
     "Speed": "benchmarks/speed/results/README.md",
     "Load": "benchmarks/load/results/README.md",
     "What was tried": "benchmarks/forest_tuning.md",
@@ -64,6 +65,7 @@ class Included:
 
 SINGLE = (
     Included("CHANGELOG.md", "changelog.md", "Changelog"),
+    Included("CONTRIBUTING.md", "contributing.md", "Contributing"),
     Included("SECURITY.md", "security.md", "Security"),
 )
 
