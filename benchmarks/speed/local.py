@@ -17,7 +17,7 @@ from privet import Numeric, Schema
 from privet.datasets import agrawal
 from privet.local.channels.channel import Channel
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_law import Gaussian, NoiseLaw, Uniform
+from privet.local.channels.noise_distribution import Gaussian, NoiseDistribution, Uniform
 from privet.local.reconstruction.reconstruction_tree import ReconstructionTreeClassifier
 
 N_ROWS, PRIVACY = 100_000, 1.0
@@ -36,10 +36,10 @@ def numbers_only(schema: Schema) -> Schema:
     return schema.with_attributes(_WHOLE.get(a.name, a) for a in schema.attributes)
 
 
-def noisy_channel(schema: Schema, law: type[NoiseLaw], privacy: float) -> Channel:
+def noisy_channel(schema: Schema, noise: type[NoiseDistribution], privacy: float) -> Channel:
     """Return the channel that disturbs every attribute."""
     numbers = [a for a in schema.attributes if isinstance(a, Numeric)]
-    return Channel.of(schema, [AddedNoise(a, law.of_width(privacy * (a.high - a.low), 0.95)) for a in numbers])
+    return Channel.of(schema, [AddedNoise(a, noise.of_width(privacy * (a.high - a.low), 0.95)) for a in numbers])
 
 
 def answers(X: NDArray[np.float64], channel: Channel, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -54,12 +54,12 @@ def measure(options: harness.Options) -> list[harness.Bar]:
     for function in (2,) if options.quick else (1, 2, 5):
         data = agrawal(N_ROWS, function=function, balanced=True, random_state=7)
         X, schema = data.X.to_numpy(np.float64), numbers_only(data.schema)
-        for law in (Gaussian, Uniform):
-            channel = noisy_channel(schema, law, PRIVACY)
+        for noise in (Gaussian, Uniform):
+            channel = noisy_channel(schema, noise, PRIVACY)
             disturbed = answers(X, channel, np.random.default_rng(7))
             for strategy in _TARGETS:
                 model = ReconstructionTreeClassifier(channel=channel, strategy=strategy, random_state=7, n_jobs=1)
-                name = f"fit {N_ROWS:,} rows, function {function}, {law.name}, {strategy}, DecisionTree"
+                name = f"fit {N_ROWS:,} rows, function {function}, {noise.name}, {strategy}, DecisionTree"
                 bars.append(_against(name, model, disturbed, X.astype(np.float32), data.y, _TARGETS[strategy]))
     return bars
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from privet.errors import PrivetError
 from privet.local.channels.channel import Channel
-from privet.local.promise import LocalGuarantee
+from privet.local.guarantee import LocalGuarantee
 from privet.model_file import checksum
 from privet.privacy import events
 from privet.registry import LOCAL_METHODS, METHODS, PARTY_METHODS

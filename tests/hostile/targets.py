@@ -25,8 +25,8 @@ from privet import (
 from privet.counting.files import file_columns, read_batches, read_whole
 from privet.export import portable_document
 from privet.export.formats import javascript_source, python_source
+from privet.local.guarantee import LocalGuarantee
 from privet.local.measures.measures import measure
-from privet.local.promise import LocalGuarantee
 from privet.partitioned import (
     Party,
     PrivateKey,

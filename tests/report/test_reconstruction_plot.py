@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from privet.errors import DataError, ParameterError
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_law import Gaussian
+from privet.local.channels.noise_distribution import Gaussian
 from privet.local.channels.random_answer import RandomAnswer
 from privet.local.reconstruction.reconstruct import reconstruct
 from privet.report.plots.reconstruction_plot import plot_reconstruction

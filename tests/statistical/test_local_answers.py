@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from privet import Categorical, Numeric, Schema
 from privet.local import LaplaceNoise, RandomizedResponse, Secret, perturb
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_law import Laplace
+from privet.local.channels.noise_distribution import Laplace
 from privet.local.channels.random_answer import RandomAnswer
 
 NUMBER = Schema([Numeric("x", 0, 1)], classes=["no", "yes"])
@@ -34,16 +34,16 @@ class LessNoise(AddedNoise):
     """A planted fault: noise of 80 % of the scale for which the epsilon is stated."""
 
     @property
-    def lottery(self):
-        return AddedNoise(self.attribute, Laplace(0.8 * self.law.scale)).lottery
+    def distribution(self):
+        return AddedNoise(self.attribute, Laplace(0.8 * self.noise.scale)).distribution
 
 
 class KeepsMore(RandomAnswer):
     """A planted fault: the true answer is kept 5 % more often."""
 
     @property
-    def lottery(self):
-        return RandomAnswer(self.field, self.n_answers, self.keep * 1.05).lottery
+    def distribution(self):
+        return RandomAnswer(self.field, self.n_answers, self.keep * 1.05).distribution
 
 
 def words(runs):

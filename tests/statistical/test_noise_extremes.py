@@ -220,8 +220,8 @@ def test_randomized_response_of_one_field_stops_at_thirty():
 @pytest.mark.parametrize("epsilon", [0.0011, LARGE])
 def test_laplace_noise_on_a_number(p_value, epsilon, n):
     column = LaplaceNoise(Schema([Numeric("x", 0, 1)], classes=["no", "yes"]), epsilon=epsilon).channel.columns[0]
-    draws = column.lottery.draw(np.frombuffer(SystemNoise().words(2 * n).tobytes(), dtype=np.uint64))
-    reach = -column.lottery.first
+    draws = column.distribution.draw(np.frombuffer(SystemNoise().words(2 * n).tobytes(), dtype=np.uint64))
+    reach = -column.distribution.first
     assert_this_scale_and_no_other(
         lambda scale: p_value(draws, lambda x: folded(x, column.step / scale, reach), reach=reach), 1 / epsilon, n
     )

@@ -17,7 +17,7 @@ from privet.errors import DataError, ModelFileError, NoGuaranteeWarning, Paramet
 from privet.estimator import PrivateClassifier
 from privet.local.channels.answer_checks import doubts_about, refuse_impossible
 from privet.local.channels.channel import Channel
-from privet.local.promise import LocalGuarantee
+from privet.local.guarantee import LocalGuarantee
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.schema.persons import distinct_names

@@ -32,7 +32,7 @@ from privet.local.channels.answer_checks import (
     refuse_impossible,
 )
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_law import LAWS
+from privet.local.channels.noise_distribution import DISTRIBUTIONS
 
 N_ROWS = 3_000
 # Whole numbers lie on the grid of its noise, so that clear rows are not told by that.
@@ -214,16 +214,16 @@ def test_bounds_by_hand():
     assert _log_twins(4, 2, math.log(0.1)) == pytest.approx(math.log(0.03))
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("noise", DISTRIBUTIONS)
 @pytest.mark.parametrize("width", [1, 8, 512])
-def test_windows_have_the_chances_that_every_value_gives_them(law, width):
-    column = AddedNoise(Numeric("x", 0, 64), LAWS[law](20.0))
+def test_windows_have_the_chances_that_every_value_gives_them(noise, width):
+    column = AddedNoise(Numeric("x", 0, 64), DISTRIBUTIONS[noise](20.0))
     group, least, most = _windows(column, width)
-    weights = column.lottery.weights.astype(float) / 2.0**64
+    weights = column.distribution.weights.astype(float) / 2.0**64
     values = [0, 1, 700, 2_048, 4_000, column.n_steps]
     for value in values:
         places = np.clip(
-            value + column.lottery.first + np.arange(len(weights)), -column.reach, column.n_steps + column.reach
+            value + column.distribution.first + np.arange(len(weights)), -column.reach, column.n_steps + column.reach
         )
         chances = np.bincount(group[places + column.reach], weights, minlength=len(least))
         assert (least - 1e-12 <= chances).all()

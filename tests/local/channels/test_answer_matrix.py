@@ -7,18 +7,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from privet.errors import ParameterError
 from privet.local.channels.answer_matrix import SeenCells, noise_matrix, random_answer_matrix
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_law import Gaussian, Laplace, Uniform
+from privet.local.channels.noise_distribution import Gaussian, Laplace, Uniform
 from privet.local.channels.random_answer import RandomAnswer
 from privet.schema import Numeric
 
-LAWS = [Uniform(0.5), Gaussian(0.25), Laplace(0.2)]
+DISTRIBUTIONS = [Uniform(0.5), Gaussian(0.25), Laplace(0.2)]
 QUARTERS = Numeric("x", 0, 1, bins=4)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize("noise", DISTRIBUTIONS, ids=lambda noise: noise.name)
 @pytest.mark.parametrize("cells", [QUARTERS, Numeric("x", 0, 1, edges=[0.1, 0.15, 0.7])], ids=["equal", "unequal"])
-def test_a_value_of_every_cell_gives_some_answer(law, cells):
-    matrix = noise_matrix(AddedNoise(cells, law), cells)
+def test_a_value_of_every_cell_gives_some_answer(noise, cells):
+    matrix = noise_matrix(AddedNoise(cells, noise), cells)
     assert_allclose(matrix.chances.sum(axis=0), 1.0)
     assert matrix.chances.shape == (matrix.seen.n_cells, 4)
     assert_allclose(matrix.start.sum(), 1.0)
@@ -37,10 +37,10 @@ def test_midpoints_count_the_ends_of_uniform_noise_half():
     assert_allclose(matrix.chances[:, 0], [0.5, 1, 1, 1, 0.5, 0, 0, 0], atol=1e-12)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-def test_draws_are_as_likely_as_the_matrix_says(law):
+@pytest.mark.parametrize("noise", DISTRIBUTIONS, ids=lambda noise: noise.name)
+def test_draws_are_as_likely_as_the_matrix_says(noise):
     cells = Numeric("x", 10, 20, edges=[11, 14])
-    column = AddedNoise(cells, type(law)(10 * law.scale))
+    column = AddedNoise(cells, type(noise)(10 * noise.scale))
     matrix, rng, n = noise_matrix(column, cells), np.random.default_rng(3), 200_000
     x = rng.uniform(11, 14, n)
     seen = matrix.seen.of(column.answers(column.codes(x), rng.integers(0, 2**64, n, dtype=np.uint64)))

@@ -186,8 +186,8 @@ def test_fingerprints_depend_on_the_field_s_channel_and_domain_alone():
     assert alone.fingerprints == {"age": fingerprint}
     others = [
         UniformNoise(SCHEMA, privacy=0.51, columns=["age"]).channel,
-        GaussianNoise(SCHEMA, scale=alone.columns[0].law.scale, columns=["age"]).channel,
-        UniformNoise(with_age(Numeric("age", 16, 101)), scale=alone.columns[0].law.scale, columns=["age"]).channel,
+        GaussianNoise(SCHEMA, scale=alone.columns[0].noise.scale, columns=["age"]).channel,
+        UniformNoise(with_age(Numeric("age", 16, 101)), scale=alone.columns[0].noise.scale, columns=["age"]).channel,
     ]
     assert len({fingerprint, *(channel.fingerprints["age"] for channel in others)}) == 4
 

@@ -14,7 +14,7 @@ from privet.local import Channel, RandomizedResponse, RecordComplement, Secret, 
 from privet.local.channels.attribute_code import AttributeCode, fewest_bits, pair_from_the_first, pair_from_the_second
 from privet.local.channels.coding import Coding
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_law import Gaussian
+from privet.local.channels.noise_distribution import Gaussian
 from privet.schema.encoding import Encoder
 
 CLASSES = ["no", "yes"]

@@ -21,8 +21,8 @@ from privet.local.channels.columns import (
     column_from_json,
     labels_of,
 )
-from privet.local.channels.lottery import TICKETS
-from privet.local.channels.noise_law import LAWS, Gaussian, Laplace, Uniform
+from privet.local.channels.discrete_distribution import TOTAL_WEIGHT
+from privet.local.channels.noise_distribution import DISTRIBUTIONS, Gaussian, Laplace, Uniform
 
 AGE = Numeric("age", 20, 60)
 EDGED = Numeric("income", 0, 100, edges=[10, 40])
@@ -41,9 +41,9 @@ def log(ratio):
 
 def exact_matrix(column):
     """Return the weight of every answer (a row) for every value (a column): every ticket of every value is followed."""
-    lottery, reach = column.lottery, column.reach
-    weights = np.diff([0, *map(int, lottery.upto), TICKETS])
-    outcomes = lottery.first + np.arange(len(weights))
+    distribution, reach = column.distribution, column.reach
+    weights = np.diff([0, *map(int, distribution.upto), TOTAL_WEIGHT])
+    outcomes = distribution.first + np.arange(len(weights))
     matrix = np.zeros((column.n_steps + 2 * reach + 1, column.n_steps + 1), dtype=object)
     for code in range(column.n_steps + 1):
         places = np.clip(code + outcomes, -reach, column.n_steps + reach) + reach
@@ -68,7 +68,7 @@ def test_three_quarters_of_two_answers_give_ln_3():
 def test_a_true_answer_for_sure_has_no_epsilon():
     sure = RandomAnswer("owner", 2, 1.0)
     assert sure.local_epsilon == math.inf
-    assert sure.answers(np.array([0, 1]), words(0, TICKETS - 1)).tolist() == [0, 1]
+    assert sure.answers(np.array([0, 1]), words(0, TOTAL_WEIGHT - 1)).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("range_", "scale"), [(40, 40), (40, 4), (40, 400), (40, 39_000)])
@@ -93,7 +93,7 @@ def test_the_stated_epsilon_is_what_the_whole_matrix_shows_and_no_more(monkeypat
     column = AddedNoise(AGE, Laplace(40 * spread))
     matrix = exact_matrix(column)
     assert column.n_steps == 64
-    assert (matrix.sum(axis=0) == TICKETS).all()
+    assert (matrix.sum(axis=0) == TOTAL_WEIGHT).all()
     assert (matrix > 0).all()
     shown = log(largest_ratio(matrix))
     assert shown <= Decimal(column.local_epsilon) <= shown * (1 + Decimal("3e-12"))
@@ -109,11 +109,11 @@ def test_the_enumeration_would_see_noise_cut_off_at_its_reach(monkeypatch):
         largest_ratio(matrix)
 
 
-@pytest.mark.parametrize("law", [Uniform(11.0), Gaussian(9.0)], ids=lambda law: law.name)
-def test_the_matrix_of_the_other_laws_has_zeros_or_no_bound(monkeypatch, law):
+@pytest.mark.parametrize("noise", [Uniform(11.0), Gaussian(9.0)], ids=lambda noise: noise.name)
+def test_the_matrix_of_the_other_distributions_has_zeros_or_no_bound(monkeypatch, noise):
     monkeypatch.setattr(columns, "GRID", 64)
-    matrix = exact_matrix(AddedNoise(AGE, law))
-    assert (matrix.sum(axis=0) == TICKETS).all()
+    matrix = exact_matrix(AddedNoise(AGE, noise))
+    assert (matrix.sum(axis=0) == TOTAL_WEIGHT).all()
     assert (matrix == 0).any()
 
 
@@ -135,10 +135,10 @@ def test_a_chance_of_keeping_next_to_guessing_is_still_stated_rightly():
 
 def test_the_tickets_of_an_answer_add_up():
     for keep in (0.34, 0.5, 0.9, 1 - 2.0**-53):
-        weights = [int(weight) for weight in RandomAnswer("job", 3, keep).lottery.weights]
-        assert sum(weights) == TICKETS
+        weights = [int(weight) for weight in RandomAnswer("job", 3, keep).distribution.weights]
+        assert sum(weights) == TOTAL_WEIGHT
         assert weights[1] == weights[2]
-        assert weights[0] <= keep * TICKETS  # rounded towards less to be learnt
+        assert weights[0] <= keep * TOTAL_WEIGHT  # rounded towards less to be learnt
 
 
 # What people answer
@@ -153,7 +153,7 @@ def test_numbers_are_clipped_and_put_on_the_grid():
 
 def test_an_answer_is_the_value_plus_what_was_drawn():
     column = AddedNoise(Numeric("x", 0, 4096), Uniform(100))
-    middle, least, most = words(TICKETS // 2, 0, TICKETS - 1)
+    middle, least, most = words(TOTAL_WEIGHT // 2, 0, TOTAL_WEIGHT - 1)
     assert column.answers(np.array([7, 7, 7]), words(middle, least, most)).tolist() == [7.0, -93.0, 107.0]
     assert np.isnan(column.answers(np.array([-1]), words(middle))).all()
     assert column.bounds == (-100.0, 4196.0)
@@ -164,7 +164,7 @@ def test_answers_with_laplace_noise_end_at_public_borders_for_everybody():
     low, high = column.bounds
     assert (low, high) == (-12_000.0, 16_096.0)
     for code in (0, 4096):
-        assert column.answers(np.array([code, code]), words(0, TICKETS - 1)).tolist() == [low, high]
+        assert column.answers(np.array([code, code]), words(0, TOTAL_WEIGHT - 1)).tolist() == [low, high]
 
 
 def test_wide_noise_has_a_coarser_grid():
@@ -187,39 +187,42 @@ def test_ranges_at_the_ends_of_floating_point_are_refused(bounds):
         AddedNoise(attribute, Laplace((attribute.high - attribute.low) * 10))
 
 
-@pytest.mark.parametrize("law", [law(12.0) for law in LAWS.values()], ids=lambda law: law.name)
-def test_the_mass_of_cells_is_the_mean_over_the_value_s_cell(law):
-    column = AddedNoise(AGE, law)
+@pytest.mark.parametrize("noise", [noise(12.0) for noise in DISTRIBUTIONS.values()], ids=lambda noise: noise.name)
+def test_the_mass_of_cells_is_the_mean_over_the_value_s_cell(noise):
+    column = AddedNoise(AGE, noise)
     true_edges, seen_edges = np.array([20.0, 30.0, 35.0, 60.0]), np.array([-np.inf, 0.0, 28.0, 33.0, 70.0, np.inf])
     mass = column.mass(true_edges, seen_edges)
     assert mass.shape == (5, 3)
     assert_allclose(mass.sum(axis=0), 1.0)
     for i, (low, high) in enumerate(itertools.pairwise(true_edges)):
         values = low + (high - low) * (np.arange(20_000) + 0.5) / 20_000
-        below = law.cdf(np.clip(seen_edges, -1e9, 1e9)[:, None] - values).mean(axis=1)
+        below = noise.cdf(np.clip(seen_edges, -1e9, 1e9)[:, None] - values).mean(axis=1)
         assert_allclose(mass[:, i], np.diff(below), atol=1e-7)
 
 
 def test_the_grid_has_the_mass_of_its_law():
     column = AddedNoise(AGE, Gaussian(10.0))
-    lottery = column.lottery
-    places = 40 + (lottery.first + np.arange(len(lottery.weights))) * column.step
+    distribution = column.distribution
+    places = 40 + (distribution.first + np.arange(len(distribution.weights))) * column.step
     seen = np.array([0.0, 30.0, 40.0, 45.0, 80.0])
-    share = [float(lottery.weights[(places >= a) & (places < b)].sum()) / TICKETS for a, b in itertools.pairwise(seen)]
+    share = [
+        float(distribution.weights[(places >= a) & (places < b)].sum()) / TOTAL_WEIGHT
+        for a, b in itertools.pairwise(seen)
+    ]
     assert_allclose(share, column.mass(np.array([40.0, 40.0 + 1e-6]), seen)[:, 0], atol=1e-3)
 
 
 def test_random_answers_go_round_the_circle_of_all_answers():
     column = RandomAnswer("job", 3, 0.5)
-    codes, quarter = np.array([0, 1, 2]), TICKETS // 4
+    codes, quarter = np.array([0, 1, 2]), TOTAL_WEIGHT // 4
     assert column.answers(codes, words(0, 0, 0)).tolist() == [0, 1, 2]
-    assert column.answers(codes, words(*[TICKETS // 2 + 9] * 3)).tolist() == [1, 2, 0]
+    assert column.answers(codes, words(*[TOTAL_WEIGHT // 2 + 9] * 3)).tolist() == [1, 2, 0]
     assert column.answers(codes, words(*[3 * quarter + 9] * 3)).tolist() == [2, 0, 1]
     assert_allclose(column.matrix, [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
 
 
 def test_a_missing_value_stays_missing_unless_it_is_an_answer():
-    last = words(TICKETS - 1)
+    last = words(TOTAL_WEIGHT - 1)
     assert RandomAnswer("job", 3, 0.5).answers(np.array([3]), last).tolist() == [3]
     assert RandomAnswer("job", 4, 0.5, covers_missing=True).answers(np.array([3]), last).tolist() == [2]
 

@@ -13,12 +13,12 @@ import privet.local
 from privet import Categorical, Numeric, Schema
 from privet.local import Channel, LaplaceNoise, RandomizedResponse, perturb
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_law import LAWS
-from privet.local.promise import LocalGuarantee
+from privet.local.channels.noise_distribution import DISTRIBUTIONS
+from privet.local.guarantee import LocalGuarantee
 from tests.export.node import run_node
 from tests.local.people import SCHEMA, SECRET_KEY, channels, people, same_secret
 
-SCRIPT = Path(privet.local.__file__).with_name("respondent.js")
+SCRIPT = Path(privet.local.__file__).parent / "channels" / "respondent.js"
 CHANNELS = channels()
 TABLE = people(150)
 ASK = """
@@ -93,7 +93,10 @@ WORDS = Schema([WORD], classes=[5, 9])
 @pytest.fixture(scope="module")
 def heard(tmp_path_factory):
     """What as many people say who all have the same value."""
-    noise = {law: Channel.of(Schema([NUMBER], classes=[5, 9]), [AddedNoise(NUMBER, LAWS[law](0.5))]) for law in LAWS}
+    noise = {
+        kind: Channel.of(Schema([NUMBER], classes=[5, 9]), [AddedNoise(NUMBER, DISTRIBUTIONS[kind](0.5))])
+        for kind in DISTRIBUTIONS
+    }
     asked = {**noise, "random": RandomizedResponse(WORDS, keep=0.5).channel}
     return ask(ASK_MANY, tmp_path_factory.mktemp("many"), channels=asked)
 
@@ -105,17 +108,19 @@ def test_answers_follow_the_exact_matrix_and_no_other(heard):
     assert chisquare(seen, N_PEOPLE * wrong).pvalue < 1e-6
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_noise_follows_the_exact_lottery_and_no_other_scale(heard, law):
-    p_values = [p_value(np.array(heard[law]), AddedNoise(NUMBER, LAWS[law](scale))) for scale in (0.5, 0.42, 0.59)]
+@pytest.mark.parametrize("kind", DISTRIBUTIONS)
+def test_noise_follows_the_exact_distribution_and_no_other_scale(heard, kind):
+    p_values = [
+        p_value(np.array(heard[kind]), AddedNoise(NUMBER, DISTRIBUTIONS[kind](scale))) for scale in (0.5, 0.42, 0.59)
+    ]
     assert p_values[0] > 1e-6
     assert max(p_values[1:]) < 1e-6
 
 
 def p_value(answers, column):
-    """Return the p-value of the answers of people at 0.25 under the column's exact lottery, in some 20 bins."""
-    weights = column.lottery.weights.astype(float)
-    places = 0.25 + (column.lottery.first + np.arange(len(weights))) * column.step
+    """Return the p-value of the answers of people at 0.25 under the column's exact distribution, in some 20 bins."""
+    weights = column.distribution.weights.astype(float)
+    places = 0.25 + (column.distribution.first + np.arange(len(weights))) * column.step
     places = np.clip(places, *column.bounds)
     labels = np.minimum(np.cumsum(weights) / weights.sum() * 20, 19).astype(int)
     expected = np.bincount(labels, weights, minlength=20) / weights.sum() * len(answers)

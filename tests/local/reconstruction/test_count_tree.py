@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from privet.errors import ModelFileError, ParameterError
 from privet.local import Channel, RecordComplement
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_law import Uniform
+from privet.local.channels.noise_distribution import Uniform
 from privet.local.reconstruction.reconstruction_tree import ReconstructionTreeClassifier
 from privet.model_file import read_document, schema_from_json
 from privet.schema import Categorical, Numeric, Schema
@@ -120,7 +120,7 @@ def test_a_changed_file_is_refused(disturbed, path, value, sentence):
 
 
 def test_a_channel_that_no_such_tree_is_grown_through_is_refused(model):
-    from privet.local.promise import LocalGuarantee
+    from privet.local.guarantee import LocalGuarantee
 
     flipped = RecordComplement(SCHEMA, theta=0.8).channel
     document = changed(model.to_document(), ("guarantee",), LocalGuarantee(flipped).to_json())

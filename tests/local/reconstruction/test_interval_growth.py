@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.counting.rows import MemoryRows, exact_leaf_counts
-from privet.local.channels.interval_codes import HiddenColumn
+from privet.local.reconstruction.hidden_columns import HiddenColumn
 from privet.local.reconstruction.interval_growth import GrowthLimits, IntervalGrowth, children_counts
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree.forest import LEAF

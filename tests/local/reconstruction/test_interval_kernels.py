@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privet.local.reconstruction import interval_kernels, interval_reference
+from privet.local.reconstruction import interval_kernels
+from tests.local.reconstruction import interval_reference
 
 
 def both(name, *arguments):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.errors import DataError, ParameterError
 from privet.local.channels.columns import AddedNoise, Clear, IntervalMembership
-from privet.local.channels.noise_law import Gaussian, Laplace, Uniform
+from privet.local.channels.noise_distribution import Gaussian, Laplace, Uniform
 from privet.local.channels.random_answer import RandomAnswer
 from privet.local.reconstruction.reconstruct import intervals_for, reconstruct
 from privet.schema import Categorical, Numeric
@@ -35,11 +35,11 @@ def colours(channel, shares, n, seed=0):
 
 @pytest.mark.parametrize("mass", ["interval", "midpoint"])
 @pytest.mark.parametrize(
-    ("law", "most"), [(Gaussian(0.25), 0.5), (Uniform(0.5), 0.15), (Laplace(0.15), 0.6)], ids=lambda each: str(each)
+    ("noise", "most"), [(Gaussian(0.25), 0.5), (Uniform(0.5), 0.15), (Laplace(0.15), 0.6)], ids=lambda each: str(each)
 )
 @pytest.mark.parametrize("shape", ["plateau", "triangles"])
-def test_shapes_come_back(shape, law, most, mass):
-    column, x = AddedNoise(UNIT, law), drawn(shape, 100_000)
+def test_shapes_come_back(shape, noise, most, mass):
+    column, x = AddedNoise(UNIT, noise), drawn(shape, 100_000)
     made = reconstruct(answered(column, column.codes(x)), column, mass=mass)
     before = np.abs(made.observed - np.histogram(x, made.observed_edges)[0]).sum() / len(x)
     after = np.abs(made.expected_counts - np.histogram(x, made.edges)[0]).sum() / len(x)
@@ -136,17 +136,17 @@ def test_unequal_cells_come_back_too():
     assert_allclose(made.estimate, [0, 0.1, 0.9, 0], atol=0.05)
 
 
-@pytest.mark.parametrize("law", [Gaussian(0.25), Uniform(0.5), Laplace(0.2)], ids=lambda law: law.name)
-def test_answers_far_beyond_the_range_are_refused(law):
+@pytest.mark.parametrize("noise", [Gaussian(0.25), Uniform(0.5), Laplace(0.2)], ids=lambda noise: noise.name)
+def test_answers_far_beyond_the_range_are_refused(noise):
     for number in (-1e300, -50.0, -np.inf, np.inf):
         with pytest.raises(DataError, match="all or nearly all of the rows hold a number in 'x' that is"):
-            reconstruct(np.repeat(number, 1_000), AddedNoise(UNIT, law))
+            reconstruct(np.repeat(number, 1_000), AddedNoise(UNIT, noise))
 
 
-@pytest.mark.parametrize("law", [Gaussian(0.25), Uniform(0.5), Laplace(0.2)], ids=lambda law: law.name)
+@pytest.mark.parametrize("noise", [Gaussian(0.25), Uniform(0.5), Laplace(0.2)], ids=lambda noise: noise.name)
 @pytest.mark.parametrize("n", [1, 2, 9, 5_000])
-def test_equal_answers_few_or_many_make_a_distribution(law, n):
-    made = reconstruct(np.full(n, 0.5), AddedNoise(Numeric("x", 0, 1, bins=21), law))
+def test_equal_answers_few_or_many_make_a_distribution(noise, n):
+    made = reconstruct(np.full(n, 0.5), AddedNoise(Numeric("x", 0, 1, bins=21), noise))
     assert made.estimate.sum() == pytest.approx(1)
     assert (made.estimate >= 0).all()
     # They lie in the middle cell, and tell as much of one side as of the other.

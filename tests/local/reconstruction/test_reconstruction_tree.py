@@ -14,7 +14,7 @@ from privet.datasets import agrawal
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.local import Channel, RecordComplement
 from privet.local.channels.columns import AddedNoise, IntervalMembership
-from privet.local.channels.noise_law import Gaussian, Laplace, Uniform
+from privet.local.channels.noise_distribution import Gaussian, Laplace, Uniform
 from privet.local.channels.random_answer import RandomAnswer
 from privet.local.reconstruction.reconstruction_tree import ReconstructionTreeClassifier
 from privet.schema import Categorical, Numeric, Schema
@@ -41,9 +41,9 @@ def people(n=4_000, seed=0):
     return X, np.where(label, "yes", "no")
 
 
-def noisy(X, law=WIDE, seed=1):
+def noisy(X, noise=WIDE, seed=1):
     """Return the people with noise on their age, and the channel."""
-    column = AddedNoise(AGE, law)
+    column = AddedNoise(AGE, noise)
     disturbed = X.assign(age=column.answers(column.codes(X["age"].to_numpy()), words(len(X), seed)))
     return disturbed, Channel.of(SCHEMA, [column])
 
@@ -70,10 +70,10 @@ def test_clear_rows_give_the_tree_that_made_them():
     assert_array_equal(model.classes_, ["no", "yes"])
 
 
-@pytest.mark.parametrize("law", [Uniform(50.0), Gaussian(25.0), Laplace(40.0)], ids=lambda law: law.name)
-def test_reconstruction_finds_what_noise_has_hidden(law):
+@pytest.mark.parametrize("noise", [Uniform(50.0), Gaussian(25.0), Laplace(40.0)], ids=lambda noise: noise.name)
+def test_reconstruction_finds_what_noise_has_hidden(noise):
     X, y = people(20_000)
-    disturbed, channel = noisy(X, law)
+    disturbed, channel = noisy(X, noise)
     scores = {
         strategy: ReconstructionTreeClassifier(channel=channel, strategy=strategy, random_state=0)
         .fit(disturbed, y)
@@ -240,8 +240,8 @@ def nested(model, node=0):
 def test_the_tree_is_that_of_its_plain_twin(seed, strategy):
     rng = np.random.default_rng(seed)
     attributes = [Numeric("x", 0, 1, bins=6), Numeric("y", -5, 5, edges=[-2, 0, 3]), Numeric("z", 0, 1, bins=4)]
-    laws = Gaussian(0.15), Uniform(2.0), Laplace(0.2)
-    columns = [AddedNoise(a, law) for a, law in zip(attributes, laws, strict=True)]
+    distributions = Gaussian(0.15), Uniform(2.0), Laplace(0.2)
+    columns = [AddedNoise(a, noise) for a, noise in zip(attributes, distributions, strict=True)]
     truth = np.column_stack([rng.uniform(a.low, a.high, 160) for a in attributes])
     labels = np.where((truth[:, 0] > 0.5) != (truth[:, 1] > 0), 2, truth[:, 2] > 0.7).astype(int)
     answers = np.column_stack(

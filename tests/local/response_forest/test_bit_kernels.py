@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privet.local.reconstruction import inverse_kernels
-from privet.local.response_forest import bit_kernels, bit_reference
+from privet.local.response_forest import bit_kernels, inverse_kernels
 from privet.local.response_forest.mirror_counts import packed, weights_of
+from tests.local.response_forest import bit_reference
 
 
 def mirror_case(seed, *, n_rows=60, n_bits=7, n_classes=2, keep=0.85, flips_label=False):

@@ -10,13 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
+from papers.szucs2013.mirror_attack import recovered_share
 from privet import Categorical, Numeric, Schema
 from privet.datasets.uci import uci
 from privet.errors import DataError, ModelFileError, ParameterError, SchemaError
 from privet.local import Channel, GaussianNoise, RandomizedResponse, RecordComplement, Secret, perturb
 from privet.local.channels.coding import Coding
 from privet.local.channels.complement import Complement
-from privet.local.measures.mirror_attack import recovered_share
 from privet.local.response_forest.bit_paths import BitPaths
 from privet.local.response_forest.random_response_forest import RandomResponseForestClassifier, n_tried
 from privet.model_file import read_document

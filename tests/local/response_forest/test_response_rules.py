@@ -12,8 +12,8 @@ from privet.local import Channel
 from privet.local.channels.coding import Coding
 from privet.local.channels.complement import Complement
 from privet.local.channels.random_answer import RandomAnswer
-from privet.local.reconstruction.inverse_counts import GRID, AnsweredRows, Answers, InverseCounts, chances_of
 from privet.local.response_forest.bit_trees import Bag, Growth, joined
+from privet.local.response_forest.inverse_counts import GRID, AnsweredRows, Answers, InverseCounts, chances_of
 from privet.local.response_forest.mirror_counts import MirrorCounts, MirrorRows
 from privet.local.response_forest.random_response_forest import RandomResponseForestClassifier
 from privet.local.response_forest.response_forest_file import inverse_estimates, is_mirrored, mirror_estimates

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from privet.errors import ParameterError
 from privet.local import LaplaceNoise
-from privet.local.channels.lottery import TICKETS
+from privet.local.channels.discrete_distribution import TOTAL_WEIGHT
 from privet.local.channels.random_answer import LEAST_SHARE, MOST_SHARE, RandomAnswer
 from privet.privacy.mechanisms import discrete_gaussian, discrete_laplace, noise_shares, permute_and_flip
 from privet.privacy.mechanisms.linear_noise import normal_sigma_at_least, scales_at_least
@@ -184,8 +184,8 @@ def test_a_delta_is_never_understated_where_floats_can_tell(epsilon, mu):
 @example(1e-9, 2)
 def test_tickets_of_randomized_response_never_exceed_the_epsilon_asked_for(epsilon, n_answers):
     answer = RandomAnswer.of_epsilon("job", n_answers, epsilon)
-    kept, *others = answer.lottery.weights.tolist()
-    assert kept + sum(others) == TICKETS
+    kept, *others = answer.distribution.weights.tolist()
+    assert kept + sum(others) == TOTAL_WEIGHT
     ratio = Fraction(max(kept, *others), min(kept, *others))
     exact = PRECISE.log(PRECISE.mpf(ratio.numerator) / ratio.denominator)
     assert exact <= PRECISE.mpf(answer.local_epsilon) <= PRECISE.mpf(epsilon)
@@ -201,8 +201,8 @@ def test_an_epsilon_that_tickets_could_not_keep_is_refused():
 @given(awkward(0.0021, 900.0), next_to(st.sampled_from([-1e9, 0.0, 1e-30])), next_to(st.sampled_from([1.0, 3.7e9])))
 def test_tickets_of_laplace_noise_on_a_number_never_exceed_the_epsilon_asked_for(epsilon, low, high):
     column = LaplaceNoise(Schema([Numeric("x", low, high)], classes=["no", "yes"]), epsilon=epsilon).channel.columns[0]
-    weights, steps = column.lottery.weights.astype(object), column.n_steps
-    assert weights.sum() == TICKETS
+    weights, steps = column.distribution.weights.astype(object), column.n_steps
+    assert weights.sum() == TOTAL_WEIGHT
     middle, reach = len(weights) // 2, column.reach
     ratios = []
     for answer in (0, 1, steps // 2, steps, steps + reach - 1, 1 - reach):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from privet.cli.support import output
 
 if TYPE_CHECKING:
-    from privet.local.promise import LocalGuarantee
+    from privet.local.guarantee import LocalGuarantee
 
 _FIRST_NUMBER = 3
 

@@ -23,8 +23,8 @@ _TITLES = {
 
 def print_measures(channel: "Channel", rows: Path | None, person: str | None, *, as_json: bool) -> None:
     """Print every measure of a channel; ``rows`` are clear ones, on which attacks are tried."""
+    from privet.local.guarantee import LocalGuarantee
     from privet.local.measures.measures import EVENLY, OWNERS_ONLY, measure
-    from privet.local.promise import LocalGuarantee
 
     guarantee = LocalGuarantee(channel)
     with output.working("measuring"):

@@ -246,7 +246,7 @@ def _say_what_is_missing(table: "DisturbedRows") -> None:
 
 def _say_what_was_done(channel: "Channel", files: DisturbedFiles, *, as_json: bool) -> None:
     from privet.cli.support.channel_table import print_channel
-    from privet.local.promise import LocalGuarantee
+    from privet.local.guarantee import LocalGuarantee
 
     guarantee = LocalGuarantee(channel)
     described = None if files.channel is None else str(files.channel)

@@ -70,7 +70,7 @@ def noise_matrix(column: AddedNoise, cells: Numeric, mass: Mass = "interval") ->
     edges = edges_of(cells)
     if mass == "midpoint":
         middle = seen.edges[:-1] + seen.width / 2
-        chances = column.law.density(middle[:, None] - midpoints_of(cells)[None, :])
+        chances = column.noise.density(middle[:, None] - midpoints_of(cells)[None, :])
     else:
         # Whatever lies beyond is counted in the outermost cells.
         chances = column.mass(edges, np.concatenate([[-np.inf], seen.edges[1:-1], [np.inf]]))

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ChannelError, ParameterError, PrivetError
-from privet.local.channels.lottery import TICKETS, Lottery, log_ratio
-from privet.local.channels.noise_law import LAWS, Laplace, NoiseLaw
+from privet.local.channels.discrete_distribution import TOTAL_WEIGHT, DiscreteDistribution, log_ratio
+from privet.local.channels.noise_distribution import DISTRIBUTIONS, Laplace, NoiseDistribution
 from privet.local.channels.random_answer import RandomAnswer, answer_from_json
 from privet.schema import Attribute, Categorical, Numeric
 from privet.schema.attribute import Label
@@ -41,28 +41,28 @@ class Clear:
 
 @dataclass(frozen=True)
 class AddedNoise:
-    """A number plus noise of a public law."""
+    """A number plus noise of a public distribution."""
 
     attribute: Numeric
-    law: NoiseLaw
+    noise: NoiseDistribution
 
     def __post_init__(self) -> None:
-        spread = self.law.scale / self._range
-        if not 4 / GRID <= spread <= _MOST_RANGES or not 0 < self.step < 20 * self.law.scale < math.inf:
+        spread = self.noise.scale / self._range
+        if not 4 / GRID <= spread <= _MOST_RANGES or not 0 < self.step < 20 * self.noise.scale < math.inf:
             raise ParameterError(
-                f"noise of scale {self.law.scale:g} on {self.attribute.name!r} is out of proportion to its range; "
+                f"noise of scale {self.noise.scale:g} on {self.attribute.name!r} is out of proportion to its range; "
                 f"choose between a thousandth of the range and {_MOST_RANGES:,} times it"
             )
 
     @property
     def kind(self) -> str:
-        """The name of the law."""
-        return self.law.name
+        """The name of the distribution."""
+        return self.noise.name
 
     @property
     def n_steps(self) -> int:
         """How many steps of the grid the range has."""
-        halvings = math.frexp(max(1.0, self.law.scale / self._range))[1] - 1  # a logarithm, and never rounded
+        halvings = math.frexp(max(1.0, self.noise.scale / self._range))[1] - 1  # a logarithm, and never rounded
         return max(LEAST_GRID, GRID >> halvings)
 
     @property
@@ -73,7 +73,7 @@ class AddedNoise:
     @cached_property
     def reach(self) -> int:
         """How many steps beyond the range the answers go."""
-        return math.ceil(self.law.reach / self.step)
+        return math.ceil(self.noise.reach / self.step)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -82,20 +82,20 @@ class AddedNoise:
         return self.attribute.low - widened, self.attribute.high + widened
 
     @cached_property
-    def lottery(self) -> Lottery:
+    def distribution(self) -> DiscreteDistribution:
         """The noise, in steps of the grid."""
-        clamped = self.n_steps if isinstance(self.law, Laplace) else 0
-        return Lottery.of_noise(self.law, self.step, self.reach + clamped)
+        clamped = self.n_steps if isinstance(self.noise, Laplace) else 0
+        return DiscreteDistribution.of_noise(self.noise, self.step, self.reach + clamped)
 
     @cached_property
     def local_epsilon(self) -> float:
-        """The logarithm of how much likelier an answer can be for one value than for another; infinite for most laws.
+        """The logarithm of how much likelier an answer can be for one value than for another; often infinite.
 
-        Only Laplace's law bounds it; see columns.md.
+        Only Laplace's distribution bounds it; see columns.md.
         """
-        if not isinstance(self.law, Laplace):
+        if not isinstance(self.noise, Laplace):
             return math.inf
-        weights, steps = self.lottery.weights, self.n_steps
+        weights, steps = self.distribution.weights, self.n_steps
         middle = len(weights) // 2
         # An answer j steps from the low end takes noise of j - steps ... j, by the value it came from.
         answers = np.arange(1 - self.reach, steps + self.reach)
@@ -103,12 +103,12 @@ class AddedNoise:
         has_middle = (answers >= 0) & (answers <= steps)
         least, likeliest = ends.min(axis=0), np.where(has_middle, weights[middle], ends.max(axis=0))
         # What is put on the border, from the value next to it and from the one furthest away.
-        nearest, furthest = int(self.lottery.upto[steps]), int(self.lottery.upto[0])
+        nearest, furthest = int(self.distribution.upto[steps]), int(self.distribution.upto[0])
         return log_ratio(max(float(((likeliest - least) / least).max()), (nearest - furthest) / furthest))
 
     def width(self, confidence: float) -> float:
         """Return the width of the interval about an answer that holds the value with this confidence."""
-        return self.law.width(confidence)
+        return self.noise.width(confidence)
 
     def codes(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return where on the grid numbers lie, -1 for NaN."""
@@ -119,13 +119,13 @@ class AddedNoise:
 
     def answers(self, codes: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the answers of people with values at ``codes``, each with 64 random bits; NaN for none."""
-        places = np.clip(codes + self.lottery.draw(words), -self.reach, self.n_steps + self.reach)
+        places = np.clip(codes + self.distribution.draw(words), -self.reach, self.n_steps + self.reach)
         return np.where(codes < 0, np.nan, self.attribute.low + places * self.step)
 
     def chance_below(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the chance that the noise is fewer than so many steps of the grid."""
-        upto = np.concatenate([[0.0], self.lottery.upto.astype(np.float64) / TICKETS, [1.0]])
-        chances: NDArray[np.float64] = upto[np.clip(steps - self.lottery.first, 0, len(upto) - 1)]
+        upto = np.concatenate([[0.0], self.distribution.upto.astype(np.float64) / TOTAL_WEIGHT, [1.0]])
+        chances: NDArray[np.float64] = upto[np.clip(steps - self.distribution.first, 0, len(upto) - 1)]
         return chances
 
     def mass(self, true_edges: NDArray[np.float64], seen_edges: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -136,13 +136,13 @@ class AddedNoise:
         low, high = true_edges[:-1], true_edges[1:]
         finite = np.isfinite(seen_edges)
         distance = np.where(finite, seen_edges, 0.0)[:, None]
-        mean_cdf = (self.law.cdf_integral(distance - low) - self.law.cdf_integral(distance - high)) / (high - low)
+        mean_cdf = (self.noise.cdf_integral(distance - low) - self.noise.cdf_integral(distance - high)) / (high - low)
         mean_cdf = np.where(finite[:, None], mean_cdf, np.heaviside(seen_edges, 0.0)[:, None])
         return np.maximum(np.diff(mean_cdf, axis=0), 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return the channel as plain JSON values."""
-        return {"field": self.attribute.name, "channel": self.kind, "scale": self.law.scale}
+        return {"field": self.attribute.name, "channel": self.kind, "scale": self.noise.scale}
 
     @property
     def _range(self) -> float:
@@ -217,4 +217,4 @@ def _read(data: dict[str, Any], attribute: Attribute) -> ColumnChannel:
         raise ChannelError(f"{attribute.name!r} has categories, to which no number can be added")
     if kind == IntervalMembership.kind:
         return IntervalMembership(attribute)
-    return AddedNoise(attribute, LAWS[kind](data["scale"]))
+    return AddedNoise(attribute, DISTRIBUTIONS[kind](data["scale"]))

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from privet.errors import ChannelError, ParameterError, PrivetError
-from privet.local.channels.lottery import TICKETS, Lottery
+from privet.local.channels.discrete_distribution import TOTAL_WEIGHT, DiscreteDistribution
 from privet.local.channels.number_checks import is_number
 from privet.schema import Schema
 
@@ -33,10 +33,10 @@ class Complement:
         object.__setattr__(self, "keep", float(self.keep))
 
     @cached_property
-    def lottery(self) -> Lottery:
+    def distribution(self) -> DiscreteDistribution:
         """Whether the bits are flipped: 0 or 1."""
-        kept = int(Fraction(self.keep) * TICKETS)
-        return Lottery.of_weights(0, [kept, TICKETS - kept])
+        kept = int(Fraction(self.keep) * TOTAL_WEIGHT)
+        return DiscreteDistribution.of_weights(0, [kept, TOTAL_WEIGHT - kept])
 
     def to_json(self) -> dict[str, Any]:
         """Return the channel as plain JSON values."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from privet.errors import ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.columns import IntervalMembership
-from privet.local.channels.disturbance import Disturbance
 from privet.local.channels.number_checks import check_share
 from privet.local.channels.secret import Secret
+from privet.local.channels.transformer import Disturbance
 from privet.schema import Numeric, Schema
 
 

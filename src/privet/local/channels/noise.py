@@ -7,17 +7,17 @@ from typing import ClassVar
 from privet.errors import ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.disturbance import Disturbance, check_one_of
-from privet.local.channels.noise_law import Gaussian, Laplace, NoiseLaw, Uniform
+from privet.local.channels.noise_distribution import Gaussian, Laplace, NoiseDistribution, Uniform
 from privet.local.channels.number_checks import check_epsilon, check_share, is_number
 from privet.local.channels.secret import Secret
+from privet.local.channels.transformer import Disturbance, check_one_of
 from privet.schema import Numeric, Schema
 
 
 class _AddedNoise(Disturbance):
-    """Noise of one law, on numbers; by its scale, or by the privacy that agrawal2000 measures."""
+    """Noise of one distribution, on numbers; by its scale, or by the privacy that agrawal2000 measures."""
 
-    law: ClassVar[type[NoiseLaw]]
+    distribution: ClassVar[type[NoiseDistribution]]
     scale: float | None
     privacy: float | None
     confidence: float
@@ -26,16 +26,16 @@ class _AddedNoise(Disturbance):
     def channel(self) -> Channel:
         """The channel that the parameters describe."""
         numbers = [a for a in self._chosen(Numeric) if isinstance(a, Numeric)]
-        return Channel.of(self.schema, [AddedNoise(a, self._law_for(a, len(numbers))) for a in numbers])
+        return Channel.of(self.schema, [AddedNoise(a, self._noise_for(a, len(numbers))) for a in numbers])
 
-    def _law_for(self, attribute: Numeric, n_columns: int) -> NoiseLaw:  # noqa: ARG002 - epsilon is shared out
+    def _noise_for(self, attribute: Numeric, n_columns: int) -> NoiseDistribution:  # noqa: ARG002 - epsilon is shared out
         check_one_of(scale=self.scale, privacy=self.privacy)
         if self.privacy is None:
-            return self.law(self.scale)  # type: ignore[arg-type]
+            return self.distribution(self.scale)  # type: ignore[arg-type]
         check_share("confidence", self.confidence)
         if not (is_number(self.privacy) and 0 < self.privacy < math.inf):
             raise ParameterError(f"privacy={self.privacy!r} must be above 0: 1.0 hides a value in its whole range")
-        return self.law.of_width(self.privacy * (attribute.high - attribute.low), self.confidence)
+        return self.distribution.of_width(self.privacy * (attribute.high - attribute.low), self.confidence)
 
 
 class UniformNoise(_AddedNoise):
@@ -60,7 +60,7 @@ class UniformNoise(_AddedNoise):
         Fixes every answer; by default a new one at each fit.
     """
 
-    law: ClassVar[type[NoiseLaw]] = Uniform
+    distribution: ClassVar[type[NoiseDistribution]] = Uniform
 
     def __init__(
         self, schema: Schema, *, scale: float | None = None, privacy: float | None = None, confidence: float = 0.95,
@@ -78,7 +78,7 @@ class UniformNoise(_AddedNoise):
 class GaussianNoise(UniformNoise):
     """Add normal noise with standard deviation ``scale``; the other parameters are those of `UniformNoise`."""
 
-    law = Gaussian
+    distribution = Gaussian
 
 
 class LaplaceNoise(_AddedNoise):
@@ -91,7 +91,7 @@ class LaplaceNoise(_AddedNoise):
         shares.
     """
 
-    law = Laplace
+    distribution = Laplace
 
     def __init__(
         self, schema: Schema, *, epsilon: float | None = None, scale: float | None = None,
@@ -107,10 +107,10 @@ class LaplaceNoise(_AddedNoise):
         self.person = person
         self.secret = secret
 
-    def _law_for(self, attribute: Numeric, n_columns: int) -> NoiseLaw:
+    def _noise_for(self, attribute: Numeric, n_columns: int) -> NoiseDistribution:
         check_one_of(scale=self.scale, privacy=self.privacy, epsilon=self.epsilon)
         if self.epsilon is None:
-            return super()._law_for(attribute, n_columns)
+            return super()._noise_for(attribute, n_columns)
         check_epsilon(self.epsilon)
         # A little more noise than the formula, so that rounding never exceeds what was asked for.
         share = self.epsilon / n_columns * (1 - 2e-6)

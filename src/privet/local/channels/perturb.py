@@ -226,7 +226,7 @@ class Respondents:
         """Return the bits' columns, and whose bits were flipped."""
         records = [f"{person},{_digits(row)}" for person, row in zip(persons, told, strict=True)]
         words = self._words(RECORD, records, np.zeros(len(records), dtype=np.int64))
-        flipped = record.lottery.draw(words).astype(bool)
+        flipped = record.distribution.draw(words).astype(bool)
         return dict(zip(record.coding.bit_names, (bits ^ flipped[:, None]).T, strict=True)), flipped
 
     def _words(self, field: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:

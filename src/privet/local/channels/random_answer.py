@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from privet.checks import is_whole
 from privet.errors import ChannelError, ParameterError, PrivetError
-from privet.local.channels.lottery import TICKETS, Lottery, log_ratio
+from privet.local.channels.discrete_distribution import TOTAL_WEIGHT, DiscreteDistribution, log_ratio
 from privet.local.channels.number_checks import is_number
 
-# Of 65,535 answers one may be 65,534 tickets of 2^48 short of the others by rounding: smaller shares would be exceeded.
+# Of 65,535 answers one may be 65,534 of 2^48 short of the others by rounding: smaller shares would be exceeded.
 LEAST_SHARE, MOST_SHARE = 1e-9, 30.0
 
 
@@ -58,21 +58,21 @@ class RandomAnswer:
         return cls(field, n_answers, 1 / (1 + (n_answers - 1) * math.exp(-less)), covers_missing)
 
     @cached_property
-    def lottery(self) -> Lottery:
+    def distribution(self) -> DiscreteDistribution:
         """How far the answer is from the true value, in the circle of all answers."""
-        return Lottery.of_weights(0, [self._kept, *([self._other] * (self.n_answers - 1))])
+        return DiscreteDistribution.of_weights(0, [self._kept, *([self._other] * (self.n_answers - 1))])
 
     @property
     def local_epsilon(self) -> float:
         """The logarithm of how much likelier an answer can be for one value than for another."""
-        # Next to 1/n_answers rounding may leave the true answer a few tickets short of the others.
+        # Next to 1/n_answers rounding may leave the true answer's weight a little below the others.
         least = min(self._kept, self._other)
         return math.inf if least == 0 else log_ratio(abs(self._kept - self._other) / least)
 
     @property
     def chances(self) -> tuple[float, float]:
         """The chance of the true answer, and of each other one."""
-        return self._kept / TICKETS, self._other / TICKETS
+        return self._kept / TOTAL_WEIGHT, self._other / TOTAL_WEIGHT
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
@@ -83,7 +83,7 @@ class RandomAnswer:
 
     def answers(self, codes: NDArray[np.int64], words: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the answers' codes for people with values at ``codes``; what is not among the answers stays."""
-        answers = (codes + self.lottery.draw(words)) % self.n_answers
+        answers = (codes + self.distribution.draw(words)) % self.n_answers
         return np.where((codes >= 0) & (codes < self.n_answers), answers, codes)
 
     def to_json(self) -> dict[str, Any]:
@@ -98,12 +98,12 @@ class RandomAnswer:
 
     @cached_property
     def _other(self) -> int:
-        """How many of all tickets each answer has that is not the true one."""
-        return math.ceil((1 - Fraction(self.keep)) * TICKETS / (self.n_answers - 1))
+        """The weight of each answer that is not the true one."""
+        return math.ceil((1 - Fraction(self.keep)) * TOTAL_WEIGHT / (self.n_answers - 1))
 
     @property
     def _kept(self) -> int:
-        return TICKETS - (self.n_answers - 1) * self._other
+        return TOTAL_WEIGHT - (self.n_answers - 1) * self._other
 
 
 def answer_from_json(data: object, field: str, n_values: int) -> RandomAnswer:

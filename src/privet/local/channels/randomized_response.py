@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from privet.local.channels.channel import Channel
-from privet.local.channels.disturbance import Disturbance, check_one_of
 from privet.local.channels.number_checks import check_epsilon
 from privet.local.channels.random_answer import RandomAnswer
 from privet.local.channels.secret import Secret
+from privet.local.channels.transformer import Disturbance, check_one_of
 from privet.schema import Attribute, Numeric, Schema
 
 DEFAULT_CELLS = 4

@@ -7,8 +7,8 @@ from privet.errors import ParameterError, SchemaError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding, Frequencies
 from privet.local.channels.complement import Complement
-from privet.local.channels.disturbance import Disturbance
 from privet.local.channels.secret import Secret
+from privet.local.channels.transformer import Disturbance
 from privet.schema import Schema
 
 

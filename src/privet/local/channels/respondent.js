@@ -20,7 +20,7 @@
 
 const FORMAT = "privet-channel";
 const VERSION = 1;
-const TICKETS = 2n ** 64n;
+const TOTAL_WEIGHT = 2n ** 64n;
 const KEY_BYTES = 32;
 const GRID = 4096;
 const LEAST_GRID = 64;
@@ -113,7 +113,7 @@ function pin(pins, pinned) {
   for (const [field, mark] of pinned) if (mark !== CLEAR) pins.set(field, mark);
 }
 
-// The last channel, made ready: lotteries can have a million outcomes.
+// The last channel, made ready: distributions can have a million outcomes.
 let last = { text: null, promise: null };
 
 function ready(channel) {
@@ -177,24 +177,24 @@ function intervalOf(attribute) {
 
 function gridOf({ channel, scale }, [low, high]) {
   const spread = scale / (high - low);
-  check(Object.hasOwn(LAWS, channel), UNKNOWN);
+  check(Object.hasOwn(NOISES, channel), UNKNOWN);
   check(spread >= 4 / GRID && spread <= MOST_RANGES, "the noise is out of proportion to its range; fetch it again");
   const steps = stepsOf(spread);
   const step = (high - low) / steps;
-  const reach = Math.ceil((LAWS[channel].reach * scale) / step);
+  const reach = Math.ceil((NOISES[channel].reach * scale) / step);
   return { steps, step, reach, farthest: reach + (channel === "laplace" ? steps : 0) };
 }
 
 function addedNoise(field, { name, bounds }, mark) {
   const [low, high] = bounds;
   const { steps, step, reach, farthest } = gridOf(field, bounds);
-  const lottery = ofNoise(LAWS[field.channel].lowerHalf, field.scale, step, farthest);
+  const outcome = ofNoise(NOISES[field.channel].lowerHalf, field.scale, step, farthest);
   return (value) => {
     const x = numberIn(value, name);
     if (x === null) return () => null;
     const code = Math.min(nearestWhole((Math.min(Math.max(x, low), high) - low) / step), steps);
     return async (draw) => {
-      const place = code + lottery(await draw(mark, code));
+      const place = code + outcome(await draw(mark, code));
       return low + Math.min(Math.max(place, -reach), steps + reach) * step;
     };
   };
@@ -211,24 +211,24 @@ function randomAnswer(field, attribute, mark) {
   const toSay = [...values, null];
   const { answers, keep } = field;
   check(answers === values.length + Number(field.covers_missing), `the channel's answers ${UNFIT}`);
-  const lottery = keepOr(keep, answers);
+  const outcome = keepOr(keep, answers);
   const codeOf = coderOf(attribute);
   return (value) => {
     const code = codeOf(value);
     const known = code < answers || isMissing(value) || attribute.type === "continuous";
     check(known, `${JSON.stringify(attribute.name)} must be one of the channel's categories; correct it, or leave it out`);
     if (code >= answers) return () => null; // missing, and for all to see
-    return async (draw) => toSay[(code + lottery(await draw(mark, code))) % answers];
+    return async (draw) => toSay[(code + outcome(await draw(mark, code))) % answers];
   };
 }
 
 function labelQuestion({ classes, target }, label, mark) {
   check(label === null || label.answers === classes.length, `the channel's classes ${UNFIT}`);
-  const lottery = label === null ? null : keepOr(label.keep, classes.length);
+  const outcome = label === null ? null : keepOr(label.keep, classes.length);
   return (value) => {
-    if (lottery === null) return () => (isMissing(value) ? null : value);
+    if (outcome === null) return () => (isMissing(value) ? null : value);
     const code = classCode(classes, target, value);
-    return async (draw) => classes[(code + lottery(await draw(mark, code))) % classes.length];
+    return async (draw) => classes[(code + outcome(await draw(mark, code))) % classes.length];
   };
 }
 
@@ -244,25 +244,25 @@ async function wholeRecord({ schema, record: field }) {
   check(field.channel === "record_complement", UNKNOWN);
   check(field.keep > 0.5 && field.keep <= 1, "a record must be kept with a chance above 1/2; fetch the channel again");
   const mark = await fingerprint([field, schema]);
-  const lottery = ofWeights([kept(field.keep), TICKETS - kept(field.keep)]);
+  const outcome = ofWeights([kept(field.keep), TOTAL_WEIGHT - kept(field.keep)]);
   const coders = schema.attributes.map((attribute, j) => bitsOf(attribute, field.coding.fields[j]));
   const told = [RECORD, ...schema.attributes.map(({ name }) => name), ...(field.flips_label ? [schema.target] : [])];
   const pinned = new Map([[schema.target, CLEAR], ...told.map((name) => [name, mark])]);
-  return { pinned, answers: (record) => flipped(record, schema, coders, field.flips_label, lottery, mark) };
+  return { pinned, answers: (record) => flipped(record, schema, coders, field.flips_label, outcome, mark) };
 }
 
 function kept(keep) {
   return BigInt(keep * 2 ** 64); // whole, since a double above 1/2 has no bit below 2^-53
 }
 
-function flipped(record, { classes, target }, coders, flipsLabel, lottery, mark) {
+function flipped(record, { classes, target }, coders, flipsLabel, outcome, mark) {
   const named = coders.flatMap((coder) => coder(record));
   const hasLabel = has(record, target);
   check(hasLabel || !flipsLabel, "the channel flips the label too; add it to the record");
   const label = hasLabel ? classCode(classes, target, record[target]) : null;
   const digits = named.map(([, bit]) => bit).join("") + (flipsLabel ? label : "");
   return async (draw) => {
-    const flip = lottery(await draw(mark, 0, JSON.stringify(digits)));
+    const flip = outcome(await draw(mark, 0, JSON.stringify(digits)));
     const given = named.map(([name, bit]) => [name, bit ^ flip]);
     if (hasLabel) given.push([target, classes[flipsLabel ? label ^ flip : label]]);
     return Object.fromEntries(given);
@@ -374,16 +374,16 @@ function nearestWhole(x) {
   return below % 2 === 0 ? below : below + 1;
 }
 
-// Public lotteries: whole-number weights that add up to 2^64. A lottery turns 64 bits into a whole number.
+// Public distributions: whole-number weights that add up to 2^64. A function for one turns 64 bits into an outcome.
 
-// How many tickets the true answer has, and each other one.
+// The weight of the true answer, and of each other one.
 function shares(keep, answers) {
   check(keep > 1 / answers && keep <= 1, "the true answer must be likelier than any other; fetch the channel again");
   const [top, bottom] = asFraction(keep);
-  const shared = (bottom - top) * TICKETS;
+  const shared = (bottom - top) * TOTAL_WEIGHT;
   const parts = bottom * BigInt(answers - 1);
   const other = (shared + parts - 1n) / parts; // rounded up
-  return [TICKETS - other * BigInt(answers - 1), other];
+  return [TOTAL_WEIGHT - other * BigInt(answers - 1), other];
 }
 
 function keepOr(keep, answers) {
@@ -399,23 +399,23 @@ function asFraction(x) {
 
 function ofWeights(weights) {
   let held = 0n;
-  const sums = weights.map((weight) => (held += weight)).filter((sum) => sum < TICKETS);
+  const sums = weights.map((weight) => (held += weight)).filter((sum) => sum < TOTAL_WEIGHT);
   const upTo = BigUint64Array.from(sums);
   return (word) => countUpTo(upTo, word);
 }
 
-function lowerTickets(lowerHalf, scale, step, farthest) {
-  const tickets = Array.from(lowerHalf(scale, step, farthest), (chance) => BigInt(Math.ceil(chance * 2 ** 64)));
-  return tickets.filter((weight) => weight > 0n); // what cannot happen is left out
+function lowerWeights(lowerHalf, scale, step, farthest) {
+  const weights = Array.from(lowerHalf(scale, step, farthest), (chance) => BigInt(Math.ceil(chance * 2 ** 64)));
+  return weights.filter((weight) => weight > 0n); // what cannot happen is left out
 }
 
-function ofNoise(...law) {
-  const lower = lowerTickets(...law);
+function ofNoise(...noise) {
+  const lower = lowerWeights(...noise);
   const reach = lower.length;
   const upTo = new BigUint64Array(2 * reach);
   let held = 0n;
   for (let i = 0; i < reach; i += 1) upTo[i] = held += lower[i];
-  held = TICKETS - held; // the middle has what both halves leave
+  held = TOTAL_WEIGHT - held; // the middle has what both halves leave
   for (let i = reach; i < 2 * reach; i += 1) {
     upTo[i] = held;
     held += lower[2 * reach - 1 - i];
@@ -423,7 +423,7 @@ function ofNoise(...law) {
   return (word) => countUpTo(upTo, word) - reach;
 }
 
-// Local epsilons, from the tickets that are drawn from: the argument is in columns.md.
+// Local epsilons, from the weights that are drawn from: the argument is in columns.md.
 
 function epsilonOf(field, attribute) {
   if (field.channel === "randomized_response") {
@@ -436,9 +436,9 @@ function epsilonOf(field, attribute) {
 
 function laplaceEpsilon(field, bounds) {
   const { steps, step, reach, farthest } = gridOf(field, bounds);
-  const lower = lowerTickets(LAWS.laplace.lowerHalf, field.scale, step, farthest);
+  const lower = lowerWeights(NOISES.laplace.lowerHalf, field.scale, step, farthest);
   const held = lower.reduce((sum, weight) => sum + weight, 0n);
-  const middle = TICKETS - 2n * held;
+  const middle = TOTAL_WEIGHT - 2n * held;
   const weight = (d) => (d === 0 ? middle : lower[farthest - Math.abs(d)]);
   const nearest = lower.slice(0, steps + 1).reduce((sum, own) => sum + own, 0n);
   let [more, least] = [nearest - lower[0], lower[0]]; // on the border
@@ -465,7 +465,7 @@ function roundedUp(x) {
 }
 
 // The chances of -reach, ..., -1 steps; the first has the whole tail.
-const LAWS = {
+const NOISES = {
   uniform: { reach: 1, lowerHalf: (scale, ...grid) => differences((z) => uniformBelow(z, scale), ...grid) },
   gaussian: { reach: 9.1, lowerHalf: (scale, ...grid) => differences((z) => normalBelow(z / scale), ...grid) },
   laplace: { reach: 12, lowerHalf: geometric },

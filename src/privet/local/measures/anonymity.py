@@ -5,7 +5,7 @@ about flipping plus half the entropy of the pair itself. So it is not 0 where no
 value without a partner has H(theta) / 2, where the paper's text has 0; here the equation counts.
 
 What it does not promise: it is an average, it looks at one attribute at a time, and it takes the attacker to know
-nothing but the frequencies. Of a whole record the mirror image hardly ever occurs; see `mirror_attack`.
+nothing but the frequencies. Of a whole record the mirror image hardly ever occurs.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from privet.local.channels.columns import Clear, ColumnChannel
 from privet.local.channels.random_answer import RandomAnswer
+from privet.local.guarantee import CONFIDENCES
+from privet.local.measures import posterior
 from privet.local.measures.filtering import Recovered
-from privet.local.promise import CONFIDENCES
-from privet.local.reconstruction import posterior
-from privet.local.reconstruction.posterior import Histogram, PosteriorEntropy
+from privet.local.measures.posterior import Histogram, PosteriorEntropy
 from privet.privacy.guarantee import rounded_up, times
 
 Prior = Histogram | NDArray[np.float64]

@@ -1,8 +1,8 @@
 """What an attacker recovers from disturbed numbers by filtering the noise out.
 
 Numbers that go together betray each other: noise is independent from column to column and values are not. The attacker
-has all answers, knows the law of the noise, and so knows how values vary together: the covariance of the answers less
-that of the noise. Two filters use it: the best linear estimate (Wiener's; Huang, Du and Chen 2005), and the spectral
+has all answers and knows the noise, and so knows how values vary together: the covariance of the answers less that of
+the noise. Two filters use it: the best linear estimate (Wiener's; Huang, Du and Chen 2005), and the spectral
 one, which keeps the directions in which answers vary more than noise does (Kargupta et al. 2003).
 """
 
@@ -96,7 +96,7 @@ def spectral(answers: Floats, noise: Floats) -> Floats:
 
 
 def _compared(clear: Floats, answers: Floats, columns: list[ColumnChannel]) -> dict[str, Recovered]:
-    noise = np.array([column.law.std**2 if isinstance(column, AddedNoise) else 0.0 for column in columns])
+    noise = np.array([column.noise.std**2 if isinstance(column, AddedNoise) else 0.0 for column in columns])
     is_noisy = noise > 0
     linear, filtered = best_linear(answers, noise), answers.copy()
     filtered[:, is_noisy] = spectral(answers[:, is_noisy], noise[is_noisy])

@@ -17,8 +17,8 @@ from privet.local.channels.columns import Clear, ColumnChannel
 from privet.local.channels.random_answer import RandomAnswer
 from privet.local.measures.field_measures import FieldMeasures, Prior, told
 from privet.local.measures.filtering import attack, attributes_in, numbers_in
+from privet.local.measures.posterior import Histogram
 from privet.local.measures.record_measures import RecordMeasures
-from privet.local.reconstruction.posterior import Histogram
 from privet.schema.encoding import Encoder
 from privet.schema.table import column_names, column_of
 

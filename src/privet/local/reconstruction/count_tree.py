@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.errors import ModelFileError
 from privet.local.classifier import LocalClassifier
-from privet.local.promise import LocalGuarantee
+from privet.local.guarantee import LocalGuarantee
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.schema import Label, Numeric, Schema
 from privet.tree.counted import CountedForest, gini_importances

@@ -1,4 +1,4 @@
-"""What growing a tree on intervals does for every row or border, compiled. The twins are in `interval_reference`."""
+"""What growing a tree on intervals does for every row or border, compiled. Its tests compare it with a plain twin."""
 
 import numba
 import numpy as np

@@ -14,16 +14,16 @@ from privet.counting.rows import MemoryRows, exact_leaf_counts
 from privet.errors import DataError, ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.columns import AddedNoise, Clear
-from privet.local.channels.interval_codes import HiddenCategory, HiddenColumn, HiddenNumber
 from privet.local.channels.number_checks import check_flag, is_number
 from privet.local.channels.random_answer import RandomAnswer
-from privet.local.promise import LocalGuarantee
+from privet.local.guarantee import LocalGuarantee
 from privet.local.reconstruction.count_tree import MAX_HEIGHT, CountTreeClassifier
+from privet.local.reconstruction.hidden_columns import HiddenCategory, HiddenColumn, HiddenNumber
 from privet.local.reconstruction.interval_growth import GrowthLimits, IntervalGrowth
-from privet.local.reconstruction.inverse_counts import by_true_class, chances_of
 from privet.local.reconstruction.mdl import worth_their_bits
 from privet.local.reconstruction.reconstruct import intervals_for
 from privet.local.response_forest.bit_kernels import SURE
+from privet.local.response_forest.inverse_counts import by_true_class, chances_of
 from privet.rng import public_generator
 from privet.schema import Attribute, Numeric, Schema
 from privet.schema.encoding import Encoder, numbers_of

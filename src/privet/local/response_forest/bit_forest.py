@@ -12,7 +12,7 @@ from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
 from privet.local.channels.columns import AddedNoise
 from privet.local.classifier import LocalClassifier
-from privet.local.promise import LocalGuarantee
+from privet.local.guarantee import LocalGuarantee
 from privet.local.response_forest.bit_trees import MAX_DEPTH
 from privet.local.response_forest.out_of_bag import NOT_JUDGED, OutOfBag
 from privet.local.response_forest.response_forest_file import Estimates, estimates_from_json, estimates_to_json

@@ -1,4 +1,4 @@
-"""Growing a tree on records of bits and their mirror images, compiled; the plain twin is in `bit_reference`.
+"""Growing a tree on records of bits and their mirror images, compiled; its tests compare it with a plain twin.
 
 Nodes are numbered as they are made, a node's two children one after the other. Nothing is drawn here: ``draw`` is a
 random word that is handed in, and every node's bits follow from it and from the path to the node.

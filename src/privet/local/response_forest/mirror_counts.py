@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.reconstruction.node_estimates import Floats, NodeEstimates
 from privet.local.response_forest import bit_kernels
 from privet.local.response_forest.bit_trees import Bag, GrownTree, Growth
+from privet.local.response_forest.node_estimates import Floats, NodeEstimates
 
 _WORD = 64
 

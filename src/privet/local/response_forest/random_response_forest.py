@@ -14,7 +14,7 @@ from privet.errors import DataError, ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
 from privet.local.channels.number_checks import check_flag
-from privet.local.promise import LocalGuarantee
+from privet.local.guarantee import LocalGuarantee
 from privet.local.response_forest.bit_forest import MAJORITY, MEAN, BitForestClassifier, check_channel
 from privet.local.response_forest.bit_trees import MAX_DEPTH, Growth
 from privet.local.response_forest.response_growth import ResponseGrowth

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from privet.errors import ModelFileError
 from privet.local.channels.channel import Channel
-from privet.local.reconstruction.inverse_counts import GRID, InverseCounts, chances_of
+from privet.local.response_forest.inverse_counts import GRID, InverseCounts, chances_of
 from privet.local.response_forest.mirror_counts import MirrorCounts
 from privet.model_file import counts_from_json, counts_to_json
 from privet.tree.forest import Forest

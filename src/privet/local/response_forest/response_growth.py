@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
-from privet.local.reconstruction.inverse_counts import GRID, AnsweredRows, Answers, chances_of
 from privet.local.response_forest.bit_trees import Growth, grown_on_bags, joined
+from privet.local.response_forest.inverse_counts import GRID, AnsweredRows, Answers, chances_of
 from privet.local.response_forest.mirror_counts import MirrorRows
 from privet.local.response_forest.out_of_bag import NOT_JUDGED, OutOfBag, out_of_bag
 from privet.local.response_forest.response_forest_file import (

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.local.channels.coding import Coding
-from privet.local.reconstruction.node_estimates import Floats, NodeEstimates
 from privet.local.response_forest.bit_paths import BitPaths
+from privet.local.response_forest.node_estimates import Floats, NodeEstimates
 from privet.tree.counted import CountedForest
 from privet.tree.intervals import DEVIATIONS, stands_out
 from privet.tree.rules import RuleTable

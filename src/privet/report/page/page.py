@@ -11,7 +11,7 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from privet.files.whole_file import whole_file
-from privet.local.promise import LocalGuarantee
+from privet.local.guarantee import LocalGuarantee
 from privet.model_file import checksum_of, read_document
 from privet.registry import model_of
 from privet.report.page import promise

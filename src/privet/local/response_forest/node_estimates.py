@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.local.reconstruction.shrinkage import balance_of, shrunk_shares
 from privet.local.response_forest.bit_kernels import SURE
+from privet.local.response_forest.shrinkage import balance_of, shrunk_shares
 from privet.tree.forest import Forest
 from privet.tree.vote import SHARE_GRID, nearest_nonempty
 

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 
 from privet import Numeric
 from privet.local.channels.columns import AddedNoise, IntervalMembership
-from privet.local.channels.noise_law import LAWS, Gaussian, Laplace, Uniform
+from privet.local.channels.noise_distribution import DISTRIBUTIONS, Gaussian, Laplace, Uniform
 from privet.local.channels.random_answer import RandomAnswer
-from privet.local.reconstruction import posterior
-from privet.local.reconstruction.posterior import Histogram
+from privet.local.measures import posterior
+from privet.local.measures.posterior import Histogram
 
 RANGE = Numeric("x", 10, 30)
 EVENLY = Histogram.flat(10, 30)
@@ -37,20 +37,20 @@ def test_narrow_noise_leaves_its_own_entropy_and_wide_noise_the_prior_s():
         0.05 * math.sqrt(2 * math.pi * math.e), rel=0.01
     )
     assert posterior.of_number(AddedNoise(RANGE, Laplace(0.05)), EVENLY).after == pytest.approx(0.1 * math.e, rel=0.01)
-    for law in LAWS.values():
-        assert posterior.of_number(AddedNoise(RANGE, law(10_000)), EVENLY).after == pytest.approx(20, rel=1e-2)
+    for noise in DISTRIBUTIONS.values():
+        assert posterior.of_number(AddedNoise(RANGE, noise(10_000)), EVENLY).after == pytest.approx(20, rel=1e-2)
 
 
-@pytest.mark.parametrize("law", [Uniform(7.0), Gaussian(4.0), Laplace(3.0)], ids=lambda law: law.name)
-def test_a_histogram_agrees_with_a_plain_sum_over_a_fine_grid(law):
+@pytest.mark.parametrize("noise", [Uniform(7.0), Gaussian(4.0), Laplace(3.0)], ids=lambda noise: noise.name)
+def test_a_histogram_agrees_with_a_plain_sum_over_a_fine_grid(noise):
     prior = Histogram(np.array([10.0, 12.0, 20.0, 30.0]), np.array([0.5, 0.2, 0.3]))
     x = 10 + 20 * (np.arange(1000) + 0.5) / 1000
     weight = np.select([x < 12, x < 20], [0.5 / 2, 0.2 / 8], 0.3 / 10) * 0.02
     w, step = np.linspace(-40, 80, 4001, retstep=True)
-    joint = law.density(w[:, None] - x) * weight * step
+    joint = noise.density(w[:, None] - x) * weight * step
     joint = joint / joint.sum()
     h = posterior.entropy_of(joint) - posterior.entropy_of(joint.sum(axis=1)) + math.log2(0.02)
-    assert posterior.of_number(AddedNoise(RANGE, law), prior).after == pytest.approx(2**h, rel=3e-3)
+    assert posterior.of_number(AddedNoise(RANGE, noise), prior).after == pytest.approx(2**h, rel=3e-3)
 
 
 def test_intervals_leave_the_mean_width_and_finer_priors_less():

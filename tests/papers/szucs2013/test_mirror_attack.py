@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from papers.szucs2013.mirror_attack import MirrorAttack, recovered_share
 from privet import Categorical, Schema
 from privet.errors import DataError, ParameterError
 from privet.local.channels.coding import Coding
-from privet.local.measures.mirror_attack import MirrorAttack, recovered_share
 
 NAMES = [f"x{j}" for j in range(8)]
 CODING = Coding.of(Schema([Categorical(name, ["u", "v"]) for name in NAMES], classes=["no", "yes"]))

@@ -1,4 +1,4 @@
-"""Growing a tree on answers that were drawn attribute by attribute, compiled; the plain twin is in `bit_reference`.
+"""Growing a tree on answers that were drawn attribute by attribute, compiled; its tests compare it with a plain twin.
 
 A node is a product of value sets. A row counts in it with the product of (1[answer in set] - size of the set * q) / (p
 - q) over the attributes on the path, which is 1 or 0 on average as its true values are in the node or not. Rows whose

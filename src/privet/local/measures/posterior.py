@@ -79,10 +79,10 @@ class PosteriorEntropy:
 def of_number(column: AddedNoise | IntervalMembership, prior: Histogram) -> PosteriorEntropy:
     """Return what is left of a number that is spread as ``prior``.
 
-    Noise is taken as its law has it; the grid and the clamping of answers hide a little more.
+    Noise is taken as its distribution has it; the grid and the clamping of answers hide a little more.
     """
     if isinstance(column, AddedNoise):
-        left = prior.entropy + column.law.entropy - _entropy_of_answers(column, prior)
+        left = prior.entropy + column.noise.entropy - _entropy_of_answers(column, prior)
     else:
         edges = edges_of(column.attribute)
         fine = prior.cut_at(edges)
@@ -107,13 +107,13 @@ def entropy_of(chances: Floats) -> float:
 
 def _entropy_of_answers(column: AddedNoise, prior: Histogram) -> float:
     """Return the differential entropy of value plus noise: the density is exact, its integral a sum over points."""
-    spread = column.law.width(_CONFIDENCE) / 2
+    spread = column.noise.width(_CONFIDENCE) / 2
     low, high = column.attribute.low - spread, column.attribute.high + spread
     step = (high - low) / _N_POINTS
     points = low + (np.arange(_N_POINTS) + 0.5) * step
     density = np.zeros(_N_POINTS)
     for start, end, share in zip(prior.edges, prior.edges[1:], prior.shares, strict=False):
         if share > 0:
-            density += share * (column.law.cdf(points - start) - column.law.cdf(points - end)) / (end - start)
+            density += share * (column.noise.cdf(points - start) - column.noise.cdf(points - end)) / (end - start)
     chances = density * step
     return entropy_of(chances / chances.sum()) + math.log2(step)

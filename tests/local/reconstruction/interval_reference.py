@@ -16,7 +16,7 @@ def count_answers(group: NDArray[np.int64], answer: NDArray[Any], counts: NDArra
 def order_by_place(
     rows: NDArray[np.int64],
     place: NDArray[np.int64],
-    n_places: int,  # noqa: ARG001 - room that the kernel needs
+    n_places: int,
     order: NDArray[np.int64],
 ) -> None:
     """Write the rows that have a place to ``order``, sorted by it."""

@@ -1,6 +1,6 @@
-"""The laws of noise that a respondent adds to a number: uniform, normal, Laplace.
+"""The distributions of noise that a respondent adds to a number: uniform, normal, Laplace.
 
-Each is told by one scale: half the width of the uniform law, the standard deviation of the normal one, the mean
+Each has one scale: half the width of the uniform distribution, the standard deviation of the normal one, the mean
 distance from zero of Laplace's.
 """
 
@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class NoiseLaw(ABC):
-    """A law of noise, symmetric about zero."""
+class NoiseDistribution(ABC):
+    """A distribution of noise, symmetric about zero."""
 
     scale: float
     name: ClassVar[str]
@@ -35,7 +35,7 @@ class NoiseLaw(ABC):
 
     @classmethod
     def of_width(cls, width: float, confidence: float) -> Self:
-        """Return the law whose central interval of this ``confidence`` has this ``width``."""
+        """Return the distribution whose central interval of this ``confidence`` has this ``width``."""
         return cls(width / cls(1.0).width(confidence))
 
     @property
@@ -70,7 +70,7 @@ class NoiseLaw(ABC):
         """Return the integral of `cdf` up to ``z``: with it the mean of the cdf over an interval is a difference."""
 
 
-class Uniform(NoiseLaw):
+class Uniform(NoiseDistribution):
     """Every value from -scale to scale is equally likely."""
 
     name: ClassVar[str] = "uniform"
@@ -109,8 +109,8 @@ class Uniform(NoiseLaw):
         return (inside + self.scale) ** 2 / (4 * self.scale) + np.maximum(z - self.scale, 0.0)
 
 
-class Gaussian(NoiseLaw):
-    """The normal law with standard deviation ``scale``."""
+class Gaussian(NoiseDistribution):
+    """The normal distribution with standard deviation ``scale``."""
 
     name: ClassVar[str] = "gaussian"
 
@@ -150,7 +150,7 @@ class Gaussian(NoiseLaw):
         return z * self.cdf(z) + self.scale**2 * self.density(z)
 
 
-class Laplace(NoiseLaw):
+class Laplace(NoiseDistribution):
     """Density proportional to exp(-|z| / scale)."""
 
     name: ClassVar[str] = "laplace"
@@ -188,4 +188,4 @@ class Laplace(NoiseLaw):
         return np.maximum(z, 0.0) + 0.5 * self.scale * np.exp(-np.abs(z) / self.scale)
 
 
-LAWS: dict[str, type[NoiseLaw]] = {law.name: law for law in (Uniform, Gaussian, Laplace)}
+DISTRIBUTIONS: dict[str, type[NoiseDistribution]] = {own.name: own for own in (Uniform, Gaussian, Laplace)}

@@ -37,7 +37,7 @@ TABLE = people(60)
 
 
 def scales(transformer):
-    return [column.law.scale for column in transformer.channel.columns]
+    return [column.noise.scale for column in transformer.channel.columns]
 
 
 @pytest.mark.parametrize("transformer", ALL, ids=lambda t: type(t).__name__)

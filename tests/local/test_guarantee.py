@@ -8,7 +8,7 @@ import pytest
 from privet import Numeric, Schema
 from privet.errors import ModelFileError
 from privet.local import Channel, LaplaceNoise, RandomizedResponse, RecordComplement, UniformNoise
-from privet.local.promise import LocalGuarantee, measures_of
+from privet.local.guarantee import LocalGuarantee, measures_of
 from tests.local.people import SCHEMA, channels
 
 CHANNELS = channels()

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, Schema
 from privet.local import RandomizedResponse, RandomResponseForestClassifier, Secret, perturb
-from privet.local.reconstruction.shrinkage import SURE, balance_of, shrunk_shares
+from privet.local.response_forest.shrinkage import SURE, balance_of, shrunk_shares
 from privet.model_file import schema_from_json
 from privet.tree.forest import LEAF, Forest
 

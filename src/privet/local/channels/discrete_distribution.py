@@ -1,4 +1,4 @@
-"""A public lottery: outcomes with whole-number weights that add up to 2^64.
+"""A public distribution: outcomes with whole-number weights that add up to 2^64.
 
 Whoever has 64 random bits draws an outcome by looking up where they fall. The chances are exact, so what a draw gives
 away can be computed instead of trusted to the rounding of floating-point noise.
@@ -14,15 +14,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.local.channels.noise_law import Laplace, NoiseLaw
+from privet.local.channels.noise_distribution import Laplace, NoiseDistribution
 
-TICKETS = 2**64
+TOTAL_WEIGHT = 2**64
 # A promise is rounded up by more than the arithmetic that computes it can err.
 _UPWARDS = 1 + 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Lottery:
+class DiscreteDistribution:
     """Outcomes ``first``, ``first + 1``, ...; ``upto[k]`` is the weight of all outcomes up to the k-th.
 
     Entries of 2^64, which 64 bits do not hold, are left out: the last outcome's, and those after it without weight.
@@ -33,19 +33,19 @@ class Lottery:
 
     @classmethod
     def of_weights(cls, first: int, weights: Sequence[int]) -> Self:
-        """Return the lottery with these weights."""
-        if sum(weights) != TICKETS or min(weights) < 0:
-            raise AssertionError("the weights of a lottery add up to 2^64")
-        return cls(first, np.array([held for held in accumulate(weights) if held < TICKETS], dtype=np.uint64))
+        """Return the distribution with these weights."""
+        if sum(weights) != TOTAL_WEIGHT or min(weights) < 0:
+            raise AssertionError("the weights of a distribution add up to 2^64")
+        return cls(first, np.array([total for total in accumulate(weights) if total < TOTAL_WEIGHT], dtype=np.uint64))
 
     @classmethod
-    def of_noise(cls, law: NoiseLaw, step: float, reach: int) -> Self:
-        """Return noise of this ``law`` in whole ``step``s, at most ``reach`` of them; the tails are put on the ends."""
+    def of_noise(cls, noise: NoiseDistribution, step: float, reach: int) -> Self:
+        """Return ``noise`` in whole ``step``s, at most ``reach`` of them; the tails are put on the ends."""
         # Rounding up leaves no outcome out, and takes from the middle, where it is least felt.
-        lower = np.ceil(_lower_half(law, step, reach) * float(TICKETS)).astype(np.uint64)
+        lower = np.ceil(_lower_half(noise, step, reach) * float(TOTAL_WEIGHT)).astype(np.uint64)
         # Left out is what cannot happen: behind it the sum would be 2^64, which is 0 in 64 bits.
         lower = lower[lower > 0]
-        middle = np.uint64(TICKETS - 2 * int(lower.sum(dtype=np.uint64)))
+        middle = np.uint64(TOTAL_WEIGHT - 2 * int(lower.sum(dtype=np.uint64)))
         weights = np.concatenate([lower, [middle], lower[:0:-1]])
         return cls(-len(lower), np.cumsum(weights, dtype=np.uint64))
 
@@ -60,18 +60,18 @@ class Lottery:
         return self.first + np.searchsorted(self.upto, words, side="right").astype(np.int64)
 
 
-def _lower_half(law: NoiseLaw, step: float, reach: int) -> NDArray[np.float64]:
+def _lower_half(noise: NoiseDistribution, step: float, reach: int) -> NDArray[np.float64]:
     """Return the chances of -reach, ..., -1 steps; the first has the whole tail."""
-    if isinstance(law, Laplace):
+    if isinstance(noise, Laplace):
         # Exactly geometric, so that the ratio over the domain is what the scale says: P(d) = (1-r) / (1+r) r^|d|.
-        rest = -np.expm1(-step / law.scale)  # 1 - r, to the last digit
+        rest = -np.expm1(-step / noise.scale)  # 1 - r, to the last digit
         steps = np.arange(reach, 0, -1, dtype=np.float64)
-        chances: NDArray[np.float64] = rest / (2 - rest) * np.exp(-steps * step / law.scale)
+        chances: NDArray[np.float64] = rest / (2 - rest) * np.exp(-steps * step / noise.scale)
         chances[0] /= rest
         # An answer that one value can give, every value can: the exponential may vanish, a weight must not.
-        return np.maximum(chances, 1 / TICKETS)
+        return np.maximum(chances, 1 / TOTAL_WEIGHT)
     borders = (np.arange(-reach, 1, dtype=np.float64) - 0.5) * step
-    below = law.cdf(borders)
+    below = noise.cdf(borders)
     below[0] = 0.0
     return np.diff(below)
 

@@ -233,7 +233,7 @@ def measures_of(column: ColumnChannel) -> dict[str, Any]:
         return {"channel": column.kind, **widths, **share, "local_epsilon": None}
     return {
         "channel": column.kind,
-        "scale": column.law.scale,
+        "scale": column.noise.scale,
         **widths,
         **share,
         "local_epsilon": _plain(column.local_epsilon),

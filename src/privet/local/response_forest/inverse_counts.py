@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
 from privet.local.channels.random_answer import RandomAnswer
-from privet.local.reconstruction import inverse_kernels
-from privet.local.reconstruction.node_estimates import Floats, NodeEstimates
+from privet.local.response_forest import inverse_kernels
 from privet.local.response_forest.bit_trees import Bag, GrownTree, Growth
+from privet.local.response_forest.node_estimates import Floats, NodeEstimates
 
 # Sums and squares are kept in steps of so small a part of a row: whole numbers, alike on every machine.
 GRID = 2**10

@@ -8,8 +8,8 @@ from privet import Categorical, Numeric, Schema
 from privet.local import Channel
 from privet.local.channels.coding import Coding
 from privet.local.channels.random_answer import RandomAnswer
-from privet.local.reconstruction.inverse_counts import AnsweredRows, Answers, InverseCounts, chances_of, label_weights
 from privet.local.response_forest.bit_trees import Bag, Growth
+from privet.local.response_forest.inverse_counts import AnsweredRows, Answers, InverseCounts, chances_of, label_weights
 
 SCHEMA = Schema(
     [Categorical("job", ["none", "clerk", "nurse"]), Categorical("sex", ["f", "m"]), Numeric("age", 0, 80, bins=4)],

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.local.channels.columns import AddedNoise
-from privet.local.channels.interval_codes import HiddenCategory, HiddenNumber, whole_sums
-from privet.local.channels.noise_law import Uniform
+from privet.local.channels.noise_distribution import Uniform
 from privet.local.channels.random_answer import RandomAnswer
 from privet.local.reconstruction.bayes_iteration import iterate, posterior
+from privet.local.reconstruction.hidden_columns import HiddenCategory, HiddenNumber, whole_sums
 from privet.schema import Numeric
 
 CELLS = Numeric("x", 0, 1, bins=10)
