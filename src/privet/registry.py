@@ -1,10 +1,12 @@
-"""Which class a model file's method stands for, and loading it."""
+"""The classes behind the names of methods, and loading a model file."""
 
+import importlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from privet import central, local, partitioned
 from privet.errors import ModelFileError
+from privet.methods import Room, methods_of
 from privet.model_file import read_document, schema_from_json
 
 if TYPE_CHECKING:
@@ -13,23 +15,33 @@ if TYPE_CHECKING:
     from privet.local.classifier import LocalClassifier
     from privet.partitioned.horizontal import PartyForest
 
-# Of a trusted curator, who pays with epsilon.
-METHODS: "dict[str, type[ReleasedClassifier]]" = {
-    estimator.method: estimator for estimator in (getattr(central, name) for name in central.__all__)
-}
-# Of disturbed records, where nobody is trusted and nothing is paid.
-LOCAL_METHODS: "dict[str, type[LocalClassifier]]" = {
-    estimator.method: estimator
-    for estimator in (getattr(local, name) for name in local.__all__)
-    if hasattr(estimator, "from_document")
-}
+_Class = TypeVar("_Class")
 
-# Of several parties, combined from what they released.
-PARTY_METHODS: "dict[str, type[PartyForest]]" = {
-    estimator.method: estimator
-    for estimator in (getattr(partitioned, name) for name in partitioned.__all__)
-    if hasattr(estimator, "from_document")
-}
+
+class Classes(Mapping[str, _Class]):
+    """The estimators of one room by the names of their methods, each imported when it is asked for."""
+
+    def __init__(self, room: Room) -> None:
+        self._methods = {method.name: method for method in methods_of(room)}
+
+    def __getitem__(self, name: str) -> _Class:
+        method = self._methods[name]
+        found: _Class = getattr(importlib.import_module(method.home), method.class_name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)
+
+
+# A trusted curator's, which spend epsilon.
+METHODS: "Classes[type[ReleasedClassifier]]" = Classes("central")
+# Of disturbed records: nobody is trusted, and a fit spends nothing.
+LOCAL_METHODS: "Classes[type[LocalClassifier]]" = Classes("local")
+# Of several parties: models that are combined from what they released.
+PARTY_METHODS: "Classes[type[PartyForest]]" = Classes("partitioned")
 
 
 def load(path: str | Path) -> "PrivateClassifier":
@@ -42,9 +54,10 @@ def load(path: str | Path) -> "PrivateClassifier":
 
 def model_of(document: dict[str, Any], path: str | Path) -> "PrivateClassifier":
     """Return the model that a document read from ``path`` holds, checked in every part."""
-    known: dict[str, Any] = {**METHODS, **LOCAL_METHODS, **PARTY_METHODS}
     method = document["method"]
-    if not isinstance(method, str) or method not in known:
+    rooms: tuple[Mapping[str, Any], ...] = (METHODS, LOCAL_METHODS, PARTY_METHODS)
+    known = next((room for room in rooms if isinstance(method, str) and method in room), None)
+    if known is None:
         raise ModelFileError(f"{str(path)!r} holds a model of a method that this privet does not know; update privet")
     model: PrivateClassifier = known[method].from_document(document, schema_from_json(document["schema"]))
     return model

@@ -15,7 +15,7 @@ MECHANISMS = SOURCE / "privacy" / "mechanisms"
 # A mechanism hands out a receipt; an estimator is in the registry.
 NEED_AN_ARGUMENT = [
     *(path for path in MECHANISMS.glob("*.py") if "events.drawn_from(" in path.read_text()),
-    *(Path(inspect.getfile(estimator)) for estimator in (METHODS | LOCAL_METHODS | PARTY_METHODS).values()),
+    *(Path(inspect.getfile(estimator)) for estimator in {**METHODS, **LOCAL_METHODS, **PARTY_METHODS}.values()),
 ]
 
 

@@ -68,10 +68,10 @@ def test_the_estimator_keeps_scikit_learns_promises(estimator, check):
     check_quietly(check, estimator)
 
 
-@pytest.mark.parametrize("method", sorted(METHODS | LOCAL_METHODS))
+@pytest.mark.parametrize("method", sorted([*METHODS, *LOCAL_METHODS]))
 def test_no_parameter_hides_a_method_of_scikit_learns(method):
     # A parameter called score would: the instance's attribute comes before the class's method.
-    estimator = (METHODS | LOCAL_METHODS)[method]
+    estimator = {**METHODS, **LOCAL_METHODS}[method]
     hidden = {name for name in estimator().get_params() if callable(getattr(estimator, name, None))}
     assert hidden == set()
 

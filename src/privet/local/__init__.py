@@ -1,31 +1,42 @@
 """Nobody is trusted: values are disturbed before they leave their owner, and trees are grown from what arrives."""
 
-from privet.local.channels.channel import Channel
-from privet.local.channels.coding import Coding
-from privet.local.channels.intervals import Intervals
-from privet.local.channels.noise import GaussianNoise, LaplaceNoise, UniformNoise
-from privet.local.channels.perturb import perturb
-from privet.local.channels.randomized_response import RandomizedResponse
-from privet.local.channels.record_complement import RecordComplement
-from privet.local.channels.secret import Secret
-from privet.local.measures.measures import measure
-from privet.local.reconstruction.reconstruct import reconstruct
-from privet.local.reconstruction.reconstruction_tree import ReconstructionTreeClassifier
-from privet.local.response_forest.random_response_forest import RandomResponseForestClassifier
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Channel",
-    "Coding",
-    "GaussianNoise",
-    "Intervals",
-    "LaplaceNoise",
-    "RandomResponseForestClassifier",
-    "RandomizedResponse",
-    "ReconstructionTreeClassifier",
-    "RecordComplement",
-    "Secret",
-    "UniformNoise",
-    "measure",
-    "perturb",
-    "reconstruct",
-]
+from privet.lazy import lazy_names
+from privet.methods import homes_of
+
+if TYPE_CHECKING:
+    from privet.local.channels.channel import Channel as Channel
+    from privet.local.channels.coding import Coding as Coding
+    from privet.local.channels.intervals import Intervals as Intervals
+    from privet.local.channels.noise import GaussianNoise as GaussianNoise
+    from privet.local.channels.noise import LaplaceNoise as LaplaceNoise
+    from privet.local.channels.noise import UniformNoise as UniformNoise
+    from privet.local.channels.perturb import perturb as perturb
+    from privet.local.channels.randomized_response import RandomizedResponse as RandomizedResponse
+    from privet.local.channels.record_complement import RecordComplement as RecordComplement
+    from privet.local.channels.secret import Secret as Secret
+    from privet.local.measures.measures import measure as measure
+    from privet.local.reconstruction.reconstruct import reconstruct as reconstruct
+    from privet.local.reconstruction.reconstruction_tree import (
+        ReconstructionTreeClassifier as ReconstructionTreeClassifier,
+    )
+    from privet.local.response_forest.random_response_forest import (
+        RandomResponseForestClassifier as RandomResponseForestClassifier,
+    )
+else:
+    _HOMES = {
+        "Channel": "privet.local.channels.channel",
+        "Coding": "privet.local.channels.coding",
+        "GaussianNoise": "privet.local.channels.noise",
+        "Intervals": "privet.local.channels.intervals",
+        "LaplaceNoise": "privet.local.channels.noise",
+        "RandomizedResponse": "privet.local.channels.randomized_response",
+        "RecordComplement": "privet.local.channels.record_complement",
+        "Secret": "privet.local.channels.secret",
+        "UniformNoise": "privet.local.channels.noise",
+        "measure": "privet.local.measures.measures",
+        "perturb": "privet.local.channels.perturb",
+        "reconstruct": "privet.local.reconstruction.reconstruct",
+    }
+    __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES | homes_of("local"))

@@ -11,6 +11,7 @@ from privet.central.updates.update_files import BatchFiles
 from privet.central.updates.update_history import BatchHistory, Version
 from privet.counting.sources import PathLike
 from privet.errors import ParameterError
+from privet.methods import UPDATED
 
 
 @dataclass
@@ -35,7 +36,8 @@ class Update:
         if not takes_batches(self.model):
             raise ParameterError(
                 f"a model of the method {self.model.method!r} takes no further rows: nothing that it released can be "
-                "added to; fit anew on all rows, or use a method of random trees, private-rdt or dp-rf, from the start"
+                f"added to; fit anew on all rows, or use a method of random trees, {' or '.join(UPDATED)}, from the "
+                "start"
             )
         self._before = Version.of(self.model)
         self._history = None if self.model.ledger is None else BatchHistory(self.model.ledger)

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.errors import ParameterError
+from privet.methods import methods_of
 
 if TYPE_CHECKING:
     from privet.schema import Label, Schema
 
-DEFAULT_METHOD = "private-forest"
-# Spelled out, since the classes themselves take long to import.
-_METHODS = "private-forest, private-rdt, dp-rf, dpdf, diffpid3 or private-id3"
+_CENTRAL, _LOCAL = methods_of("central"), methods_of("local")
+DEFAULT_METHOD = _CENTRAL[0].name
+_METHODS = f"{', '.join(method.name for method in _CENTRAL[:-1])} or {_CENTRAL[-1].name}"
+
+
+def _complete_method(incomplete: str) -> list[tuple[str, str]]:
+    """Return the methods that a shell offers, each with its line of help."""
+    return [(method.name, method.help) for method in (*_CENTRAL, *_LOCAL) if method.name.startswith(incomplete)]
+
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
@@ -30,7 +37,9 @@ SchemaFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.", show_default=False),
 ]
-Method: TypeAlias = Annotated[str, typer.Option("--method", help=f"The kind of forest: {_METHODS}.")]
+Method: TypeAlias = Annotated[
+    str, typer.Option("--method", help=f"The kind of forest: {_METHODS}.", autocompletion=_complete_method)
+]
 Delta: TypeAlias = Annotated[
     float | None,
     typer.Option(
@@ -124,10 +133,8 @@ class ModelOptions:
 
 def check_known(method: str) -> None:
     """Refuse a method that is none for clear rows, and name all there are."""
-    from privet.registry import LOCAL_METHODS, METHODS
-
-    if method not in METHODS:
-        known = ", ".join(sorted({**METHODS, **LOCAL_METHODS}))
+    if method not in {known.name for known in _CENTRAL}:
+        known = ", ".join(sorted(method.name for method in (*_CENTRAL, *_LOCAL)))
         raise ParameterError(f"--method {method!r} is not known; choose from {known}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from privet.cli.support import output
 from privet.cli.support.options import check_known
 from privet.errors import NoGuaranteeWarning, ParameterError
+from privet.methods import methods_of
 
 if TYPE_CHECKING:
     from privet.local import Channel
@@ -32,9 +33,7 @@ _OF_A_CURATOR = ("epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "p
 
 def is_local(method: str) -> bool:
     """Return whether the method is one of disturbed records."""
-    from privet.registry import LOCAL_METHODS
-
-    return method in LOCAL_METHODS
+    return any(method == known.name for known in methods_of("local"))
 
 
 def refuse_local(method: str, why: str) -> None:

@@ -11,6 +11,7 @@ from privet.cli.support.progress import Progress
 from privet.cli.support.update_target import UpdateTarget, checked_date
 from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.errors import ParameterError
+from privet.methods import UPDATED
 
 if TYPE_CHECKING:
     from privet.central.updates.update import Update
@@ -24,7 +25,11 @@ _SINGLE_ROWS = "single rows that are in two batches are not noticed: that there 
 def update(
     model_file: Annotated[
         Path,
-        typer.Argument(metavar="MODEL", help="A model file, or a folder of models by date.", show_default=False),
+        typer.Argument(
+            metavar="MODEL",
+            help=f"A model file of {' or '.join(UPDATED)}, or a folder of such models by date.",
+            show_default=False,
+        ),
     ],
     rows: Annotated[
         list[Path],
@@ -52,7 +57,7 @@ def update(
     progress: options.Progress = False,
     as_json: options.Json = False,
 ) -> None:
-    """Add a batch of new rows to a model of leaf counts (private-rdt, dp-rf): same trees, fresh noise.
+    """Add a batch of new rows to a model of leaf counts: same trees, fresh noise.
 
     The price is the model's epsilon, on the new rows alone; noise grows with every batch. A folder keeps one model a
     date. With a ledger, a batch that is in the model already is refused, in whatever order its rows are.
