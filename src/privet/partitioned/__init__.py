@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from privet.partitioned.party import Party as Party
     from privet.partitioned.release import Release as Release
     from privet.partitioned.roster import Roster as Roster
-    from privet.partitioned.secure_sum.round import SumParty as SumParty
     from privet.partitioned.secure_sum.forest import SecureSumForest as SecureSumForest
+    from privet.partitioned.secure_sum.round import SumParty as SumParty
     from privet.partitioned.secure_sum.terms import Terms as Terms
     from privet.partitioned.split_structure import SplitStructure as SplitStructure
     from privet.partitioned.structure import Structure as Structure
