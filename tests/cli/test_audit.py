@@ -39,7 +39,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_any_fit(refused):
 def test_what_is_of_many_fits_is_refused_for_one_run(refused):
     for option in ("--picture audit.png", "--runs 50"):
         sentence = refused(f"audit --method private-rdt --trees 1 --one-run 500 {option}", EXIT_USAGE)
-        assert f"{option.split()[0]} is of many fits" in sentence
+        assert f"{option.split()[0]} needs many fits" in sentence
 
 
 def test_a_method_that_is_not_known_is_refused_with_those_that_are(refused):
@@ -56,7 +56,7 @@ def test_one_run_tells_how_many_guesses_were_right(privet):
 
 def test_one_run_of_a_variant_of_which_nothing_is_proven_says_so(privet):
     result = privet("audit --method dpdf --variant paper --height 1 --one-run 500 --json")
-    assert "nothing is proven of this variant" in result.stderr
+    assert "nothing is proven about this variant" in result.stderr
     shown = json.loads(result.stdout)
     assert not shown["proven"]
     assert shown["contradicts"] or "of which nothing is proven" in shown["sentence"]

@@ -203,5 +203,5 @@ def test_a_split_that_is_none_is_refused(refused, content):
 
 
 def test_the_papers_prices_need_a_split(refused):
-    words = "--variant is about prices that add up, and needs --split"
+    words = "--variant says how the epsilons of the parties add up, and needs --split"
     assert words in refused(f"{STRUCTURE} --variant paper", EXIT_USAGE)

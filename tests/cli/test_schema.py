@@ -226,7 +226,7 @@ def test_a_table_that_fits_is_told_to_its_owner_on_stderr(privet):
         "privet: columns with missing values, which get a code of their own: none",
         "privet: columns with values that are not in their categories, which are read as missing: none",
         "privet: columns with values beyond their bounds, which are clipped: none",
-        "privet: what is said about the rows speaks to their owner; it is exact, and no part of a release",
+        "privet: these findings are exact: they are for the owner of the rows, and not part of a release",
     ]
 
 

@@ -25,7 +25,7 @@ Dask: TypeAlias = Annotated[
 DaskCa: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--dask-tls-ca", metavar="FILE", help="Who vouches for it.", show_default=False, rich_help_panel=_PANEL
+        "--dask-tls-ca", metavar="FILE", help="The certificate authority.", show_default=False, rich_help_panel=_PANEL
     ),
 ]
 DaskCert: TypeAlias = Annotated[
@@ -36,7 +36,13 @@ DaskCert: TypeAlias = Annotated[
 ]
 DaskKey: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--dask-tls-key", metavar="FILE", help="Its private key.", show_default=False, rich_help_panel=_PANEL),
+    typer.Option(
+        "--dask-tls-key",
+        metavar="FILE",
+        help="Its private key.",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
 ]
 
 
@@ -67,7 +73,7 @@ class Cluster:
 
         if not self.address.startswith("tls://") and not _is_here(self.address):
             output.say(
-                "exact counts travel to this cluster and back unencrypted, for anyone on the way to read; use tls://"
+                "exact counts travel to this cluster and back unencrypted, and anyone on the way can read them; use tls://"
             )
         with cluster_executor(self.address, ca=self.ca, cert=self.cert, key=self.key) as executor:
             yield executor

@@ -69,7 +69,7 @@ def percent(share: float) -> str:
 
 
 def amount(value: float) -> str:
-    """Return a price to twelve digits, rounded up: 1.0 is "1", and so is what shares of it add up to."""
+    """Return an epsilon to twelve digits, rounded up: 1.0 is "1", and so is the sum of its shares."""
     from privet.privacy.guarantee import rounded_up
 
     return rounded_up(value)
@@ -98,7 +98,7 @@ def printable(text: str) -> str:
 
 
 def console(*, stderr: bool) -> "Console":
-    """Return a terminal that takes no word for a command."""
+    """Return a terminal that prints every word as it is."""
     from rich.console import Console
 
     # No markup: a column may be called "[bold]".

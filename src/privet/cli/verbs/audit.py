@@ -54,7 +54,7 @@ def audit(
 ) -> None:
     """Attack a method on tables made for it, and say how much of its epsilon an attacker can show.
 
-    No data of yours are read. A bound within the claim proves nothing; one above it disproves the claim.
+    None of your data is read. A bound below the claim proves nothing; one above it disproves the claim.
 
     The exit code is 0 either way; a script reads "contradicts" in --json.
 
@@ -71,11 +71,11 @@ def audit(
     chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
     estimator = chosen.estimator(declared, epsilon=math.inf if without_noise else epsilon, random_state=None)
     if variant == "paper":
-        output.say("nothing is proven of this variant; the audit can show that it gives away more than was asked for")
+        output.say("nothing is proven about this variant; the audit can show that it gives away more")
     if canaries is not None:
         _one_run(estimator, epsilon, canaries, confidence, as_json=as_json)
         return
-    found = _audited(estimator, epsilon, _RUNS if runs is None else runs, confidence, jobs)
+    found = _run_audit(estimator, epsilon, _RUNS if runs is None else runs, confidence, jobs)
     if picture is not None:
         from privet.attack.audit import draw_audit
 
@@ -91,7 +91,7 @@ def _check_jobs(jobs: int) -> None:
 def _check_one_run(canaries: int | None, runs: int | None, picture: Path | None) -> None:
     for option, given in {"--runs": runs, "--picture": picture}.items():
         if canaries is not None and given is not None:
-            raise ParameterError(f"{option} is of many fits, and --one-run makes one; leave out either")
+            raise ParameterError(f"{option} needs many fits, and --one-run makes one; leave out one of the two")
 
 
 def _small_schema() -> "Schema":
@@ -112,7 +112,7 @@ def _one_run(estimator: Any, epsilon: float, canaries: int, confidence: float, *
         output.print_text(found.sentence)
 
 
-def _audited(estimator: Any, epsilon: float, runs: int, confidence: float, jobs: int) -> "Audit":
+def _run_audit(estimator: Any, epsilon: float, runs: int, confidence: float, jobs: int) -> "Audit":
     from privet.attack import audit
     from privet.cli.support.progress import Progress
 

@@ -1,4 +1,4 @@
-"""``privet combine``: one model from what several parties have released."""
+"""``privet combine``: one model from the releases of several parties."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,7 +31,7 @@ def combine(
     """
     check_output(model_file, force=force, inputs=(*releases, structure_file, roster_file))
     with output.working("checking the releases"):
-        model = _combined(releases, structure_file, roster_file, structure_hash, roster_hash)
+        model = _combine(releases, structure_file, roster_file, structure_hash, roster_hash)
     model.save(model_file)
     if as_json:
         output.print_json(_summary(model, model_file))
@@ -43,7 +43,7 @@ def combine(
     output.print_text(f"model: {model_file}")
 
 
-def _combined(
+def _combine(
     releases: list[Path], structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None
 ) -> "PartyForest":
     from privet.partitioned import HorizontalForest, Release, Roster, SplitStructure, VerticalForest

@@ -1,4 +1,4 @@
-"""``privet demo``: a private forest from beginning to end, on people that never lived."""
+"""``privet demo``: a private forest from beginning to end, on people who never lived."""
 
 import math
 import time
@@ -24,7 +24,7 @@ _DEFAULT_FILE = Path("privet-demo.privet")
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What the demo shows."""
+    """The model, how long its fit took, and how well it predicts."""
 
     model: Any
     seconds: float
@@ -75,16 +75,16 @@ def _invent(rows: int, random_state: int) -> "tuple[Dataset, Dataset]":
         from privet.datasets import agrawal
         from privet.rng import public_generator
 
-        coins = public_generator(random_state)
-        people = agrawal(rows, function=_WHO_CAN_REPAY, balanced=True, random_state=coins)
-        return people, agrawal(_FURTHER_ROWS, function=_WHO_CAN_REPAY, balanced=True, random_state=coins)
+        rng = public_generator(random_state)
+        people = agrawal(rows, function=_WHO_CAN_REPAY, balanced=True, random_state=rng)
+        return people, agrawal(_FURTHER_ROWS, function=_WHO_CAN_REPAY, balanced=True, random_state=rng)
 
 
 def _train(people: "Dataset", further: "Dataset", epsilon: float, random_state: int) -> _Outcome:
     chosen = options.ModelOptions(options.DEFAULT_METHOD, trees=None, height=None, jobs=-1)
 
-    def unfitted(price: float) -> Any:
-        return chosen.estimator(people.schema, epsilon=price, random_state=random_state)
+    def unfitted(epsilon: float) -> Any:
+        return chosen.estimator(people.schema, epsilon=epsilon, random_state=random_state)
 
     with output.working("getting ready (the first time this takes a while)"):
         unfitted(epsilon).fit(people.X[:2], people.y[:2])  # compiles, so that the time shown is that of the fit

@@ -27,8 +27,8 @@ def export(
 ) -> None:
     """Write a model as a predictor that needs no privet: the model goes to the person, not the data to the model.
 
-    It answers as privet does: of counts to the last bit, of weights to rounding. It holds released numbers and the
-    promise, and costs nothing.
+    It answers as privet does: forests of counts to the last bit, forests of weights up to rounding. It holds only
+    released numbers and the guarantee, and costs nothing.
 
     Example:  privet export model.privet --format js -o model.js
     """

@@ -36,7 +36,7 @@ def list_(as_json: options.Json = False) -> None:
     root = _checkout()
     catalogue = _catalogue(root)
     found = [catalogue.paper(name) for name in catalogue.NAMES]
-    committed = [_committed(root / "papers" / catalogue.folder(paper.name) / "results") for paper in found]
+    committed = [_read_verdicts(root / "papers" / catalogue.folder(paper.name) / "results") for paper in found]
     if as_json:
         listed = [_summary(paper, verdicts) for paper, verdicts in zip(found, committed, strict=True)]
         output.print_json({"papers": listed})
@@ -75,7 +75,7 @@ def run(
     scale = "quick" if quick else "full"
     target = folder if folder is not None else Path(f"papers-{scale}")
     catalogue = _catalogue(_checkout())
-    chosen = _chosen(name, catalogue)
+    chosen = _choose(name, catalogue)
     with output.working("looking for the tables"):
         for paper in chosen:
             paper.check_tables()
@@ -111,13 +111,13 @@ def _checkout() -> Path:
 
 
 def _catalogue(root: Path) -> Any:
-    # Worker processes are told the same path.
+    # Worker processes get the same path.
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
     return import_module("papers.catalogue")
 
 
-def _chosen(name: str, catalogue: Any) -> "list[Paper]":
+def _choose(name: str, catalogue: Any) -> "list[Paper]":
     if name != _ALL and name not in catalogue.NAMES:
         raise ParameterError(f"there is no paper {name!r}; choose from {', '.join(catalogue.NAMES)}, or {_ALL}")
     return [catalogue.paper(each) for each in (catalogue.NAMES if name == _ALL else [name])]
@@ -149,7 +149,7 @@ def _reproduce(paper: "Paper", folder: Path, scale: Any, jobs: int, *, kept: str
     raise stopped_by
 
 
-def _committed(results: Path) -> "list[str] | None":
+def _read_verdicts(results: Path) -> "list[str] | None":
     """Return the verdicts of the table of claims in a folder, or None where it has none."""
     import csv
 

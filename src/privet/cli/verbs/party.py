@@ -11,10 +11,12 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_output
+from privet.cli.support.progress import Progress
+from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.errors import ParameterError, PartyError
 
 if TYPE_CHECKING:
-    from privet.partitioned import PrivateKey, SplitStructure, Structure
+    from privet.partitioned import Party, PrivateKey, Release, SplitStructure, Structure
 
 StructureFile: TypeAlias = Annotated[
     Path, typer.Option("--structure", metavar="FILE", help="What all parties count.", show_default=False)
@@ -35,7 +37,9 @@ ReleaseFiles: TypeAlias = Annotated[
 ]
 MostEpsilon: TypeAlias = Annotated[
     float | None,
-    typer.Option("--epsilon", help="The most that you pay; a dearer structure is refused.", show_default=False),
+    typer.Option(
+        "--epsilon", help="The most that you spend; refuse a structure that asks for more.", show_default=False
+    ),
 ]
 OwnRows: TypeAlias = Annotated[
     list[Path],
@@ -50,7 +54,7 @@ NOT_IN_LEDGER = "this ledger has no entry of it, so it was made without; record 
 
 def structure(
     schema: options.SchemaFile = None,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="The price of a release; with --split, of all.")] = 1.0,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Of each release; with --split, of all.")] = 1.0,
     trees: Annotated[int, typer.Option("--trees", min=1, help="How many trees; with --split, for each party.")] = 10,
     height: options.Height = None,
     rows: Annotated[
@@ -67,7 +71,7 @@ def structure(
         ),
     ] = None,
     variant: Annotated[
-        str, typer.Option("--variant", help="With --split: 'paper' lets each party pay the whole epsilon.")
+        str, typer.Option("--variant", help="With --split: 'paper' lets each party spend the whole epsilon.")
     ] = "sound",
     round_: Annotated[
         str | None, typer.Option("--round", metavar="NAME", help="The round's name; else random.", show_default=False)
@@ -77,7 +81,7 @@ def structure(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:  # fmt: skip
-    """Draw the public trees that all parties count, and the price of a release.
+    """Draw the public trees that all parties count, and set the epsilon of a release.
 
     Everybody gets the file and compares its hash, by telephone for instance. No row is read.
 
@@ -91,7 +95,7 @@ def structure(
     from privet.privacy.unit import Unit
 
     if split is None and variant != "sound":
-        raise ParameterError("--variant is about prices that add up, and needs --split")
+        raise ParameterError("--variant says how the epsilons of the parties add up, and needs --split")
     inputs = tuple(path for path in (schema, split) if path is not None)
     check_output(destination, force=force, inputs=inputs)
     declared = options.load_schema(schema)
@@ -106,6 +110,34 @@ def structure(
         drawn = SplitStructure.draw(declared, _read_split(split), variant=variant, **common)
     drawn.save(destination)
     tell(_structure_facts(drawn, destination), as_json=as_json)
+
+
+def _read_split(path: Path) -> dict[str, list[str]]:
+    from privet.partitioned.party_files import read_canonical
+
+    split = read_canonical(path, "split")
+    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in split.values()):
+        raise PartyError(f'the split {str(path)!r} must give every party a list of names: {{"bank": ["income"], ...}}')
+    return split
+
+
+def _structure_facts(drawn: "Structure | SplitStructure", path: Path) -> dict[str, Any]:
+    from privet.partitioned import SplitStructure
+    from privet.privacy.mechanisms.deviation import standard_deviation
+
+    parts = drawn.parts if isinstance(drawn, SplitStructure) else (drawn,)
+    facts = {
+        "structure": str(path),
+        "round": drawn.round,
+        "trees": sum(part.forest.n_trees for part in parts),
+        "height": max(part.forest.depth for part in parts),
+        "counts": sum(part.shape[0] * part.shape[1] for part in parts),
+        "epsilon of a party": parts[0].epsilon,
+        "noise in a count of a party": round(standard_deviation(parts[0].receipt), 2),
+    }
+    split = {str(part.party): list(part.schema.names) for part in parts if part.party}
+    together = {"epsilon together": len(parts) * parts[0].epsilon, "split": split} if split else {}
+    return {**facts, **together, "hash": drawn.hash}
 
 
 def keygen(
@@ -167,6 +199,95 @@ def roster(
     tell({"roster": str(destination), "parties": list(listed.names), "hash": listed.hash}, as_json=as_json)
 
 
+def release(
+    rows: OwnRows,
+    structure_file: StructureFile,
+    key: KeyFile,
+    structure_hash: StructureHash = None,
+    epsilon: MostEpsilon = None,
+    ledger: options.LedgerFile = None,
+    dataset: Dataset = None,
+    part: options.Part = None,
+    no_person_in_two_parts: options.NoPersonInTwoParts = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", metavar="FOLDER", help="Keeps what was released; by default beside the key.", show_default=False
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Spend a second time where the stored release is lost.")
+    ] = False,
+    jobs: options.Jobs = -1,
+    destination: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to send; by default NAME.release.json.", show_default=False),
+    ] = None,
+    force: options.Force = False,
+    progress: options.Progress = False,
+    as_json: options.Json = False,
+) -> None:
+    """Count your own rows, add noise, sign: one file to send, which may be published.
+
+    It is stored first. Doing the same again gives the same file byte for byte and costs nothing: fresh noise would be a
+    second release.
+
+    Example:  privet party release rows.csv --structure s.json --key bank.key --ledger bank.db
+    """
+    from privet.counting.sources import Files
+    from privet.partitioned import Party
+
+    part_of = _own_part(structure_file, key, structure_hash)
+    store = store or key.with_suffix(".releases")
+    account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
+    holder = Party(key, store=store, ledger=account, epsilon=epsilon, n_jobs=jobs)
+    destination = destination or Path(f"{holder.key.name}.release.json")
+    stored = holder.stored(part_of)
+    with Progress("reading the rows", lines=progress) as shown:
+        files = Files(*rows, watch=shown.read)
+        if stored is None or not _holds(destination, stored):
+            inputs = tuple(path for path in (*files.paths, structure_file, key, ledger) if path is not None)
+            check_output(destination, force=force, inputs=inputs)
+        made = holder.release(part_of, files, again=again)
+    made.save(destination)
+    _tell_release(made, part_of, holder, destination, replayed=stored is not None, as_json=as_json)
+
+
+def _own_part(structure_file: Path, key: Path, structure_hash: str | None) -> "Structure":
+    """Return the trees that the holder of ``key`` counts."""
+    from privet.partitioned import PrivateKey, SplitStructure
+    from privet.partitioned.split_structure import load_structure
+
+    agreed = load_structure(structure_file, pin=structure_hash)
+    return agreed.part_of(PrivateKey.load(key).name) if isinstance(agreed, SplitStructure) else agreed
+
+
+def _holds(path: Path, release: "Release") -> bool:
+    return path.is_file() and path.read_bytes() == release.bytes
+
+
+def _tell_release(
+    made: "Release", counted: "Structure", holder: "Party", path: Path, *, replayed: bool, as_json: bool
+) -> None:
+    facts: dict[str, Any] = {
+        "release": str(path), "party": made.party, "round": counted.round, "epsilon": counted.epsilon,
+        "hash": made.hash, "replayed": replayed,
+    }  # fmt: skip
+    if as_json and holder.ledger is not None:
+        facts["ledger"] = ledger_summary(holder.ledger)
+    tell(facts, as_json=as_json)
+    if replayed:
+        output.say(
+            "this release was made before: the same bytes again, and nothing more was spent; the rows were not read, "
+            "and other rows need a new round, with a new structure"
+        )
+        if not (holder.ledger is None or holder.has_paid(counted)):
+            output.say(NOT_IN_LEDGER)
+    if not as_json:
+        kept = "no ledger was kept: further releases of these rows add to what they cost"
+        output.print_text(kept if holder.ledger is None else ledger_sentence(holder.ledger))
+
+
 def verify(
     releases: ReleaseFiles,
     structure_file: StructureFile,
@@ -192,34 +313,6 @@ def verify(
     missing = [name for name in known.names if name not in found]
     facts = {"intact": found, "not heard of": missing, "structure": agreed.hash, "roster": known.hash}
     tell(facts, as_json=as_json)
-
-
-def _read_split(path: Path) -> dict[str, list[str]]:
-    from privet.partitioned.party_files import read_canonical
-
-    split = read_canonical(path, "split")
-    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in split.values()):
-        raise PartyError(f'the split {str(path)!r} must give every party a list of names: {{"bank": ["income"], ...}}')
-    return split
-
-
-def _structure_facts(drawn: "Structure | SplitStructure", path: Path) -> dict[str, Any]:
-    from privet.partitioned import SplitStructure
-    from privet.privacy.mechanisms.deviation import standard_deviation
-
-    parts = drawn.parts if isinstance(drawn, SplitStructure) else (drawn,)
-    facts = {
-        "structure": str(path),
-        "round": drawn.round,
-        "trees": sum(part.forest.n_trees for part in parts),
-        "height": max(part.forest.depth for part in parts),
-        "counts": sum(part.shape[0] * part.shape[1] for part in parts),
-        "epsilon of a party": parts[0].epsilon,
-        "noise in a count of a party": round(standard_deviation(parts[0].receipt), 2),
-    }
-    split = {str(part.party): list(part.schema.names) for part in parts if part.party}
-    together = {"epsilon together": len(parts) * parts[0].epsilon, "split": split} if split else {}
-    return {**facts, **together, "hash": drawn.hash}
 
 
 def tell(facts: dict[str, Any], *, as_json: bool) -> None:

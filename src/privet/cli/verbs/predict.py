@@ -1,24 +1,24 @@
-"""``privet predict``: classes of new rows, batch by batch."""
+"""``privet predict`` and ``privet explain``: what a model says about new rows, batch by batch."""
 
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 from privet.cli.support import options
 from privet.cli.support.answers import STDOUT, check_destination, say_where, write_answers
 from privet.cli.verbs.local_fit import is_local
+from privet.errors import ParameterError
 
-_WHAT = "predictions"
+Destination: TypeAlias = Annotated[
+    Path, typer.Option("--output", "-o", help="A .csv, .csv.gz or .parquet file; - is stdout.")
+]
 
 
 def predict(
     model_file: options.ModelFile,
     rows: options.RowsFile,
-    destination: Annotated[
-        Path, typer.Option("--output", "-o", help="A .csv, .csv.gz or .parquet file; - is stdout.")
-    ] = STDOUT,
+    destination: Destination = STDOUT,
     proba: Annotated[bool, typer.Option("--proba", help="One more column a class: its probability.")] = False,
     keep: options.Keep = None,
     progress: options.Progress = False,
@@ -36,15 +36,58 @@ def predict(
     """
     from privet.registry import load
 
-    check_destination(destination, what=_WHAT, force=force, inputs=(model_file, rows))
+    check_destination(destination, what="predictions", force=force, inputs=(model_file, rows))
     model = load(model_file).set_params(n_jobs=jobs)
-    from privet.cli.support.predictions import Predictions, collected
+    from privet.cli.support.predictions import Predictions
 
     if is_local(model.method):
         from privet.cli.support.answer_check import refuse_bits
 
         refuse_bits(rows, model.schema_)
     predictions = Predictions(model, rows, keep or (), proba)
-    in_json = partial(collected, predictions) if as_json else None
+    in_json = predictions.to_json if as_json else None
     write_answers(predictions, destination, done="predicted", lines=progress, as_json=in_json)
-    say_where(destination, model_file, what=_WHAT, as_json=as_json)
+    say_where(destination, model_file, what="predictions", as_json=as_json)
+
+
+def explain(
+    model_file: options.ModelFile,
+    rows: options.RowsFile,
+    class_: Annotated[
+        str | None,
+        typer.Option(
+            "--class",
+            metavar="LABEL",
+            help="Whose score; by default the second of two, of more the predicted one's.",
+            show_default=False,
+        ),
+    ] = None,
+    destination: Destination = STDOUT,
+    keep: options.Keep = None,
+    progress: options.Progress = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Say what each tree of a forest of weights adds to every row's score, and write a table.
+
+    A line adds up to the score: of two classes the logarithm of the odds, up to the model's margin. The rows are held a
+    batch at a time, as in predict.
+
+    Example:  privet explain model.privet new.csv --class yes
+    """
+    from privet.registry import load
+
+    check_destination(destination, what="explanations", force=force, inputs=(model_file, rows))
+    model = load(model_file)
+    if not hasattr(model, "explain"):
+        raise ParameterError(
+            f"{str(model_file)!r} is a {model.method}, whose trees vote and do not add up; see `privet rules`, or fit "
+            f"with --method {options.DEFAULT_METHOD}"
+        )
+    from privet.cli.support.predictions import Explanations
+
+    wanted = None if class_ is None else options.label_of(model.schema_, class_)
+    explanations = Explanations(model, rows, keep or (), wanted)
+    in_json = explanations.to_json if as_json else None
+    write_answers(explanations, destination, done="explained", lines=progress, as_json=in_json)
+    say_where(destination, model_file, what="explanations", as_json=as_json)

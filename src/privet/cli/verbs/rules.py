@@ -26,18 +26,22 @@ _BY_SUFFIX: dict[str, Format] = {".csv": "csv", ".json": "json"}
 def rules(
     model_file: options.ModelFile,
     min_support: Annotated[
-        float, typer.Option("--min-support", min=0, help="The least released rows.", rich_help_panel=_WHICH)
+        float, typer.Option("--min-support", min=0, help="The least number of released rows.", rich_help_panel=_WHICH)
     ] = 0.0,
     min_confidence: Annotated[
         float,
         typer.Option(
-            "--min-confidence", min=0, max=1, help="The predicted class's least share.", rich_help_panel=_WHICH
+            "--min-confidence", min=0, max=1, help="The least share of the predicted class.", rich_help_panel=_WHICH
         ),
     ] = 0.0,
     class_: Annotated[
         str | None,
         typer.Option(
-            "--class", metavar="LABEL", help="Only rules that predict it.", show_default=False, rich_help_panel=_WHICH
+            "--class",
+            metavar="LABEL",
+            help="Only rules for this class.",
+            show_default=False,
+            rich_help_panel=_WHICH,
         ),
     ] = None,
     merge: Annotated[
@@ -70,8 +74,8 @@ def rules(
 ) -> None:
     """List what the trees of a model say, the rules with the most rows behind them first.
 
-    Support and confidence stand with how far noise may have moved them. Only released numbers enter: it costs nothing.
-    Of a model of disturbed answers both are estimates, and nothing is said of how far chance has moved them.
+    Support and confidence come with intervals for the noise. Only released numbers are used, so it costs nothing.
+    For a model of perturbed answers both are estimates without intervals.
 
     Example:  privet rules model.privet --merge --leaves --class yes
 
@@ -81,7 +85,7 @@ def rules(
     if destination is not None:
         check_output(destination, force=force, inputs=(model_file,))
     model = _load(model_file)
-    table = _chosen(model, min_support, min_confidence, class_, merge=merge, leaves=leaves)
+    table = _select(model, min_support, min_confidence, class_, merge=merge, leaves=leaves)
     shown = _first(table, _SHOWN if top is None and chosen == "table" else top)
     if destination is None:
         _write(sys.stdout, model, shown, chosen)
@@ -130,20 +134,20 @@ def _with_rules() -> str:
     return ", ".join(sorted(name for name, method in METHODS.items() if hasattr(method, "rules")))
 
 
-def _chosen(
+def _select(
     model: Any, min_support: float, min_confidence: float, class_: str | None, *, merge: bool, leaves: bool
 ) -> "RuleTable":
     from privet.tree.rules import RuleTable, chosen_rules
 
     wanted = None if class_ is None else options.label_of(model.schema_, class_)
-    # A forest on bits words its rules in values, and has intervals of its own.
+    # A forest on bits states its rules in values, and has intervals of its own.
     own = getattr(model, "rule_table", None)
     table = own(merge=merge) if own else RuleTable.of(model.nodes_, model.schema_, merge=merge)
     return chosen_rules(table, min_support, min_confidence, wanted, leaves_only=leaves)
 
 
 def _has_intervals(model: Any) -> bool:
-    """Return whether noise intervals say how far to believe a number; not so of rows put into reconstructed cells."""
+    """Return whether a model has noise intervals; one of reconstructed cells has none."""
     return hasattr(model, "noise_std_") or hasattr(model, "node_sd_")
 
 
@@ -163,7 +167,7 @@ def _write(file: TextIO, model: Any, table: "RuleTable", chosen: Format) -> None
         kept = [{name: value for name, value in row.items() if name not in left_out} for row in rows]
         file.write(json.dumps({**data, "rules": kept}, allow_nan=False) + "\n")
     elif left_out:
-        estimated = [(s, c, t, told) for s, c, _, t, told in map(_cells, table.rules())]
+        estimated = [(s, c, t, text) for s, c, _, t, text in map(_cells, table.rules())]
         output.print_table(["estimated rows", "confidence", "tree", "rule"], estimated, right=[0, 1, 2])
     else:
         cells = [_cells(rule) for rule in table.rules()]

@@ -35,7 +35,7 @@ _CODES_ADVICE = (
 )
 _ROWS_ADVICE = 'if the size of the table is public, add "rows": about how many; if not, a fit buys a noisy number'
 _SHOWN_CATEGORIES = 4
-_REMINDER = "what is said about the rows speaks to their owner; it is exact, and no part of a release"
+_REMINDER = "these findings are exact: they are for the owner of the rows, and not part of a release"
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,10 @@ def _draft(rows: Path, target: str) -> _Draft:
     table = read_whole(rows)
     reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(names) if name != target}
     left_out = {name: why for name, why in reasons.items() if why is not None}
-    labels = _checked_labels(table, target)
+    labels = _read_labels(table, target)
     drafted = infer_schema(table.drop_columns([target, *left_out]), labels, target=target)
-    rounded = [_rounded(attribute) for attribute in drafted.attributes]
-    return _Draft(Schema(rounded, classes=drafted.classes, target=target, classes_inferred=True), left_out)
+    attributes = [_round_bounds(attribute) for attribute in drafted.attributes]
+    return _Draft(Schema(attributes, classes=drafted.classes, target=target, classes_inferred=True), left_out)
 
 
 def _why_left_out(name: str, table: Any) -> str | None:
@@ -118,7 +118,7 @@ def _why_left_out(name: str, table: Any) -> str | None:
     return None
 
 
-def _checked_labels(table: Any, target: str) -> Any:
+def _read_labels(table: Any, target: str) -> Any:
     from privet.schema.infer import distinct_values
 
     labels = _only(table, target)
@@ -134,7 +134,7 @@ def _only(table: Any, name: str) -> Any:
     return table.column(name)
 
 
-def _rounded(attribute: "Attribute") -> "Attribute":
+def _round_bounds(attribute: "Attribute") -> "Attribute":
     from privet.schema import Numeric
 
     if not isinstance(attribute, Numeric):
