@@ -8,7 +8,7 @@ from docs.tools.included import ROOT
 
 @dataclass(frozen=True)
 class Group:
-    """A page of names: what a package lists in ``__all__``."""
+    """A page of names: what a package offers."""
 
     page: str
     title: str
@@ -45,12 +45,19 @@ def pages() -> dict[str, str]:
 
 
 def public_names(package: str) -> list[str]:
-    """Return what a package lists in ``__all__``, or the classes of a module that has none. Nothing is imported."""
+    """Return the names that a package or a module offers. Nothing is imported.
+
+    They are in ``__all__``, or in the imports for type checkers of a package that imports on first use. A module with
+    neither offers its classes.
+    """
     path = ROOT / "src" / package.replace(".", "/")
     tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
             return [name for name in ast.literal_eval(node.value) if not name.startswith("_")]
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and node.orelse:
+            imports = [line for line in node.body if isinstance(line, ast.ImportFrom)]
+            return [alias.asname for line in imports for alias in line.names if alias.asname]
     return [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
 
 
