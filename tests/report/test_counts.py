@@ -8,6 +8,7 @@ import pytest
 
 from privet import Categorical, Numeric, Schema
 from privet.report.page import counts
+from privet.report.page.trees import shares
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 
@@ -80,4 +81,4 @@ def test_without_noise_the_histogram_counts_rows():
 
 
 def test_negative_counts_have_no_share():
-    assert counts.shares(np.array([[-4, 1, 3], [-1, 0, -2]])).tolist() == [[0.0, 0.25, 0.75], [0.0, 0.0, 0.0]]
+    assert shares(np.array([[-4, 1, 3], [-1, 0, -2]])).tolist() == [[0.0, 0.25, 0.75], [0.0, 0.0, 0.0]]

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from privet import PrivateRDTClassifier, load, model_file
 from privet.model_file import read_document
-from privet.report.page import nist
+from privet.report.page import promise
 from privet.report.page.page import Report
 from tests.report.people import SCHEMA, exact, fitted, leaking, of_batches, of_method, of_visits, paper
 
@@ -121,7 +121,7 @@ def test_batches_tell_what_each_cost():
 )
 def test_leaks_are_counted_in_words_to_nist(n_leaks, words):
     guarantee = {**fitted().guarantee_.to_json(), "leaks": ["bounds of 'age'"] * n_leaks}
-    (parameter, *_) = nist.answers(None, guarantee, [])
+    (parameter, *_) = promise.answers(None, guarantee, [])
     assert words in parameter.answer
 
 

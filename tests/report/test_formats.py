@@ -1,13 +1,9 @@
-"""Names and labels come from strangers."""
+"""Names and numbers as the report writes them."""
 
-import json
+import math
 
-from privet.report.page.formats import bar, embedded_json, shown, stacked_bar, text
-
-
-def test_markup_in_a_name_is_shown_and_not_obeyed():
-    assert text("<img src=x onerror=alert(1)>") == "<bdi>&lt;img src=x onerror=alert(1)&gt;</bdi>"
-    assert text("\"'&") == "<bdi>&quot;&#x27;&amp;</bdi>"
+from privet.report.page.formats import epsilon_up, number_up, of_hundred, percent_down, percent_up, shown
+from privet.report.page.odds import right_guesses
 
 
 def test_marks_that_turn_the_writing_round_are_spelled_out():
@@ -18,20 +14,15 @@ def test_a_long_name_is_cut():
     assert shown("x" * 1_000) == "x" * 71 + "…"
 
 
-def test_embedded_json_cannot_close_its_element_and_reads_back():
-    data = {"</script><!--": ["<b>&amp;", "\u2028", 1]}
-    embedded = embedded_json(data)
-    assert not set("<>&\u2028") & set(embedded)
-    assert json.loads(embedded) == data
-
-
-def test_a_bar_stays_in_its_place():
-    assert 'width="0.0%"' in bar(-0.5)
-    assert 'width="100.0%"' in bar(1.5)
-
-
-def test_a_stacked_bar_lays_shares_end_to_end():
-    drawn = stacked_bar([0.25, 0.0, 0.75])
-    assert 'class="class-0" x="0.00%" width="25.00%"' in drawn
-    assert "class-1" not in drawn
-    assert 'class="class-2" x="25.00%" width="75.00%"' in drawn
+def test_what_is_shown_never_looks_better_than_it_is():
+    assert percent_up(0.7311) == "73.2 %"
+    assert percent_up(0.5) == "50 %"
+    assert percent_up(0.50000001) == "50.1 %"
+    assert percent_down(0.2689) == "26.8 %"
+    assert number_up(math.e) == "2.72"
+    assert number_up(math.exp(10)) == "22,100"
+    assert number_up(2 * 0.8) == "1.6"
+    assert of_hundred(right_guesses(1.0)) == 74
+    assert of_hundred(0.5) == 50
+    assert (epsilon_up(1.0), epsilon_up(0.25), epsilon_up(1.9999999999999998)) == ("1", "0.25", "2")
+    assert epsilon_up(0.01636363636363636) == "0.0164"

@@ -24,7 +24,7 @@ from privet import (
     perturb,
 )
 from privet.report import write_report
-from privet.report.page.local_facts import local_facts
+from privet.report.page.local import local_facts
 from privet.report.page.page import page
 from tests.draws import cached
 from tests.report.pages import Elements, embedded
@@ -179,7 +179,7 @@ def test_fields_that_are_given_clear_are_named():
 def test_leaks_have_a_banner_of_their_own():
     source = page_of(flipped_forest(leaks=True))
     assert "The channel leaks: no promise covers what follows." in source
-    assert "frequencies of &#x27;country&#x27;" in source
+    assert "frequencies of 'country'" in Elements(source).text
     assert "The channel leaks" not in page_of(flipped_forest())
 
 

@@ -5,17 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from privet.report.page.odds import (
-    belief,
-    detection_rate,
-    epsilon_up,
-    number_up,
-    odds_table,
-    of_hundred,
-    percent_down,
-    percent_up,
-    right_guesses,
-)
+from privet.report.page.odds import belief, detection_rate, odds_table, right_guesses
 
 LN_3 = math.log(3)
 
@@ -96,17 +86,3 @@ def test_a_value_of_a_known_member_is_bounded_at_twice_epsilon():
     # At ln 3 twice over odds are 9 : 1.
     assert odds_table(LN_3, 0.0)["right_guesses_of_a_value"] == pytest.approx(0.9)
     assert odds_table(LN_3, 1e-6)["right_guesses_of_a_value"] is None
-
-
-def test_what_is_shown_never_looks_better_than_it_is():
-    assert percent_up(0.7311) == "73.2 %"
-    assert percent_up(0.5) == "50 %"
-    assert percent_up(0.50000001) == "50.1 %"
-    assert percent_down(0.2689) == "26.8 %"
-    assert number_up(math.e) == "2.72"
-    assert number_up(math.exp(10)) == "22,100"
-    assert number_up(2 * 0.8) == "1.6"
-    assert of_hundred(right_guesses(1.0)) == 74
-    assert of_hundred(0.5) == 50
-    assert (epsilon_up(1.0), epsilon_up(0.25), epsilon_up(1.9999999999999998)) == ("1", "0.25", "2")
-    assert epsilon_up(0.01636363636363636) == "0.0164"

@@ -14,7 +14,7 @@ from privet.errors import ParameterError
 from privet.registry import METHODS
 from privet.report import write_report
 from privet.report.page import trees
-from privet.report.page.count_findings import strongest_rules
+from privet.report.page.counts import strongest_rules
 from privet.tree.rules import RuleTable
 from tests.report.forests import cells_tree
 from tests.report.pages import Elements, embedded, page_of

@@ -6,12 +6,37 @@ from xml.dom import minidom
 
 import pytest
 
-from privet.report.page.counts import Bin
-from privet.report.page.pictures import belief_band, detection_curve, growth_curve, hundred_guesses, support_histogram
+from privet.report.page import pictures
+from privet.report.page.page import environment
+from privet.report.page.pictures import Bin
 
 LN_3 = math.log(3)
 # Where the unit square of the two curves lies in its picture.
 LEFT, TOP, SIDE = 34, 10, 200
+
+
+def svg(picture):
+    return str(environment().get_template("macros.html").module.picture(picture))
+
+
+def hundred_guesses(*bounds):
+    return svg(pictures.hundred_guesses(*bounds))
+
+
+def belief_band(epsilon):
+    return svg(pictures.belief_band(epsilon))
+
+
+def detection_curve(*bounds):
+    return svg(pictures.detection_curve(*bounds))
+
+
+def growth_curve(deviations):
+    return svg(pictures.growth_curve(deviations))
+
+
+def support_histogram(bins, unit):
+    return svg(pictures.support_histogram(bins, unit))
 
 
 def points(picture, kind):

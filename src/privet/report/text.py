@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.report.page.effects import Effect, effects_of
-from privet.report.page.outline import Box, Outline
+from privet.report.page.trees import Box, Outline
 from privet.schema import Label
 from privet.tree.conditions import quoted
 

@@ -24,12 +24,12 @@ def print_channel(guarantee: "LocalGuarantee") -> None:
 
 def _cells(told: dict[str, Any]) -> tuple[str, ...]:
     from privet.report.page.formats import number
-    from privet.report.page.local import IN_WORDS, strength
+    from privet.report.page.local import CHANNEL_NAMES, strength
 
     width, share = told.get("width_at_95%"), told.get("privacy_at_95%")
     return (
         told["field"],
-        IN_WORDS.get(told["channel"], told["channel"]),
+        CHANNEL_NAMES.get(told["channel"], told["channel"]),
         strength(told),
         "" if width is None else number(width),
         "" if share is None else f"{100 * share:.0f} %",
@@ -40,7 +40,7 @@ def _cells(told: dict[str, Any]) -> tuple[str, ...]:
 def _epsilon(told: dict[str, Any]) -> str:
     if told["channel"] == "clear":
         return ""
-    from privet.report.page.odds import epsilon_up
+    from privet.report.page.formats import epsilon_up
 
     epsilon = told.get("local_epsilon")
     return "none" if epsilon is None else epsilon_up(epsilon)

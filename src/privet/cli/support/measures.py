@@ -98,7 +98,7 @@ def _width(interval: dict[str, float]) -> str:
 
 
 def _epsilons(told: list[tuple[str, float]], together: float | None) -> list[list[str]]:
-    from privet.report.page.odds import epsilon_up
+    from privet.report.page.formats import epsilon_up
 
     lines = [[field, epsilon_up(epsilon)] for field, epsilon in told]
     return lines if together is None or len(told) == 1 else [*lines, ["all together", epsilon_up(together)]]

@@ -163,10 +163,10 @@ def _say_beforehand(model: Any, schema: "Schema") -> None:
 
 def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:
     from privet.report.page.counts import not_told_apart, ranked_importances
-    from privet.report.page.findings import findings_of
+    from privet.report.page.facts import presenter_for
 
-    speaker = findings_of(model)
-    forest = speaker.forest(model) if speaker else {}
+    presenter = presenter_for(model)
+    forest = presenter.forest(model) if presenter else {}
     ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
     return {
         **ledger,

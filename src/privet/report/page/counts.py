@@ -1,35 +1,108 @@
-"""What released class counts say, set against their noise. Everything here is post-processing: it costs nothing."""
+"""What released class counts say, set against their noise. All of it is post-processing, which costs nothing."""
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.report.page.formats import number
+from privet.privacy.guarantee import CURATOR
+from privet.report.page.formats import number, percent
+from privet.report.page.pictures import Bin, growth_curve, support_histogram
+from privet.report.page.receipts import batch_epsilons
+from privet.report.page.trees import counted_by_leaves, printed_trees, shown_trees, tree_data
 from privet.tree.intervals import RELIABLE, reach, stands_out
+from privet.tree.rules import Rule, RuleTable
+from privet.tree.vote import class_shares
 
 # In standard deviations of noise, and in rows where there is none.
 _STEPS = (-RELIABLE, -1.0, 1.0, RELIABLE, 10.0, 30.0, 100.0)
 _COUNTS = (0.5, 2.5, 9.5, 29.5, 99.5, 999.5)
 
+N_RULES = 30
 NOT_TOLD_APART = "not told apart from noise"
 
 
-@dataclass(frozen=True)
-class Bin:
-    """A range of released supports and how many leaves fall in it."""
-
-    label: str
-    leaves: int
-    within_noise: bool
+def forest(model: Any) -> dict[str, Any]:
+    """Return how large the forest is."""
+    own = model.forest_
+    return {"trees": own.n_trees, "height": own.depth, "nodes": own.n_nodes, "leaves": len(own.leaves)}
 
 
-def counted_by_leaves(model: Any) -> bool:
-    """Return whether nodes are the sums of their leaves; else some were counted with noise of their own."""
-    return bool(np.array_equal(model.nodes_.n_draws, model.forest_.n_leaves_below))
+def released_values(model: Any) -> int:
+    """Return how many numbers were released."""
+    return int(model.noisy_counts_.size)
+
+
+def noise(model: Any) -> dict[str, Any]:
+    """Return the noise of a count and of a leaf, and how many leaves stand out from it."""
+    return {
+        "figure": "smallest noise, standard deviation",
+        "standard_deviation_of_a_count": float(model.noise_std_),
+        "standard_deviation_of_a_leaf": support_deviation(model),
+        "share_of_leaves_above_3_deviations": share_above_noise(model),
+        "growth": [float(deviation) for deviation in model.noise_growth_],
+        "epsilon_of_batches": batch_epsilons(model.guarantee_.event),
+        "histogram": [vars(each) for each in histogram(model)],
+    }
+
+
+def smallest_noise(model: Any, deviations: list[float]) -> float:  # noqa: ARG001 - all presenters have the same signature
+    """Return the smallest standard deviation of any release."""
+    return min(deviations, default=0.0)
+
+
+def findings(model: Any) -> dict[str, Any]:
+    """Return the class balance and the importances."""
+    ranked = {name: share for name, share in ranked_importances(model) if not math.isnan(share)}
+    return {"class_balance": class_balance(model), "importances": ranked}
+
+
+def noise_sentence(noise: dict[str, Any]) -> str:
+    """Return the noise in one sentence."""
+    return (
+        f"Noise of standard deviation {noise['standard_deviation_of_a_count']:.3g} in each released count; "
+        f"{percent(noise['share_of_leaves_above_3_deviations'])} of the leaves stand out from it."
+    )
+
+
+def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template of counts needs beside the facts; ``data`` is for the page's script."""
+    noise, rules = facts["noise"], RuleTable.of(model.nodes_, model.schema_)
+    unit = f"released support in standard deviations of its noise; grey: within ±{RELIABLE:g}, or below"
+    if noise["standard_deviation_of_a_count"] == 0:
+        unit = "released rows in a leaf"
+    return {
+        "template": "counts.html",
+        "histogram": support_histogram([Bin(**each) for each in noise["histogram"]], unit),
+        "growth": _growth(noise, of_parties=facts["guarantee"]["trust"] != CURATOR),
+        "own_noise": not counted_by_leaves(model) and model.nodes_.draw_variance != 0,
+        "rules": strongest_rules(model, rules),
+        **trees_view(model, rules),
+    }
+
+
+def trees_view(model: Any, rules: RuleTable) -> dict[str, Any]:
+    """Return the trees as the templates and the page's script draw them."""
+    trees = shown_trees(model, rules.paths)
+    return {"trees": trees, "printed": printed_trees(model, trees), "data": {"trees": tree_data(model, trees)}}
+
+
+def _growth(noise: dict[str, Any], *, of_parties: bool) -> dict[str, Any] | None:
+    """Return how the noise grew with every batch or party."""
+    deviations, epsilons = noise["growth"], noise["epsilon_of_batches"]
+    if len(deviations) < 2 or deviations[-1] == 0:
+        return None
+    return {
+        "of_parties": of_parties,
+        "parts": len(deviations),
+        "first": deviations[0],
+        "last": deviations[-1],
+        "first_epsilon": epsilons[0],
+        "largest_epsilon": max(epsilons),
+        "picture": growth_curve(deviations, "party" if of_parties else "batch"),
+    }
 
 
 def leaf_supports(model: Any) -> NDArray[np.int64]:
@@ -77,14 +150,6 @@ def class_balance(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def shares(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Return each row's class shares, negative counts taken as 0; all 0 where nothing is left."""
-    positive = np.maximum(counts, 0).astype(np.float64)
-    total = positive.sum(axis=-1, keepdims=True)
-    of_all: NDArray[np.float64] = np.divide(positive, total, out=np.zeros_like(positive), where=total > 0)
-    return of_all
-
-
 def ranked_importances(model: Any) -> list[tuple[str, float]]:
     """Return attributes with their importances, the most important first."""
     named = zip(model.schema_.names, model.feature_importances_.tolist(), strict=True)
@@ -92,11 +157,22 @@ def ranked_importances(model: Any) -> list[tuple[str, float]]:
 
 
 def not_told_apart(model: Any) -> list[str]:
-    """Return the attributes that have an importance, but may owe it to noise; methods that count tell it by 0."""
-    told = getattr(model, "told_apart_", None)
-    return (
-        [] if told is None else [name for name, is_told in zip(model.schema_.names, told, strict=True) if not is_told]
-    )
+    """Return the attributes whose importance may be noise alone; methods of counts give those an importance of 0."""
+    told_apart = getattr(model, "told_apart_", None)
+    if told_apart is None:
+        return []
+    return [name for name, is_apart in zip(model.schema_.names, told_apart, strict=True) if not is_apart]
+
+
+def strongest_rules(model: Any, rules: RuleTable) -> list[Rule]:
+    """Return leaves that surely predict their class better than its overall share, by how many rows they do."""
+    found = rules.take(rules.is_leaf & rules.stands_out)
+    # Roots count every row once, where some methods have released the counts of all nodes.
+    overall = class_shares(model.nodes_.counts[: model.forest_.n_trees])
+    excess = found.numbers["confidence_low"] - overall[found.predicted]
+    rows = excess * found.support
+    best = np.argsort(-rows, kind="stable")[:N_RULES]
+    return list(found.take(best[rows[best] > 0]).rules())
 
 
 def _leaf_deviations(model: Any) -> NDArray[np.float64]:

@@ -1,70 +1,110 @@
 """All that the report says, as plain values: made from released numbers, the schema and the guarantee alone."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol, cast
 
-from privet.report.page import nist
-from privet.report.page.findings import Findings, findings_of
+from privet.errors import LedgerError
+from privet.privacy.ledger.account import accounts
+from privet.report.page import counts, promise, weights
 from privet.report.page.odds import odds_table
 from privet.report.page.receipts import single_releases
+
+
+class Presenter(Protocol):
+    """A module that presents one kind of released numbers."""
+
+    def forest(self, model: Any) -> dict[str, Any]:
+        """Return how large the forest is: at least its trees and their height."""
+
+    def released_values(self, model: Any) -> int:
+        """Return how many numbers were released."""
+
+    def noise(self, model: Any) -> dict[str, Any]:
+        """Return how strong the noise is, set against what it was added to."""
+
+    def smallest_noise(self, model: Any, deviations: list[float]) -> float:
+        """Return the standard deviation at the head of the page; ``noise`` has its caption as ``figure``."""
+
+    def findings(self, model: Any) -> dict[str, Any]:
+        """Return the class balance, importances, and what else the numbers say."""
+
+    def noise_sentence(self, noise: dict[str, Any]) -> str:
+        """Return the noise in one sentence."""
+
+    def view(self, model: Any, facts: dict[str, Any]) -> dict[str, Any]:
+        """Return the ``template`` of these numbers, what it needs, and the ``data`` of the page's script."""
+
+
+def presenter_for(model: Any) -> Presenter | None:
+    """Return the presenter of the model's numbers; None where they are neither counts nor weights."""
+    if hasattr(model, "nodes_"):
+        return cast("Presenter", counts)
+    return cast("Presenter", weights) if hasattr(model, "released_") else None
 
 
 def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return what the report says as plain values.
 
-    An infinite number stays one, but in the guarantee, which spells it "inf" as its JSON does.
+    An infinite number stays one, except in the guarantee, which spells it "inf" as its JSON does.
 
     Parameters
     ----------
     model : PrivateClassifier
         A fitted model.
     model_checksum : str
-        That of its file, so that the report can be matched with it and with a ledger's entry.
+        The checksum of its file, so that the report can be matched with the file and with a ledger's entry.
     name : str
         The file's name.
     budget : dict, optional
-        The account that paid for it.
+        The account that paid for it, from `budget_facts`.
     """
-    guarantee, speaker = model.guarantee_.to_json(), findings_of(model)
+    guarantee, presenter, schema = model.guarantee_.to_json(), presenter_for(model), model.schema_
     releases = single_releases(model.guarantee_.event)
-    noise = speaker.noise(model) if speaker else None
+    noise = presenter.noise(model) if presenter else None
     deviations = [r.standard_deviation for r in releases if r.standard_deviation is not None]
-    utility = speaker.in_words(noise) if speaker and noise else ""
+    utility = presenter.noise_sentence(noise) if presenter and noise else ""
     return {
         "file": name,
         "checksum": model_checksum,
-        "model": _shape(model, speaker),
+        "model": {
+            "method": model.method,
+            "target": schema.target,
+            "classes": list(schema.classes),
+            **(presenter.forest(model) if presenter else {}),
+            "attributes": list(schema.names),
+        },
         "guarantee": guarantee,
         "public": guarantee["public"],
         "leaks": guarantee["leaks"],
-        "odds": _odds(guarantee),
-        "released_values": speaker.released_values(model) if speaker else None,
+        "odds": {
+            **odds_table(float(guarantee["epsilon"]), float(guarantee["delta"]), guarantee["unit"]),
+            "provided_that": guarantee["assumptions"],
+            "not_covered": guarantee["leaks"],
+        },
+        "released_values": presenter.released_values(model) if presenter else None,
         "smallest_noise_standard_deviation": (
-            speaker.smallest_noise(model, deviations) if speaker else min(deviations, default=0.0)
+            presenter.smallest_noise(model, deviations) if presenter else min(deviations, default=0.0)
         ),
         "noise": noise,
         "releases": [release.to_json() for release in releases],
         "composition": guarantee["event"],
-        **(speaker.read_off(model) if speaker else {}),
-        "nist_sp_800_226": [answer.to_json() for answer in nist.answers(utility, guarantee, releases, budget)],
+        **(presenter.findings(model) if presenter else {}),
+        "nist_sp_800_226": [answer.to_json() for answer in promise.answers(utility, guarantee, releases, budget)],
         "budget": budget,
     }
 
 
-def _odds(guarantee: dict[str, Any]) -> dict[str, Any]:
-    """Return the odds with what they rest on and what they leave out."""
-    return {
-        **odds_table(float(guarantee["epsilon"]), float(guarantee["delta"]), guarantee["unit"]),
-        "provided_that": guarantee["assumptions"],
-        "not_covered": guarantee["leaks"],
-    }
-
-
-def _shape(model: Any, speaker: Findings | None) -> dict[str, Any]:
-    schema = model.schema_
-    return {
-        "method": model.method,
-        "target": schema.target,
-        "classes": list(schema.classes),
-        **(speaker.forest(model) if speaker else {}),
-        "attributes": list(schema.names),
-    }
+def budget_facts(ledger: str | Path, model_checksum: str) -> dict[str, Any]:
+    """Return the account that the model's release stands in, found by the model's checksum."""
+    found, entries = accounts(ledger)
+    for account in found:
+        own = [release for release in account.to_json()["releases"] if release["model"] == model_checksum]
+        if own:
+            return {
+                "ledger": Path(ledger).name,
+                "head": entries[-1].hash,
+                **{name: value for name, value in account.to_json().items() if name != "releases"},
+                "releases": len(account.expenses),
+                "entry": own[-1],
+            }
+    raise LedgerError("no entry of the ledger names this model; pass the ledger that its fit was given, or none")

@@ -1,29 +1,37 @@
-"""The report as one page: it needs no network, says the same for the same model file, and can be signed."""
+"""The report as one page: it needs no network, is the same for the same model file, and can be signed."""
 
 import base64
 import hashlib
+import math
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from string import Template
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from privet.checks import counted
 from privet.files.whole_file import whole_file
 from privet.local.guarantee import LocalGuarantee
 from privet.model_file import checksum_of, read_document
+from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, left_over
+from privet.privacy.unit import ROW
 from privet.registry import model_of
-from privet.report.page import promise
-from privet.report.page.attacker import attacker_section
-from privet.report.page.budget import budget_facts, budget_section
-from privet.report.page.domains import domains_section
-from privet.report.page.facts import facts
-from privet.report.page.findings import findings_of
-from privet.report.page.formats import embedded_json, sentence, table, text
-from privet.report.page.local_facts import local_facts
-from privet.report.page.local_page import local_sections
+from privet.report.page import formats, local
+from privet.report.page.counts import NOT_TOLD_APART
+from privet.report.page.effects import BAND, TIMES
+from privet.report.page.facts import budget_facts, facts, presenter_for
+from privet.report.page.odds import MEANINGLESS
+from privet.report.page.pictures import Picture, belief_band, detection_curve, hundred_guesses
+from privet.report.page.promise import public_domains, words
 from privet.report.page.receipts import folded
+from privet.tree.intervals import RELIABLE
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_LONGEST = 20_000
 
 
 def write_report(model: Any, path: str | Path, *, ledger: str | Path | None = None) -> None:
@@ -63,7 +71,7 @@ class Report:
             opened, checksum, name = model, checksum_of(model.to_document()), ""
         budget = None if ledger is None else budget_facts(ledger, checksum)
         if isinstance(opened.guarantee_, LocalGuarantee):
-            return cls(opened, {**local_facts(opened, model_checksum=checksum, name=name), "budget": budget})
+            return cls(opened, {**local.local_facts(opened, model_checksum=checksum, name=name), "budget": budget})
         return cls(opened, facts(opened, model_checksum=checksum, name=name, budget=budget))
 
     def write(self, path: str | Path) -> None:
@@ -72,37 +80,83 @@ class Report:
             file.write(page(self.model, self.facts))
 
 
-def page(model: Any, told: dict[str, Any]) -> str:
+def page(model: Any, facts: dict[str, Any]) -> str:
     """Return the page for a model and its `facts`; the same text for the same facts."""
     style, script = _static("report.css"), _static("report.js")
     is_local = isinstance(model.guarantee_, LocalGuarantee)
-    sections, data = local_sections(model, told) if is_local else _central_sections(model, told)
-    sections.append(_sign_off(told))
-    title = f"Privacy report: {told['file']}" if told["file"] else "Privacy report"
-    return Template(_static("page.html")).substitute(
-        policy=_policy(style, script),
-        title=sentence(title),
-        style=style,
-        body="\n".join(f"<section>\n{section}</section>" for section in sections),
-        data=embedded_json(data),
-        script=script,
+    view = local.view(model, facts) if is_local else _central_view(model, facts)
+    return (
+        environment()
+        .get_template("local.html" if is_local else "central.html")
+        .render(
+            facts=facts,
+            guarantee=facts["guarantee"],
+            domains=public_domains(model.schema_),
+            schema=model.schema_,
+            policy=_policy(style, script),
+            style=style,
+            script=script,
+            **view,
+        )
     )
 
 
-def _central_sections(model: Any, told: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """Return what a curator's model has to say, and what the page's script needs for it."""
-    data: dict[str, Any] = {"epsilon": told["guarantee"]["epsilon"]}
-    sections = [
-        promise.opening(told),
-        promise.guarantee_section(told, list(folded(model.guarantee_.event))),
-        *([budget_section(told["budget"])] if told["budget"] else []),
-        attacker_section(told),
-    ]
-    if (speaker := findings_of(model)) is not None:
-        said, for_script = speaker.sections(model, told)
-        sections += said
-        data |= for_script
-    return [*sections, domains_section(model.schema_), _questions(told["nist_sp_800_226"])], data
+@cache
+def environment() -> "Environment":
+    """Return the templates. They escape every value, and spell out characters that nobody can see."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def visible(value: object) -> object:
+        return formats.shown(value, _LONGEST) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    def name(value: object, most: int = formats.MAX_SHOWN) -> Markup:
+        """Return a name from the model file, cut, and isolated in writing direction."""
+        return Markup("<bdi>{}</bdi>").format(formats.shown(value, most))
+
+    made = Environment(
+        loader=PackageLoader("privet.report.page"), autoescape=True, undefined=StrictUndefined, finalize=visible,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    # Plain ASCII without markup, so that nothing can close the script element.
+    made.policies["json.dumps_kwargs"] = {"ensure_ascii": True, "allow_nan": False, "separators": (",", ":")}
+    made.filters |= {
+        "name": name, "shown": formats.shown, "number": formats.number, "whole": formats.whole,
+        "interval": formats.interval, "exact": formats.exact, "percent": formats.percent,
+        "percent_up": formats.percent_up, "percent_down": formats.percent_down, "number_up": formats.number_up,
+        "epsilon_up": formats.epsilon_up, "of_hundred": formats.of_hundred, "counted": counted, "left_over": left_over,
+    }  # fmt: skip
+    made.globals |= {
+        "SOUND": SOUND, "PAPER": PAPER, "NOT_PRIVATE": NOT_PRIVATE, "ROW": ROW, "INFINITY": math.inf,
+        "MEANINGLESS": MEANINGLESS, "RELIABLE": RELIABLE, "BAND": BAND, "TIMES": TIMES,
+        "NOT_TOLD_APART": NOT_TOLD_APART,
+    }  # fmt: skip
+    return made
+
+
+def _central_view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the templates of a curator's model need beside its facts."""
+    presenter, guarantee = presenter_for(model), facts["guarantee"]
+    findings = presenter.view(model, facts) if presenter else {"template": None, "data": {}}
+    return {
+        **findings,
+        "data": {"epsilon": guarantee["epsilon"], **findings["data"]},
+        "words": words(guarantee),
+        "receipts": list(folded(model.guarantee_.event)),
+        "pictures": _pictures(guarantee),
+    }
+
+
+def _pictures(guarantee: dict[str, Any]) -> dict[str, Picture | None]:
+    """Return the pictures of what an attacker can gain, where that is bounded; beliefs are without a delta only."""
+    if guarantee["mode"] == PAPER or guarantee["leaks"] or guarantee["epsilon"] == "inf":
+        return {}
+    epsilon, delta = float(guarantee["epsilon"]), float(guarantee["delta"])
+    return {
+        "guesses": hundred_guesses(epsilon, delta),
+        "beliefs": belief_band(epsilon) if delta == 0 else None,
+        "tests": detection_curve(epsilon, delta),
+    }
 
 
 def _static(name: str) -> str:
@@ -110,33 +164,10 @@ def _static(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Allow this style sheet and this script, told by their hashes, and nothing else: no fetch, no frame, no form."""
+    """Allow this style sheet and this script, known by their hashes, and nothing else: no fetch, no frame, no form."""
     rules = ["default-src 'none'", f"style-src '{_hash(style)}'", f"script-src '{_hash(script)}'"]
     return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 
 
 def _hash(source: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode('ascii')}"
-
-
-def _questions(answers: list[dict[str, str]]) -> str:
-    rows = [(text(a["question"]), text(a["answer"], 2_000), text(a["answered_by"])) for a in answers]
-    return (
-        "<h2>The questions of NIST SP 800-226</h2>\n<p>NIST's <cite>Guidelines for Evaluating Differential Privacy "
-        "Guarantees</cite> (March 2025) set the questions out as a pyramid: each stone rests on those below it. A "
-        "model file can answer some; where it says “you”, somebody who knows the rows and their keeping has to. From "
-        "the top of the pyramid downwards:</p>\n"
-        f"{table(['question', 'answer', 'answered by'], rows, kind='nist', label='NIST SP 800-226')}"
-    )
-
-
-def _sign_off(told: dict[str, Any]) -> str:
-    lines = "".join(f"<div>{name}</div>" for name in ("Name", "Role", "Organisation", "Date"))
-    return (
-        '<div id="sign-off"><h2>Sign-off</h2>\n'
-        f"<p>For the model with checksum <code>{told['checksum']}</code>.</p>\n"
-        '<div class="sign"><div class="choices full"><span>May be released</span><span>May be released on '
-        "conditions</span>"
-        f'<span>Must not be released</span></div><div class="full">Conditions and remarks</div>{lines}'
-        '<div class="full">Signature</div></div></div>\n'
-    )

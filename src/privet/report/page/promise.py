@@ -1,216 +1,222 @@
-"""The opening of the page: what is promised, field by field, and how it was bought."""
+"""The promise in words: whom it is about, what was public, and the questions of NIST SP 800-226.
 
-import math
+"Guidelines for Evaluating Differential Privacy Guarantees" (March 2025) sets its questions out as a pyramid, from the
+privacy parameter at the top to the collection of the data at the bottom. Each question rests on those below it. A model
+file can answer the upper ones; the page says who has to answer the others. Everything here is plain text.
+"""
+
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND
-from privet.privacy.unit import ROW
-from privet.report.page import wording
-from privet.report.page.formats import exact, listed, number, pairs, sentence, table, text
-from privet.report.page.odds import epsilon_up, of_hundred
+from privet.checks import counted
+from privet.privacy.guarantee import CURATOR, NOT_PRIVATE, PAPER
+from privet.privacy.unit import Unit
+from privet.report.page.formats import exact, number
 from privet.report.page.receipts import Receipt
+from privet.schema import Attribute, Numeric, Schema
 
-_MOST_LINES = 40
-_INDENTS = 3
-_TIMES = "\N{MULTIPLICATION SIGN}"
-_COSTS_NOTHING = (
-    "Everything on this page is made from what the model file holds anyway: noisy numbers, the trees, the schema and "
-    "the promise. Reading it, printing it or passing it on costs no further privacy."
-)
-_LEAKS = (
-    "Everything on this page is made from what the model file holds anyway, and some of that was read from the rows "
-    "without noise: whoever sees the page sees the leaks too."
-)
-_EXACT = (
-    "This page shows numbers that no noise protects. Whoever may not see the rows may not see this page: do not "
-    "publish it or pass it on."
-)
-_UNPROVEN = (
-    "The numbers on this page carry noise, and nobody has proven how far it protects. Whoever may not see the rows may "
-    "not see this page: do not publish it or pass it on."
-)
+MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
 
 
-def opening(facts: dict[str, Any]) -> str:
-    """Return the title, a banner where one is due, and the promise in one sentence."""
-    guarantee, model = facts["guarantee"], facts["model"]
-    named = f" of {text(facts['file'])}" if facts["file"] else ""
-    return (
-        f"<h1>Privacy report{named}</h1>\n"
-        f'<p class="soft">Method {text(model["method"])} · model checksum (SHA-256) '
-        f"<code>{facts['checksum']}</code></p>\n"
-        f"{_banner(guarantee)}"
-        f'<p class="promise{"" if guarantee["mode"] == SOUND else " broken"}">{sentence(guarantee["sentence"])}</p>\n'
-        f"{_figures(facts)}"
-        f'<p class="soft small">{_passing_on(guarantee)}</p>\n'
-    )
+def one(guarantee: dict[str, Any]) -> str:
+    """Return the unit of privacy: "one row", or "one 'visit_id'" where a column tells units apart."""
+    return f"one {_name(guarantee)}"
 
 
-def guarantee_section(facts: dict[str, Any], receipts: list[tuple[int, Receipt]]) -> str:
-    """Return the guarantee field by field, and the receipts."""
-    guarantee = facts["guarantee"]
-    rows = [
-        ("Epsilon", _epsilon(guarantee)),
-        ("Delta", _delta(guarantee)),
-        ("Neighbours", text(guarantee["neighbours"], 400)),
-        ("Unit of privacy", _unit(guarantee)),
-        ("Trusted", text(guarantee["trust"], 400)),
-        ("Mode", text(guarantee["mode"]) + (f": {text(guarantee['reason'], 400)}" if guarantee["reason"] else "")),
-        ("Public beforehand", listed(guarantee["public"], otherwise="nothing")),
-        ("Leaks", _leaks(guarantee["leaks"])),
-        ("Assumptions", listed(guarantee["assumptions"], otherwise="none")),
-        ("Made with", ", ".join(f"{text(name)} {text(version)}" for name, version in guarantee["versions"].items())),
+def several(guarantee: dict[str, Any]) -> str:
+    """Return more than one unit."""
+    return "several rows" if _column(guarantee) is None else f"several values of {_name(guarantee)}"
+
+
+def was_in(guarantee: dict[str, Any]) -> str:
+    """Return whose presence an attacker wants to find out, with its verb."""
+    return "one row was" if _column(guarantee) is None else f"the rows of {one(guarantee)} were"
+
+
+def caveat(guarantee: dict[str, Any]) -> str:
+    """Return who is protected less than the promise says; a unit need not be a person."""
+    return f"Somebody with {several(guarantee)} is protected less: with k of them at k times epsilon."
+
+
+def provided(guarantee: dict[str, Any]) -> str:
+    """Return the assumptions of the promise, after a comma; empty where it has none."""
+    return f", provided that {'; '.join(guarantee['assumptions'])}" if guarantee["assumptions"] else ""
+
+
+def of_parties(guarantee: dict[str, Any]) -> bool:
+    """Return whether several parties counted, and no curator held all rows."""
+    return bool(guarantee["trust"] != CURATOR)
+
+
+def words(guarantee: dict[str, Any]) -> dict[str, Any]:
+    """Return the words of a guarantee's unit for the templates."""
+    return {
+        "one": one(guarantee),
+        "was_in": was_in(guarantee),
+        "caveat": caveat(guarantee),
+        "provided": provided(guarantee),
+        "of_parties": of_parties(guarantee),
+    }
+
+
+def public_domains(schema: Schema) -> list[tuple[str, str, bool]]:
+    """Return every attribute with its domain and whether that was read from the rows; the class is last."""
+    listed = [(attribute.name, _domain(attribute), attribute.inferred) for attribute in schema.attributes]
+    return [*listed, (schema.target, ", ".join(map(str, schema.classes)), schema.classes_inferred)]
+
+
+def _domain(attribute: Attribute) -> str:
+    if not isinstance(attribute, Numeric):
+        return ", ".join(map(str, attribute.categories))
+    return f"{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, what can be said to it, and who says so."""
+
+    question: str
+    answer: str
+    answered_by: str
+
+    def to_json(self) -> dict[str, str]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def answers(
+    utility: str, guarantee: dict[str, Any], releases: list[Receipt], budget: dict[str, Any] | None = None
+) -> list[Answer]:
+    """Return the publication's questions with what a model can say to them.
+
+    ``utility`` tells how strong noise is, and ``budget`` the account of the ledger that paid, where one was given.
+    """
+    return [
+        _parameter(guarantee),
+        _unit(guarantee),
+        _other_releases(budget),
+        _algorithms(releases),
+        _utility(utility),
+        Answer(
+            "Bias",
+            "Noise hits small groups hardest: where a class or a branch has few rows, its share is uncertain, and "
+            "the page shows by how much. Whether the rows themselves treat groups fairly is not in the file.",
+            PARTLY,
+        ),
+        _query_model(guarantee, len(releases)),
+        Answer("Trust model", f"Trusted with every value: {guarantee['trust']}.", MODEL_FILE),
+        _implementation(guarantee),
+        Answer(
+            "Data security and access control",
+            "Not in the file. Who may read the rows, the logs of the fit and its error messages, and for how long, "
+            "has to be settled where the rows are kept.",
+            OWNER,
+        ),
+        Answer(
+            "Data collection exposure",
+            "Not in the file. Differential privacy protects what is published from the rows, not the rows themselves "
+            "while they are collected, moved and stored.",
+            OWNER,
+        ),
     ]
-    return (
-        "<h2>The promise, field by field</h2>\n"
-        f"{pairs(rows)}\n<h3>Receipts: how the promise was bought</h3>\n"
-        f"<p>{_about_receipts(guarantee)}</p>\n{_receipt_table(receipts)}"
+
+
+def _parameter(guarantee: dict[str, Any]) -> Answer:
+    if guarantee["epsilon"] == "inf":
+        none = "None is proven" if guarantee["mode"] == PAPER else "None"
+        return Answer("Privacy parameter", f"{none}: {guarantee['reason']}.", MODEL_FILE)
+    kind = "pure differential privacy" if guarantee["delta"] == 0 else f"delta = {exact(guarantee['delta'])}"
+    apart = f", apart from {_leaks(len(guarantee['leaks']))} listed above" if guarantee["leaks"] else ""
+    given = provided(guarantee)
+    return Answer("Privacy parameter", f"epsilon = {exact(guarantee['epsilon'])}, {kind}{apart}{given}.", MODEL_FILE)
+
+
+def _leaks(n_leaks: int) -> str:
+    return "the leak" if n_leaks == 1 else f"the {n_leaks} leaks"
+
+
+def _unit(guarantee: dict[str, Any]) -> Answer:
+    told = f"Neighbours: {guarantee['neighbours']}."
+    if guarantee["max_rows"] > 1:
+        told += f" At most {guarantee['max_rows']:,} rows of each were counted."
+    if guarantee["epsilon"] != "inf":
+        told += f" {caveat(guarantee)}"
+    return Answer("Unit of privacy", told, MODEL_FILE)
+
+
+def _other_releases(budget: dict[str, Any] | None) -> Answer:
+    question = "Other releases about the same people"
+    if budget is None:
+        told = "What else was released from these rows adds up; a ledger of the data set tells the sum."
+        return Answer(question, f"Not in the file: it knows of itself alone. {told}", OWNER)
+    at = f" at delta = {exact(budget['delta'])}" if budget["delta"] else ""
+    return Answer(
+        question,
+        f"The ledger counts {counted(budget['releases'], 'release')} from {budget['dataset']!r}, this one included: "
+        f"epsilon = {exact(budget['spent'])} of {exact(budget['epsilon'])}{at} is spent for each {budget['unit']}. "
+        "What was released of the same people and is not in that account, it cannot know.",
+        LEDGER,
     )
 
 
-def _banner(guarantee: dict[str, Any]) -> str:
-    warnings = []
-    if guarantee["mode"] == NOT_PRIVATE:
-        title = "This model is not private. Do not publish it as if it were."
-        warnings.append((title, text(guarantee["reason"], 400)))
-    elif guarantee["mode"] == PAPER:
-        title = "Nothing is proven for this model. It is for reproducing a paper, not for publishing."
-        told = "Noise was added, but the price that the paper counts for it has no proof, and so it promises nothing."
-        warnings.append((title, told))
-    elif guarantee["mode"] != SOUND:
-        title = f"The promise of this model is not sound; its mode is {text(guarantee['mode'])}."
-        warnings.append((title, text(guarantee["reason"], 400)))
-    if guarantee["leaks"]:
-        title = "This model leaks: its promise does not cover what follows."
-        leaks = listed(guarantee["leaks"], otherwise="")
-        warnings.append((title, f"Read from the rows without noise:{leaks}"))
-    return "".join(
-        f'<div class="banner" role="alert"><strong>{title}</strong> {told}</div>\n' for title, told in warnings
+def _algorithms(releases: list[Receipt]) -> Answer:
+    names = sorted({release.name for release in releases})
+    return Answer(
+        "Algorithms and correctness",
+        f"{'; '.join(names)}; {counted(len(releases), 'release')}, composed as the receipts above say. The promise was "
+        "computed anew from the receipts when the file was opened. That the software draws what it says is argued and "
+        "tested in privet's sources, not in this file.",
+        PARTLY,
     )
 
 
-def _passing_on(guarantee: dict[str, Any]) -> str:
-    if guarantee["mode"] != SOUND:
-        return _UNPROVEN if guarantee["mode"] == PAPER else _EXACT
-    return _LEAKS if guarantee["leaks"] else _COSTS_NOTHING
-
-
-def _figures(facts: dict[str, Any]) -> str:
-    model = facts["model"]
-    if facts["released_values"] is None:
-        return ""
-    cells = [
-        _epsilon_figure(facts["guarantee"]),
-        _guesses_figure(facts["guarantee"], facts["odds"]),
-        _trees_figure(model),
-        (number(facts["released_values"]), "numbers released"),
-        (number(facts["smallest_noise_standard_deviation"]), facts["noise"]["figure"]),
-    ]
-    inside = "".join(f"<div><b>{value}</b><span>{name}</span></div>" for value, name in cells)
-    return f'<div class="figures">{inside}</div>\n'
-
-
-def _trees_figure(model: dict[str, Any]) -> tuple[str, str]:
-    if model["trees"] == 0:
-        return "no", "tree: only the class balance was released"
-    return number(model["trees"]), f"{'tree' if model['trees'] == 1 else 'trees'} of height {model['height']}"
-
-
-def _epsilon_figure(guarantee: dict[str, Any]) -> tuple[str, str]:
-    if guarantee["mode"] == PAPER:
-        return "not proven", "epsilon"
-    if guarantee["epsilon"] == "inf":
-        return "infinite", "epsilon"
-    return epsilon_up(guarantee["epsilon"]), "epsilon of the noisy numbers alone" if guarantee["leaks"] else "epsilon"
-
-
-def _guesses_figure(guarantee: dict[str, Any], odds: dict[str, Any]) -> tuple[str, str]:
-    one = text(wording.one(guarantee))
-    if guarantee["mode"] == PAPER:
-        return "not proven", f"a bound on right guesses about {one}"
-    if guarantee["leaks"]:
-        return "no bound", f"on right guesses about {one}, since there are leaks"
-    given = sentence(wording.provided(guarantee))
-    return f"{of_hundred(odds['right_guesses'])} of 100", f"guesses about {one} right, at most{given}"
-
-
-def _epsilon(guarantee: dict[str, Any]) -> str:
-    if guarantee["epsilon"] == "inf":
-        return f"infinite: nothing is {'proven' if guarantee['mode'] == PAPER else 'promised'}"
-    return exact(guarantee["epsilon"]) + (", of the noisy numbers alone" if guarantee["leaks"] else "")
-
-
-def _delta(guarantee: dict[str, Any]) -> str:
-    pure = guarantee["delta"] == 0 and guarantee["mode"] == SOUND
-    apart = ", apart from the leaks" if guarantee["leaks"] else ""
-    delta = epsilon_up(guarantee["delta"]) if guarantee["delta"] else "0"
-    return f"{delta}{f' (pure differential privacy{apart})' if pure else ''}"
-
-
-def _unit(guarantee: dict[str, Any]) -> str:
-    told = "one row"
-    if guarantee["unit"] != ROW:
-        rows = guarantee["max_rows"]
-        told = f"all rows with one value of {text(guarantee['unit'])}, of which at most {rows:,} are used"
-    return told if guarantee["epsilon"] == "inf" else f"{told}. {text(wording.caveat(guarantee), 400)}"
-
-
-def _leaks(leaks: list[str]) -> str:
-    if not leaks:
-        return "none recorded"
-    return f"read from the rows without noise, covered by no promise: {listed(leaks, otherwise='')}"
-
-
-def _about_receipts(guarantee: dict[str, Any]) -> str:
-    if guarantee["leaks"]:
-        return (
-            "Every noisy number and every choice that left the room has a receipt, and the epsilon at the top is "
-            "computed from them. What was read from the rows without noise has none: no price could be written on it, "
-            "and the epsilon does not cover it."
+def _query_model(guarantee: dict[str, Any], n_releases: int) -> Answer:
+    event = guarantee["event"]
+    told = "One release, not interactive: the numbers in this file were drawn once and stay."
+    if event["event"] == "Parallel":
+        told = (
+            f"{len(event['parts']):,} releases, one for each {_whose(guarantee)}, not interactive: noise was drawn "
+            "once for each, and the numbers in this file are the sums. That the dearest one sets the price rests on "
+            f"this: {'; '.join(guarantee['assumptions'])}."
         )
-    return (
-        "Every number and every choice that left the room has a receipt. The epsilon at the top is computed from "
-        "them, never the other way round."
+    elif n_releases > 1:
+        told = (
+            f"One fit, not interactive: its {n_releases:,} questions were asked once, some in the light of earlier "
+            "answers, and the numbers in this file stay."
+        )
+    return Answer(
+        "Query model",
+        f"{told} Predictions, rules and this page only rearrange them and cost nothing more.",
+        MODEL_FILE,
     )
 
 
-def _receipt_table(receipts: list[tuple[int, Receipt]]) -> str:
-    rows = [_receipt_row(times, receipt) for times, receipt in receipts[:_MOST_LINES]]
-    if len(receipts) > _MOST_LINES:
-        rows.append([f"… and {len(receipts) - _MOST_LINES:,} more, all in <code>--json</code>", *[""] * 5])
-    headings = ["mechanism", "what", "sensitivity", "noise scale", "standard deviation", "epsilon"]
-    caption = (
-        "From the outside in: what stands indented is part of what is above. Equal ones stand on one line, and a long "
-        "epsilon is rounded up; all are in full in <code>--json</code>."
+def _whose(guarantee: dict[str, Any]) -> str:
+    return "party" if of_parties(guarantee) else "batch of new rows"
+
+
+def _utility(noise: str) -> Answer:
+    told = "Accuracy is not in the file: measured on the rows it would be a release of its own."
+    return Answer("Utility and accuracy", f"{noise} {told}" if noise else told, PARTLY)
+
+
+def _implementation(guarantee: dict[str, Any]) -> Answer:
+    if guarantee["mode"] == NOT_PRIVATE:
+        drawn = "This model's numbers carry no noise that protects them."
+    else:
+        drawn = "Noise is drawn with whole numbers only, from the operating system's secure generator."
+    return Answer(
+        "Side channels and implementation",
+        f"{drawn} The running time of the fit grows with the number of rows and is not covered; neither is a "
+        "compromised operating system. Model files are not signed: compare the checksum.",
+        PARTLY,
     )
-    if any(receipt.is_choice for _, receipt in receipts):
-        caption += " Choices compare scores, and their sensitivity is in steps of the score."
-    if any(receipt.is_fine for _, receipt in receipts):
-        caption += " Last digits of weights are in steps of the grid that weights lie on."
-    return table(headings, rows, kind="receipts", label="Receipts", caption=caption, numbers=[2, 3, 4, 5])
 
 
-def _receipt_row(times: int, receipt: Receipt) -> list[str]:
-    indent = f'<span class="indent-{min(receipt.depth, _INDENTS)}">{text(receipt.name)}</span>'
-    spread = (receipt.scale, receipt.standard_deviation)
-    figures = ["" if value is None else number(value) + _unit_of(receipt) for value in spread]
-    often, each = (f"{times:,} {_TIMES} ", " each") if times > 1 else ("", "")
-    return [indent, often + text(receipt.what, 400), _sensitivity(receipt), *figures, _cost(receipt) + each]
+def _name(guarantee: dict[str, Any]) -> str:
+    column = _column(guarantee)
+    return guarantee["unit"] if column is None else repr(column)
 
 
-def _sensitivity(receipt: Receipt) -> str:
-    if receipt.sensitivity is None:
-        return ""
-    return number(receipt.sensitivity) + (" steps" if receipt.is_choice else _unit_of(receipt))
-
-
-def _unit_of(receipt: Receipt) -> str:
-    return " steps" if receipt.is_fine else ""
-
-
-def _cost(receipt: Receipt) -> str:
-    if not math.isinf(receipt.epsilon):
-        return epsilon_up(receipt.epsilon) + (f" at delta {epsilon_up(receipt.delta)}" if receipt.delta else "")
-    if receipt.asked is None or math.isinf(receipt.asked):
-        return "infinite"
-    return f"infinite, asked for {epsilon_up(receipt.asked)}"
+def _column(guarantee: dict[str, Any]) -> str | None:
+    return Unit(guarantee["unit"], guarantee["max_rows"]).column

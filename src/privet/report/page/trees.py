@@ -1,21 +1,24 @@
-"""Trees for the page: those nodes that fit, as flat lists that its script unfolds.
+"""Trees of counts for people: nested boxes for text and plots, flat lists for the page's script, nodes for its print.
 
-A forest may have millions of nodes, and most hold noise. So the page takes those first that stand out most from their
-noise, with all that is above them, until it is full.
+A forest may have millions of nodes, and most hold noise. The page starts with the nodes that stand out most from their
+noise and with all nodes above them, and stops when it is full.
 """
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from privet.report.page.counts import counted_by_leaves
+from privet.checks import check_whole
+from privet.errors import ParameterError
 from privet.report.page.formats import shown
 from privet.tree.conditions import Paths
 from privet.tree.forest import LEAF, Forest
-from privet.tree.intervals import DEVIATIONS, RELIABLE
+from privet.tree.intervals import DEVIATIONS, RELIABLE, reach, stands_out
 
 MAX_TREES = 30
 MAX_NODES = 20_000
@@ -23,6 +26,125 @@ MAX_NODES = 20_000
 _MAX_COUNTS = 250_000
 _MAX_CLASSES = 2_000
 _MAX_CONDITION = 120
+_PRINTED_TREES = 3
+_PRINTED_LEVELS = 2
+_PRINTED_BRANCHES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A node, or several siblings folded into one.
+
+    Attributes
+    ----------
+    text : str
+        The answer to the parent's test; empty at the root.
+    counts : int64 array
+        Released class counts.
+    variance : float
+        Of the noise in each of them.
+    is_leaf : bool
+    children : tuple of Box
+        Empty where the drawing ends too.
+    n_below : int
+        How many nodes lie below and are not shown.
+    """
+
+    text: str
+    counts: NDArray[np.int64]
+    variance: float
+    is_leaf: bool
+    children: tuple["Box", ...] = ()
+    n_below: int = 0
+
+    @property
+    def predicted(self) -> int:
+        """The position of the class with the largest count."""
+        return int(self.counts.argmax())
+
+    @property
+    def reach(self) -> int:
+        """How far noise takes each of the counts, 95 times of 100."""
+        return int(reach(np.array(self.variance)))
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether noise alone hardly explains the sum of the counts."""
+        return bool(stands_out(self.counts.sum(), len(self.counts) * self.variance))
+
+    @cached_property
+    def n_ends(self) -> int:
+        """How many boxes have no child, this one included."""
+        return sum(child.n_ends for child in self.children) or 1
+
+    @cached_property
+    def n_levels(self) -> int:
+        """How many boxes stand on the longest path."""
+        return 1 + max((child.n_levels for child in self.children), default=0)
+
+
+class Outline:
+    """Draws up trees of a fitted forest of counts."""
+
+    def __init__(self, model: Any) -> None:
+        check_is_fitted(model)
+        if not hasattr(model, "nodes_"):
+            raise ParameterError(
+                f"{type(model).__name__} releases no counts, so it has no tree of them to draw; use plot_shapes"
+            )
+        if hasattr(model, "coding_"):
+            raise ParameterError(
+                f"the trees of {type(model).__name__} ask for bits of coded records, not for attributes; read its rules"
+            )
+        self.n_trees: int = model.forest_.n_trees
+        self._forest = model.forest_
+        self._paths = Paths(model.forest_, model.schema_)
+        self._counts, self._n_draws = model.nodes_.counts, model.nodes_.n_draws
+        self._draw_variance: float = model.nodes_.draw_variance
+
+    def tree(self, tree: object, *, max_depth: int | None, most_children: int | None = None) -> Box:
+        """Return a tree down to ``max_depth``, with the smallest siblings beyond ``most_children`` folded into one."""
+        root = check_whole("tree", tree, least=0, most=self.n_trees - 1)
+        return self._box(root, self._forest.depth if max_depth is None else max_depth, most_children)
+
+    def _box(self, node: int, levels: int, most_children: int | None) -> Box:
+        n_children = int(self._forest.n_children[node])
+        last = self._paths.last_condition(node)
+        children: list[Box] = []
+        if levels > 0 and n_children:
+            first = int(self._forest.first_child[node])
+            kept, folded = self._split(np.arange(first, first + n_children), most_children)
+            children = [self._box(int(child), levels - 1, most_children) for child in kept]
+            children += [self._folded(folded)] if len(folded) else []
+        return Box(
+            last.text if last else "", self._counts[node], self._variance_of(self._n_draws[node]), n_children == 0,
+            tuple(children), 0 if children else self._n_below(np.array([node])),
+        )  # fmt: skip
+
+    def _split(self, children: NDArray[np.int64], most: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if most is None or len(children) <= most:
+            return children, children[:0]
+        by_support = np.argsort(-self._counts[children].sum(axis=1), kind="stable")
+        return children[np.sort(by_support[: most - 1])], children[np.sort(by_support[most - 1 :])]
+
+    def _folded(self, nodes: NDArray[np.int64]) -> Box:
+        counts, n_draws = self._counts[nodes].sum(axis=0), self._n_draws[nodes].sum()
+        return Box(f"… {len(nodes)} more", counts, self._variance_of(n_draws), False, (), self._n_below(nodes))
+
+    def _variance_of(self, n_draws: int) -> float:
+        return float(self._draw_variance * n_draws)
+
+    def _n_below(self, nodes: NDArray[np.int64]) -> int:
+        """Return how many nodes lie below ``nodes``, which are siblings."""
+        first, last, below = int(nodes[0]), int(nodes[-1]), 0
+        if len(nodes) != last - first + 1:
+            return sum(self._n_below(nodes[i : i + 1]) for i in range(len(nodes)))
+        while last >= first:
+            # The children of neighbours are neighbours.
+            first_child, n_children = self._forest.first_child, self._forest.n_children
+            first, last = int(first_child[first]), int(first_child[last] + n_children[last]) - 1
+            below += last - first + 1
+        return below
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +208,7 @@ def shown_trees(model: Any, paths: Paths) -> ShownTrees:
 def tree_data(model: Any, trees: ShownTrees) -> dict[str, Any]:
     """Return what the page's script needs to draw the trees."""
     strings: dict[str, int] = {}
-    conditions = [strings.setdefault(told, len(strings)) for told in trees.conditions]
+    conditions = [strings.setdefault(condition, len(strings)) for condition in trees.conditions]
     attribute = trees.forest.attribute[trees.chosen]
     questions = [
         -1 if a == LEAF else strings.setdefault(shown(model.schema_.names[a]), len(strings)) for a in attribute
@@ -109,6 +231,50 @@ def tree_data(model: Any, trees: ShownTrees) -> dict[str, Any]:
         "summed": counted_by_leaves(model),
         "strings": list(strings),
     }
+
+
+def printed_trees(model: Any, trees: ShownTrees) -> list[dict[str, Any]]:
+    """Return the roots of the first trees for print: plain values, each with the nodes below it."""
+    below: dict[int, list[int]] = {}
+    for node, parent in enumerate(trees.parent.tolist()):
+        below.setdefault(parent, []).append(node)
+    return [_printed(model, trees, below, i, _PRINTED_LEVELS) for i in range(min(_PRINTED_TREES, trees.n_trees))]
+
+
+def _printed(model: Any, trees: ShownTrees, below: dict[int, list[int]], node: int, levels: int) -> dict[str, Any]:
+    """Return a node and what is below it, ``levels`` deep."""
+    children = below.get(node, []) if levels else []
+    if trees.forest.cut[trees.chosen[node]] < 0:  # a child per code: those with the most rows first
+        children = sorted(children, key=lambda child: -int(trees.counts[child].sum()))
+    listed = children[:_PRINTED_BRANCHES]
+    counts = trees.counts[node]
+    own, support = shares(counts), int(counts.sum())
+    variance = model.nodes_.draw_variance * trees.draws[node] * len(counts)
+    best = int(own.argmax())
+    return {
+        "condition": trees.conditions[node],
+        "shares": own.tolist(),
+        "rows": support,
+        "reach": int(reach(np.array(variance))),
+        "best": model.schema_.classes[best] if own[best] > 0 else None,
+        "best_share": float(own[best]),
+        "unsure": not stands_out(support, variance),
+        "below": [_printed(model, trees, below, child, levels - 1) for child in listed],
+        "n_left": int(trees.forest.n_children[trees.chosen[node]]) - len(listed) if listed else 0,
+    }
+
+
+def counted_by_leaves(model: Any) -> bool:
+    """Return whether nodes are the sums of their leaves; else some were counted with noise of their own."""
+    return bool(np.array_equal(model.nodes_.n_draws, model.forest_.n_leaves_below))
+
+
+def shares(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Return each row's class shares, negative counts taken as 0; all 0 where nothing is left."""
+    positive = np.maximum(counts, 0).astype(np.float64)
+    total = positive.sum(axis=-1, keepdims=True)
+    of_all: NDArray[np.float64] = np.divide(positive, total, out=np.zeros_like(positive), where=total > 0)
+    return of_all
 
 
 def _first(rank: NDArray[np.float64], room: int) -> NDArray[np.int64]:

@@ -1,7 +1,9 @@
-"""What released leaf weights say of classes and noise. Everything here is post-processing: it costs nothing."""
+"""What released leaf weights say of classes and noise. All of it is post-processing, which costs nothing."""
 
 import math
-from typing import Any
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -9,14 +11,95 @@ from privet.central.receipts import in_sequence
 from privet.central.weights.released import BALANCE, ROW_COUNT
 from privet.privacy.events import releases
 from privet.privacy.mechanisms.deviation import standard_deviation
-from privet.report.page.effects import Effect
+from privet.report.page.counts import not_told_apart, ranked_importances
+from privet.report.page.effects import Effect, effects_of, is_stretched, score_of
+from privet.report.page.formats import number
+from privet.report.page.pictures import (
+    MOST_BARS,
+    MOST_ON_A_SIDE,
+    Picture,
+    effect_of_categories,
+    effect_of_number,
+    effect_of_pair,
+)
 from privet.tree.intervals import RELIABLE, reach, share_intervals, support_intervals
 
+if TYPE_CHECKING:
+    from privet.schema import Label, Numeric
 
-def n_released(model: Any) -> int:
-    """Return how many numbers left the room."""
+MOST_SHAPES = 40
+# As many colours as the page has.
+_MOST_CLASSES = 10
+_MOST_LINES = 200
+_STRONGEST = 12
+
+
+def forest(model: Any) -> dict[str, Any]:
+    """Return how large the forest is; a tree asks once for each of its attributes."""
+    trees = model.trees_
+    return {
+        "trees": trees.n_trees,
+        "height": max(map(len, trees.attributes), default=0),
+        "leaves": trees.n_leaves,
+    }
+
+
+def released_values(model: Any) -> int:
+    """Return how many numbers were released."""
     released = model.released_
     return int(released.weights.size + released.balance.size + (1 if model.schema_.rows is None else 0))
+
+
+def noise(model: Any) -> dict[str, Any]:
+    """Return the noise in rows and in weights, tree by tree, and how many weights stand out from it."""
+    effects = effects_of(model)
+    figure = "noise that pulls at a leaf, standard deviation in rows" if effects else "noise of the balance, in rows"
+    return {
+        "figure": figure,
+        "standard_deviation_in_rows": float(model.noise_std_),
+        "share_of_weights_above_3_deviations": share_above_noise(effects, rare=False),
+        "share_of_weights_above_3_deviations_without_rows": share_above_noise(effects, rare=True),
+        "trees": trees_against_noise(model, effects),
+    }
+
+
+def smallest_noise(model: Any, deviations: list[float]) -> float:  # noqa: ARG001 - all presenters have the same signature
+    """Return the noise that pulls at a leaf, in rows; the noise of last digits is no measure of anything."""
+    return float(model.noise_std_)
+
+
+def findings(model: Any) -> dict[str, Any]:
+    """Return the class balance, the importances, and every tree's effect."""
+    return {
+        "class_balance": class_balance(model),
+        "importances": dict(ranked_importances(model)),
+        "not_told_apart": not_told_apart(model),
+        "shapes": [effect.to_json() for effect in effects_of(model)],
+    }
+
+
+def noise_sentence(noise: dict[str, Any]) -> str:
+    """Return the noise in one sentence."""
+    pulled = f"Noise of standard deviation {noise['standard_deviation_in_rows']:.3g} rows"
+    if not noise["trees"]:
+        return f"{pulled} in the class balance, which is all that was released."
+    return f"{pulled} pulls at each leaf while weights are fitted; how far it moves them is told tree by tree."
+
+
+def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - all presenters have the same signature
+    """Return what the template of weights needs beside the facts; the page's script needs nothing."""
+    effects, classes = effects_of(model), model.schema_.classes
+    colours = _colours(model)
+    return {
+        "template": "weights.html",
+        "data": {},
+        "has_counts": model.released_.has_counts,
+        "score": score_of(effects[0], classes) if effects else "",
+        "drawn_classes": colours,
+        "most_classes": _MOST_CLASSES,
+        "shapes": [_figure(effect, f"shape-{i}", colours) for i, effect in enumerate(effects[:MOST_SHAPES])],
+        "n_left": len(effects) - MOST_SHAPES,
+    }
 
 
 def class_balance(model: Any) -> list[dict[str, Any]]:
@@ -89,3 +172,66 @@ def _stand_out(effect: Effect, noise: Any) -> Any:
 
 def _typical(deviations: Any) -> float:
     return math.sqrt(float((deviations**2).mean()))
+
+
+def _colours(model: Any) -> list[int]:
+    """Return which classes are drawn: the second of two, and of more than there are colours the most frequent."""
+    n_classes = len(model.schema_.classes)
+    if n_classes == 2:
+        return [1]
+    most_frequent = sorted(range(n_classes), key=lambda k: -float(model.class_shares_[k]))[:_MOST_CLASSES]
+    return sorted(most_frequent)
+
+
+def _figure(effect: Effect, name: str, colours: list[int]) -> dict[str, Any]:
+    """Return a tree's effect as a picture, or as its strongest cells where no picture can hold it, and as a table."""
+    picture = _picture(effect, name, colours)
+    is_list = len(effect.cells) == 1 and not effect.is_number
+    places = list(product(*(range(len(own)) for own in effect.cells)))
+    return {
+        "effect": effect,
+        "picture": picture,
+        "strongest": None if picture else [_strong_line(effect, *found) for found in effect.strongest(_STRONGEST)],
+        "is_broad": len(effect.cells) > 1,
+        "is_stretched": effect.is_number and is_stretched(cast("Numeric", effect.attributes[0])),
+        "n_cut": len(effect.cells[0]) if is_list and len(effect.cells[0]) > MOST_BARS else 0,
+        "n_drawn": MOST_BARS,
+        "is_map": _is_map(effect),
+        "noise": float(effect.noise.max()),
+        "rare_noise": float(effect.rare_noise.max()),
+        "levels": ", ".join(number(float(level)) for level in effect.levels),
+        "lines": [_line(effect, place) for place in places[:_MOST_LINES]],
+        "n_more": len(places) - _MOST_LINES,
+    }
+
+
+def _picture(effect: Effect, name: str, colours: list[int]) -> Picture | None:
+    drawn = effect
+    if len(effect.classes) != len(colours):
+        kept = tuple(effect.classes[k] for k in colours)
+        drawn = replace(effect, classes=kept, values=effect.values[..., colours], levels=effect.levels[colours])
+    keyed = [k % 10 for k in colours]
+    if effect.is_number:
+        return effect_of_number(drawn, name, keyed)
+    if len(effect.cells) == 1:
+        return effect_of_categories(drawn, name, keyed)
+    return effect_of_pair(drawn, name, keyed) if _is_map(effect) else None
+
+
+def _is_map(effect: Effect) -> bool:
+    return len(effect.cells) == 2 and max(map(len, effect.cells)) <= MOST_ON_A_SIDE
+
+
+def _strong_line(effect: Effect, place: tuple[int, ...], k: int) -> "tuple[list[str], Label, float]":
+    """Return a cell's names, the class, and what is added to its score."""
+    return _names(effect, place), effect.classes[k], float(effect.values[(*place, k)])
+
+
+def _line(effect: Effect, place: tuple[int, ...]) -> tuple[list[str], list[float]]:
+    """Return a cell's names; then what it adds to each class, and its noise with rows and without."""
+    noise = float(effect.noise[place]), float(effect.rare_noise[place])
+    return _names(effect, place), [*effect.values[place].tolist(), *noise]
+
+
+def _names(effect: Effect, place: tuple[int, ...]) -> list[str]:
+    return [own[i] for own, i in zip(effect.cells, place, strict=True)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from privet.checks import check_whole
 from privet.report.page.counts import ranked_importances
-from privet.report.page.outline import Box, Outline
+from privet.report.page.trees import Box, Outline
 from privet.tree.conditions import quoted
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from privet import Categorical, PrivateForestClassifier, Schema
-from privet.report.page import shapes
+from privet.report.page import weights as module
 from privet.report.page.facts import facts
 from tests.report.pages import Elements, embedded, page_of
 from tests.report.people import HOSTILE, people
@@ -109,8 +109,8 @@ def test_of_many_classes_the_most_frequent_are_drawn():
 
 
 def test_long_lists_are_cut_and_the_page_says_so(monkeypatch):
-    monkeypatch.setattr(shapes, "MOST_SHAPES", 1)
-    monkeypatch.setattr(shapes, "_MOST_LINES", 3)
+    monkeypatch.setattr(module, "MOST_SHAPES", 1)
+    monkeypatch.setattr(module, "_MOST_LINES", 3)
     read = Elements(page_of(exact_weights()))
     assert "Left out: 1 tree of less important attributes" in read.text
     assert "more cells; --json has them" in read.text
