@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from privet.checks import check_whole
 from privet.counting.engines.executor import OnExecutor, check_executor, taken_apart
 from privet.counting.engines.parts import PartitionedRows
-from privet.counting.opening import check_there, has_own_labels, opened
+from privet.counting.opening import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
 from privet.model_file import to_json_text, with_checksum, write_document
@@ -206,9 +206,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
             )
         encoder = encoder or self._declared_encoder()
-        check_there(table)
+        check_files_exist(table)
         reservation.open_rows()  # a column's type, or its being there, may depend on rows too
-        return encoder, opened(table, encoder, self._unit(), executor)
+        return encoder, open_table(table, encoder, self._unit(), executor)
 
     def _labels(self, y: Any) -> Any:
         _check_labels_given(y, type(self).__name__)

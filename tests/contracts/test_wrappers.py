@@ -213,7 +213,7 @@ def test_tables_put_together_warn_and_are_quiet_with_an_index_of_their_own():
 def test_the_same_object_twice_is_the_same_row_twice():
     X, y = people()
     rows = X.to_numpy().tolist()
-    with pytest.raises(DataError, match="one row is in the list more than once, as the very same object"):
+    with pytest.raises(DataError, match="one row is in the list more than once, as the same object"):
         unfitted().fit([*rows, rows[0]], [*y, y[0]])
     batch = pa.Table.from_pandas(X.assign(**{"class": y}))
     with pytest.raises(DataError, match="a batch is in the list twice"):
@@ -245,7 +245,7 @@ def test_weights_of_0_and_1_leave_rows_out(weights):
 @pytest.mark.parametrize(
     ("weights", "sentence"),
     [
-        ([2] * N_ROWS, "a row that counts for more would cost more than is charged"),
+        ([2] * N_ROWS, "a row that counts for more would cost more epsilon than is charged"),
         ([-1] * N_ROWS, "may leave rows out"),
         ([0.5] * N_ROWS, "may leave rows out"),
         ([np.nan] * N_ROWS, "may leave rows out"),

@@ -138,11 +138,11 @@ def test_work_that_is_run_twice_and_delivered_once_is_exact(rows):
 
 
 FAULTS = {
-    Repeats: "the executor delivered a part of the rows twice; nothing was released",
+    Repeats: "the executor returned a part of the rows twice; nothing was released",
     Loses: r"the executor failed \(CancelledError\) before all rows were counted, and nothing was released",
     Breaks: r"^the executor failed \(ValueError\) before all rows were counted",
-    Invents: "the executor brought back something other than counts",
-    OtherShape: "the executor brought back something other than counts",
+    Invents: "the executor returned something other than counts",
+    OtherShape: "the executor returned something other than counts",
 }
 
 
@@ -166,7 +166,7 @@ def test_each_part_is_taken_once():
         list(one_each("abc", deliveries("a", "b", "a", "c")))
     with pytest.raises(ExecutorError, match="twice"):  # or one of another table
         list(one_each("abc", deliveries("a", "d")))
-    with pytest.raises(ExecutorError, match="did not deliver all parts"):
+    with pytest.raises(ExecutorError, match="did not return all parts"):
         list(one_each("abc", deliveries("c", "a")))
 
 

@@ -88,7 +88,7 @@ def test_a_parquet_file_with_any_byte_of_its_texts_changed_is_refused_or_read(tm
 def test_a_first_line_without_end_is_refused(tmp_path, name):
     content = b"job," * 2**20
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    with pytest.raises(DataError, match="has a first line without end; it must name the columns, and end there"):
+    with pytest.raises(DataError, match="has a first line that does not end; the first line must name the columns"):
         file_columns(tmp_path / name)
 
 
@@ -106,5 +106,5 @@ def test_a_first_line_in_quotes_may_hold_line_ends(tmp_path):
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet", "rows.arrow"])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
     os.mkfifo(tmp_path / name)
-    with pytest.raises(DataError, match="it is no regular file; write the table to a file, and name that"):
+    with pytest.raises(DataError, match="it is not a regular file; write the table to a file and name that"):
         PrivateRDTClassifier(SCHEMA, n_trees=1, height=1).fit(tmp_path / name)

@@ -101,7 +101,7 @@ def test_an_iterator_is_refused_before_anything_is_spent_where_one_pass_is_not_e
         parameters = {**parameters, "schema": schema}
     ledger = Ledger(tmp_path / "ledger.db", dataset="people", epsilon=1)
     asked = method(**{"schema": SCHEMA, **parameters}, ledger=ledger)
-    with pytest.raises(DataError, match="an iterator is used up by the first time; pass a list of batches, or a func"):
+    with pytest.raises(DataError, match="an iterator is used up by the first pass; pass a list of batches, or a func"):
         asked.fit(iter(batches()))
     assert ledger.spent == 0
     asked.fit(batches)
@@ -110,7 +110,7 @@ def test_an_iterator_is_refused_before_anything_is_spent_where_one_pass_is_not_e
 
 def test_a_function_that_returns_a_used_up_iterator_is_noticed():
     once = iter(batches())
-    with pytest.raises(DataError, match="the batches were others when they were read again; return the same ones"):
+    with pytest.raises(DataError, match="the batches differed when they were read again; return the same ones"):
         model(DPDFClassifier).fit(lambda: once)
 
 

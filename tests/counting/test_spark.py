@@ -71,9 +71,9 @@ def test_partitions_are_counted_apart_and_added_up():
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (lambda rows: [*rows, rows[1]], "delivered a part of the rows twice"),
-        (lambda rows: rows[:-1], "did not deliver all parts"),
-        (lambda rows: [*rows[:-1], rows[0]], "delivered a part of the rows twice"),
+        (lambda rows: [*rows, rows[1]], "returned a part of the rows twice"),
+        (lambda rows: rows[:-1], "did not return all parts"),
+        (lambda rows: [*rows[:-1], rows[0]], "returned a part of the rows twice"),
         (lambda rows: 1 / 0, r"^spark failed \(ZeroDivisionError\) before all rows were counted, and nothing was"),
     ],
 )

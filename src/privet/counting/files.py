@@ -1,6 +1,6 @@
-"""Tables in files, read batch by batch: Parquet, CSV and Arrow, as the schema says.
+"""Tables in files, read batch by batch: Parquet, CSV, and Arrow's file and stream formats.
 
-Only the schema's columns are read. A CSV's empty field is a missing value and nothing else is; text stays text.
+Only the columns that are needed are read. In a CSV an empty field is a missing value, and no other text is.
 """
 
 import codecs
@@ -18,15 +18,15 @@ from privet.schema import Attribute, Numeric, Schema
 from privet.schema.encoding import arrow_type_of, without_dictionary
 from privet.schema.table import check_present
 
-# On 15 columns, batches of 65,536 rows and buffers of 1 MB took 35 MB more.
+# On 15 columns, batches of 65,536 rows with buffers of 1 MB took 35 MB more memory.
 _BATCH_ROWS = 16_384
-# Arrow reads up to 32 blocks of a CSV ahead. On 5 million rows, blocks of 8 MB took 270 MB more and no less time.
+# Arrow reads up to 32 blocks of a CSV ahead. On 5 million rows, blocks of 8 MB took 270 MB more and saved no time.
 _BLOCK_BYTES = 2 * 2**20
 _KINDS = {"double": "numbers", "bool": "true/false"}
 _BUFFER_BYTES = 2**17
 _PARQUET, _CSV, _ARROW = "Parquet", "CSV", "Arrow"
 _FORMATS = {".parquet": _PARQUET, ".pq": _PARQUET, ".arrow": _ARROW, ".feather": _ARROW, ".arrows": _ARROW}
-_PACKINGS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 _MAGIC = b"ARROW1"
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 _SLICE_ROWS = 65_536
@@ -39,7 +39,7 @@ def file_columns(path: str | Path) -> list[str]:
         if not types.names:
             raise DataError(f"{str(path)!r} has no columns; pass a table that has one per attribute")
         return list(types.names)
-    with _owner_errors(path):
+    with _readable_errors(path):
         return _csv_header(path)
 
 
@@ -49,21 +49,21 @@ def file_types(path: str | Path) -> Any:
 
     _check_is_file(path)
     kind = _format_of(path)
-    with _owner_errors(path):
-        types = {_PARQUET: pq.read_schema, _ARROW: arrow_schema, _CSV: lambda _: None}[kind](path)
+    with _readable_errors(path):
+        types = {_PARQUET: pq.read_schema, _ARROW: _arrow_schema, _CSV: lambda _: None}[kind](path)
         if types is not None:
-            types.names  # noqa: B018 - Arrow decodes names when they are asked for, and they need not be text
+            types.names  # noqa: B018 - Arrow decodes names on access, and fails here where they are not UTF-8
     return types
 
 
 def row_group_sizes(path: str | Path) -> list[int] | None:
-    """Return the sizes of a Parquet file's row groups, in rows; None for a file that cannot be read in pieces."""
+    """Return the number of rows in each row group of a Parquet file; None for other formats."""
     import pyarrow.parquet as pq
 
     _check_is_file(path)
     if _format_of(path) != _PARQUET:
         return None
-    with _owner_errors(path):
+    with _readable_errors(path):
         metadata = pq.read_metadata(path)
     return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
 
@@ -76,18 +76,18 @@ def read_batches(
     row_groups: Sequence[int] | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> Iterator[Any]:
-    """Yield Arrow batches of the columns called ``names``, of the types that ``schema`` says.
+    """Yield Arrow batches of the columns ``names``, with the types that ``schema`` declares.
 
-    With every batch ``watch`` is told which share of the file has been read, roughly where it is a CSV. Of a Parquet
-    file ``row_groups`` may be chosen.
+    ``watch`` is called with the share of the file that has been read; for a CSV the share is approximate.
+    ``row_groups`` selects row groups of a Parquet file.
     """
     check_present(file_columns(path), names)
     kind = _format_of(path)
-    with _owner_errors(path):
+    with _readable_errors(path):
         if kind == _PARQUET:
             batches = _parquet_batches(path, names, row_groups)
         else:
-            batches = arrow_batches(path, names) if kind == _ARROW else _csv_batches(path, schema, names)
+            batches = _arrow_batches(path, names) if kind == _ARROW else _csv_batches(path, schema, names)
         for batch, share in batches:
             if watch is not None:
                 watch(share)
@@ -95,7 +95,7 @@ def read_batches(
 
 
 def table_of(batches: Sequence[Any]) -> Any:
-    """Return batches as one table, without dictionaries, which may differ from batch to batch."""
+    """Return the batches as one table. Dictionaries may differ from batch to batch, so they are decoded."""
     import pyarrow as pa
 
     plain = [
@@ -106,19 +106,19 @@ def table_of(batches: Sequence[Any]) -> Any:
 
 
 def read_whole(path: str | Path) -> Any:
-    """Return the whole table with the types that Arrow sees in it, where there is no schema yet."""
+    """Return the whole table with the types that Arrow infers, for use before there is a schema."""
     import pyarrow as pa
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
     _check_is_file(path)
     kind = _format_of(path)
-    with _owner_errors(path):
+    with _readable_errors(path):
         if kind == _PARQUET:
             return pq.read_table(path)
         if kind == _ARROW:
             return pa.Table.from_batches(
-                [batch for batch, _ in arrow_batches(path, arrow_schema(path).names)], arrow_schema(path)
+                [batch for batch, _ in _arrow_batches(path, _arrow_schema(path).names)], _arrow_schema(path)
             )
         convert = pa_csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
         with pa.input_stream(str(path), compression="detect") as stream:
@@ -128,15 +128,15 @@ def read_whole(path: str | Path) -> Any:
 def _parsing() -> Any:
     import pyarrow.csv as pa_csv
 
-    # Without newlines_in_values a block may end inside a quoted field, and what is a row would depend on other rows.
+    # Without newlines_in_values a block may end inside a quoted field, and where a row ends would depend on other rows.
     return pa_csv.ParseOptions(newlines_in_values=True)
 
 
 def _check_is_file(path: str | Path) -> None:
-    """Refuse what is there and is no file; of a folder, opening it says so."""
+    """Refuse a pipe or a device. A folder is refused when it is opened."""
     if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
-        # A pipe would be waited for, and a device may have no end; both are read once, and a fit may read twice.
-        raise DataError(f"cannot read {str(path)!r}: it is no regular file; write the table to a file, and name that")
+        # Reading a pipe may block, and a device may never end. Neither can be read twice, as some fits do.
+        raise DataError(f"cannot read {str(path)!r}: it is not a regular file; write the table to a file and name that")
 
 
 def _format_of(path: str | Path) -> str:
@@ -146,7 +146,7 @@ def _format_of(path: str | Path) -> str:
     if ".csv" in suffixes[-2:]:
         return _CSV
     raise DataError(
-        f"cannot tell the format of {str(path)!r} by its name; name it .csv, .csv.gz, .parquet, .arrow or .arrows"
+        f"cannot tell the format of {str(path)!r} from its name; name it .csv, .csv.gz, .parquet, .arrow or .arrows"
     )
 
 
@@ -158,7 +158,7 @@ def _csv_header(path: str | Path) -> list[str]:
     text = io.StringIO(codecs.getincrementaldecoder("utf-8-sig")().decode(beginning), newline="")
     header = next(csv.reader(text), [])
     if len(beginning) == _BLOCK_BYTES and not text.read(1):
-        raise DataError(f"{str(path)!r} has a first line without end; it must name the columns, and end there")
+        raise DataError(f"{str(path)!r} has a first line that does not end; the first line must name the columns")
     if not header:
         raise DataError(f"{str(path)!r} is empty; its first line must name the columns")
     other = [mark for mark in (";", "\t", "|") if mark in header[0]]
@@ -174,14 +174,17 @@ def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
     _refuse_carriage_returns(schema)
     types = {attribute.name: _csv_type(attribute) for attribute in schema.attributes}
     types[schema.target] = arrow_type_of(schema.classes)
-    # What the schema does not know stays text: Arrow would guess a type from the first rows.
+    # A column outside the schema stays text: Arrow would guess its type from the first rows.
     types.update({name: pa.large_string() for name in names if name not in types})
     options = pa_csv.ConvertOptions(
         column_types=types, include_columns=list(names), null_values=[""], strings_can_be_null=True,
         true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
     )  # fmt: skip
     reading = pa_csv.ReadOptions(block_size=_BLOCK_BYTES)
-    with pa.OSFile(str(path)) as file, pa.input_stream(file, compression=_PACKINGS.get(Path(path).suffix)) as stream:
+    with (
+        pa.OSFile(str(path)) as file,
+        pa.input_stream(file, compression=_COMPRESSIONS.get(Path(path).suffix)) as stream,
+    ):
         try:
             reader = pa_csv.open_csv(stream, read_options=reading, parse_options=_parsing(), convert_options=options)
         except pa.ArrowInvalid as error:
@@ -190,13 +193,13 @@ def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
             raise
         size = max(1, file.size())
         for batch in reader:
-            # Where it is packed, the place in the packed file; blocks are read ahead of the batch.
+            # This is the position in the compressed file, and Arrow reads blocks ahead of the batch.
             yield batch, file.tell() / size
 
 
 def _refuse_carriage_returns(schema: Schema) -> None:
-    # Arrow loses the "\n" of a quoted "\r\n" where a block ends between the two; such a value would then read as
-    # another one, depending on the rows before it.
+    # Arrow loses the "\n" of a quoted "\r\n" where a block ends between the two. What such a value reads as would
+    # then depend on the rows before it.
     domains = {a.name: a.categories for a in schema.attributes if not isinstance(a, Numeric)}
     for name, labels in {**domains, schema.target: schema.classes}.items():
         if any(isinstance(label, str) and "\r" in label for label in labels):
@@ -215,28 +218,28 @@ def _parquet_batches(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    arrow_schema = pq.read_schema(path)
-    text = [n for n in names if pa.types.is_string(arrow_schema.field(n).type)]
-    # Text as a dictionary: each distinct value is looked up once a batch instead of once a row. Each column is
-    # read through a buffer of its own: fetched ahead, Arrow's default, the whole file is in memory by its end.
+    types = pq.read_schema(path)
+    text = [n for n in names if pa.types.is_string(types.field(n).type)]
+    # Text is read as a dictionary, so that each distinct value is looked up once per batch instead of once per row.
+    # Pre-buffering, Arrow's default, would hold the whole file in memory by its end.
     options = {"read_dictionary": text, "pre_buffer": False, "buffer_size": _BUFFER_BYTES}
     with pq.ParquetFile(path, **options) as file:
         chosen = range(file.num_row_groups) if row_groups is None else row_groups
         total, done = sum(file.metadata.row_group(i).num_rows for i in chosen), 0
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, row_groups=list(chosen), columns=list(names)):
-            # Arrow takes dictionary codes as a page has them, in range or not.
+            # Arrow does not check that the dictionary codes of a page are in range.
             batch.validate(full=True)
             done += batch.num_rows
             yield batch, done / max(1, total)
     if done != total:
-        raise DataError(f"{str(path)!r} holds other numbers of rows than it says: it is damaged; write it again")
-    # What the reader held goes back before noise is drawn, which needs room of its own.
+        raise DataError(f"{str(path)!r} holds more or fewer rows than it declares: it is damaged; write it again")
+    # Give the reader's memory back before noise is drawn, which needs memory too.
     pa.default_memory_pool().release_unused()
 
 
 @contextmanager
-def _owner_errors(path: str | Path) -> Iterator[None]:
-    """Put Arrow's errors in words that name the file and the column; Arrow's own quote values."""
+def _readable_errors(path: str | Path) -> Iterator[None]:
+    """Replace Arrow's errors, which quote values, by errors that name the file and the column."""
     import pyarrow as pa
 
     try:
@@ -246,7 +249,7 @@ def _owner_errors(path: str | Path) -> Iterator[None]:
             raise DataError(f"cannot read {str(path)!r}: it is a folder; name a file in it") from None
         if isinstance(error, OSError) and error.errno:
             raise DataError(f"cannot read {str(path)!r}: {os.strerror(error.errno)}; check the path") from None
-        # On one core Arrow names the row too.
+        # On one core Arrow also names the row.
         column = re.search(r"[Cc]olumn '?#?([^':]+)'?: (?:Row #\d+: )?CSV conversion error to (\w+)", str(error))
         if column:
             raise DataError(
@@ -265,7 +268,7 @@ def _column_name(path: str | Path, number_or_name: str) -> str:
     return file_columns(path)[int(number_or_name)] if number_or_name.isdecimal() else number_or_name
 
 
-def arrow_schema(path: str | Path) -> Any:
+def _arrow_schema(path: str | Path) -> Any:
     """Return the columns and types of an Arrow file."""
     import pyarrow as pa
 
@@ -273,18 +276,18 @@ def arrow_schema(path: str | Path) -> Any:
         return _reader(file).schema
 
 
-def arrow_batches(path: str | Path, names: Sequence[str]) -> Iterator[tuple[Any, float]]:
-    """Yield batches of the columns called ``names``, each with the share of the file that has been read."""
+def _arrow_batches(path: str | Path, names: Sequence[str]) -> Iterator[tuple[Any, float]]:
+    """Yield batches of the columns ``names``, each with the share of the file that has been read."""
     import pyarrow as pa
 
     _check_end(path)
-    positions = sorted(arrow_schema(path).get_field_index(name) for name in names)
+    positions = sorted(_arrow_schema(path).get_field_index(name) for name in names)
     options = pa.ipc.IpcReadOptions(included_fields=positions)
     with pa.OSFile(str(path)) as file:
-        for batch, share in _each(_reader(file, options), file):
-            # Arrow takes offsets and dictionary codes as a file has them, and would read outside its buffers.
+        for batch, share in _each_batch(_reader(file, options), file):
+            # Arrow trusts the offsets and dictionary codes in a file, and would read outside its buffers.
             batch.validate(full=True)
-            # A writer may have put all rows in one batch; what is encoded at a time stays small all the same.
+            # A writer may have put all rows in one batch. Slices keep the memory of encoding small.
             for start in range(0, batch.num_rows, _SLICE_ROWS):
                 yield batch.slice(start, _SLICE_ROWS).select(list(names)), share
 
@@ -292,13 +295,13 @@ def arrow_batches(path: str | Path, names: Sequence[str]) -> Iterator[tuple[Any,
 def _reader(file: Any, options: Any = None) -> Any:
     import pyarrow as pa
 
-    # The ending of a name does not tell the two formats apart in practice; the first bytes do.
+    # File names do not reliably tell the two formats apart; the first bytes do.
     is_file = file.read(len(_MAGIC)) == _MAGIC
     file.seek(0)
     return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file, options=options)
 
 
-def _each(reader: Any, file: Any) -> Iterator[tuple[Any, float]]:
+def _each_batch(reader: Any, file: Any) -> Iterator[tuple[Any, float]]:
     n_batches = getattr(reader, "num_record_batches", None)
     if n_batches is None:
         size = max(1, file.size())
@@ -310,7 +313,7 @@ def _each(reader: Any, file: Any) -> Iterator[tuple[Any, float]]:
 
 
 def _check_end(path: str | Path) -> None:
-    """Refuse a stream that lacks its end mark: cut between two batches, it would read as a shorter table."""
+    """Refuse a stream without its end mark. Cut between two batches, it would read as a shorter table."""
     with Path(path).open("rb") as file:
         is_file = file.read(len(_MAGIC)) == _MAGIC
         file.seek(0, 2)

@@ -1,4 +1,4 @@
-"""From what was passed to a fit to rows: read here, or counted in parts elsewhere."""
+"""Turns what was passed to a fit into rows, which are read here or counted in parts by an engine."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -19,20 +19,20 @@ _FRAMES: dict[str, Callable[[Any], Parts]] = {"dask": DaskFrame, "pyspark": Spar
 
 
 def has_own_labels(table: Any) -> bool:
-    """Return whether the labels are one of the columns: everywhere but in a table in memory."""
+    """Return whether the labels are among the columns, as everywhere but in a table in memory."""
     return source_of(table) is not None or _engine_of(table) is not None
 
 
-def check_there(table: Any) -> None:
-    """Refuse files of which one is missing, before any is opened."""
+def check_files_exist(table: Any) -> None:
+    """Refuse a missing file before any file is opened."""
     source = source_of(table)
     for path in source.paths if isinstance(source, Files) else ():
         if not path.exists():
-            file_columns(path)  # says so
+            file_columns(path)  # raises the error
 
 
-def opened(table: Any, encoder: Encoder, unit: Unit, executor: Executor | None) -> Rows:
-    """Return the rows of what has its own labels; what can be seen to be wrong before a row is read is refused."""
+def open_table(table: Any, encoder: Encoder, unit: Unit, executor: Executor | None) -> Rows:
+    """Return the rows of a source that contains its labels, checked as far as possible before a row is read."""
     engine = _engine_of(table)
     if engine is not None:
         check_each_row(unit)

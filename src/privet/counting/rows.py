@@ -1,6 +1,7 @@
-"""Encoded rows, wherever they are, and the exact counts that are summed over them.
+"""Encoded rows in memory or in batches, and exact counts over them.
 
-What this module returns is exact and must not leave the room before a mechanism has added noise.
+Rows that would count more than once are refused or left out before they are counted. What this module returns is
+exact: a mechanism must add noise before it is released.
 """
 
 import warnings
@@ -14,8 +15,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.counting.engines.parts import Block, CodedPartition, Count, encoded
-from privet.counting.sources import Files, Source, used_up
+from privet.counting.engines.parts import Block, CodedPartition, Count, encoded_blocks
+from privet.counting.sources import ITERATOR_USED_UP, Files, Source
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema.encoding import Encoder, without_view
@@ -44,7 +45,7 @@ class Rows(Protocol):
         ...
 
     def require_rereadable(self) -> None:
-        """Take note that the rows will be gone through more than once, or refuse before anything is spent."""
+        """Refuse rows that can be read only once, before anything is spent."""
         ...
 
 
@@ -60,16 +61,16 @@ class MemoryRows:
             raise DataError("the table and its labels have different lengths; pass one label per row")
 
     def bounded(self, unit: Unit, table: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Return the rows that the unit's bound and their weights leave; ``table`` has the unit's column."""
+        """Return the rows within the unit's bound and of weight 1; ``table`` has the unit's column."""
         keep = np.ones(len(self.labels), dtype=bool)
         if unit.column is not None:
             keep = FirstRows(unit.column, unit.max_rows).keep(column_of(table, unit.column))
             if len(keep) != len(self.labels):
                 raise DataError(f"column {unit.column!r} and the table have different lengths; pass one value per row")
         else:
-            check_each_once(table, y, self.codes, self.labels)
+            check_no_row_twice(table, y, self.codes, self.labels)
         if sample_weight is not None:
-            keep &= drawn_once(sample_weight, len(keep))
+            keep &= rows_of_weight_1(sample_weight, len(keep))
         return self if keep.all() else type(self)(self.codes[keep], self.labels[keep])
 
     def blocks(self) -> Iterator[Block]:
@@ -85,10 +86,10 @@ class MemoryRows:
         return count(self.blocks(), n_threads(n_jobs))
 
     def require_rereadable(self) -> None:
-        """Take note; they stay where they are."""
+        """Accept: rows in memory can be read again."""
 
     def partitions(self) -> list[CodedPartition]:
-        """Return the rows in slices that can travel."""
+        """Return the rows in slices that can be sent to workers."""
         starts = range(0, len(self.labels), _SLICE_ROWS)
         slices = [slice(start, start + _SLICE_ROWS) for start in starts]
         return [CodedPartition(f"{i}", self.codes[own], self.labels[own]) for i, own in enumerate(slices)]
@@ -96,7 +97,7 @@ class MemoryRows:
 
 @dataclass(frozen=True)
 class BatchRows:
-    """Rows of files or other batches, read anew each time and never held together."""
+    """Rows of files or other batches. They are read anew in each pass and never held in memory together."""
 
     source: Source
     encoder: Encoder
@@ -105,10 +106,10 @@ class BatchRows:
     def blocks(self) -> Iterator[Block]:
         """Yield a batch at a time."""
         schema = self.encoder.schema
-        return encoded(self._batches([*schema.names, schema.target]), self.encoder)
+        return encoded_blocks(self._batches([*schema.names, schema.target]), self.encoder)
 
     def exact_size(self) -> int:
-        """Return the number of rows, reading no more columns of them than it takes."""
+        """Return the number of rows; only the label's column is read."""
         return sum(batch.num_rows for batch in self._batches([self.encoder.schema.target]))
 
     def exact_sum(self, count: Count, n_jobs: int | None = None) -> NDArray[np.int64]:
@@ -118,10 +119,10 @@ class BatchRows:
     def require_rereadable(self) -> None:
         """Refuse an iterator."""
         if self.source.once:
-            raise DataError(used_up())
+            raise DataError(ITERATOR_USED_UP)
 
     def _batches(self, names: list[str]) -> Iterator[Any]:
-        """Yield Arrow batches of the rows that the unit's bound leaves."""
+        """Yield Arrow batches of the rows within the unit's bound."""
         if self.unit.column is None:
             yield from self.source.batches(self.encoder.schema, names)
             return
@@ -135,7 +136,7 @@ class BatchRows:
 
 
 class FileRows(BatchRows):
-    """Rows of one file, by its path."""
+    """Rows of one file."""
 
     def __init__(self, path: str | Path, encoder: Encoder, unit: Unit = EACH_ROW) -> None:
         super().__init__(Files(path), encoder, unit)
@@ -143,7 +144,7 @@ class FileRows(BatchRows):
 
 @dataclass(frozen=True)
 class LeafCount:
-    """Counts how many rows of each class reach each leaf; all it knows is the public structure."""
+    """Counts how many rows of each class reach each leaf. It holds the structure of the trees and nothing else."""
 
     words: NDArray[np.uint64]
     leaves: NDArray[np.int64]
@@ -160,10 +161,10 @@ class LeafCount:
     def __call__(self, blocks: Iterable[Block], n_threads: int = 1) -> NDArray[np.int64]:
         """Return leaves x classes."""
         counts = np.zeros((len(self.words), self.n_classes), dtype=np.int64)
-        # Trees share no node, so threads that own different trees never write to the same count.
+        # Trees share no nodes, so threads with different trees never write to the same count.
         shares = np.array_split(np.arange(self.n_trees), min(n_threads, self.n_trees))
         with ThreadPoolExecutor(len(shares)) as pool:
-            # A single share needs no thread, and starting one would dominate the fit of a small table.
+            # Starting a thread would dominate the fit of a small table.
             run = map if len(shares) == 1 else pool.map
             for codes, labels in blocks:
                 list(run(partial(self._count_block, codes, labels, counts), shares))
@@ -182,7 +183,11 @@ def exact_leaf_counts(forest: Forest, rows: Rows, *, n_classes: int, n_jobs: int
 
 
 class FirstRows:
-    """Says which rows to keep, batch after batch. Memory grows with the number of persons, not of rows."""
+    """Keeps at most ``max_rows`` rows of each person: the first ones in the order of the table, batch after batch.
+
+    Which of a person's rows are kept depends on that person's rows alone, so adding a person changes nothing about the
+    rows of others. Memory grows with the number of persons, not of rows.
+    """
 
     def __init__(self, column: str, max_rows: int) -> None:
         self.max_rows = max_rows
@@ -200,7 +205,7 @@ class FirstRows:
 
 
 def _earlier_in_batch(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for every row how many rows of the same number stand before it."""
+    """Return for every row how many rows with the same number precede it."""
     order = np.argsort(numbers, kind="stable")
     ranked = numbers[order]
     starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])[: len(ranked)])
@@ -209,32 +214,34 @@ def _earlier_in_batch(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return earlier
 
 
-def drawn_once(sample_weight: Any, n_rows: int) -> NDArray[np.bool_]:
-    """Return which rows have the weight 1, and not 0; refuse any other weight: it would multiply a row's price."""
+def rows_of_weight_1(sample_weight: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return which rows have the weight 1, and refuse weights other than 0 and 1, which would multiply a row's cost."""
     weights = as_numpy(sample_weight)
     if weights.shape != (n_rows,):
         raise ParameterError("sample_weight must have one weight per row, 0 or 1; leave it out")
     if not np.isin(weights, (0, 1)).all():
         raise ParameterError(
-            "sample_weight may leave rows out (0) or take them once (1): a row that counts for more would cost more "
-            "than is charged. Bagging draws rows repeatedly unless bootstrap=False; boosting and class weights need "
-            "weights that privet does not take"
+            "sample_weight may leave rows out (0) or use them once (1): a row that counts for more would cost more "
+            "epsilon than is charged. Bagging draws rows repeatedly unless bootstrap=False; boosting and class weights "
+            "need weights that privet does not take"
         )
     if len(weights) and not weights.any():
         raise ParameterError("sample_weight is zero for every row; give the rows to take the weight 1")
     return weights.astype(bool)
 
 
-def check_each_once(table: Any, y: Any, codes: NDArray[Any], labels: NDArray[np.uint16]) -> None:
-    """Refuse a table, with labels ``y``, in which a row is seen to be there twice; warn where only an index says so.
+def check_no_row_twice(table: Any, y: Any, codes: NDArray[Any], labels: NDArray[np.uint16]) -> None:
+    """Refuse a table that visibly holds a row twice; warn where only the index repeats.
 
-    The encoded rows tell a sample with replacement from several tables put together, each with an index of its own.
+    Noise covers a row that is counted once. Equal rows may be different people, so equality alone says nothing. The
+    same object twice, or a repeating index with equal rows, means that a row was drawn twice. A repeating index with
+    unequal rows may come from several tables put together, each with its own index.
     """
     if isinstance(table, list):
         rows = [id(row) for row in table if isinstance(row, (list, np.ndarray))]
         if len(set(rows)) < len(rows):
             raise DataError(
-                "one row is in the list more than once, as the very same object, and would be counted as several; pass "
+                "one row is in the list more than once, as the same object, and would be counted several times; pass "
                 "each row once, or copies where they are different people"
             )
     indices = [getattr(given, "index", None) for given in (table, y)]
@@ -244,19 +251,19 @@ def check_each_once(table: Any, y: Any, codes: NDArray[Any], labels: NDArray[np.
     first = _first_of_each(repeating[0])
     if (codes == codes[first]).all() and (labels == labels[first]).all():
         raise DataError(
-            "rows are in the table more than once: entries of its index repeat, and the rows under them are the same; "
-            "pass each row once, or name the column that says whose rows they are with unit; if they are different "
-            "people, say so by reset_index(drop=True)"
+            "rows are in the table more than once: entries of its index repeat, and their rows are equal; pass each "
+            "row once, or name the column that identifies a person with unit; if they are different people, use "
+            "reset_index(drop=True)"
         )
     warnings.warn(
-        "entries of the table's index repeat. If that means rows of the same people, the promise covers one row of "
-        "theirs, not all: name the column that says whose they are with unit; if not, reset_index(drop=True) says so",
+        "entries of the table's index repeat. If these are rows of the same people, the guarantee covers one row of "
+        "each, not all: name the column that identifies a person with unit; if not, use reset_index(drop=True)",
         PrivacyLeakWarning, stacklevel=6,  # the caller of fit
     )  # fmt: skip
 
 
 def _first_of_each(index: Any) -> NDArray[np.int64]:
-    """Return for every row the first one with the same entry."""
+    """Return for every row the first row with the same entry in the index."""
     import pandas as pd
 
     entries = pd.factorize(index, use_na_sentinel=False)[0]

@@ -1,6 +1,6 @@
-"""What greedy growth looks at: for nodes of one level, how often each code of each attribute goes with each class.
+"""The tables of greedy growth: for each node of a level, how often each code of each attribute occurs with each class.
 
-What this module returns is exact and must not leave the room before a mechanism has chosen or added noise.
+What this module returns is exact: a mechanism must choose by it, or add noise to it, before anything is released.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,13 +17,13 @@ from privet.schema import Schema
 from privet.tree import kernels
 from privet.tree.forest import Forest
 
-# Numbers held at once; at 8 bytes each, 256 megabytes. More nodes than fit are counted in further passes.
+# Numbers in memory at once; at 8 bytes each, 256 megabytes. Nodes that do not fit are counted in further passes.
 _MAX_NUMBERS = 2**25
 
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Where an attribute's counts stand in a node's table."""
+    """The position of each attribute's counts in a node's table."""
 
     n_codes: NDArray[np.int64]
     n_classes: int
@@ -35,12 +35,12 @@ class TableLayout:
 
     @cached_property
     def offsets(self) -> NDArray[np.uint64]:
-        """Where each attribute starts."""
+        """The position at which each attribute starts."""
         return ((np.cumsum(self.n_codes) - self.n_codes) * self.n_classes).astype(np.uint64)
 
     @property
     def size(self) -> int:
-        """How many numbers a node has."""
+        """How many numbers a node's table holds."""
         return int(self.n_codes.sum()) * self.n_classes
 
     def of_attribute(self, tables: NDArray[np.int64], attribute: int) -> NDArray[np.int64]:
@@ -50,7 +50,7 @@ class TableLayout:
         return tables[:, start:stop].reshape(len(tables), int(self.n_codes[attribute]), self.n_classes)
 
     def classes(self, tables: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return nodes x classes: every attribute tells them, since each row has one code of it."""
+        """Return nodes x classes. Any attribute gives them, since each row has one code of it."""
         counts: NDArray[np.int64] = self.of_attribute(tables, 0).sum(axis=1)
         return counts
 
@@ -58,9 +58,9 @@ class TableLayout:
 def exact_tables(
     forest: Forest, nodes: NDArray[np.int64], rows: Rows, layout: TableLayout
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield some of ``nodes``, leaves of ``forest``, with their tables, until all have been seen.
+    """Yield groups of ``nodes``, which are leaves of ``forest``, with their tables.
 
-    One pass over the rows serves all nodes whose tables fit in memory together.
+    One pass over the rows counts as many nodes as fit in memory.
     """
     at_once = max(1, _MAX_NUMBERS // layout.size)
     for start in range(0, len(nodes), at_once):
@@ -70,7 +70,7 @@ def exact_tables(
 
 @dataclass(frozen=True)
 class TableCount:
-    """Counts the tables of some nodes; all it knows is the structure and where counts stand."""
+    """Counts the tables of some nodes. It holds the structure of the trees and the layout of the tables."""
 
     words: NDArray[np.uint64]
     slots: NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.leaf_counts import LEAF_COUNTS
-from privet.counting.opening import check_there, has_own_labels, opened
+from privet.counting.opening import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
 from privet.errors import DataError, LedgerError, ParameterError, PartyError
 from privet.files.whole_file import remove_unfinished
@@ -202,9 +202,9 @@ def _rows(encoder: Encoder, structure: Structure, X: Any, y: Any, reservation: R
     if has_own_labels(X):
         if y is not None:
             raise ParameterError("leave y out for a file: the label is the schema's target column there")
-        check_there(X)
+        check_files_exist(X)
         reservation.open_rows()
-        return opened(X, encoder, structure.unit, None)
+        return open_table(X, encoder, structure.unit, None)
     if y is None:
         raise DataError("a table in memory needs its labels; pass y, one label per row")
     reservation.open_rows()

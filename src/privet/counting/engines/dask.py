@@ -1,6 +1,6 @@
-"""Dask: its frames, counted partition by partition where they are, and an executor for a cluster.
+"""Dask: frames counted partition by partition on the cluster, and an executor for a cluster.
 
-Dask runs a task again where a worker died. Its tasks here return the counts of one partition and do nothing else.
+Dask runs a task again when a worker dies. A task returns the counts of one partition and has no other effect.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,8 +28,8 @@ class DaskFrame:
         columns = [name for name in self.frame.columns if name in {*schema.names, schema.target}]
         partitions = self.frame[columns].to_delayed()
         ids = [f"{number}" for number in range(len(partitions))]
-        # Not pure: two runs over the same partitions are two runs.
-        count = dask.delayed(_counted, pure=False)
+        # Not pure: Dask must not reuse the result of an earlier run.
+        count = dask.delayed(_count, pure=False)
         tasks = [count(work, own, partition) for own, partition in zip(ids, partitions, strict=True)]
         try:
             return ids, dask.compute(*tasks)
@@ -37,12 +37,12 @@ class DaskFrame:
             raise
         except Exception as error:
             raise ExecutorError(
-                f"dask failed ({type(error).__name__}) before all rows were counted, and nothing was released; see to "
+                f"dask failed ({type(error).__name__}) before all rows were counted, and nothing was released; check "
                 "its workers, and fit again"
-            ) from None  # a worker's own words may quote a value
+            ) from None  # a worker's message may quote a value
 
 
-def _counted(work: Work, own: str, table: Any) -> Delivery:
+def _count(work: Work, own: str, table: Any) -> Delivery:
     return work(TablePartition(own, table))
 
 
@@ -50,7 +50,7 @@ def _counted(work: Work, own: str, table: Any) -> Delivery:
 def cluster_executor(
     address: str, *, ca: Path | None = None, cert: Path | None = None, key: Path | None = None
 ) -> Iterator[Executor]:
-    """Connect to a Dask scheduler and yield an executor; files for TLS where they are not in Dask's configuration."""
+    """Connect to a Dask scheduler and yield an executor. TLS files are needed where Dask's configuration has none."""
     try:
         from distributed import Client
     except ImportError:
@@ -75,7 +75,7 @@ def _security(ca: Path | None, cert: Path | None, key: Path | None) -> Any:
     files = {"tls_ca_file": ca, "tls_client_cert": cert, "tls_client_key": key}
     given = {name: str(path) for name, path in files.items() if path is not None}
     if not given:
-        return None  # Dask's own configuration
+        return None  # Dask uses its own configuration
     for path in given.values():
         if not Path(path).is_file():
             raise ParameterError(f"cannot read {path!r}, which is named for TLS; check the path")

@@ -10,7 +10,7 @@ from privet.counting.engines.parts import Delivery, Partition, Work
 from privet.errors import ExecutorError, ParameterError, PrivetError
 from privet.privacy.unit import Unit
 
-# Work handed out and not yet added up: results wait in memory, and nobody should wait for work.
+# Tasks that are submitted and not yet added up: enough that no worker waits, few enough to hold the results in memory.
 _AHEAD = 128
 
 
@@ -34,7 +34,7 @@ def taken_apart(X: Any) -> tuple[Any, Executor | None, Any]:
 
 
 def check_executor(executor: Any, unit: Unit) -> None:
-    """Refuse what is no executor, and persons whose rows may be in several parts."""
+    """Refuse what is not an executor, and a unit of privacy whose rows may be in several parts."""
     if not callable(getattr(executor, "submit", None)):
         raise ParameterError(
             "executor must have a submit method; pass a concurrent.futures.Executor, such as ProcessPoolExecutor(4) "
@@ -44,7 +44,7 @@ def check_executor(executor: Any, unit: Unit) -> None:
 
 
 def check_each_row(unit: Unit) -> None:
-    """Refuse persons whose rows may be in several parts: each part would keep the first ones of its own."""
+    """Refuse a unit other than a row: each part would keep the first rows of a person that it has itself."""
     if unit.column is not None:
         raise ParameterError(
             f"rows are counted in parts, and those of one {unit.name!r} may be in several; fit in one process, without "
@@ -54,23 +54,23 @@ def check_each_row(unit: Unit) -> None:
 
 @dataclass(frozen=True)
 class OnExecutor:
-    """Parts, and the executor that counts them."""
+    """Parts and the executor that counts them."""
 
     partitions: Sequence[Partition]
     executor: Executor
     watch: Callable[[float], None] | None = None
 
     def deliver(self, work: Work) -> tuple[Sequence[str], Iterator[Delivery]]:
-        """Return the ids of all parts, and what comes back, in the order of the parts."""
-        return [partition.id for partition in self.partitions], self._watched(self._results(work))
+        """Return the ids of all parts, and their results in the order of the parts."""
+        return [partition.id for partition in self.partitions], self._watch_results(self._results(work))
 
-    def _watched(self, results: Iterator[Delivery]) -> Iterator[Delivery]:
-        self._tell(0.0)  # a pass begins
+    def _watch_results(self, results: Iterator[Delivery]) -> Iterator[Delivery]:
+        self._report(0.0)  # a pass begins
         for number, delivery in enumerate(results, start=1):
-            self._tell(number / len(self.partitions))
+            self._report(number / len(self.partitions))
             yield delivery
 
-    def _tell(self, share: float) -> None:
+    def _report(self, share: float) -> None:
         if self.watch is not None:
             self.watch(share)
 
@@ -88,8 +88,8 @@ class OnExecutor:
         except Exception as error:
             raise ExecutorError(
                 f"the executor failed ({type(error).__name__}) before all rows were counted, and nothing was released; "
-                "see to its workers, and fit again"
-            ) from None  # a worker's own words may quote a value
+                "check its workers, and fit again"
+            ) from None  # a worker's message may quote a value
         finally:
             for future in waiting:
                 future.cancel()

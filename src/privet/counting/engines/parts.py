@@ -1,6 +1,9 @@
-"""Parts of a table that are read and counted apart: small enough to travel, each with an id of its own.
+"""Rows in parts: what is sent to a worker, what comes back, and how the results are checked and added up.
 
-What a part's blocks hold is exact and stays with whoever may see the rows.
+Engines run a task again when a worker dies, and may do so when none died. So a task has no effect but its result, and
+a result carries the id of its part. Exactly one result of each part is used. A task contains the structure to count on
+and the coding of values, both public. Budget and noise stay with the caller. Blocks and counts are exact: they stay
+with those who may see the rows.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +21,7 @@ from privet.schema.encoding import Encoder
 from privet.schema.table import check_present, column_names, column_of
 
 Block: TypeAlias = tuple[NDArray[Any], NDArray[np.uint16]]  # codes, and class codes
-_NOTHING_RELEASED = "nothing was released; run the fit again, and if it happens again with another executor"
+_NOTHING_RELEASED = "nothing was released; run the fit again; if it happens again, use another executor"
 
 
 class Partition(Protocol):
@@ -26,7 +29,7 @@ class Partition(Protocol):
 
     @property
     def id(self) -> str:
-        """Tells it from all other parts of the table."""
+        """A name that no other part of the table has."""
         ...
 
     def blocks(self, encoder: Encoder) -> Iterator[Block]:
@@ -40,7 +43,7 @@ class Partition(Protocol):
 
 @dataclass(frozen=True)
 class FilePartition:
-    """A file, or some row groups of a Parquet file; whoever counts it must find the file at ``path``."""
+    """A file, or some row groups of a Parquet file. The worker must find the file at ``path``."""
 
     id: str
     path: Path
@@ -50,10 +53,10 @@ class FilePartition:
         """Yield a batch at a time."""
         schema = encoder.schema
         names = [*schema.names, schema.target]
-        return encoded(read_batches(self.path, schema, names, row_groups=self.row_groups), encoder)
+        return encoded_blocks(read_batches(self.path, schema, names, row_groups=self.row_groups), encoder)
 
     def exact_size(self, encoder: Encoder) -> int:
-        """Return the number of rows, reading no more columns than it takes."""
+        """Return the number of rows; only the label's column is read."""
         schema = encoder.schema
         batches = read_batches(self.path, schema, [schema.target], row_groups=self.row_groups)
         return sum(batch.num_rows for batch in batches)
@@ -61,14 +64,14 @@ class FilePartition:
 
 @dataclass(frozen=True)
 class TablePartition:
-    """Some rows of a table, labels among them, of any make that has named columns."""
+    """Some rows of a table of any library with named columns; the labels are among them."""
 
     id: str
-    table: Any = field(repr=False)  # engines log what they were given
+    table: Any = field(repr=False)  # engines log their arguments
 
     def blocks(self, encoder: Encoder) -> Iterator[Block]:
         """Yield all rows at once."""
-        return encoded([self.table], encoder)
+        return encoded_blocks([self.table], encoder)
 
     def exact_size(self, encoder: Encoder) -> int:
         """Return the number of rows."""
@@ -77,13 +80,13 @@ class TablePartition:
 
 @dataclass(frozen=True)
 class CodedPartition:
-    """Some rows of a table in memory, encoded before they travel."""
+    """Some rows of a table in memory, encoded before they are sent."""
 
     id: str
     codes: NDArray[Any] = field(repr=False)
     labels: NDArray[np.uint16] = field(repr=False)
 
-    def blocks(self, encoder: Encoder) -> Iterator[Block]:  # noqa: ARG002 - they are encoded
+    def blocks(self, encoder: Encoder) -> Iterator[Block]:  # noqa: ARG002 - already encoded
         """Yield all rows at once."""
         yield self.codes, self.labels
 
@@ -92,8 +95,8 @@ class CodedPartition:
         return len(self.labels)
 
 
-def encoded(tables: Iterable[Any], encoder: Encoder) -> Iterator[Block]:
-    """Yield codes and class codes of tables that hold their labels; columns that the schema lacks are not looked at."""
+def encoded_blocks(tables: Iterable[Any], encoder: Encoder) -> Iterator[Block]:
+    """Yield codes and class codes of tables that contain their labels. Columns outside the schema are ignored."""
     schema = encoder.schema
     for table in tables:
         names = list(schema.names)
@@ -103,7 +106,7 @@ def encoded(tables: Iterable[Any], encoder: Encoder) -> Iterator[Block]:
 
 
 def row_group_runs(sizes: Sequence[int], least_rows: int) -> Iterator[tuple[int, ...]]:
-    """Yield neighbouring row groups of about ``least_rows`` rows together, or one that has more by itself."""
+    """Yield runs of neighbouring row groups with at least ``least_rows`` rows each, except perhaps the last."""
     run: list[int] = []
     for number in range(len(sizes)):
         run.append(number)
@@ -115,7 +118,7 @@ def row_group_runs(sizes: Sequence[int], least_rows: int) -> Iterator[tuple[int,
 
 
 class Delivery(NamedTuple):
-    """The result of one part; not for anyone who may not see the rows."""
+    """The exact result of one part, for those only who may see the rows."""
 
     partition: str
     exact: Any
@@ -126,15 +129,15 @@ class Delivery(NamedTuple):
 
 
 class Count(Protocol):
-    """Goes through blocks once and adds up whole numbers; it can be pickled."""
+    """Reads blocks once and adds up whole numbers. It can be pickled."""
 
     def __call__(self, blocks: Iterable[Block], n_threads: int = 1) -> NDArray[np.int64]:
         """Return the exact sums."""
         ...
 
 
-def gathered(blocks: Iterable[Block]) -> Block | None:
-    """Return a part's blocks as one, where a method needs the encoded rows themselves."""
+def gather(blocks: Iterable[Block]) -> Block | None:
+    """Return the blocks of a part as one, for a method that needs the encoded rows themselves."""
     parts = list(blocks)
     if not parts:
         return None
@@ -143,24 +146,24 @@ def gathered(blocks: Iterable[Block]) -> Block | None:
 
 @dataclass(frozen=True)
 class Work:
-    """What is done with every part: ``count``, or where that is None only its size is found out."""
+    """The task that is run on every part: ``count``, or only its number of rows where ``count`` is None."""
 
-    count: Any  # a Count, or `gathered`
+    count: Any  # a Count, or `gather`
     encoder: Encoder
-    # Dask remembers results by what they were made of, and a file may have changed since.
+    # Dask caches results by their inputs, and a file may have changed since.
     run: str = field(default_factory=unforeseeable_name)
 
     def __call__(self, partition: Partition) -> Delivery:
         """Read and count one part."""
         if self.count is None:
             return Delivery(partition.id, None, partition.exact_size(self.encoder))
-        passing = _Passing(partition.blocks(self.encoder))
-        exact = self.count(passing)
-        return Delivery(partition.id, exact, passing.n_rows)
+        blocks = _CountedBlocks(partition.blocks(self.encoder))
+        exact = self.count(blocks)
+        return Delivery(partition.id, exact, blocks.n_rows)
 
 
-class _Passing:
-    """Blocks that are counted as they pass."""
+class _CountedBlocks:
+    """Yields blocks and counts their rows."""
 
     def __init__(self, blocks: Iterable[Block]) -> None:
         self._blocks, self.n_rows = blocks, 0
@@ -175,42 +178,42 @@ class Parts(Protocol):
     """A table in parts, and an engine that counts them."""
 
     def deliver(self, work: Work) -> tuple[Sequence[str], Iterable[Delivery]]:
-        """Return the ids of all parts, and what comes back, in any order."""
+        """Return the ids of all parts, and their results in any order."""
         ...
 
 
 def one_each(ids: Sequence[str], deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
-    """Yield the deliveries; refuse one of a part that was delivered or does not exist, and at the end a missing one."""
+    """Yield the deliveries. Refuse a second one of a part, one of an unknown part, and at the end a missing one."""
     missing = set(ids)
     for delivery in deliveries:
         if not isinstance(delivery, Delivery):
-            raise ExecutorError(f"the executor brought back something other than counts; {_NOTHING_RELEASED}")
+            raise ExecutorError(f"the executor returned something other than counts; {_NOTHING_RELEASED}")
         if delivery.partition not in missing:
-            raise ExecutorError(f"the executor delivered a part of the rows twice; {_NOTHING_RELEASED}")
+            raise ExecutorError(f"the executor returned a part of the rows twice; {_NOTHING_RELEASED}")
         missing.remove(delivery.partition)
         yield delivery
     if missing:
-        raise ExecutorError(f"the executor did not deliver all parts of the rows; {_NOTHING_RELEASED}")
+        raise ExecutorError(f"the executor did not return all parts of the rows; {_NOTHING_RELEASED}")
 
 
 @dataclass(frozen=True)
 class PartitionedRows:
-    """Rows of a table in parts. Counts are whole numbers, so neither their order nor who counted shows in a sum."""
+    """Rows of a table in parts. Counts are whole numbers, so their sum depends neither on order nor on the engine."""
 
     parts: Parts
     encoder: Encoder
     _sizes: dict[str, int] = field(default_factory=dict, init=False, repr=False)
 
     def exact_sum(self, count: Count, n_jobs: int | None = None) -> NDArray[np.int64]:  # noqa: ARG002
-        """Return the sum over all parts of what ``count`` finds in each; a part is counted on one thread."""
+        """Return the sum over all parts of what ``count`` finds in each. A part is counted on one thread."""
         total = count(())
         for delivery in self._deliveries(Work(count, self.encoder)):
-            total += _checked(delivery.exact, total)
+            total += _check_counts(delivery.exact, total)
         return total
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the encoded rows of one part after the other, in the order of the table."""
-        for delivery in self._deliveries(Work(gathered, self.encoder)):
+        """Yield the encoded rows part by part, in the order in which they arrive."""
+        for delivery in self._deliveries(Work(gather, self.encoder)):
             if delivery.exact is not None:
                 yield delivery.exact
 
@@ -219,17 +222,17 @@ class PartitionedRows:
         return sum(delivery.n_rows for delivery in self._deliveries(Work(None, self.encoder)))
 
     def require_rereadable(self) -> None:
-        """Take note that the rows are gone through more than once: parts can be."""
+        """Accept: parts can be read again."""
 
     def _deliveries(self, work: Work) -> Iterator[Delivery]:
         for delivery in one_each(*self.parts.deliver(work)):
-            # A table that grows between two passes would be counted as two tables.
+            # Passes over a table that grows between them would not be about the same table.
             if self._sizes.setdefault(delivery.partition, delivery.n_rows) != delivery.n_rows:
                 raise DataError("the rows changed while they were counted; leave them alone, and fit again")
             yield delivery
 
 
-def _checked(exact: object, like: NDArray[np.int64]) -> NDArray[np.int64]:
+def _check_counts(exact: object, like: NDArray[np.int64]) -> NDArray[np.int64]:
     if isinstance(exact, np.ndarray) and exact.dtype == like.dtype and exact.shape == like.shape:
         return exact
-    raise ExecutorError("the executor brought back something other than counts; nothing was released; use another one")
+    raise ExecutorError("the executor returned something other than counts; nothing was released; use another one")
