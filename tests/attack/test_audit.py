@@ -134,7 +134,7 @@ def test_of_an_unproven_variant_it_is_said_once_that_nothing_is_proven(recwarn):
     found = audit(model, worst_cases(SCHEMA)[:1], runs=100, n_jobs=1)
     assert not found.proven
     assert not recwarn.list
-    assert found.contradicts or "within what was asked for, of which nothing is proven" in found.sentence
+    assert found.contradicts or "within what was requested, which is not proven" in found.sentence
 
 
 def test_what_claims_nothing_or_is_no_release_is_refused():
@@ -182,7 +182,7 @@ def test_one_run_refuses_what_it_cannot_be_held_against():
         audit_in_one_run(PrivateRDTClassifier(unit="pid", max_rows=2))
     with pytest.raises(ParameterError, match="epsilon=inf claims nothing"):
         audit_in_one_run(PrivateRDTClassifier(epsilon=math.inf))
-    with pytest.raises(ParameterError, match="one run is of an estimator of privet"):
+    with pytest.raises(ParameterError, match="one run takes an estimator of privet"):
         audit_in_one_run(laplace)
 
 
@@ -207,7 +207,7 @@ def test_what_is_always_nan_or_always_empty_shows_nothing():
 
 @pytest.mark.parametrize("released", ["text", {"mean": 1.0}, [[1], [1, 2]], 1j, 10**400])
 def test_what_is_no_line_of_numbers_is_refused_with_the_way_out(released):
-    with pytest.raises(ParameterError, match="the attacker weighs numbers; pass read=, a function that turns it into"):
+    with pytest.raises(ParameterError, match="the attacker needs numbers; pass read=, a function that turns it into"):
         audit(lambda table: released, TWO_TABLES, epsilon=1.0, runs=20)
 
 

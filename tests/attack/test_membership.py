@@ -56,7 +56,7 @@ def test_a_private_forest_is_attacked_within_its_bound():
 def test_too_few_rows_and_labels_of_another_kind_are_refused():
     with pytest.raises(DataError, match="takes at least four members and four other rows"):
         membership_inference(Remembers(), rows(0, 2), rows(500))
-    with pytest.raises(DataError, match="some labels are none of the model's classes"):
+    with pytest.raises(DataError, match="some labels are not among the model's classes"):
         membership_inference(Remembers(), rows(0), (rows(500)[0], np.full(100, "perhaps")))
 
 
@@ -89,5 +89,7 @@ def test_labels_of_another_length_and_empty_tables_are_refused_without_a_number(
 
 
 def test_what_tells_no_chances_is_refused():
-    with pytest.raises(ParameterError, match="asks a fitted model for chances; fit it, or take one that has them"):
+    with pytest.raises(
+        ParameterError, match="needs the probabilities of a fitted model; fit it, or use one with predict_proba"
+    ):
         membership_inference(SimpleNamespace(classes_=[5, 9]), rows(0), rows(500))

@@ -1,4 +1,4 @@
-"""An audit: what attackers can show of an estimator's epsilon. The argument is in audit.md."""
+"""An audit: a lower bound on the epsilon of an estimator or function, found by attack. The argument is in audit.md."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.attack.bound import check_confidence
-from privet.attack.claim import CAVEAT, check_fits_rows, claim_of, fitted_apart, is_proven, verdict
+from privet.attack.claim import CAVEAT, check_fits_rows, claim_of, fit_clone, is_proven, verdict
 from privet.attack.distinguishing import Attack, Observe, distinguish, numbers_in
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, Table, worst_cases
@@ -22,35 +22,35 @@ from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
 from privet.tree.threads import n_threads
 
-# Told the case, and how many of how many releases there are.
+# Called with the case, the number of releases made and the number of all releases.
 Watch = Callable[[str, int, int], None]
-# A name, what is observed of a table, and the two tables.
+# A name, the observation that is made of a table, and the two tables.
 _Attempt: TypeAlias = tuple[str, Observe, tuple[Any, Any]]
 _WITHOUT, _WITH = "#0072b2", "#d55e00"
 _BINS = 40
 _COLUMNS = 3
-# Title and legend are cut off below it.
+# Below this width, title and legend are cut off.
 _LEAST_WIDTH = 7.5
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was claimed, and what attackers have shown.
+    """What is claimed, and what attackers have shown.
 
     Attributes
     ----------
     epsilon, delta : float
         The claim.
     confidence : float
-        Of all lower bounds together.
+        That all lower bounds hold together.
     attacks : dict
-        By the name of the case.
+        The attack on each case, by its name.
     subject : str
         The name of what was audited.
     proven : bool or None
-        Whether an argument of privet's stands behind the claim; None of a function, whose promise is its maker's.
+        Whether privet has an argument for the claim; None for a function, whose claim is its author's.
     unit : Unit
-        Whose presence the claim is about.
+        The unit of privacy of the claim.
     """
 
     epsilon: float
@@ -124,7 +124,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A fit of a fresh clone, and what the attacker reads in it."""
+    """Fits a fresh clone and returns what the attacker reads in it."""
 
     estimator: PrivateClassifier
     evidence: Evidence
@@ -135,12 +135,12 @@ class _Fit:
         X: Any = table.X
         if self.unit.column is not None:
             X = self.evidence.neighbours.with_people(table, self.names, self.unit.column)
-        return self.evidence(fitted_apart(self.estimator, X, table.y))
+        return self.evidence(fit_clone(self.estimator, X, table.y))
 
 
 @dataclass(frozen=True)
 class _Release:
-    """Any callable, and what the attacker reads in what it returns."""
+    """Calls any function and returns what the attacker reads in its result."""
 
     release: Callable[[Any], Any]
     read: Callable[[Any], Any] | None
@@ -169,24 +169,24 @@ def audit(
     subject : estimator or callable
         An unfitted estimator of privet; or a function of a table, whose result the attacker sees.
     neighbours : sequence of Neighbours, or two tables
-        By default, of an estimator, `worst_cases` of its schema. A callable needs two tables: one without, one with the
-        row.
+        For an estimator, the `worst_cases` of its schema by default. A callable needs two tables: one without the row
+        and one with it.
     epsilon, delta : float, optional
-        The claim; by default the estimator's own parameters. With it an estimator without noise (``epsilon=inf``) can
-        be attacked as well, to see that the attack succeeds.
+        The claim; by default the estimator's own parameters. Pass it to attack an estimator without noise
+        (``epsilon=inf``), for instance to see that the attack succeeds.
     read : callable, optional
-        Turns what a callable returns into equally many numbers each time, the attacker's evidence; by default they are
-        numbers already. NaN and infinity are outcomes like any other.
+        Turns what a callable returns into the attacker's evidence: numbers, equally many each time. By default the
+        result itself must be such numbers. NaN and infinity are outcomes like any other.
     runs : int
-        Releases of each table and case. The bound comes from half of them: with 2,000 it stays some 0.15 below what
-        the attack really gets.
+        Releases of each table and case. The bound comes from half of them. With 2,000 it stays about 0.15 below the
+        epsilon that the attack really shows.
     confidence : float
-        That no bound exceeds the truth by luck.
+        The probability that no bound exceeds the true epsilon by chance.
     n_jobs : int, optional
-        Processes; -1 for as many as there are cores. By default that for an estimator, and one for a callable: forked
-        processes would repeat each other's draws from a generator that it keeps.
+        Processes; -1 for as many as there are cores. The default is -1 for an estimator and 1 for a callable: if the
+        callable keeps a generator, forked processes would repeat each other's draws.
     watch : callable, optional
-        Told the case, and how many of how many releases there are.
+        Called with the case, the number of releases made and the number of all releases.
 
     Returns
     -------
@@ -202,20 +202,22 @@ def audit(
     unit = Unit(subject.unit, subject.max_rows) if is_estimator else EACH_ROW
     attempts = _fits(subject, neighbours, unit) if is_estimator else _releases(subject, neighbours, read)
     n_processes = n_threads(-1 if n_jobs is None and is_estimator else n_jobs)
-    # The doubt is shared out, so that all bounds hold together, and with them their largest.
+    # The error probability is divided among the cases, so that all bounds hold together, and so does their maximum.
     each = 1.0 - (1.0 - confidence) / len(attempts)
     attacks = {}
     for name, observe, tables in attempts:
-        tell = None if watch is None else partial(watch, name)
+        watch_case = None if watch is None else partial(watch, name)
         attacks[name] = distinguish(
-            observe, tables, runs=runs, delta=claimed[1], confidence=each, n_jobs=n_processes, watch=tell
+            observe, tables, runs=runs, delta=claimed[1], confidence=each, n_jobs=n_processes, watch=watch_case
         )
     return Audit(*claimed, confidence, attacks, _name_of(subject), is_proven(subject), unit)
 
 
 def _check_reads_nothing_else(read: Any) -> None:
     if read is not None:
-        raise ParameterError("read= is for a callable; of an estimator all that it releases is read: leave it out")
+        raise ParameterError(
+            "read= is for a callable; of an estimator, everything that it releases is read: leave it out"
+        )
 
 
 def _name_of(subject: Any) -> str:
@@ -250,7 +252,7 @@ def _declared(estimator: PrivateClassifier) -> Schema:
 
 
 def draw_audit(audit: Audit, path: Path) -> None:
-    """Write a picture with a panel a case to ``path``."""
+    """Write a picture to ``path``, with a panel for each case: the attacker's scores with the row and without."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -290,7 +292,7 @@ def _draw_case(ax: Any, name: str, attack: Attack) -> None:
     ):
         weights = np.full(len(scores), 1 / len(scores))
         ax.hist(np.clip(scores, edges[0], edges[-1]), edges, weights=weights, color=colour, alpha=0.55, label=label)
-    # Beyond the outermost bars all is gathered in them.
+    # The outermost bars hold everything beyond them.
     border = float(np.clip(attack.threshold, edges[0], edges[-1]))
     ax.axvline(border, color="black", linewidth=1, linestyle="--", label='right of it he says "the row is there"')
     ax.locator_params(axis="x", nbins=5)

@@ -1,4 +1,4 @@
-"""Membership inference: telling a fitted model's own rows from others by how sure it is of their labels."""
+"""Membership inference: separating a model's training rows from others by its confidence in their labels."""
 
 import math
 from dataclasses import dataclass
@@ -16,20 +16,21 @@ _FEWEST = 4
 
 @dataclass(frozen=True)
 class Membership:
-    """How well members are told from others.
+    """How well the attacker separates members from other rows.
 
     Attributes
     ----------
     advantage : float
-        How much oftener the attacker says "member" of members than of others, at a border chosen on other rows.
+        How much more often the attacker says "member" for members than for others, at a threshold chosen on other
+        rows.
     interval : tuple of float
-        Holds the advantage over all rows of their kind 95 times of 100, by Clopper and Pearson's bounds on both rates.
+        A 95% confidence interval for the advantage, from Clopper and Pearson's bounds on both rates.
     auc : float
-        The chance that a member looks more like one than another row does; 1/2 is guessing.
+        The probability that a member scores higher than another row; guessing has 1/2.
     most : float
-        The largest advantage that the model's epsilon and delta allow anybody; 1 where it promises nothing.
+        The largest advantage that the model's epsilon and delta allow any attacker; 1 without a guarantee.
     promises : bool
-        Whether it promises anything.
+        Whether the model has a guarantee.
     """
 
     advantage: float
@@ -60,21 +61,23 @@ def membership_inference(model: Any, members: tuple[Any, Any], others: tuple[Any
     Parameters
     ----------
     model : estimator
-        Fitted, of privet or with scikit-learn's face.
+        A fitted classifier of privet, or with the interface of scikit-learn.
     members, others : X and y
-        Rows that it was fitted to, and rows of the same kind that it was not fitted to.
+        Rows that the model was fitted to, and rows of the same kind that it was not fitted to.
 
     Privacy
     -------
-    What is returned speaks of the rows, and to their owner: it is no part of a release.
+    The result is about the rows themselves. It is for their owner, and is not part of a release.
     """
     if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
-        raise ParameterError("membership inference asks a fitted model for chances; fit it, or take one that has them")
+        raise ParameterError(
+            "membership inference needs the probabilities of a fitted model; fit it, or use one with predict_proba"
+        )
     inside, outside = _confidences(model, members), _confidences(model, others)
-    border = _best_border(inside[::2], outside[::2])
-    said = inside[1::2] > border, outside[1::2] > border
+    threshold = _best_threshold(inside[::2], outside[::2])
+    said = inside[1::2] > threshold, outside[1::2] > threshold
     advantage = float(said[0].mean() - said[1].mean())
-    return Membership(advantage, _interval(*said), _auc(inside, outside), *_promised(model))
+    return Membership(advantage, _interval(*said), _auc(inside, outside), *_largest_advantage(model))
 
 
 def _confidences(model: Any, rows: Any) -> NDArray[np.float64]:
@@ -88,18 +91,20 @@ def _confidences(model: Any, rows: Any) -> NDArray[np.float64]:
     places = {label: i for i, label in enumerate(model.classes_)}
     own = np.array([places.get(label, -1) for label in y])
     if (own < 0).any():
-        raise DataError("some labels are none of the model's classes; pass rows of its kind")
+        raise DataError("some labels are not among the model's classes; pass rows of the same kind")
     return np.asarray(model.predict_proba(X)[np.arange(len(own)), own], dtype=np.float64)
 
 
-def _best_border(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
-    borders = np.unique(np.concatenate([inside, outside]))
-    above = [1 - np.searchsorted(np.sort(scores), borders, side="right") / len(scores) for scores in (inside, outside)]
-    return float(borders[int(np.argmax(above[0] - above[1]))])
+def _best_threshold(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
+    thresholds = np.unique(np.concatenate([inside, outside]))
+    above = [
+        1 - np.searchsorted(np.sort(scores), thresholds, side="right") / len(scores) for scores in (inside, outside)
+    ]
+    return float(thresholds[int(np.argmax(above[0] - above[1]))])
 
 
 def _interval(inside: NDArray[np.bool_], outside: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return an interval for the difference of two rates; each of four bounds may fail with a quarter of the doubt."""
+    """Return a confidence interval for the difference of two rates, a quarter of the error for each of four bounds."""
     doubt = (1 - _CONFIDENCE) / 4
     hits = [(int(said.sum()), len(said), doubt) for said in (inside, outside)]
     return least_rate(*hits[0]) - greatest_rate(*hits[1]), greatest_rate(*hits[0]) - least_rate(*hits[1])
@@ -112,8 +117,8 @@ def _auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     return float((ranks.sum() - len(inside) * (len(inside) + 1) / 2) / (len(inside) * len(outside)))
 
 
-def _promised(model: Any) -> tuple[float, bool]:
-    """Return the total variation allowed, (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), and whether any is promised."""
+def _largest_advantage(model: Any) -> tuple[float, bool]:
+    """Return (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), the total variation allowed, and if there is a guarantee."""
     guarantee = getattr(model, "guarantee_", None)
     if guarantee is None or guarantee.epsilon is None or not math.isfinite(guarantee.epsilon):
         return 1.0, False

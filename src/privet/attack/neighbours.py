@@ -1,4 +1,4 @@
-"""Pairs of tables that differ in one row, or in one person's rows, made to be told apart."""
+"""Pairs of tables that differ in one row, or in one person's rows, chosen so that the difference shows."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,13 +12,13 @@ from privet.schema import Attribute, Numeric, Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-# Of each kind, where a case needs other rows: enough for a choice, few enough that one row tips it.
+# Rows of each kind beside the row in question: enough for a choice of attribute, few enough that one row tips it.
 _CROWD = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows, a column an attribute of the schema, and their labels."""
+    """Rows, with one column for each attribute of the schema, and their labels."""
 
     X: NDArray[np.object_]
     y: NDArray[Any]
@@ -30,10 +30,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two tables; ``row`` is in the second and not in the first.
+    """Two tables: the second has ``row``, the first does not.
 
-    Where people are protected, all rows of ``row`` are one person's, and so are those ``beyond`` the bound, which must
-    not be used; the others are of one person each.
+    Where the unit is a person, all rows of ``row`` belong to one person, and so do the rows ``beyond`` the bound, which
+    a fit must not use. Every other row is a person of its own.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Neighbours:
         return table if self.beyond is None else table.plus(self.beyond)
 
     def of_a_person(self, max_rows: int) -> "Neighbours":
-        """Return the same case of a person with the row twice as often as it may be used."""
+        """Return the same case for a person who has the row twice as often as it may be used."""
         rows = Table(np.repeat(self.row.X, max_rows, axis=0), np.repeat(self.row.y, max_rows))
         return replace(self, row=rows, beyond=rows)
 
     def with_people(self, table: Table, names: list[str], column: str) -> "pd.DataFrame":
-        """Return the rows of one of the two tables, and in ``column`` whose they are."""
+        """Return the rows of one of the two tables, with the person of each row in ``column``."""
         import pandas as pd
 
         people = np.minimum(np.arange(len(table.y)), len(self.without.y))
@@ -61,22 +61,22 @@ class Neighbours:
 
 
 def worst_cases(schema: Schema, unit: Unit = EACH_ROW) -> list[Neighbours]:
-    """Return neighbours in which one row, or person, shows as much as it can, each by another part of a release."""
+    """Return neighbours in which one row, or person, shows as much as possible, each in another part of a release."""
     first, last = schema.classes[0], schema.classes[-1]
     low, high = [_value(a, last=False) for a in schema.attributes], [_value(a, last=True) for a in schema.attributes]
     row = table_of([high], [last])
     crowd = table_of([low] * _CROWD, [first] * _CROWD)
     cases = [
-        Neighbours("a row, or an empty table", crowd_of_none(schema), row),
+        Neighbours("a row, or an empty table", empty_table(schema), row),
         Neighbours("a row alone in its leaf, beside a crowd", crowd, row),
     ]
     both = crowd.plus(table_of([high] * _CROWD, [last] * _CROWD))
-    # Weights that were fitted together move most by a row that the others make unlikely.
+    # Jointly fitted weights move most for a row that the others make unlikely.
     cases.append(Neighbours("a row that contradicts its leaf", both, table_of([low], [last])))
     if len(schema.attributes) > 1:
-        # All attributes tell the classes apart; the row agrees with all but the first.
+        # Every attribute separates the classes. The row agrees with all but the first.
         cases.append(Neighbours("a row that tips a choice", both, table_of([[low[0], *high[1:]]], [last])))
-        # In a node so small, scores that are scaled by its size may jump.
+        # In such a small node, scores that are scaled by its size may jump.
         alone, second = table_of([low], [first]), table_of([[high[0], *low[1:]]], [last])
         cases.append(Neighbours("a second row, which one attribute tells from the first", alone, second))
     return cases if unit.column is None else [case.of_a_person(unit.max_rows) for case in cases]
@@ -89,7 +89,7 @@ def table_of(rows: list[list[Any]], labels: list[Any]) -> Table:
     return Table(X, np.array(labels))
 
 
-def crowd_of_none(schema: Schema) -> Table:
+def empty_table(schema: Schema) -> Table:
     """Return a table without rows."""
     return Table(np.empty((0, len(schema.attributes)), dtype=object), np.array(schema.classes)[:0])
 
