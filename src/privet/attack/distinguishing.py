@@ -144,8 +144,8 @@ def observations(
             lines += chunk
             if any(len(line) != len(lines[0]) for line in chunk):
                 raise ParameterError(
-                    "releases differ in how many numbers they hold, and the attacker compares them one by one; pass read=, "
-                    "a function that returns equally many for each, the original number among them"
+                    "releases differ in how many numbers they hold, and the attacker compares them one by one; pass "
+                    "read=, a function that returns equally many for each, the original number among them"
                 )
             if watch is not None:
                 watch(len(lines), 2 * runs)
