@@ -1,13 +1,14 @@
 """What an attacker gets, over epsilon.
 
-Left, membership inference: whether somebody's row was among those fitted is guessed from how sure the model is of its
-label. A forest without privacy, whose trees have each seen every row, down to leaves of one, gives them away: of a
-member and another row the attacker picks the member nine times of ten (AUC 0.9). Of the recommended forest, which is
-right about 80 to 86 % of other rows where that one is about 89 %, he does no better than guess (0.5). The dashed line
-is what its promise allows an attacker who knows more than this one. Right, a forest of one tree is fitted to a table
-with somebody's row and without it, a thousand times each: the bound that the answers show stays below the diagonal,
-and for a small epsilon a third below, since little takes many fits to show. The crosses are of a forest whose noise
-was halved by mistake: they lie above it, and so disprove the claim.
+Left, membership inference: the attacker guesses whether a row was among those fitted, from how sure the model is of its
+label. A forest without privacy, whose trees have each seen every row, down to leaves of one, gives its rows away: given
+a member and another row, the attacker picks the member nine times of ten (AUC 0.9). On the recommended forest the
+attack does no better than guessing (0.5). That forest is right about 80 to 86 % of other rows, the one without privacy
+about 89 %. The dashed line is what the guarantee allows an attacker who knows more than this one.
+
+Right, a forest of one tree is fitted to a table with somebody's row and without it, a thousand times each. The bound
+that the fits show stays below the diagonal. For a small epsilon it is a third below, since a small effect takes many
+fits to show. The crosses are a forest whose noise was halved by mistake: they lie above, and so disprove the claim.
 """
 
 from pathlib import Path

@@ -1,9 +1,10 @@
 """Disturbed records: how values were spread, and a tree from them.
 
 Nobody is trusted here: noise as wide as the whole range is added to every number before it leaves its owner, and what
-arrives says little. How ages were spread can be told all the same, since the law of the noise is public; of anybody's
-own age far less can, though whoever filters the noise narrows it down. A tree grown on reconstructed spreads, class by
-class, is nearly as good as one from clear records; one that takes the answers as they are is not.
+arrives says little. How ages were spread can be reconstructed all the same, since the distribution of the noise is
+public. Far less can be said about anybody's own age, though whoever filters the noise narrows it down. A tree grown on
+reconstructed distributions, class by class, is nearly as good as one from clear records. One that takes the answers as
+they are is not.
 """
 
 from pathlib import Path

@@ -2,8 +2,8 @@
 
 The recommended forest needs a schema and an epsilon, and nothing to tune. Who pays a loan back is a matter of chance
 here, as it is in life. On people that the forest has not seen, the chances that it gives are compared with what came
-true: on the dashed line, of all who were given a chance of 70 %, 70 % did not pay. A low epsilon costs accuracy, and
-not much of that word.
+true: on the dashed line, of all who were given a chance of 70 %, 70 % did not pay. A low epsilon costs
+accuracy; the chances stay about as true.
 """
 
 from pathlib import Path

@@ -2,8 +2,8 @@
 
 The recommended forest adds up small trees of one attribute, or of a few. So each of them can be drawn as a whole: how
 far it moves the score, and the band in which noise may have moved it; the grey band is that of a cell that hardly a
-row reaches. The pictures are made of released numbers and cost nothing. Here group A is everyone of whom two thirds
-of salary and commission are well above a fifth of the loan, and the forest has found the three.
+row reaches. The pictures are made of released numbers and cost nothing. Here group A is everyone for whom
+two thirds of salary and commission are well above a fifth of the loan. The forest has found these three attributes.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """New rows month by month, and the noise they bring.
 
-A batch of new rows is counted on the same trees with fresh noise, and added. The promise stays, as long as a row is
-in one batch only. Counts grow with the number of batches and noise with its root, so a model gets better as months
+A batch of new rows is counted on the same trees with fresh noise, and added. The guarantee stays, as long as a row
+is in one batch only. Counts grow with the number of batches and noise with its root, so a model gets better as months
 come; but one fit of the whole year, at the same epsilon, would have had the noise of a single month. The smaller the
 batches, the more that matters.
 """
