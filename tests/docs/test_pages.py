@@ -33,6 +33,12 @@ def schema():
     return Schema.from_json(json.loads(blocks("schema", "json")[0]))
 
 
+def commands(page):
+    """Return the commands of a page's first shell block, without comments, each on one line."""
+    lines = blocks(page, "sh")[0].replace("\\\n", " ").splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
 def names():
     (X, y), (X_test, y_test), (X_march, y_march) = people(5_000), people(500), people(700)
     visits = pd.concat([X, X], ignore_index=True).assign(person_id=[*range(len(X)), *range(len(X))])
@@ -88,7 +94,7 @@ def run(line):
 
 def test_the_commands_of_the_first_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for line in blocks("index", "sh")[0].splitlines():
+    for line in commands("index"):
         run(line)
     assert {"repay.privet", "repay.html", "chances.csv"} <= {path.name for path in tmp_path.iterdir()}
 
@@ -99,7 +105,7 @@ def test_the_commands_for_parties_run(tmp_path, monkeypatch):
     for name, n in {"bank": 3_000, "clinic": 2_000}.items():
         X, y = people(n)
         X.assign(smoker=y).to_csv(f"{name}.csv", index=False)
-    for line in blocks("parties", "sh")[0].splitlines():
+    for line in commands("parties"):
         run(line)
     assert Path("smokers.privet").exists()
 
@@ -112,7 +118,7 @@ def test_the_round_trip_of_the_local_page_needs_no_clear_row(tmp_path, monkeypat
     Path("my.key").write_text(json.dumps(secret))  # the same answers in every run
     X.assign(smoker=y, id=range(len(X))).to_csv("clear.csv", index=False)
     X_test.assign(smoker=y_test).to_csv("test.csv", index=False)
-    for line in blocks("local", "sh")[0].splitlines():
+    for line in commands("local"):
         if line.startswith("rm "):
             Path("clear.csv").unlink()
         else:
@@ -129,7 +135,7 @@ def test_the_same_secret_gives_the_same_answers_as_the_local_page_says(tmp_path,
     answers = []
     for order in (table, table[::-1]):  # another file, in which the same people stand elsewhere
         order.to_csv("clear.csv", index=False)
-        run(f"{blocks('local', 'sh')[0].splitlines()[0]} --force")
+        run(f"{commands('local')[0]} --force")
         answers.append(pd.read_csv("answers.csv"))
     pd.testing.assert_frame_equal(answers[0], answers[1][::-1].reset_index(drop=True))
 
@@ -145,13 +151,13 @@ def test_every_command_that_a_page_names_is_one(page):
     from typer.main import get_command
 
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    commands = get_command(app).commands
+    verbs = get_command(app).commands
     shown = "\n".join([*blocks(page, "sh"), *re.findall(r"^ {4}(privet .*)$", text, re.MULTILINE)])
     named = re.findall(r"^privet ([a-z]+)(?: ([a-z]+))?", shown, re.MULTILINE)
     for verb, word in [*named, *re.findall(r"`privet ([a-z]+)(?: ([a-z]+))?[` ]", text)]:
-        assert verb in commands, f"privet {verb}"
-        if hasattr(commands[verb], "commands") and word:
-            assert word in commands[verb].commands, f"privet {verb} {word}"
+        assert verb in verbs, f"privet {verb}"
+        if hasattr(verbs[verb], "commands") and word:
+            assert word in verbs[verb].commands, f"privet {verb} {word}"
 
 
 def test_the_map_of_rooms_names_every_folder_and_no_other():
