@@ -1,8 +1,9 @@
-"""Names that look alike."""
+"""Names that look alike, and the meaning of n_jobs."""
 
 import pytest
 
-from privet.checks import look_alike
+from privet.checks import look_alike, n_threads
+from privet.errors import ParameterError
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,12 @@ def test_names_that_a_reader_takes_for_one_look_alike(name, other):
 )
 def test_names_that_a_reader_can_tell_apart_do_not(name, other):
     assert look_alike(name, [other]) is None
+
+
+def test_n_jobs_counts_as_in_scikit_learn():
+    assert n_threads(None) == 1
+    assert n_threads(3) == 3
+    assert n_threads(-1) >= 1
+    for wrong in (0, 1.5, True, "2"):
+        with pytest.raises(ParameterError, match="n_jobs=.* must be a whole number other than 0"):
+            n_threads(wrong)

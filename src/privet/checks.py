@@ -1,5 +1,6 @@
 """Whole numbers, hexadecimal digits, classes, names that look alike, and how many there are in words."""
 
+import os
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
@@ -25,6 +26,15 @@ def check_whole(name: str, value: object, *, least: int, most: int) -> int:
     if is_whole(value) and least <= value <= most:
         return int(value)
     raise ParameterError(f"{name}={value!r} must be a whole number from {least} to {most:,}")
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that scikit-learn's ``n_jobs`` means: None is 1, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if not is_whole(n_jobs) or n_jobs == 0:
+        raise ParameterError(f"n_jobs={n_jobs!r} must be a whole number other than 0; -1 uses all cores")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 def counted(n: int, one: str, many: str = "") -> str:

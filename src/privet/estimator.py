@@ -138,9 +138,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _noise(
-        self, coins: np.random.Generator, reservation: Reservation | NoReservation, *, stream: int = 0
+        self, public_rng: np.random.Generator, reservation: Reservation | NoReservation, *, stream: int = 0
     ) -> NoiseSource:
-        return reservation.watch(noise_source(coins, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream))
+        return reservation.watch(noise_source(public_rng, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream))
 
     def _kept_note(self) -> dict[str, Any]:
         """Put the model on the ledger's shelf, if it has one, and return what the ledger holds about it.

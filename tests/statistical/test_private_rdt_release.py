@@ -48,8 +48,8 @@ class CountsRowsForFree(PrivateRDTClassifier):
         self._n_rows = sum(len(labels) for _, labels in rows.blocks())
         return 1, epsilon, ()
 
-    def _draw_forest(self, schema, n_rows, epsilon, coins):
-        return random_structure(schema, n_trees=1, height=1 + min(self._n_rows, 1), coins=coins)
+    def _draw_forest(self, schema, n_rows, epsilon, public_rng):
+        return random_structure(schema, n_trees=1, height=1 + min(self._n_rows, 1), public_rng=public_rng)
 
 
 def taller(model: PrivateRDTClassifier) -> bool:

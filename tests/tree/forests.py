@@ -52,4 +52,4 @@ def mixed_forest(rng: np.random.Generator, schema: Schema, *, n_trees: int, heig
 
 
 def grown(rng: np.random.Generator, schema: Schema, *, height: int, n_trees: int) -> Forest:
-    return random_structure(schema, n_trees=n_trees, height=height, coins=rng)
+    return random_structure(schema, n_trees=n_trees, height=height, public_rng=rng)

@@ -15,7 +15,7 @@ SCHEMA = Schema(
 
 
 def grow(schema=SCHEMA, n_trees=50, height=4, seed=0, **options):
-    return random_structure(schema, n_trees=n_trees, height=height, coins=np.random.default_rng(seed), **options)
+    return random_structure(schema, n_trees=n_trees, height=height, public_rng=np.random.default_rng(seed), **options)
 
 
 def paths(forest):

@@ -65,7 +65,7 @@ def rows_and_leaf_counts(forest, rng, n_rows=200):
 
 
 def cuts_only(rng):
-    return random_structure(SCHEMA, n_trees=3, height=4, coins=rng)
+    return random_structure(SCHEMA, n_trees=3, height=4, public_rng=rng)
 
 
 def cells_and_cuts(rng):

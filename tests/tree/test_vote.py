@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privet.errors import ParameterError
-from privet.tree.threads import n_threads
 from privet.tree.vote import (
     SHARE_GRID,
     MostConfident,
@@ -45,15 +43,6 @@ def test_threads_do_not_change_the_result(n_jobs):
     vote = SummedCounts.of(forest, rng.integers(-5, 9, (len(forest.leaves), len(schema.classes))))
     codes = random_codes(rng, schema, 20_011, np.uint8)
     assert_array_equal(vote.probabilities(codes, n_jobs=n_jobs), vote.probabilities(codes))
-
-
-def test_n_jobs_counts_as_in_scikit_learn():
-    assert n_threads(None) == 1
-    assert n_threads(3) == 3
-    assert n_threads(-1) >= 1
-    for wrong in (0, 1.5, True, "2"):
-        with pytest.raises(ParameterError, match="n_jobs=.* must be a whole number other than 0"):
-            n_threads(wrong)
 
 
 def test_the_surest_tree_decides_and_probabilities_add_up_to_one():

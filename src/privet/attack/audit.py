@@ -14,13 +14,12 @@ from privet.attack.claim import CAVEAT, check_fits_rows, claim_of, fit_clone, is
 from privet.attack.distinguishing import Attack, Observe, distinguish, numbers_in
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, Table, worst_cases
-from privet.checks import check_whole
+from privet.checks import check_whole, n_threads
 from privet.errors import ParameterError
 from privet.estimator import PrivateClassifier
 from privet.files.whole_file import whole_bytes
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
-from privet.tree.threads import n_threads
 
 # Called with the case, the number of releases made and the number of all releases.
 Watch = Callable[[str, int, int], None]

@@ -8,7 +8,7 @@ import numpy as np
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.greedy_forest import DEFAULT_BINS
 from privet.central.leaf_counts import LeafCountClassifier
-from privet.checks import check_whole
+from privet.checks import check_whole, n_threads
 from privet.errors import ParameterError, StructureTooLarge
 from privet.privacy.ledger import Ledger
 from privet.privacy.mechanisms.rational import check_epsilon
@@ -17,7 +17,6 @@ from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 from privet.tree.pruning import reliable_nodes
 from privet.tree.random_structure import Support, random_structure
-from privet.tree.threads import n_threads
 from privet.tree.vote import SHARE_GRID, MostConfident, SummedCounts, Vote, class_shares, most_confident, node_shares
 
 _NOISE_FACTORS = {"classes": float, "sqrt_classes": math.sqrt}
@@ -110,15 +109,21 @@ class DPRFClassifier(LeafCountClassifier):
     def _needs_rows(self) -> bool:
         return True
 
-    def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, coins: np.random.Generator) -> Forest:
+    def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, public_rng: np.random.Generator) -> Forest:
         n_trees, theta = self._tau_and_theta(schema, n_rows, epsilon)
-        order = coins.permutation(len(schema.attributes))
+        order = public_rng.permutation(len(schema.attributes))
         roots = order[np.arange(n_trees) % len(order)].astype(np.int64)
         while True:
             support = Support(np.full(n_trees, float(n_rows)), theta)
             try:
                 return random_structure(
-                    schema, n_trees=n_trees, height=MAX_HEIGHT, coins=coins, binned=True, roots=roots, support=support
+                    schema,
+                    n_trees=n_trees,
+                    height=MAX_HEIGHT,
+                    public_rng=public_rng,
+                    binned=True,
+                    roots=roots,
+                    support=support,
                 )
             except StructureTooLarge:
                 if theta > n_rows:  # roots alone are too many

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
 from privet.central.questions import Questions
-from privet.checks import check_whole
+from privet.checks import check_whole, n_threads
 from privet.counting.engines.executor import placed
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
@@ -25,7 +25,6 @@ from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.tree.forest import LEAF, Forest
 from privet.tree.greedy import Growth
-from privet.tree.threads import n_threads
 
 SOUND, PAPER = "sound", "paper"
 # Numbers in the tables of one level; nodes with less support stay leaves beyond it.
@@ -97,9 +96,9 @@ class GreedyForestClassifier(CountForestClassifier):
     def _fit(self, X: Any, y: Any) -> Self:
         epsilon = self.check_parameters()
         self._warn()
-        coins = public_generator(self.random_state)
+        public_rng = public_generator(self.random_state)
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
-            noise = self._noise(coins, reservation)
+            noise = self._noise(public_rng, reservation)
             encoder, rows = self._open(X, y, reservation)
             rows.require_rereadable()  # every level is a pass
             self._check_prices(encoder.schema, epsilon)

@@ -41,7 +41,7 @@ class LeafCountClassifier(CountForestClassifier):
         """Return whether drawing the trees takes a number of rows."""
 
     @abstractmethod
-    def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, coins: np.random.Generator) -> Forest:
+    def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, public_rng: np.random.Generator) -> Forest:
         """Draw the public trees for about ``n_rows`` rows and counts released at ``epsilon``."""
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
@@ -85,9 +85,9 @@ class LeafCountClassifier(CountForestClassifier):
         epsilon = self.check_parameters()
         _check_classes(self.schema_, classes)
         self._check_next_batch()
-        coins, stream = public_generator(self.random_state), len(self._batches)
+        public_rng, stream = public_generator(self.random_state), len(self._batches)
         with self._reserve(epsilon, "update") as reservation:  # refuses here, before any data are read
-            noise = self._noise(coins, reservation, stream=stream)
+            noise = self._noise(public_rng, reservation, stream=stream)
             _, rows = self._open(X, y, reservation, self._encoder)
             noisy_counts, receipt = self._release_counts(self.forest_, self.schema_, rows, epsilon, noise)
             event = Parallel((*self._batches, receipt), because=self._unit().one_batch_each)
@@ -96,14 +96,14 @@ class LeafCountClassifier(CountForestClassifier):
 
     def _fit_first_batch(self, X: Any, y: Any, *, classes: Any) -> Self:
         epsilon = self.check_parameters()
-        coins = public_generator(self.random_state)
+        public_rng = public_generator(self.random_state)
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
-            noise = self._noise(coins, reservation)
+            noise = self._noise(public_rng, reservation)
             encoder, rows = self._open(X, y, reservation)
             schema = encoder.schema
             _check_classes(schema, classes)
             n_rows, left, bought = self._number_of_rows(schema, rows, epsilon, noise)
-            forest = self._draw_forest(schema, n_rows, left, coins)
+            forest = self._draw_forest(schema, n_rows, left, public_rng)
             trees, leaves = counted(forest.n_trees, "tree"), counted(len(forest.leaves), "leaf", "leaves")
             self._say(f"{trees} of height {forest.depth} with {leaves}: counting")
             noisy_counts, receipt = self._release_counts(forest, schema, rows, left, noise)

@@ -13,7 +13,7 @@ from privet.central.released import row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.policy import Overrides, Policy
-from privet.checks import check_whole, counted
+from privet.checks import check_whole, counted, n_threads
 from privet.counting.engines.executor import placed
 from privet.errors import ParameterError
 from privet.privacy.accounting import check_delta
@@ -23,7 +23,6 @@ from privet.privacy.mechanisms.rational import check_epsilon, equal_share, remai
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
-from privet.tree.threads import n_threads
 
 
 class PrivateForestClassifier(WeightForestClassifier):

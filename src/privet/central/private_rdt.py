@@ -10,7 +10,7 @@ import numpy as np
 
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.leaf_counts import LeafCountClassifier
-from privet.checks import check_whole
+from privet.checks import check_whole, n_threads
 from privet.errors import ParameterError, StructureTooLarge
 from privet.privacy.ledger import Ledger
 from privet.privacy.mechanisms.rational import check_epsilon, scale_at_least
@@ -18,7 +18,6 @@ from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 from privet.tree.random_structure import random_structure
-from privet.tree.threads import n_threads
 from privet.tree.vote import SummedCounts, Vote
 
 
@@ -119,8 +118,8 @@ class PrivateRDTClassifier(LeafCountClassifier):
     def _needs_rows(self) -> bool:
         return self.height is None
 
-    def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, coins: np.random.Generator) -> Forest:  # noqa: ARG002
-        return draw_trees(schema, n_trees=self.n_trees, height=self.height, n_rows=n_rows, coins=coins)
+    def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, public_rng: np.random.Generator) -> Forest:  # noqa: ARG002
+        return draw_trees(schema, n_trees=self.n_trees, height=self.height, n_rows=n_rows, public_rng=public_rng)
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
         return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
@@ -131,12 +130,14 @@ class PrivateRDTClassifier(LeafCountClassifier):
             raise ParameterError("n_trees or height changed since the first batch; set them back, or fit anew")
 
 
-def draw_trees(schema: Schema, *, n_trees: int, height: int | None, n_rows: int, coins: np.random.Generator) -> Forest:
+def draw_trees(
+    schema: Schema, *, n_trees: int, height: int | None, n_rows: int, public_rng: np.random.Generator
+) -> Forest:
     """Draw the trees; where the rule's height is too much for memory, the next lower one that is not."""
     lowered = height or height_rule(schema, n_rows)
     while True:
         try:
-            return random_structure(schema, n_trees=n_trees, height=lowered, coins=coins)
+            return random_structure(schema, n_trees=n_trees, height=lowered, public_rng=public_rng)
         except StructureTooLarge:
             # A height that was asked for is not changed; one that a noisy count led to must not show in an error.
             if height is not None or lowered == 1:

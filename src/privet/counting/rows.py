@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import n_threads
 from privet.counting.engines.parts import Block, CodedPartition, Count, encoded_blocks
 from privet.counting.sources import ITERATOR_USED_UP, Files, Source
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning
@@ -24,7 +25,6 @@ from privet.schema.persons import Persons
 from privet.schema.table import as_numpy, column_of
 from privet.tree import kernels
 from privet.tree.forest import Forest
-from privet.tree.threads import n_threads
 
 _SLICE_ROWS = 2**18
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import is_count
+from privet.checks import n_threads
 from privet.errors import ParameterError, PartyError
 from privet.model_file import MAX_COUNT
 from privet.partitioned.keys import checked_name
@@ -25,7 +26,6 @@ from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
-from privet.tree.threads import n_threads
 from privet.tree.vote import SummedCounts, Vote
 
 

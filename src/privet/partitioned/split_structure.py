@@ -69,13 +69,13 @@ class SplitStructure:
             raise ParameterError(f"variant={variant!r} is not known; choose from {', '.join(VARIANTS)}")
         _check_split(schema, split)
         own = check_epsilon(epsilon) if variant == "paper" else equal_share(check_epsilon(epsilon), len(split))
-        coins, parts = public_generator(random_state), list[Structure]()
+        public_rng, parts = public_generator(random_state), list[Structure]()
         for party in sorted(split, key=checked_name):
             attributes = tuple(attribute for attribute in schema.attributes if attribute.name in split[party])
             parts.append(
                 Structure.draw(
                     replace(schema, attributes=attributes), epsilon=own, n_trees=n_trees, height=height, n_rows=n_rows,
-                    unit=unit, round_=parts[0].round if parts else round_, party=party, random_state=coins,
+                    unit=unit, round_=parts[0].round if parts else round_, party=party, random_state=public_rng,
                 )
             )  # fmt: skip
         return cls(tuple(parts))

@@ -105,8 +105,8 @@ class Structure:
                 "the height of the trees follows from the number of rows, and nobody may count them; say about how "
                 "many all parties have together (--rows), or set the height (--height)"
             )
-        coins = public_generator(random_state)
-        forest = draw_trees(schema, n_trees=n_trees, height=height, n_rows=schema.rows or 1, coins=coins)
+        public_rng = public_generator(random_state)
+        forest = draw_trees(schema, n_trees=n_trees, height=height, n_rows=schema.rows or 1, public_rng=public_rng)
         name = secure_bytes(_ROUND_BYTES).hex() if round_ is None else checked_name(round_)
         structure = cls(schema, forest, check_epsilon(epsilon), unit, name, party and checked_name(party))
         structure.receipt  # noqa: B018 - refuses a price beyond the sampler's limits

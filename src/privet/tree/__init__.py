@@ -1,4 +1,5 @@
-"""Trees as flat arrays: their structure, the kernels that walk them, and what is read off released counts.
+"""Trees as flat arrays: their structure, the kernels that walk them, and what is computed from released counts.
 
-Nothing here has heard of epsilon.
+Nothing here knows epsilon or draws noise. `forest` is the data structure; `random_structure` and `greedy` grow it;
+`kernels` are compiled; `counted`, `intervals`, `vote`, `conditions` and `rules` read released counts.
 """

@@ -1,4 +1,4 @@
-"""What a path through a tree asks, in words: one condition an attribute, however often the path tests it."""
+"""The conditions on a path through a tree, as text: one per attribute, however often the path tests it."""
 
 import math
 import re
@@ -9,17 +9,17 @@ from typing import TypeAlias
 from privet.schema import Categorical, Label, Numeric, Schema
 from privet.tree.forest import LEAF, Forest
 
-# Codes of one attribute, ascending; and the same as runs of neighbours, the first and last of each.
+# Codes of one attribute in ascending order, and the same codes as runs of neighbours: the first and last of each run.
 Codes: TypeAlias = tuple[int, ...]
 Runs: TypeAlias = tuple[tuple[int, int], ...]
 _OR = " or "
-# Text that could be taken for a part of a rule.
+# Text that could be mistaken for a part of a rule.
 _AMBIGUOUS = re.compile(r"""[,{}()<>='"\\]|\b(and|or|then|if|in|is|missing|always)\b""")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What a rule asks of one attribute.
+    """What a rule requires of one attribute.
 
     Attributes
     ----------
@@ -27,8 +27,8 @@ class Condition:
         The column's name.
     text : str
         Such as ``age < 30.5``, ``30.5 <= age < 61``, ``age >= 61 or missing``, ``age < 18 or 65 <= age < 80``,
-        ``sex = female``, ``sex is missing``, ``education in {Bachelors, Masters}``. "Missing" is a missing value or
-        one outside the public domain. A cut between cells of equal width is rounded to a hundredth of the width.
+        ``sex = female``, ``sex is missing``, ``education in {Bachelors, Masters}``. "missing" means a missing value
+        or one outside the public domain. A cut between cells of equal width is rounded to a hundredth of the width.
     """
 
     attribute: str
@@ -39,7 +39,7 @@ class Paths:
     """The conditions on the way to the nodes of a forest."""
 
     def __init__(self, forest: Forest, schema: Schema) -> None:
-        # Lists: one element of an array takes several times as long to read.
+        # Lists, because reading one element of an array takes several times as long.
         self._parent: list[int] = forest.parent.tolist()
         self._tested: list[int] = forest.attribute.tolist()
         self._cut: list[int] = forest.cut.tolist()
@@ -49,19 +49,19 @@ class Paths:
         self._worded = lru_cache(maxsize=2**16)(self._condition)
 
     def conditions(self, node: int, codes: Codes | None = None) -> tuple[Condition, ...]:
-        """Return what leads to ``node``, or to all those of its siblings that answer ``codes``."""
+        """Return the conditions that lead to ``node``, or to it and those siblings that have ``codes``."""
         found = [self._worded(attribute, runs) for attribute, runs in self._codes_on_path(node, codes).items()]
         return tuple([condition for condition in found if condition is not None])
 
     def last_condition(self, node: int, codes: Codes | None = None) -> Condition | None:
-        """Return the answer to the parent's test alone; None for a root."""
+        """Return the condition of the parent's test alone; None for a root."""
         parent = self._parent[node]
         if parent < 0:
             return None
         return self._worded(self._tested[parent], self._answer(parent, node, codes))
 
     def _codes_on_path(self, node: int, codes: Codes | None) -> dict[int, Runs]:
-        """Return, for every attribute that is tested on the way, the codes that come to ``node``."""
+        """Return, for every attribute that is tested on the path, the codes that reach ``node``."""
         path, known = [node], self._parent[node]
         while known not in self._remaining:
             path.append(known)
@@ -69,7 +69,7 @@ class Paths:
         remaining = self._remaining[known]
         for below in reversed(path):
             remaining = self._step(below, remaining, codes if below == node else None)
-            # Leaves are asked for once; what is above them, for each of their siblings again.
+            # A leaf is requested once. The nodes above it are needed again for each of its siblings.
             if self._tested[below] != LEAF and codes is None:
                 self._remaining[below] = remaining
         return remaining
@@ -82,7 +82,7 @@ class Paths:
         return {**remaining, number: _common(remaining[number], answer) if number in remaining else answer}
 
     def _answer(self, parent: int, node: int, codes: Codes | None) -> Runs:
-        """Return the codes that the test of ``parent`` sends to ``node``; ``codes`` where siblings are meant too."""
+        """Return the codes that the test of ``parent`` sends to ``node``, or ``codes`` where siblings are included."""
         cut, branch = self._cut[parent], node - self._first_child[parent]
         if cut < 0:
             return _runs(codes) if codes else ((branch, branch),)
@@ -95,15 +95,15 @@ class Paths:
 
 
 def joined(conditions: tuple[Condition, ...]) -> str:
-    """Return the conditions in one text, in brackets where "or" would reach too far."""
+    """Return the conditions as one text, with parentheses around those that contain "or"."""
     if len(conditions) == 1:
         return conditions[0].text
     return " and ".join([f"({c.text})" if _OR in c.text else c.text for c in conditions])
 
 
-@lru_cache(maxsize=2**12, typed=True)  # typed: 1 and True are equal and look different
+@lru_cache(maxsize=2**12, typed=True)  # typed: 1 and True are equal and print differently
 def quoted(label: Label) -> str:
-    """Return a name or label as it stands in a rule: in quotes where it could be taken for something else."""
+    """Return a name or label as a rule shows it, in quotes where it could be mistaken for something else."""
     if not isinstance(label, str):
         return repr(label)
     plain = label.isprintable() and label == label.strip() and label and not _AMBIGUOUS.search(label)
@@ -144,7 +144,7 @@ def _numeric_text(attribute: Numeric, runs: Runs) -> str:
 
 
 def _span_text(attribute: Numeric, name: str, first: int, last: int) -> str:
-    """Return what holds in some cells next to each other, but not in all."""
+    """Return the condition for a run of neighbouring cells that are not all cells."""
     below = _cut_text(attribute, last) if last < attribute.n_values - 1 else ""
     least = _cut_text(attribute, first - 1) if first > 0 else ""
     if not below:
@@ -157,7 +157,7 @@ def _cut_text(attribute: Numeric, cut: int) -> str:
     if attribute.uniform:
         width = (attribute.high - attribute.low) / attribute.n_values
         value = round(value, 2 - math.floor(math.log10(width)))
-    return repr(value + 0.0).removesuffix(".0")  # adding 0 takes the sign off a zero
+    return repr(value + 0.0).removesuffix(".0")  # adding 0 turns -0.0 into 0.0
 
 
 def _categorical_text(attribute: Categorical, runs: Runs) -> str:

@@ -1,4 +1,4 @@
-"""A forest with the released class counts of all its nodes, and how noisy they are."""
+"""A forest with the released class counts of all its nodes, the noise in them, and importances of attributes."""
 
 import math
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from privet.tree.intervals import stands_out
 
 @dataclass(frozen=True, eq=False)
 class CountedForest:
-    """What is known of every node.
+    """A forest and the released counts of every node.
 
     Attributes
     ----------
     forest : Forest
     counts : int64 array
-        Released class counts, one line a node.
+        Released class counts, one line per node.
     n_draws : int64 array
         How many draws of noise are in each of a node's class counts.
     draw_variance : float
-        Of one draw; 0 where no noise was added.
+        The variance of one draw; 0 where no noise was added.
     """
 
     forest: Forest
@@ -39,12 +39,12 @@ class CountedForest:
 
     @classmethod
     def of_leaves(cls, forest: Forest, leaf_counts: NDArray[np.int64], draw_variance: float) -> Self:
-        """Return the forest with inner nodes counted by adding up their leaves."""
+        """Return the forest; the counts of an inner node are the sums over its leaves."""
         return cls(forest, forest.sums_of_leaves(leaf_counts), forest.n_leaves_below, draw_variance)
 
     @cached_property
     def variance(self) -> NDArray[np.float64]:
-        """Of the noise in one of a node's class counts."""
+        """Per node, the variance of the noise in one class count."""
         spread: NDArray[np.float64] = self.draw_variance * self.n_draws.astype(np.float64)
         return spread
 
@@ -52,9 +52,9 @@ class CountedForest:
 def gini_importances(counted: CountedForest, *, n_attributes: int) -> NDArray[np.float64]:
     """Return each attribute's share of the fall in Gini impurity over all nodes that test it.
 
-    Noise alone looks like a fall in impurity, most of all where a node has many children. So the squares of noisy
-    counts are corrected by the variance that noise adds to them, and a child whose support hardly exceeds its own
-    noise is taken to be as its parent. All zero where no node is left.
+    Released counts are the only input, so this costs no epsilon. Noise alone looks like a fall in impurity, most of all
+    where a node has many children. So the squares of noisy counts are corrected for the variance of the noise, and a
+    child whose support hardly exceeds its noise is treated like its parent. All zero if no node is left.
     """
     forest, counts, variance = counted.forest, counted.counts.astype(np.float64), counted.variance
     support = counts.sum(axis=1)

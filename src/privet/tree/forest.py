@@ -1,9 +1,9 @@
 """A forest as flat arrays.
 
-Nodes stand in level order over all trees: first the roots, then their children from left to right, and so on. A node
-is then told by two numbers alone: the attribute it tests (`LEAF` for none) and, where it cuts a numeric attribute in
-two, its cut. The children of a node are contiguous, and where they start follows by adding up the numbers of children
-before it, so no file can hold a pointer that leads astray.
+Nodes are in level order over all trees: first the roots, then their children from left to right, and so on. Two numbers
+then describe a node: the attribute that it tests (`LEAF` for none) and, where it splits a numeric attribute in two, its
+cut. The children of a node are contiguous. Where they start follows from the numbers of children before it, so a file
+holds no pointers that could be wrong.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from privet.schema import Attribute, Numeric
 LEAF = -1
 
 # A packed node, low bits first: where its children start (32), the attribute (15), whether it has one child per
-# code (1), the threshold (16). One load a step is what makes the walk fast.
+# code (1), the threshold (16). One load per step makes the walk fast.
 ATTRIBUTE_SHIFT, MULTIWAY_SHIFT, THRESHOLD_SHIFT = 32, 47, 48
 NO_THRESHOLD = 2**16 - 1
 MAX_NODES = 2**31
@@ -35,13 +35,13 @@ class Forest:
     attribute : int32 array
         Per node, the number of the attribute it tests, or `LEAF`.
     cut : int32 array
-        Per node, rows with a code <= ``cut`` go to the first child; -1 where each code has a child of its own.
+        Per node; rows with a code <= ``cut`` go to the first child. -1 where each code has its own child.
     n_trees : int
         The first ``n_trees`` nodes are the roots.
     n_children : int64 array
-        Per node.
+        Per node, the number of its children.
     level_start : int64 array
-        Where each level begins, and the number of nodes at the end.
+        The first node of each level, and finally the number of nodes.
     """
 
     attribute: NDArray[np.int32]
@@ -58,7 +58,7 @@ class Forest:
         n_trees: int,
         attributes: Sequence[Attribute],
     ) -> Self:
-        """Build a forest from its nodes, checking that they form one."""
+        """Build a forest from its nodes, and check that they form one."""
         _check_nodes(attribute, cut, n_trees, attributes)
         codes = np.array([*(a.n_values + 1 for a in attributes), 0], dtype=np.int64)  # the last entry is LEAF's
         n_children = np.where(cut >= 0, 2, codes[attribute])
@@ -81,12 +81,12 @@ class Forest:
 
     @cached_property
     def leaves(self) -> NDArray[np.int64]:
-        """The nodes that test nothing, in order."""
+        """The leaves, in order."""
         return np.flatnonzero(self.attribute == LEAF)
 
     @cached_property
     def first_child(self) -> NDArray[np.int64]:
-        """Per node, where its children start."""
+        """Per node, its first child."""
         return self.n_trees + np.cumsum(self.n_children) - self.n_children
 
     @cached_property
@@ -109,13 +109,13 @@ class Forest:
 
     @cached_property
     def n_leaves_below(self) -> NDArray[np.int64]:
-        """Per node, how many leaves its subtree has; a leaf has itself."""
+        """Per node, the number of leaves in its subtree; 1 for a leaf."""
         below: NDArray[np.int64] = self.sums_of_leaves(np.ones((len(self.leaves), 1), dtype=np.int64))[:, 0]
         return below
 
     @cached_property
     def words(self) -> NDArray[np.uint64]:
-        """The packed nodes that the kernels walk; a leaf leads to itself."""
+        """The packed nodes that the kernels walk. A leaf leads to itself."""
         is_leaf = self.attribute == LEAF
         base = np.where(is_leaf, np.arange(self.n_nodes), self.first_child)
         attribute = np.where(is_leaf, 0, self.attribute)
@@ -133,13 +133,13 @@ class Forest:
         return words
 
     def sums_of_leaves(self, leaf_counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return class counts for every node: a leaf's own, an inner node's the sum of its leaves'."""
+        """Return class counts for every node: a leaf's own, and for an inner node the sum over its leaves."""
         counts = np.zeros((self.n_nodes, leaf_counts.shape[1]), dtype=np.int64)
         counts[self.leaves] = leaf_counts
         for level in range(self.depth - 1, -1, -1):
             start, middle, stop = self.level_start[level : level + 3]
             inner = start + np.flatnonzero(self.n_children[start:middle])
-            # The children of a level's inner nodes are the next level, without gaps.
+            # The children of a level's inner nodes make up the next level, without gaps.
             counts[inner] = np.add.reduceat(counts[middle:stop], self.first_child[inner] - middle, axis=0)
         return counts
 
@@ -159,7 +159,7 @@ def _check_nodes(
 
 
 def _level_starts(n_children: NDArray[np.int64], n_trees: int) -> NDArray[np.int64]:
-    """Walk level by level; nodes that are left over, or missing, are an error."""
+    """Return the first node of each level. Nodes that are left over or missing are an error."""
     starts = [0, n_trees]
     total = np.concatenate([[0], np.cumsum(n_children)])
     while starts[-1] <= len(n_children) and starts[-1] > starts[-2]:

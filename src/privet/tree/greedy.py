@@ -1,6 +1,6 @@
-"""One greedy grower: level by level over all trees, one pass over the rows a level.
+"""Greedy growth: level by level over all trees, with one pass over the rows per level.
 
-It knows arrays and has never heard of epsilon. What to split, and on which attribute, is asked of the method.
+The method decides which nodes are split and on which attribute; this module keeps the trees.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from privet.tree.forest import LEAF, Forest
 
 @dataclass
 class Growth:
-    """Trees while they grow: all levels so far, the last one still open.
+    """Trees while they grow: all levels so far, of which the last is still open.
 
-    ``available[i, a]`` says whether the path to the i-th node of the last level has left attribute a; every split uses
-    its attribute up and has a child for each code.
+    ``available[i, a]`` says whether attribute a is still unused on the path to the i-th node of the last level. A split
+    uses up its attribute and has a child for each code.
     """
 
     attributes: Sequence[Attribute]
@@ -29,7 +29,7 @@ class Growth:
 
     @classmethod
     def roots(cls, attributes: Sequence[Attribute], n_trees: int) -> "Growth":
-        """Return trees that are roots alone."""
+        """Return trees that consist of their roots."""
         return cls(
             attributes, n_trees, [np.full(n_trees, LEAF)], np.ones((n_trees, len(attributes)), dtype=bool),
             np.arange(n_trees),
@@ -37,7 +37,7 @@ class Growth:
 
     @property
     def forest(self) -> Forest:
-        """The trees as they are, the last level being leaves."""
+        """The trees so far, with the last level as leaves."""
         attribute = np.concatenate(self.levels).astype(np.int32)
         return Forest.from_nodes(attribute, np.full_like(attribute, LEAF), self.n_trees, self.attributes)
 

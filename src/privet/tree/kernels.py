@@ -1,8 +1,8 @@
 """Walking rows down trees, compiled. The tests check each kernel against a plain twin, `tests/tree/reference.py`.
 
-Records are the codes of a table, row after row in one flat array; ``stride`` is the record's length. Nothing is checked
-here: codes and nodes were, when they were made. All indices are unsigned, since a signed one costs a test for
-negative values in every access.
+Records are the codes of a table, row after row in one flat array; ``stride`` is the length of a record. Nothing is
+checked here: codes and nodes are checked when they are made. All indices are unsigned, since a signed one costs a test
+for negative values in every access.
 """
 
 from typing import Any
@@ -13,14 +13,14 @@ from numba import uint64
 
 from privet.tree.forest import ATTRIBUTE_SHIFT, MULTIWAY_SHIFT, THRESHOLD_SHIFT
 
-# Rows walked through one tree before the next tree's turn, so that a block of records stays in the cache.
+# Rows that walk through one tree before the next tree, so that a block of records stays in the cache.
 BLOCK = 4_096
 LANES = 8
 
 
 @numba.njit(inline="always")
 def _binary_step(words, node, records, row):  # type: ignore[no-untyped-def]
-    """Take one row one level down; a leaf has a threshold no code exceeds and leads to itself."""
+    """Take one row one level down. A leaf has a threshold that no code exceeds, and leads to itself."""
     word = words[node]
     code = uint64(records[row + ((word >> uint64(ATTRIBUTE_SHIFT)) & uint64(0x7FFF))])
     return (word & uint64(0xFFFFFFFF)) + uint64(code > (word >> uint64(THRESHOLD_SHIFT)))
@@ -28,7 +28,7 @@ def _binary_step(words, node, records, row):  # type: ignore[no-untyped-def]
 
 @numba.njit(inline="always")
 def _multiway_step(words, node, records, row):  # type: ignore[no-untyped-def]
-    """As `_binary_step`, also where a node has one child per code: its code then is the child's number."""
+    """Like `_binary_step`, but a node may have one child per code; the code is then the number of the child."""
     word = words[node]
     code = uint64(records[row + ((word >> uint64(ATTRIBUTE_SHIFT)) & uint64(0x7FFF))])
     above = uint64(code > (word >> uint64(THRESHOLD_SHIFT)))
@@ -77,7 +77,7 @@ _route_binary, _route_multiway = _router(_binary_step), _router(_multiway_step)
 def route(words, root, depth, multiway, records, stride, first, n_rows, leaves):  # type: ignore[no-untyped-def]
     """Write to ``leaves`` the leaf that each of ``n_rows`` rows, from row ``first`` on, reaches from ``root``.
 
-    Eight rows walk side by side: a step waits for memory, and eight waits overlap. Where no node is ``multiway``, a
+    Eight rows walk side by side: a step waits for memory, and eight waits overlap. Where no node is ``multiway``, the
     shorter step takes two thirds of the time.
     """
     if multiway:
@@ -126,7 +126,7 @@ def vote_shares(words, roots, depth, multiway, records, stride, weights, otherwi
 def count_tables(words, roots, depth, multiway, records, stride, labels, slots, offsets, n_classes, tables):  # type: ignore[no-untyped-def]
     """``tables[slot, offset of attribute + n_classes * code + class] += 1`` for every row, tree and attribute.
 
-    ``slots[leaf]`` is the table of the node that a row has come to, or -1 where none is kept.
+    ``slots[leaf]`` is the table of the node that a row reaches, or -1 where none is kept.
     """
     n_rows, n_attributes, c = labels.shape[0], uint64(offsets.shape[0]), uint64(n_classes)
     leaves = np.empty(min(n_rows, BLOCK), dtype=np.uint32)
@@ -145,9 +145,9 @@ def count_tables(words, roots, depth, multiway, records, stride, labels, slots, 
 
 @numba.njit(cache=True, nogil=True)
 def vote_most_confident(words, roots, depth, multiway, records, stride, shares, tie_weight, out):  # type: ignore[no-untyped-def]
-    """Write to ``out`` each class's largest share among the trees where it leads, ties told apart by its sum.
+    """Write to ``out`` each class's largest share among the trees where it leads, plus a little of its sum.
 
-    ``shares[node]`` has one share per class; the sum over all trees counts ``tie_weight`` times.
+    ``shares[node]`` has one share per class. The sum over all trees, times ``tie_weight``, breaks ties.
     """
     n_rows, n_classes = out.shape
     leaves = np.empty(min(n_rows, BLOCK), dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""Which nodes of a grown tree to keep, decided on released counts alone."""
+"""Pruning: which nodes of a grown tree to keep, decided from released counts alone."""
 
 import math
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from privet.schema import Schema
 from privet.tree.forest import LEAF, Forest
 
-# Numbers of nodes by name, and whether inner nodes gain by their children, whose sums are given.
+# Numbers per node, by name; and a function that says which inner nodes gain by their children, from their sums.
 Measures: TypeAlias = dict[str, NDArray[np.float64]]
 Gains: TypeAlias = Callable[[NDArray[np.int64], Measures], NDArray[np.bool_]]
-# C4.5's confidence of 25 %: the upper quartile of the normal law.
+# C4.5's confidence of 25 %: the upper quartile of the normal distribution.
 _UPPER_QUARTILE = 0.6744897501960817
 
 
 def cut_back(forest: Forest, is_leaf: NDArray[np.bool_], schema: Schema) -> tuple[Forest, NDArray[np.int64]]:
-    """Return the forest without what lies below nodes that became leaves, and which of its nodes are left."""
+    """Return the forest without the nodes below new leaves, and the numbers of the nodes that remain."""
     kept = np.ones(forest.n_nodes, dtype=bool)
     for level in range(1, forest.depth + 1):
         own = slice(forest.level_start[level], forest.level_start[level + 1])
@@ -31,7 +31,7 @@ def cut_back(forest: Forest, is_leaf: NDArray[np.bool_], schema: Schema) -> tupl
 
 
 def useful_splits(forest: Forest, noisy_counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which nodes become leaves: where the children are no purer than the node itself (DPDF, eq. 27)."""
+    """Return which nodes become leaves because their children are no purer than they are (DPDF, eq. 27)."""
     counts = np.maximum(noisy_counts, 0).astype(np.float64)
     size = counts.sum(axis=1)
     impurity = size - (counts**2).sum(axis=1) / np.maximum(size, 1.0)
@@ -45,7 +45,7 @@ def useful_splits(forest: Forest, noisy_counts: NDArray[np.int64]) -> NDArray[np
 
 
 def error_based(forest: Forest, noisy_counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which nodes become leaves: where they can be expected to err no more than their children (C4.5)."""
+    """Return which nodes become leaves because they are expected to err no more than their children (C4.5)."""
     errors = expected_errors(np.maximum(noisy_counts, 0).astype(np.float64))
 
     def gains(inner: NDArray[np.int64], sums: Measures) -> NDArray[np.bool_]:
@@ -55,7 +55,7 @@ def error_based(forest: Forest, noisy_counts: NDArray[np.int64]) -> NDArray[np.b
 
 
 def expected_errors(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rows that a leaf of these counts gets wrong, at the upper end of their 25 % confidence limit."""
+    """Return C4.5's pessimistic error of a leaf, in rows: the upper 25 % confidence limit."""
     n = counts.sum(axis=1)
     some, z = np.maximum(n, 1.0), _UPPER_QUARTILE
     f = (n - counts.max(axis=1)) / some
@@ -67,7 +67,7 @@ def expected_errors(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 def reliable_nodes(
     forest: Forest, node_counts: NDArray[np.int64], *, epsilon_per_tree: float, noise_factor: float
 ) -> NDArray[np.bool_]:
-    """Return the nodes whose signal is no weaker than their noise, and whose parents' is not (DP-RF, eq. 10)."""
+    """Return the nodes whose signal, and that of all nodes above them, is at least their noise (DP-RF, eq. 10)."""
     support = node_counts.sum(axis=1).astype(np.float64)
     noise = (
         0.0 if math.isinf(epsilon_per_tree) else noise_factor * np.sqrt(2.0 * forest.n_leaves_below) / epsilon_per_tree
@@ -81,9 +81,9 @@ def reliable_nodes(
 
 
 def _bottom_up(forest: Forest, measures: Measures, gains: Gains) -> NDArray[np.bool_]:
-    """Make leaves, from the lowest level up, of nodes whose children are all leaves and gain nothing.
+    """Turn nodes into leaves, from the lowest level up, where all children are leaves and nothing is gained.
 
-    Where a subtree stays, what its leaves measure is handed up in its stead.
+    A subtree that stays passes the sums over its leaves up to its parent.
     """
     is_leaf: NDArray[np.bool_] = forest.attribute == LEAF
     measures = {name: measure.copy() for name, measure in measures.items()}

@@ -1,11 +1,11 @@
-"""Random trees, drawn before anyone looks at a row (Jagannathan et al. 2012, BuildTreeStructure).
+"""Random trees, drawn without looking at a row (Jagannathan et al. 2012, BuildTreeStructure).
 
-Every node draws an attribute uniformly from those that its path has left. A categorical attribute branches on all its
-values and is then used up; a numeric one branches at a random border between the cells of the node's public interval,
-and stays in play while that interval has two cells. All trees grow at once, level by level, in arrays.
+Every node draws an attribute uniformly from those that are left on its path. A categorical attribute branches on all
+its values and is then used up. A numeric one branches at a random border between the cells of the node's public interval,
+and can be used again while that interval has two cells. All trees grow at once, level by level, in arrays.
 
-Where attributes are binned, a numeric one branches on all its cells, as a categorical one does; and where a least
-support is given, a node is split only while it can be expected to hold that many rows (Fletcher and Islam 2015, DP-RF).
+Fletcher and Islam (2015, DP-RF) differ in two ways. Binned numeric attributes branch on all their cells, like
+categorical ones. And a node is split only while it is expected to hold a minimum number of rows.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,9 @@ MAX_LEAF_COUNTS = 2**24
 
 @dataclass
 class _Frontier:
-    """The nodes of the level that is being grown: what their paths leave of each attribute.
+    """The nodes of the level that is being grown, and the codes of each attribute that can still occur there.
 
-    Codes from ``low`` to ``high`` of an attribute can still occur below the node; a used-up categorical attribute has
-    ``low == high``.
+    These are the codes from ``low`` to ``high``. A used-up categorical attribute has ``low == high``.
     """
 
     low: NDArray[np.uint16]
@@ -35,33 +34,33 @@ class _Frontier:
 
     @classmethod
     def roots(cls, attributes: Sequence[Attribute], n_trees: int, *, binned: bool) -> "_Frontier":
-        # Where each code has a branch, so has the missing one; a number's that is cut in two goes with the last cell.
+        # Where each code has a branch, so has the missing code. A cut in two sends it with the last cell.
         last = [a.missing_code if binned or isinstance(a, Categorical) else a.n_values - 1 for a in attributes]
         high = np.tile(np.array(last, dtype=np.uint16), (n_trees, 1))
         return cls(np.zeros_like(high), high)
 
-    def draw_attributes(self, coins: np.random.Generator) -> NDArray[np.int64]:
+    def draw_attributes(self, public_rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw uniformly among the attributes that can still be split; `LEAF` where there are none."""
         nodes = np.arange(len(self.low))
-        drawn = coins.integers(0, self.low.shape[1], size=nodes.shape)
+        drawn = public_rng.integers(0, self.low.shape[1], size=nodes.shape)
         rejected = np.flatnonzero(self.low[nodes, drawn] >= self.high[nodes, drawn])
-        drawn[rejected] = self._draw_among_splittable(rejected, coins)
+        drawn[rejected] = self._draw_among_splittable(rejected, public_rng)
         return drawn
 
-    def _draw_among_splittable(self, nodes: NDArray[np.int64], coins: np.random.Generator) -> NDArray[np.int64]:
+    def _draw_among_splittable(self, nodes: NDArray[np.int64], public_rng: np.random.Generator) -> NDArray[np.int64]:
         so_far = np.cumsum(self.low[nodes] < self.high[nodes], axis=1, dtype=np.uint16)
         n_splittable = so_far[:, -1]
-        rank = coins.integers(0, np.maximum(n_splittable, 1))
-        # The first attribute with more than `rank` splittable ones up to and with itself.
+        rank = public_rng.integers(0, np.maximum(n_splittable, 1))
+        # The first attribute at which more than `rank` splittable ones have been seen.
         return np.where(n_splittable > 0, (so_far > rank[:, None]).argmax(axis=1), LEAF)
 
     def draw_cuts(
-        self, attribute: NDArray[np.int64], is_numeric: NDArray[np.bool_], coins: np.random.Generator
+        self, attribute: NDArray[np.int64], is_numeric: NDArray[np.bool_], public_rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Draw a border inside the node's interval where it tests a numeric attribute, else -1."""
+        """Draw a border inside the node's interval for a numeric attribute; -1 for others."""
         cut = np.full(len(attribute), -1, dtype=np.int64)
         nodes = np.flatnonzero(is_numeric[attribute])
-        cut[nodes] = coins.integers(self.low[nodes, attribute[nodes]], self.high[nodes, attribute[nodes]])
+        cut[nodes] = public_rng.integers(self.low[nodes, attribute[nodes]], self.high[nodes, attribute[nodes]])
         return cut
 
     def children(
@@ -83,13 +82,13 @@ class _Frontier:
 
 @dataclass(frozen=True)
 class Support:
-    """How many rows each node of a level can be expected to hold, and the least number for a split."""
+    """The number of rows that each node of a level is expected to hold, and the minimum for a split."""
 
     expected: NDArray[np.float64]
     least: float
 
     def children(self, schema: Schema, attribute: NDArray[np.int64], n_children: NDArray[np.int64]) -> "Support":
-        """Return the next level's: a node's rows spread evenly over the domain of its attribute."""
+        """Return the next level's support: a node's rows spread evenly over the domain of its attribute."""
         domain = np.array([*(a.n_values for a in schema.attributes), 1])
         parent = np.repeat(np.arange(len(attribute)), n_children)
         return Support((self.expected / domain[attribute])[parent], self.least)
@@ -100,30 +99,30 @@ def random_structure(
     *,
     n_trees: int,
     height: int,
-    coins: np.random.Generator,
+    public_rng: np.random.Generator,
     binned: bool = False,
     roots: NDArray[np.int64] | None = None,
     support: Support | None = None,
     max_leaf_counts: int = MAX_LEAF_COUNTS,
 ) -> Forest:
-    """Return ``n_trees`` random trees whose leaves are at depth ``height``, or above it where attributes run out.
+    """Return ``n_trees`` random trees with leaves at depth ``height``, or higher up where attributes run out.
 
     Parameters
     ----------
     schema : Schema
-        Public, and all that the structure depends on besides ``coins``.
+        Public. The structure depends on it, on the arguments below, and on nothing else.
     n_trees, height : int
         Both at least 1.
-    coins : numpy.random.Generator
-        Public coins.
+    public_rng : numpy.random.Generator
+        The generator that draws the public structure.
     binned : bool
         Branch on all cells of a numeric attribute.
     roots : int array, optional
         The attributes of the roots, instead of random ones.
     support : Support, optional
-        Leaves are nodes that can be expected to hold too few rows for a split.
+        A node that is expected to hold too few rows becomes a leaf.
     max_leaf_counts : int
-        Refuse to grow more leaves, times classes, than this.
+        Refuse more leaf counts (leaves times classes) than this.
     """
     # The last entry is LEAF's.
     codes = [a.n_values + 1 if binned else a.branches for a in schema.attributes]
@@ -132,10 +131,10 @@ def random_structure(
     frontier = _Frontier.roots(schema.attributes, n_trees, binned=binned)
     attributes, cuts, n_leaves = [], [], 0
     for level in range(height):
-        attribute = frontier.draw_attributes(coins) if roots is None or level else roots.copy()
+        attribute = frontier.draw_attributes(public_rng) if roots is None or level else roots.copy()
         if support is not None:
             attribute[support.expected < support.least] = LEAF
-        cut = frontier.draw_cuts(attribute, is_cut, coins)
+        cut = frontier.draw_cuts(attribute, is_cut, public_rng)
         n_children = branches[attribute]
         n_leaves += int(np.count_nonzero(n_children == 0))
         if (n_leaves + int(n_children.sum())) * len(schema.classes) > max_leaf_counts:
@@ -153,7 +152,7 @@ def random_structure(
 
 
 def _too_large(schema: Schema, n_trees: int, height: int, cap: int) -> StructureTooLarge:
-    # How many branches it has is not said: an inferred domain has as many as the rows have values.
+    # The number of its branches is not shown: of an inferred domain it would be the number of distinct values.
     widest = max(schema.attributes, key=lambda attribute: attribute.branches)
     return StructureTooLarge(
         f"{n_trees} trees of height {height} over this schema need more than {cap:,} leaf class counts; lower height "

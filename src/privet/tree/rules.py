@@ -1,6 +1,7 @@
-"""A forest as rules: every path from a root to a node, with what the released counts say there and how surely.
+"""A forest as rules: every path from a root to a node, with its released counts and intervals for them.
 
-Everything is worked out on arrays; words are put to the rules that are asked for.
+All numbers are computed on arrays. Text is made only for the rules that are requested. Sibling leaves that predict the
+same class can be merged into one rule.
 """
 
 import math
@@ -35,14 +36,14 @@ class Rule:
     Attributes
     ----------
     tree, node, depth : int
-        Where it ends; nodes are numbered over all trees, level by level.
+        The node at which the path ends; nodes are numbered over all trees, level by level.
     is_leaf : bool
     conditions : tuple of Condition
-        One an attribute, in the order of the path; none at a root.
+        One per attribute, in the order of the path; none at a root.
     counts : tuple of int
-        Released class counts: the node's own where the method released them, else the sums of its leaves'.
+        Released class counts: the node's own where the method released them, else the sums over its leaves.
     prediction : Label
-        The class with the largest count; of equal ones the first.
+        The class with the largest count; the first of equal ones.
     support, support_low, support_high
         The released number of rows, and its interval.
     confidence, confidence_low, confidence_high : float
@@ -71,19 +72,19 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Nodes, each standing for itself or for several siblings too.
+    """Nodes, each alone or together with some of its siblings.
 
     Attributes
     ----------
     node : int64 array
-        In level order; of several siblings the first.
+        In level order; the first of several siblings.
     is_leaf : bool array
     counts : int64 array
         Released class counts.
     n_draws : int64 array
         How many draws of noise are in each of a group's class counts.
     codes : mapping
-        For a node that stands for several siblings, what their parent's test answered.
+        For a node with siblings in its group, the codes of their parent's test.
     """
 
     node: NDArray[np.int64]
@@ -93,14 +94,14 @@ class Groups:
     codes: Mapping[int, Codes]
 
     def take(self, chosen: NDArray[Any]) -> Self:
-        """Return the groups at these positions, or where this is true."""
+        """Return the groups at these positions, or where the mask is true."""
         arrays = {name: getattr(self, name)[chosen] for name in ("node", "is_leaf", "counts", "n_draws")}
         return replace(self, **arrays)
 
 
 @dataclass(frozen=True, eq=False)
 class RuleTable:
-    """Rules as arrays, without their words."""
+    """Rules as arrays, without their text."""
 
     schema: Schema
     paths: Paths
@@ -120,16 +121,16 @@ class RuleTable:
         return len(self.groups.node)
 
     def take(self, chosen: NDArray[Any]) -> Self:
-        """Return the rules at these positions, or where this is true."""
+        """Return the rules at these positions, or where the mask is true."""
         return replace(self, groups=self.groups.take(chosen), tree=self.tree[chosen], depth=self.depth[chosen])
 
     def ranked(self) -> Self:
-        """Return the rules with the most support first; of those with the same, the surest."""
+        """Return the rules by decreasing support, then by decreasing confidence."""
         return self.take(np.lexsort((self.groups.node, -self.confidence, -self.support)))
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """Whether no test follows."""
+        """Whether the rule ends at a leaf."""
         return self.groups.is_leaf
 
     @cached_property
@@ -153,7 +154,7 @@ class RuleTable:
 
     @cached_property
     def variance(self) -> NDArray[np.float64]:
-        """Of the noise in one of a rule's class counts."""
+        """Per rule, the variance of the noise in one class count."""
         spread: NDArray[np.float64] = self.draw_variance * self.groups.n_draws.astype(np.float64)
         return spread
 
@@ -183,7 +184,7 @@ class RuleTable:
             )  # fmt: skip
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one line a rule: its words, its numbers, and a column of released counts for every class."""
+        """Return one line per rule: its text, its numbers, and a column of released counts for every class."""
         import pandas as pd
 
         texts = [_text(self._conditions(i), self._prediction(i)) for i in range(len(self))]
@@ -207,7 +208,7 @@ def chosen_rules(
 ) -> RuleTable:
     """Return the rules that reach both bounds and predict ``class_``, if one is given, ranked.
 
-    A root above other nodes is left out: it asks nothing, and says the same in every tree.
+    A root above other nodes is left out: it has no condition and is the same in every tree.
     """
     support = _at_least_0("min_support", min_support, most=math.inf)
     confidence = _at_least_0("min_confidence", min_confidence, most=1)
@@ -229,7 +230,7 @@ def _at_least_0(name: str, value: object, *, most: float) -> float:
 
 def _class_position(schema: Schema, class_: Label) -> int:
     plain = class_.item() if isinstance(class_, np.generic) else class_
-    # True equals 1, and is another label.
+    # True equals 1 and is another label.
     is_label = isinstance(plain, (str, int, float)) and label_kind(plain) == label_kind(schema.classes[0])
     if not is_label or plain not in schema.classes:
         known = ", ".join(repr(label) for label in schema.classes[:_SHOWN_CLASSES])
@@ -249,23 +250,24 @@ def single_nodes(counted: CountedForest) -> Groups:
 
 
 def merged_nodes(counted: CountedForest) -> Groups:
-    """Return the nodes with those taken together that predict the same class.
+    """Return the nodes, with siblings merged that predict the same class.
 
     From the lowest level up, a node whose children are all leaves of one class becomes a leaf of that class. Then the
     leaves of one class under a test with a child per code become one. Predictions of single trees stay as they are.
     """
     single, forest = single_nodes(counted), counted.forest
     predicted = single.counts.argmax(axis=1)
-    is_leaf = _with_children_taken_in(forest, predicted)
+    is_leaf = _merge_children(forest, predicted)
     kept = np.ones(forest.n_nodes, dtype=bool)
     for level in range(1, forest.depth + 1):
         own = slice(forest.level_start[level], forest.level_start[level + 1])
         parent = forest.parent[own]
         kept[own] = kept[parent] & ~is_leaf[parent]
-    return _siblings_taken_together(forest, replace(single, is_leaf=is_leaf), predicted, kept)
+    return _merge_siblings(forest, replace(single, is_leaf=is_leaf), predicted, kept)
 
 
-def _with_children_taken_in(forest: Forest, predicted: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _merge_children(forest: Forest, predicted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which nodes are leaves once nodes whose children are all leaves of their own class become leaves."""
     is_leaf: NDArray[np.bool_] = forest.attribute == LEAF
     for level in range(forest.depth - 1, -1, -1):
         start, middle, stop = forest.level_start[level : level + 3]
@@ -275,13 +277,11 @@ def _with_children_taken_in(forest: Forest, predicted: NDArray[np.int64]) -> NDA
     return is_leaf
 
 
-def _siblings_taken_together(
-    forest: Forest, single: Groups, predicted: NDArray[np.int64], kept: NDArray[np.bool_]
-) -> Groups:
+def _merge_siblings(forest: Forest, single: Groups, predicted: NDArray[np.int64], kept: NDArray[np.bool_]) -> Groups:
     nodes = np.flatnonzero(kept)
     parent = forest.parent[nodes]
     mergeable = single.is_leaf[nodes] & (parent >= 0) & (forest.cut[parent] < 0)
-    # A group's key: its parent and class where siblings may join, else the node itself.
+    # The key of a group: its parent and class where siblings may merge, else the node itself.
     keys = np.stack([np.where(mergeable, parent, -1), np.where(mergeable, predicted[nodes], nodes)], axis=1)
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     group = group.reshape(-1)

@@ -1,8 +1,8 @@
-"""How the leaves that a row reaches decide.
+"""Votes: how the leaves that a row reaches decide its class.
 
-Summed (Jagannathan et al. 2012, Algorithm 3): a class's probability is its share of the weights of all leaves that the
-row reaches; for counts the weights are those released, negative ones taken as 0. Most confident (Fletcher and Islam
-2015, DP-RF): the surest tree decides. Where nothing is left, the forest's released class totals do.
+Summed (Jagannathan et al. 2012, Algorithm 3): the probability of a class is its share of the weights of all leaves that
+the row reaches. The weights are released counts, with negative ones as 0. Most confident (Fletcher and Islam 2015,
+DP-RF): the most confident tree decides. Where no weight is left, the forest's released class totals decide.
 """
 
 from abc import abstractmethod
@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import n_threads
 from privet.tree import kernels
 from privet.tree.forest import Forest
-from privet.tree.threads import n_threads
 
 # Below this a thread costs more than it saves.
 _ROWS_PER_THREAD = 4_096
 # Steps of a share; sums over ten thousand trees stay far below 2^62.
 SHARE_GRID = 2**30
-# So little that it decides between equal confidences only, over ten thousand trees too.
+# So small that it only breaks ties between equal confidences, even over ten thousand trees.
 _TIE_WEIGHT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class Vote:
-    """What is common to all votes: rows are shared out over threads."""
+    """What all votes have in common: rows are divided among threads."""
 
     forest: Forest
     roots: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Vote:
 
 @dataclass(frozen=True, eq=False)
 class SummedCounts(Vote):
-    """The vote of Algorithm 3, ready for the kernels: whole weights of leaves, added up over the trees."""
+    """The vote of Algorithm 3: whole weights of leaves, added up over the trees."""
 
     weights: NDArray[np.int64]
 
@@ -108,7 +108,7 @@ class MostConfident(Vote):
 
 
 def class_shares(noisy_counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the released shares of the classes over all leaves, equal ones where no positive total is left."""
+    """Return the released shares of the classes over all leaves; equal shares if no total is positive."""
     totals = np.maximum(noisy_counts.sum(axis=0, dtype=np.float64), 0.0)
     if not totals.any():
         return np.full(len(totals), 1.0 / len(totals))
@@ -117,7 +117,7 @@ def class_shares(noisy_counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def node_shares(noisy_counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the classes' shares of each node's released counts, negatives taken as 0; all 0 where nothing is left."""
+    """Return the classes' shares of each node's released counts, negative ones as 0; all 0 if nothing is left."""
     counts = np.maximum(noisy_counts, 0).astype(np.float64)
     shares: NDArray[np.float64] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     return shares
@@ -132,7 +132,7 @@ def confidence_weights(shares: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def most_confident(forest: Forest, shares: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return for every node the most confident one among the kept nodes of its path; of equal ones the highest."""
+    """Return for every node the most confident of the kept nodes on its path; of equal ones the highest."""
     confidence = np.where(kept, shares.max(axis=1), -1.0)
     best = np.arange(forest.n_nodes)
     for level in range(1, forest.depth + 1):
@@ -143,7 +143,7 @@ def most_confident(forest: Forest, shares: NDArray[np.float64], kept: NDArray[np
 
 
 def nearest_nonempty(forest: Forest, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return for every node itself, or where its released counts leave nothing, the nearest ancestor with some."""
+    """Return for every node the nearest node on its path, itself included, with a positive released count."""
     best = np.arange(forest.n_nodes)
     for level in range(1, forest.depth + 1):
         own = np.arange(forest.level_start[level], forest.level_start[level + 1])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from privet.checks import check_whole
+from privet.checks import check_whole, n_threads
 from privet.counting.rows import MemoryRows, exact_leaf_counts
 from privet.errors import DataError, ParameterError
 from privet.local.channels.channel import Channel
@@ -30,7 +30,6 @@ from privet.schema.encoding import Encoder, numbers_of
 from privet.schema.table import columns_of
 from privet.tree.forest import Forest
 from privet.tree.pruning import cut_back
-from privet.tree.threads import n_threads
 
 BY_CLASS, LOCAL, GLOBAL, NONE = "by_class", "local", "global", "none"
 # Of numbers that are taken as they are.

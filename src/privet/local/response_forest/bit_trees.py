@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import n_threads
 from privet.local.channels.coding import Coding
 from privet.tree.forest import LEAF, Forest
-from privet.tree.threads import n_threads
 
 # Nodes below this one are not split, whatever the bits say; deeper ones would be kept waiting in too much memory.
 MAX_DEPTH = 64

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import n_threads
 from privet.local.response_forest.bit_trees import Bag
 from privet.local.response_forest.mirror_counts import weights_of
 from privet.tree import kernels
 from privet.tree.forest import Forest
-from privet.tree.threads import n_threads
 
 Floats = NDArray[np.float64]
 

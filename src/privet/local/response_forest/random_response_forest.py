@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from privet.checks import check_whole, is_whole
+from privet.checks import check_whole, is_whole, n_threads
 from privet.errors import DataError, ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
@@ -21,7 +21,6 @@ from privet.local.response_forest.response_growth import ResponseGrowth
 from privet.rng import public_generator
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
-from privet.tree.threads import n_threads
 
 MAX_TREES = 10_000
 # The least rows of a node that is split: these at most, and of small tables these shares of all rows.
