@@ -369,7 +369,7 @@ def test_what_cannot_be_fitted_is_refused(tmp_path):
         with pytest.raises(DataError, match="y must be one column of labels; pass one label per row") as caught:
             PrivateRDTClassifier(SCHEMA).fit(X, labels)
         assert "500" not in str(caught.value)
-    with pytest.raises(DataError, match="a path is no table here; read the file first"):
+    with pytest.raises(DataError, match="a path is not a table here; read the file first"):
         PrivateRDTClassifier(SCHEMA).fit(X, y).predict("rows.csv")
     with pytest.raises(ParameterError, match="leave y out when fitting from a file"):
         PrivateRDTClassifier(SCHEMA).fit(tmp_path / "rows.csv", y)

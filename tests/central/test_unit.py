@@ -81,7 +81,7 @@ def test_persons_of_a_type_that_cannot_be_matched_are_refused_before_a_row_is_re
     pq.write_table(table, tmp_path / "rows.parquet")
     monkeypatch.setattr("privet.counting.rows.BatchRows.blocks", None)  # would be called to read one
     for source in (tmp_path / "rows.parquet", [table], table.to_reader()):
-        with pytest.raises(DataError, match="column 'person_id' holds true/false, and persons are told apart by"):
+        with pytest.raises(DataError, match="column 'person_id' holds true/false, and persons are identified by"):
             unfitted().fit(source)
 
 

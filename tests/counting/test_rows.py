@@ -69,7 +69,7 @@ def test_columns_of_every_make_are_read_alike(persons):
 @pytest.mark.parametrize(
     ("persons", "sentence"),
     [
-        (["ann", None], "column 'person' has missing values, and a row must be somebody's; drop those rows"),
+        (["ann", None], "column 'person' has missing values, and every row must belong to a person; drop those rows"),
         ([1.0, 2.5], "column 'person' holds numbers with decimals, or too long to be exact"),
         ([True, False], "column 'person' holds true/false"),
         (["ann\r\n"], "column 'person' has a value with a carriage return"),

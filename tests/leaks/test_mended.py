@@ -115,7 +115,7 @@ def test_a_delivery_is_still_the_tuple_that_engines_send():
 
 def test_the_first_row_of_a_file_without_a_header_is_not_quoted(tmp_path):
     (tmp_path / "rows.csv").write_text("agee,smoke,noo\n4,no,no\n")
-    sentence = "the table lacks the column 'age'; it has none of those asked for: does it name its columns?"
+    sentence = "the table lacks the column 'age'; it has none of the wanted columns: does it name its columns?"
     with pytest.raises(DataError, match=f"^{re.escape(sentence)}$"):
         PrivateRDTClassifier(SCHEMA).fit(tmp_path / "rows.csv")
     # Where another column is there, the first line is a header, and a near miss is worth naming.

@@ -136,7 +136,7 @@ MARK = "marked-4711"
     ("table", "sentence"),
     [
         (FRAME.rename(columns={"age": "Age"}), "lacks the column 'age'; did you mean 'Age'"),
-        (FRAME.drop(columns="code"), "lacks the column 'code'; add it, or ask for another"),
+        (FRAME.drop(columns="code"), "lacks the column 'code'; add it, or name another"),
         (FRAME.assign(**{"class": "no"}), "the label's column 'class' is among the attributes; drop it from the table"),
         (pl.from_pandas(FRAME).lazy(), "a lazy frame has no rows yet"),
         (FRAME.assign(id=MARK), "has a column 'id' that the schema lacks; drop it"),
@@ -151,7 +151,7 @@ MARK = "marked-4711"
         (FRAME.assign(sex=pd.Series(["\ud800"] * 6, dtype=object)), "'sex' mixes types"),
         (np.zeros((2, 3)), "X has 3 features, but Schema is expecting 4 features as input"),
         (np.zeros(4), "Reshape your data"),
-        (np.ma.masked_less(np.zeros((2, 4)), 1), "masked arrays are not supported; fill what is masked"),
+        (np.ma.masked_less(np.zeros((2, 4)), 1), "masked arrays are not supported; fill masked values"),
         ([[1, 2], [1]], "the rows have different lengths"),
         (np.zeros((2, 4), dtype=complex), "Complex data not supported"),
     ],

@@ -31,12 +31,16 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path):
 
 @pytest.mark.parametrize("make", [lambda n: Numeric(n, 0, 1), lambda n: Categorical(n, ["u"])])
 def test_half_a_surrogate_pair_is_no_name_of_a_column(make):
-    with pytest.raises(SchemaError, match="holds half a surrogate pair, which no file can; rename the column"):
+    with pytest.raises(
+        SchemaError, match="holds half a surrogate pair, which cannot be written to a file; rename the column"
+    ):
         make("age \ud800")
 
 
 def test_half_a_surrogate_pair_is_no_name_of_the_target():
-    with pytest.raises(SchemaError, match="holds half a surrogate pair, which no file can; rename the column"):
+    with pytest.raises(
+        SchemaError, match="holds half a surrogate pair, which cannot be written to a file; rename the column"
+    ):
         Schema([Numeric("x", 0, 1)], classes=["no", "yes"], target="\udfff")
 
 

@@ -111,7 +111,7 @@ def test_names_that_only_resemble_one_another_are_different_persons():
 
 @pytest.mark.parametrize("name", ["", "  ", "nan", "NaN", "NA", "None", "NULL", "<NA>", "NaT"])
 def test_text_that_stands_for_nobody_is_no_person(name):
-    with pytest.raises(DataError, match="column 'pid' has missing values, and a row must be somebody's"):
+    with pytest.raises(DataError, match="column 'pid' has missing values, and every row must belong to a person"):
         numbers(pa.array(["ann", name]))
 
 
@@ -158,5 +158,5 @@ def test_names_are_told_by_number_with_what_other_spellings_have_in_common():
     persons.numbered(pa.array([7, 9]))
     persons.numbered(pa.array(["Ann", "007a", "7"]))
     assert persons.names == ["7", "9", "Ann", "007a"]
-    assert persons.alike == ["7", "9", "ann", "007a"]
+    assert persons.common_forms == ["7", "9", "ann", "007a"]
     assert len(persons) == 4

@@ -1,7 +1,7 @@
 """One attribute and its public domain.
 
-Values become small integer codes: a categorical attribute's code is the position of the category, a numeric one's is
-the cell of its public range. One code more, `missing_code`, stands for a missing or unknown value in every domain.
+Values become small integer codes. The code of a category is its position, and the code of a number is the cell of its
+public range. In every domain, `missing_code` stands for a missing or unknown value.
 """
 
 import math
@@ -18,7 +18,7 @@ from privet.errors import SchemaError
 
 Label: TypeAlias = str | int | float | bool
 
-# Codes are at most uint16, and one code is kept for missing values.
+# Codes are at most uint16, and one code is reserved for missing values.
 MAX_VALUES = 65_534
 MAX_LABEL = 1_000
 # As fine as codes of one byte allow: 255 cells and the code for missing values.
@@ -34,7 +34,7 @@ class Categorical:
     name : str
         The column's name.
     categories : sequence of str, int, float or bool
-        Every value that is publicly known to be possible, all text or all numbers, whether or not it occurs.
+        Every value that is publicly known to be possible, whether or not it occurs. All text or all numbers.
     inferred : bool
         The categories were read from the rows; a model that uses them says so.
     """
@@ -71,7 +71,7 @@ class Categorical:
 
     @property
     def domain_size(self) -> int:
-        """The size that enters the papers' mean domain size; the missing code is not counted."""
+        """The size that counts for the papers' mean domain size, without the missing code."""
         return self.n_values
 
 
@@ -88,14 +88,14 @@ class Numeric:
     bins : int, optional
         Cut the range into this many cells of equal width.
     edges : sequence of float, optional
-        Cut the range at these values instead, each strictly between ``low`` and ``high``, in increasing order. A cell
-        holds its lower edge and not its upper one.
+        Cut the range at these values instead, in increasing order, each strictly between ``low`` and ``high``. A cell
+        contains its lower edge and not its upper one.
     inferred : bool
         The bounds were read from the rows; a model that uses them says so.
 
     Notes
     -----
-    With neither ``bins`` nor ``edges`` the range has 255 cells of equal width: as fine as one byte allows.
+    With neither ``bins`` nor ``edges`` the range has 255 cells of equal width, as many as one byte allows.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Numeric:
 
     @cached_property
     def cuts(self) -> NDArray[np.float64]:
-        """Inner cell borders: the code of x is the number of cuts that are <= x."""
+        """Inner cell borders. The code of x is the number of cuts that are <= x."""
         return self._all_edges[1:-1].copy()
 
     @property
@@ -143,12 +143,12 @@ class Numeric:
 
     @property
     def missing_code(self) -> int:
-        """The code of a missing value; it lies above every threshold."""
+        """The code of a missing value, above every threshold."""
         return self.n_values
 
     @property
     def branches(self) -> int:
-        """A node that tests this attribute asks whether the value lies above a threshold."""
+        """A node that tests this attribute has two children: below a threshold, and above it."""
         return 2
 
     @property
@@ -171,7 +171,7 @@ class Numeric:
             number = float(value)
         except OverflowError:
             number = math.inf
-        # Half the largest double: differences of bounds stay finite.
+        # Half the largest double, so that differences of bounds stay finite.
         if not abs(number) <= 2.0**1022:
             raise SchemaError(
                 f"attribute {self.name!r}: {which} must be finite; give the widest range that is plausible"
@@ -209,19 +209,21 @@ def check_name(name: object) -> None:
     """Refuse a column name that is empty or not text."""
     if not isinstance(name, str) or not name:
         raise SchemaError(
-            "every attribute needs a name that is a non-empty text; for a NumPy table invent one a column"
+            "every attribute needs a name that is a non-empty text; for a NumPy table invent one per column"
         )
     if not is_writable(name):
-        raise SchemaError("a column's name holds half a surrogate pair, which no file can; rename the column")
+        raise SchemaError(
+            "a column's name holds half a surrogate pair, which cannot be written to a file; rename the column"
+        )
 
 
 def is_writable(text: str) -> bool:
-    """Return whether a text can be written to a file and matched by Arrow: half a surrogate pair cannot."""
+    """Return whether a text can be written to a file and matched by Arrow. Half a surrogate pair cannot."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def checked_labels(values: object, *, where: str, noun: str) -> tuple[Label, ...]:
-    """Return ``values`` as plain Python labels: not empty, no repeats, all text or all numbers or all bools."""
+    """Return ``values`` as plain Python labels: not empty, without repeats, and all of one kind."""
     if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray)):
         raise SchemaError(f"{where}: {noun} must be a list; write them in [ ]")
     labels = tuple(_plain_label(value, where, noun) for value in values)

@@ -1,7 +1,7 @@
-"""A table to codes, once: one small record of bytes a row, one class code a label.
+"""Encoding: a table becomes one small record of codes per row, and labels become class codes.
 
-The code of a missing value and of a value outside the domain is the attribute's `missing_code`. Numbers are clipped to
-their bounds. A label must be one of the schema's classes.
+A missing value, or one outside the domain, gets the attribute's `missing_code`. Numbers are clipped to their bounds. A
+label must be one of the schema's classes.
 """
 
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
-# Rows encoded at a time: they stay in the cache, and a table of another type is never converted whole.
+# Rows that are encoded at a time: they stay in the cache, and a table of another type is never converted as a whole.
 _BLOCK = 4_096
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """What the kernel needs to know about numeric attributes, as arrays."""
+    """Numeric attributes as the arrays that the kernel takes."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -46,7 +46,7 @@ class _Cells:
         )
 
     def write(self, values: NDArray[Any], codes: NDArray[Any]) -> None:
-        """Write the codes of a block of numbers; types other than float32 and float64 are converted first."""
+        """Write the codes of a block of numbers. Types other than float32 and float64 are converted first."""
         floats = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
         values = np.ascontiguousarray(values, dtype=floats)
         encode_numbers(
@@ -56,10 +56,10 @@ class _Cells:
 
 
 def _cells_per_unit(attribute: Numeric) -> float:
-    """Return cells per unit where arithmetic tells a number's cell but for the nearest cut, else 0."""
+    """Return cells per unit where arithmetic finds the cell of a number up to one comparison with a cut, else 0."""
     if not attribute.uniform:
         return 0.0
-    with np.errstate(all="ignore"):  # bounds may be so close together, or so far apart, that no float is the ratio
+    with np.errstate(all="ignore"):  # the ratio may overflow or underflow
         per_unit = float(np.float64(attribute.n_values) / (attribute.high - attribute.low))
         places = (np.append(attribute.cuts, attribute.high) - attribute.low) * per_unit
     found = bool((np.abs(places - np.arange(1, attribute.n_values + 1)) <= 0.25).all())
@@ -67,11 +67,11 @@ def _cells_per_unit(attribute: Numeric) -> float:
 
 
 class Encoder:
-    """Turns tables and labels into codes as `schema` says; a column ``unit`` beside the schema's is not looked at."""
+    """Turns tables and labels into codes by a schema. The column ``unit`` may be in the table and is ignored."""
 
     def __init__(self, schema: Schema, unit: str | None = None) -> None:
         if unit is not None and unit in (*schema.names, schema.target):
-            raise SchemaError(f"the unit's column {unit!r} is in the schema and would be learnt; take it out there")
+            raise SchemaError(f"the unit's column {unit!r} is in the schema and would be learnt from; remove it there")
         self.schema = schema
         self.unit = unit
         widest = max(attribute.n_values + 1 for attribute in schema.attributes)
@@ -87,7 +87,7 @@ class Encoder:
         return _Cells.of(self._numeric)
 
     def encode(self, table: Any) -> NDArray[Any]:
-        """Return the codes of ``table``: one row a record, one column an attribute."""
+        """Return the codes of ``table``: one line per row, one column per attribute."""
         if self._is_numeric_matrix(table):
             return self._encode_matrix(table)
         columns = columns_of(table, self.schema.names, label=self.schema.target, unit=self.unit)
@@ -163,7 +163,7 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         parts = [_positions(chunk, labels, name, noun=noun) for chunk in column.chunks]
         return np.concatenate(parts) if parts else _positions(pa.array([], column.type), labels, name, noun=noun)
     if pa.types.is_dictionary(column.type):
-        # Only the few distinct values are looked up; the appended -1 is what a null index points to.
+        # Only the few distinct values are looked up. A null index points to the appended -1.
         table = np.append(_positions(column.dictionary, labels, name, noun=noun), -1)
         indices = column.indices.cast(pa.int64()).fill_null(len(table) - 1)
         return table.take(np.asarray(indices))
@@ -174,7 +174,7 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         positions = np.empty(len(values), dtype=np.int64)
         find_numbers(values.to_numpy(zero_copy_only=False), known.to_numpy(), positions)
         return positions
-    if pa.types.is_floating(common):  # Arrow tells -0.0 from 0.0
+    if pa.types.is_floating(common):  # Arrow distinguishes -0.0 from 0.0
         values, known = pc.add(values, 0.0), pc.add(known, 0.0)
     found = pc.index_in(values, value_set=known, skip_nulls=True)
     return np.asarray(found.cast(pa.int64()).fill_null(-1))
@@ -188,24 +188,24 @@ def arrow_type_of(labels: Sequence[Label]) -> Any:
 
 
 def without_dictionary(column: Any) -> Any:
-    """Return a dictionary column as its values, and another as it is."""
+    """Return a dictionary column as its values; others as they are."""
     import pyarrow as pa
 
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def without_view(column: Any) -> Any:
-    """Return text of Arrow's type of views, which few of its functions take, as text, and another column as it is."""
+    """Return a column of string views as large strings, since few Arrow functions take views; others as they are."""
     import pyarrow as pa
 
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
 def _as_type(column: Any, arrow_type: Any) -> Any:
-    """Cast a column so that no value's result depends on another row.
+    """Cast a column so that the result for a value never depends on another row.
 
-    Arrow gives a whole column of decimals one scale, and rounds differently at different scales; by way of text each
-    value becomes the float nearest to it.
+    Arrow gives a whole column of decimals one scale, and rounds differently at different scales. Cast through text,
+    each value becomes the nearest float.
     """
     import pyarrow as pa
 
@@ -225,7 +225,7 @@ def _check_kind(arrow_type: Any, labels: Sequence[Label], name: str, noun: str) 
 
 
 def arrow_kind(arrow_type: Any) -> str:
-    """Return what a column of this Arrow type holds, in words."""
+    """Return in words what a column of this Arrow type holds."""
     import pyarrow as pa
 
     types = pa.types

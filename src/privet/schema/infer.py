@@ -1,8 +1,7 @@
-"""Read a schema from the rows themselves: convenient, and a leak.
+"""Reads a schema from the rows themselves: convenient, and a leak.
 
-Domains that are read from rows can give a person away (the one man aged 104), and no noise covers them. So every
-inferred part is marked, and a model fitted with it says so. Take the marks out only where you know the domain from
-elsewhere.
+Domains that are read from rows can reveal a person (the one man aged 104), and no noise covers them. So every inferred
+part is marked, and a model fitted with it says so. Remove a mark only where the domain is known from elsewhere.
 """
 
 from typing import Any
@@ -17,9 +16,9 @@ from privet.schema.table import Column, as_arrow, as_matrix, column_names, colum
 
 
 def infer_schema(table: Any, labels: Any, *, target: str = "class", unit: str | None = None) -> Schema:
-    """Return a schema whose domains are those that occur in ``table`` and ``labels``, each marked as inferred.
+    """Return a schema with the domains that occur in ``table`` and ``labels``, each marked as inferred.
 
-    A column ``unit`` tells whose row it is, and is no attribute.
+    The column ``unit`` identifies people and is not an attribute.
     """
     found = column_names(table)
     names = found if found is not None else [f"x{j}" for j in range(as_matrix(table).shape[1])]
@@ -46,7 +45,7 @@ def _bounds(column: Column, name: str) -> tuple[float, float]:
     if not len(finite):
         return 0.0, 1.0
     low, high = float(finite.min()), float(finite.max())
-    # A constant column still needs a range, wide enough to be cut into cells at any magnitude.
+    # A constant column also needs a range that can be cut into cells, at any magnitude.
     return (low, high) if _can_be_cut(low, high) else (low - max(1.0, abs(low)), high + max(1.0, abs(high)))
 
 
@@ -66,9 +65,9 @@ def distinct_values(column: Column, name: str) -> list[Any]:
         values = pc.unique(column).to_pylist()
     except pa.ArrowException:
         raise DataError(
-            f"column {name!r} holds {arrow_kind(column.type)}, which cannot be told apart; convert it"
+            f"column {name!r} holds {arrow_kind(column.type)}, which cannot be compared; convert it"
         ) from None
-    except UnicodeDecodeError:  # it carries the bytes
+    except UnicodeDecodeError:  # it quotes the bytes
         raise DataError(f"column {name!r} holds text that is not UTF-8; save it as UTF-8") from None
     return [value for value in values if value is not None and value == value]
 
@@ -77,5 +76,5 @@ def _distinct(column: Column, name: str) -> list[Label]:
     known = distinct_values(column, name)
     if not all(isinstance(value, (str, int, float, bool)) for value in known):
         raise DataError(f"column {name!r} holds values that are neither text nor numbers; convert it")
-    # Sorted, so that the order of the rows does not show.
+    # Sorted, so that the result does not reveal the order of the rows.
     return sorted(known)

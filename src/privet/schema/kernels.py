@@ -4,9 +4,9 @@ import numba
 import numpy as np
 from numba import float64, int64, uint64
 
-# Stretches of equal width in which the code of a number is looked up first where its cells are not equally wide.
+# Where cells differ in width, a table of this many equally wide intervals gives a first guess of a number's code.
 _N_GUESSES = 256
-# So many numbers are compared one by one sooner than one is found by its hash.
+# Up to this many numbers, comparing one by one is faster than a hash table.
 FEW_NUMBERS = 16
 
 
@@ -14,10 +14,10 @@ FEW_NUMBERS = 16
 def encode_numbers(values, low, high, per_unit, edge_start, edges, position, stride, out):  # type: ignore[no-untyped-def]
     """Write the code of every number to ``out[row * stride + position[column]]``.
 
-    ``values`` is a row-major table with one column per entry of ``low``. A column's own edges are its cuts between -inf
-    and inf; the code is the number of cuts that are <= the clipped value, and the number of cells for a missing one.
-    ``per_unit`` is cells per unit where the cells are equally wide and ``(cut - low) * per_unit`` is within a quarter
-    of each cut's number, else 0.
+    ``values`` is a row-major table with one column per entry of ``low``. The edges of a column are its cuts, with -inf
+    before and inf after them. The code is the number of cuts that are <= the clipped value; for a missing value it is
+    the number of cells. ``per_unit`` is cells per unit where the cells are equally wide and ``(cut - low) * per_unit``
+    is within a quarter of each cut's number, else 0.
     """
     n_columns = low.shape[0]
     for column in range(n_columns):
@@ -33,13 +33,13 @@ def encode_numbers(values, low, high, per_unit, edge_start, edges, position, str
 def _calculate(values, least, most, per_unit, own_edges, codes):  # type: ignore[no-untyped-def]
     """Write the codes of a column by arithmetic, without a branch.
 
-    Rounded arithmetic never puts a larger number before a smaller one. So only the cut next to a number's place can be
-    on the wrong side of it, and that cut is asked.
+    Rounded arithmetic is monotone. So only the nearest cut can be on the wrong side of a number, and one comparison
+    with it decides.
     """
     missing = uint64(own_edges.shape[0] - 1)
     for row in range(uint64(values.shape[0])):
         value = float64(values[row])
-        # NaN becomes `least`, which `max` would not promise: its place has to be in the array.
+        # NaN becomes `least`, which `max` would not guarantee: the index must stay inside the array.
         x = value if value > least else least  # noqa: FURB136
         x = min(x, most)
         nearest = uint64(int64((x - least) * per_unit + 0.5))
@@ -49,7 +49,7 @@ def _calculate(values, least, most, per_unit, own_edges, codes):  # type: ignore
 
 @numba.njit(cache=True, nogil=True)
 def _look_up(values, least, most, own_edges, codes):  # type: ignore[no-untyped-def]
-    """Write the codes of a column by a guess and a walk along its cuts."""
+    """Write the codes of a column: a first guess, then a walk along the cuts."""
     missing = uint64(own_edges.shape[0] - 1)
     guesses = np.zeros(_N_GUESSES, dtype=np.uint64)
     _guess(own_edges, least, most, guesses)
@@ -60,7 +60,7 @@ def _look_up(values, least, most, own_edges, codes):  # type: ignore[no-untyped-
         if x == x:
             x = min(max(x, least), most)
             code = guesses[min(uint64((x - least) * per_guess), uint64(_N_GUESSES - 1))]
-            # Rounding may put the guess beside the cell: the edges decide.
+            # Rounding may make the guess wrong; the edges decide.
             while x >= own_edges[code + uint64(1)]:
                 code += uint64(1)
             while x < own_edges[code]:
@@ -70,7 +70,7 @@ def _look_up(values, least, most, own_edges, codes):  # type: ignore[no-untyped-
 
 @numba.njit(cache=True, nogil=True)
 def _guess(own_edges, least, most, guesses):  # type: ignore[no-untyped-def]
-    """Write the code at the lower end of each of equally wide stretches, roughly."""
+    """Write about the code at the lower end of each of the equally wide intervals."""
     code = uint64(0)
     for i in range(_N_GUESSES):
         x = least + (most - least) * (i / _N_GUESSES)
@@ -81,7 +81,7 @@ def _guess(own_edges, least, most, guesses):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def find_numbers(values, known, positions):  # type: ignore[no-untyped-def]
-    """Write where each value stands among ``known``, which are all different; -1 for another value and for NaN."""
+    """Write the position of each value in ``known``, whose values are distinct; -1 for other values and NaN."""
     for row in range(uint64(values.shape[0])):
         found = int64(-1)
         for k in range(known.shape[0]):

@@ -1,4 +1,4 @@
-"""The schema: everything about a table that its owner declares public before anyone looks at a row."""
+"""The schema: everything about a table that its owner declares public before looking at a row."""
 
 import json
 import os
@@ -19,29 +19,29 @@ from privet.schema.attribute import Attribute, Categorical, Label, Numeric, chec
 # An attribute's number takes 15 bits of a packed node.
 MAX_ATTRIBUTES = 2**15 - 1
 MAX_CLASSES = 2**16 - 1
-# Over all attributes; a file that declares more is meant to exhaust the memory.
+# Over all attributes. A file that declares more would exhaust the memory.
 MAX_CELLS = 2**23
-# What the files in public collections say about a table besides its schema; read over, never kept.
+# Keys in the files of public collections that describe a table beyond its schema. They are ignored.
 _DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Attributes with their public domains, classes, and about how many rows there are.
+    """Attributes with their public domains, classes, and roughly how many rows there are.
 
     Parameters
     ----------
     attributes : sequence of Categorical and Numeric
         In the order of a NumPy table's columns; other tables are matched by name.
     classes : sequence of str, int, float or bool
-        Every label that is publicly known to be possible; at least two. Kept in sorted order, as scikit-learn's scores
-        expect it.
+        Every label that is publicly known to be possible, at least two. They are kept sorted, as scikit-learn's scorers
+        expect.
     target : str
         The label's column in a file.
     rows : int, optional
-        Roughly how many rows there are, fixed before looking. Without it a method that needs the number spends a
-        small share of epsilon on a noisy count.
+        Roughly how many rows there are, decided before looking at them. Without it, a method that needs the number
+        spends a small share of epsilon on a noisy count.
     classes_inferred : bool
         The classes were read from the rows; a model that uses them says so.
 
@@ -94,18 +94,18 @@ class Schema:
 
     @property
     def mean_domain_size(self) -> Fraction:
-        """The papers' b: missing codes are not counted, and a thresholded attribute counts as 2."""
+        """The papers' b. Missing codes are not counted, and an attribute with a threshold counts as 2."""
         return Fraction(sum(attribute.domain_size for attribute in self.attributes), len(self.attributes))
 
     @property
     def leaks(self) -> tuple[str, ...]:
-        """What in this schema was read from the rows instead of declared."""
+        """The parts of this schema that were read from the rows instead of declared."""
         noun = {"categorical": "categories", "continuous": "bounds"}
         found = [f"{noun[a.kind]} of {a.name!r}" for a in self.attributes if a.inferred]
         return (*found, f"classes of {self.target!r}") if self.classes_inferred else tuple(found)
 
     def with_bins(self, n_bins: int) -> Self:
-        """Return the schema with numbers that declare neither bins nor edges cut into ``n_bins`` cells."""
+        """Return the schema with ``n_bins`` cells for every number that declares neither bins nor edges."""
         return self.with_attributes(
             replace(a, bins=n_bins) if isinstance(a, Numeric) and a.is_open else a for a in self.attributes
         )
@@ -220,7 +220,7 @@ def _check_cells(n_cells: int) -> None:
 
 
 def _attributes_from_json(data: list[object]) -> list[Attribute]:
-    """Read attributes one by one: a file that declares too many cells stops there, before they take time."""
+    """Read attributes one by one, and stop as soon as they have too many cells."""
     attributes: list[Attribute] = []
     n_cells = 0
     for item in data:

@@ -1,7 +1,8 @@
-"""Tables of any make, seen as named columns: pandas, polars, Arrow, NumPy, lists of rows.
+"""Tables of any library as named columns: pandas, polars, Arrow, NumPy, lists of rows.
 
-A column is a NumPy array of numbers or an Arrow array. Nothing here knows a domain; errors name columns and types,
-never values.
+A column is a NumPy array of numbers or an Arrow array. Nothing here knows a domain. Errors name columns and types,
+never values. Narwhals would replace three short functions: most of this module is about objects, pandas' categories,
+NumPy matrices and lists of rows, which it passes to Arrow unchecked or does not take.
 """
 
 import difflib
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 
 from privet.errors import DataError
 
-# Objects that Arrow either takes together, as whole numbers and floats, or refuses.
-_WELL_TOLD_APART = (str, bytes, bool, int, float, Decimal)
+# Types that Arrow either mixes correctly, such as whole numbers and floats, or refuses to mix.
+_SAFE_TO_MIX = (str, bytes, bool, int, float, Decimal)
 _MISSING = {"NoneType", "NAType", "NaTType"}
 
 Column: TypeAlias = Any  # NDArray of numbers, pyarrow.Array or pyarrow.ChunkedArray: Arrow ships no types
@@ -26,7 +27,7 @@ Column: TypeAlias = Any  # NDArray of numbers, pyarrow.Array or pyarrow.ChunkedA
 def columns_of(table: Any, names: Sequence[str], *, label: str | None = None, unit: str | None = None) -> list[Column]:
     """Return the columns called ``names``, by name where the table has names and by position where it has none.
 
-    ``label`` is the one column that does not belong here and that many tables have all the same; ``unit`` may be here.
+    ``label`` does not belong in the table, and an error says so where it is there. ``unit`` may be there.
     """
     if hasattr(table, "collect") and hasattr(table, "lazy"):
         raise DataError("a lazy frame has no rows yet; call its collect() first")
@@ -72,7 +73,7 @@ def as_arrow(column: Any, name: str) -> Any:
             return _categories(column, name)
         return pa.array(_plain_objects(column, name), from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError):
-        # Arrow quotes the value that it stumbled on; that must not travel.
+        # Arrow's message quotes the value, which must not be shown.
         raise _mixed(name) from None
 
 
@@ -83,7 +84,7 @@ def _mixed(name: str) -> DataError:
 
 
 def _categories(column: Any, name: str) -> Any:
-    """Return a column of pandas' categories, which are looked at as any other objects are."""
+    """Return a column of pandas' categories. The categories are checked like any other objects."""
     import pyarrow as pa
 
     codes = np.asarray(getattr(column, "array", column).codes)
@@ -91,18 +92,18 @@ def _categories(column: Any, name: str) -> Any:
 
 
 def _plain_objects(column: Any, name: str) -> Any:
-    """Return a column of objects with NumPy's numbers as Python's, or refuse kinds of objects that do not mix.
+    """Return a column of objects with NumPy's numbers as Python's, or refuse types that do not mix.
 
-    Arrow guesses one type for all objects. With NumPy's numbers among them it may round every value to a whole number
-    because one is whole; with dates among numbers it takes one for the other, or ends the process.
+    Arrow infers one type for all objects. With NumPy's numbers among them it may round every value to a whole number
+    because one is whole. With dates among numbers it confuses the two, or ends the process.
     """
     if getattr(column, "dtype", None) not in (None, np.dtype(object)):
         return column
-    values = [
-        value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value for value in column
-    ]
+    values = list(column)
+    if any(issubclass(kind, np.generic) for kind in set(map(type, values))):
+        values = [v.item() if isinstance(v, np.generic) and v.dtype.kind not in "mM" else v for v in values]
     kinds = {kind for kind in set(map(type, values)) if kind.__name__ not in _MISSING}
-    others = {kind for kind in kinds if not issubclass(kind, _WELL_TOLD_APART)}
+    others = {kind for kind in kinds if not issubclass(kind, _SAFE_TO_MIX)}
     if others and len(kinds) > 1:
         given = [value for value in values if type(value) in kinds]
         if len({type(value) for value in given if not (isinstance(value, float) and math.isnan(value))}) > 1:
@@ -113,7 +114,7 @@ def _plain_objects(column: Any, name: str) -> Any:
 def as_matrix(table: Any) -> NDArray[Any]:
     """Return a table without names as a two-dimensional NumPy array."""
     if isinstance(table, (str, os.PathLike)):
-        raise DataError("a path is no table here; read the file first, or predict with `privet predict`")
+        raise DataError("a path is not a table here; read the file first, or predict with `privet predict`")
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         raise DataError("sparse tables are not supported; pass a dense one, such as table.toarray()")
     array = as_numpy(table)
@@ -132,10 +133,10 @@ def as_matrix(table: Any) -> NDArray[Any]:
 def as_numpy(values: Any) -> NDArray[Any]:
     """Return ``values`` as a NumPy array.
 
-    Lists become objects, so that one row never decides the type of another row's values.
+    Lists become objects, so that one row never affects the type of another row's values.
     """
     if isinstance(values, np.ma.MaskedArray):
-        raise DataError("masked arrays are not supported; fill what is masked with NaN or None, such as by filled()")
+        raise DataError("masked arrays are not supported; fill masked values with NaN or None, such as by filled()")
     if hasattr(values, "__array__"):
         return np.asarray(values)
     try:
@@ -160,13 +161,13 @@ def _named_column(table: Any, name: str) -> Column:
 
 
 def check_present(found: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse a table that lacks a wanted column or has it twice; other columns do no harm."""
+    """Refuse a table that lacks a wanted column or has it twice. Other columns are allowed."""
     missing = [name for name in wanted if name not in set(found)]
     if missing:
-        # Where none is there, the first line may be no header but somebody's row.
+        # Where every column is missing, the first line may be a person's row instead of a header.
         headed = len(missing) < len(wanted) or len(wanted) == 1
         close = difflib.get_close_matches(missing[0], [str(name) for name in found if headed], n=1)
-        hint = "add it, or ask for another" if headed else "it has none of those asked for: does it name its columns?"
+        hint = "add it, or name another" if headed else "it has none of the wanted columns: does it name its columns?"
         hint = f"did you mean {close[0]!r}? Rename one of the two" if close else hint
         raise DataError(f"the table lacks the column {missing[0]!r}; {hint}")
     repeated = [name for name in wanted if list(found).count(name) > 1]

@@ -1,8 +1,8 @@
 """Random trees, drawn without looking at a row (Jagannathan et al. 2012, BuildTreeStructure).
 
 Every node draws an attribute uniformly from those that are left on its path. A categorical attribute branches on all
-its values and is then used up. A numeric one branches at a random border between the cells of the node's public interval,
-and can be used again while that interval has two cells. All trees grow at once, level by level, in arrays.
+its values and is then used up. A numeric one branches at a random border between the cells of the node's public
+interval, and can be used again while that interval has two cells. All trees grow at once, level by level, in arrays.
 
 Fletcher and Islam (2015, DP-RF) differ in two ways. Binned numeric attributes branch on all their cells, like
 categorical ones. And a node is split only while it is expected to hold a minimum number of rows.

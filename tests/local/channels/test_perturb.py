@@ -141,7 +141,7 @@ def test_whole_numbers_name_people_in_any_spelling():
 
 
 def test_people_are_not_named_by_lists():
-    with pytest.raises(DataError, match="holds nested values, and persons are told apart by text or whole numbers"):
+    with pytest.raises(DataError, match="holds nested values, and persons are identified by text or whole numbers"):
         answers(TABLE.assign(name=[[i] for i in range(200)]), CHANNELS["mixed"])
 
 
@@ -250,7 +250,7 @@ def refusals():
     label = TABLE.assign(smoker="sometimes secretly")
     return {
         "the same person twice; give each person one row": (twice, "mixed"),
-        "'name' has missing values, and a row must be somebody's; drop those rows": (nobody, "mixed"),
+        "'name' has missing values, and every row must belong to a person; drop those rows": (nobody, "mixed"),
         "'age' holds text, but the schema calls it continuous": (words, "mixed"),
         "labels that are not in the schema's classes": (label, "mixed"),
         "lacks the column 'age'": (TABLE.drop(columns="age"), "mixed"),

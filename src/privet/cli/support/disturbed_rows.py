@@ -144,7 +144,7 @@ class DisturbedRows:
             # matter of one in a million for six million people.
             persons = Persons(self.person)
             persons.numbered(batch.column(self.person))
-            self._seen.append(np.array([hash(name) for name in persons.alike], dtype=np.int64))
+            self._seen.append(np.array([hash(name) for name in persons.common_forms], dtype=np.int64))
 
     def _refuse_persons_seen_twice(self) -> None:
         persons = np.concatenate([np.empty(0, np.int64), *self._seen])
