@@ -12,8 +12,9 @@ from privet.cli.app import app
 
 _INTRODUCTION = """# Commands
 
-Data go to stdout, messages and progress to stderr. `--json` works everywhere, `--force` lets an output replace a file,
-and `privet --install-completion` teaches the shell. Error messages about your table are for you, not for the public.
+Data go to stdout, messages and progress to stderr. `--json` works everywhere. `--force` lets an output replace a file.
+`privet --install-completion` sets up completion in your shell. Error messages about your table are for you, not for
+the public.
 
 | exit code | means |
 |---|---|
