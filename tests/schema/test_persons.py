@@ -127,7 +127,7 @@ NO_NAMES = {
 
 @pytest.mark.parametrize("kind", NO_NAMES)
 def test_a_type_that_cannot_be_matched_is_refused_without_a_row(kind):
-    with pytest.raises(DataError, match=f"column 'pid' holds {kind}.*told apart by text or whole numbers"):
+    with pytest.raises(DataError, match=f"column 'pid' holds {kind}.*identified by text or whole numbers"):
         check_person_type(NO_NAMES[kind], "pid")
     with pytest.raises(DataError, match=f"column 'pid' holds {kind}"):
         numbers(pa.nulls(0, pa.dictionary(pa.int8(), NO_NAMES[kind]) if kind != "nested values" else NO_NAMES[kind]))
