@@ -16,6 +16,7 @@ from privet.privacy.accounting import pure_epsilon
 from privet.privacy.events import DiscreteLaplace, NoNoise, PermuteAndFlip, Sequential, releases
 from privet.privacy.guarantee import Guarantee
 from privet.registry import METHODS
+from tests.loops import loop_over
 
 ATTRIBUTES = [
     Numeric("age", 0, 100),
@@ -93,7 +94,7 @@ def _without_what_follows(receipt):
 
 
 @pytest.mark.parametrize("rows", ["declared", "bought"])
-@pytest.mark.parametrize("epsilon", [1e-3, 7 / 3, 1e6])
+@loop_over("epsilon", [1e-3, 7 / 3, 1e6])
 @pytest.mark.parametrize("max_rows", [None, 3])
 def test_receipts_add_up_to_epsilon_and_never_to_more(method, rows, epsilon, max_rows):
     X, y = table(60)

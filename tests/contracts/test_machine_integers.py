@@ -8,6 +8,7 @@ import pytest
 from privet.datasets import agrawal
 from privet.privacy.mechanisms import rational
 from privet.registry import METHODS
+from tests.loops import loop_over
 
 DATA = agrawal(200, random_state=5)
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
@@ -16,7 +17,7 @@ MULTIPLIED = {"n_trees": 100, "height": 50, "n_attributes": 100}
 TREES = ("forest_", "trees_")
 
 
-@pytest.mark.parametrize("kind", INTEGERS)
+@loop_over("kind", INTEGERS)
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_noise_is_that_of_plain_integers_and_stays_so(method, kind):
     rational._rounded_up.cache_clear()

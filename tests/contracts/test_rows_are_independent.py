@@ -18,6 +18,7 @@ from privet import Categorical, Numeric, Schema
 from privet.counting.rows import FileRows
 from privet.errors import DataError
 from privet.schema.encoding import Encoder
+from tests.loops import loop_over
 
 SCHEMA = Schema(
     [
@@ -72,7 +73,7 @@ MAKES = {
 }
 
 
-@pytest.mark.parametrize("extra", range(len(EXTRA)))
+@loop_over("extra", range(len(EXTRA)))
 @pytest.mark.parametrize("make", MAKES)
 def test_a_row_more_changes_no_other_rows_code(make, extra):
     encode = Encoder(SCHEMA).encode

@@ -1,7 +1,5 @@
 """Dask's frames and executors; a cluster of processes that die is in test_on_dask_cluster.py."""
 
-import dask
-import dask.dataframe as dd
 import pytest
 
 from privet import DPDFClassifier, PrivateForestClassifier, PrivateRDTClassifier
@@ -10,13 +8,22 @@ from privet.errors import DataError, ExecutorError, ParameterError
 from tests.counting.people import SCHEMA, in_memory, model, people, released
 
 
-@pytest.fixture
-def frame():
-    return dd.from_pandas(people(), npartitions=4)
+@pytest.fixture(scope="module")
+def dask():
+    """Imported here: it takes long, and collecting tests should not."""
+    import dask
+    import dask.dataframe
+
+    return dask
 
 
 @pytest.fixture
-def synchronous():
+def frame(dask):
+    return dask.dataframe.from_pandas(people(), npartitions=4)
+
+
+@pytest.fixture
+def synchronous(dask):
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -42,13 +49,13 @@ def test_a_frame_is_counted_by_the_current_client_and_files_by_its_executor(fram
             )
 
 
-def test_what_is_wrong_with_a_partition_is_said(synchronous):
+def test_what_is_wrong_with_a_partition_is_said(dask, synchronous):
     spoiled = people()
     spoiled.loc[499, "ill"] = "marked-4711"
     with pytest.raises(DataError, match="^column 'ill' has labels that are not in the schema's classes; add them"):
-        model().fit(dd.from_pandas(spoiled, npartitions=3))
+        model().fit(dask.dataframe.from_pandas(spoiled, npartitions=3))
     with pytest.raises(DataError, match="the table lacks the column 'hours'"):
-        model().fit(dd.from_pandas(people().drop(columns="hours"), npartitions=3))
+        model().fit(dask.dataframe.from_pandas(people().drop(columns="hours"), npartitions=3))
 
 
 def test_a_partition_that_cannot_be_made_stops_the_fit(frame, synchronous):
@@ -74,7 +81,7 @@ def test_a_frame_takes_no_executor_no_labels_and_no_persons(frame):
         model(unit="id").fit(frame)
 
 
-def test_a_cluster_that_is_not_there_is_said(tmp_path):
+def test_a_cluster_that_is_not_there_is_said(dask, tmp_path):
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "200ms"}),
         pytest.raises(

@@ -5,7 +5,6 @@ import signal
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-import dask
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,6 +48,7 @@ def rows(tmp_path_factory):
 
 @pytest.fixture
 def cluster(monkeypatch):
+    import dask
     from distributed import LocalCluster
 
     monkeypatch.setattr("privet.counting.sources._PARTITION_ROWS", 5_000)

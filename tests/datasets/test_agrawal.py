@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import stats
+from tests.loops import loop_over
 
 from privet.datasets import agrawal
 from privet.datasets.agrawal import group_of
@@ -149,7 +150,7 @@ def test_categories_are_equally_frequent_and_the_test_would_see_a_skew(people, n
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("n_rows", [0, 1, 2, 5, 1000])
+@loop_over("n_rows", [0, 1, 2, 5, 1000])
 def test_balanced_groups_differ_by_at_most_the_odd_one(function, n_rows):
     data = agrawal(n_rows, function=function, balanced=True, random_state=4)
     assert (data.y == "A").sum() == (n_rows + 1) // 2

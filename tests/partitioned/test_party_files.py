@@ -53,9 +53,12 @@ def test_what_is_no_object_is_refused():
         parse(b"[]", "the paper")
 
 
-@pytest.mark.parametrize("data", [b"[" * (10**6 + 1), b"[1" + b",1" * (2**26 + 1) + b"]"], ids=["nested", "long"])
-def test_what_would_fill_the_memory_is_refused_before_it_is_parsed(data, monkeypatch):
+@pytest.mark.parametrize(
+    "make", [lambda: b"[" * (10**6 + 1), lambda: b"[1" + b",1" * (2**26 + 1) + b"]"], ids=["nested", "long"]
+)
+def test_what_would_fill_the_memory_is_refused_before_it_is_parsed(make, monkeypatch):
     monkeypatch.setattr("json.loads", lambda *_, **__: pytest.fail("it was parsed"))
+    data = make()
     with pytest.raises(PartyError, match="the paper is larger than any that privet writes; it is not opened"):
         parse(data, "the paper")
 

@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.schema import kernels
+from tests.loops import loop_over
 from tests.schema import reference
 
 
@@ -31,7 +32,7 @@ def encoded(module, seed: int, dtype: type) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-@pytest.mark.parametrize("seed", range(40))
+@loop_over("seed", range(40))
 def test_the_kernel_agrees_with_its_twin(seed, dtype):
     assert_array_equal(encoded(kernels, seed, dtype), encoded(reference, seed, dtype))
 
@@ -45,6 +46,6 @@ def found(module, seed: int) -> np.ndarray:
     return positions
 
 
-@pytest.mark.parametrize("seed", range(18))
+@loop_over("seed", range(18))
 def test_numbers_are_found_where_the_twin_finds_them(seed):
     assert_array_equal(found(kernels, seed), found(reference, seed))

@@ -5,6 +5,7 @@ from numpy.testing import assert_array_equal
 from privet.errors import ModelFileError
 from privet.schema import Categorical, Numeric
 from privet.tree.forest import LEAF, Forest
+from tests.loops import loop_over
 from tests.tree.forests import by_hand, grown, random_schema
 
 
@@ -25,7 +26,7 @@ def test_inner_counts_are_the_sums_of_their_leaves():
     assert_array_equal(sums, [[3, 6], [9, 9], [1, 0], [2, 6], [0, 2], [3, 0], [-1, 4]])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_sums_over_random_trees_agree_with_adding_up_one_leaf_at_a_time(seed):
     rng = np.random.default_rng(seed)
     forest = grown(rng, random_schema(rng, n_attributes=4, wide=False), height=3, n_trees=3)

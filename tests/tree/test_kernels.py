@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from privet.schema import Categorical, Numeric, Schema
 from privet.tree import kernels
 from privet.tree.forest import Forest
+from tests.loops import loop_over
 from tests.tree import reference
 from tests.tree.forests import by_hand, grown, random_codes, random_schema
 
@@ -54,7 +55,7 @@ def assert_twins_agree(schema: Schema, forest: Forest, codes: np.ndarray, seed: 
         assert_array_equal(fast, plain, strict=True)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@loop_over("seed", range(200))
 def test_kernels_agree_with_their_twins_on_random_forests_tables_and_types(seed):
     rng = np.random.default_rng(seed)
     wide = seed % 4 == 3

@@ -11,6 +11,7 @@ from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
 from privet.tree.random_structure import random_structure
 from privet.tree.rules import RuleTable, merged_nodes, single_nodes
+from tests.loops import loop_over
 from tests.tree.forests import by_hand, mixed_forest
 
 # Leaves: the lone root, x < 2, c = a, c = b, c missing.
@@ -74,7 +75,7 @@ def cells_and_cuts(rng):
 
 @pytest.mark.parametrize("merge", [False, True])
 @pytest.mark.parametrize("grown", [cuts_only, cells_and_cuts])
-@pytest.mark.parametrize("seed", range(6))
+@loop_over("seed", range(6))
 def test_the_words_of_every_rule_pick_the_rows_that_it_counts(seed, grown, merge):
     rng = np.random.default_rng(seed)
     forest = grown(rng)

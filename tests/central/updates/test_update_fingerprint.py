@@ -4,9 +4,9 @@ import hashlib
 import hmac
 
 import numpy as np
-import pytest
 
 from privet.central.updates.update_fingerprint import Fingerprint
+from tests.loops import loop_over
 
 KEY = bytes(range(32))
 
@@ -45,12 +45,12 @@ def test_two_rows_by_hand():
     assert taken(np.array([[1, 2], [3, 4]], dtype=np.uint8), np.array([1, 0], dtype=np.uint16)) == wanted
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_it_agrees_with_its_plain_twin(seed):
     assert taken(*table(seed)) == plain(*table(seed))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_neither_order_nor_blocks_nor_the_width_of_codes_matter(seed):
     codes, labels = table(seed)
     order = np.random.default_rng(seed).permutation(len(labels))

@@ -14,6 +14,7 @@ from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.minimiser import Grid, certified_minimiser
 from privet.central.weights.solver import approximate_minimiser, preconditioner
 from tests.central.weights.problems import exact_gradient, farthest, problem, random_weights
+from tests.loops import loop_over
 
 CASES = [
     {"n_classes": c, "weighted": weighted, "noise": noise}
@@ -31,7 +32,7 @@ def left_over(weights, seed=5):
     return weights * 2.0**-54 * np.random.default_rng(seed).uniform(-1, 1, weights.shape)
 
 
-@pytest.mark.parametrize("size", [1e-3, 1.0, 40.0])
+@loop_over("size", [1e-3, 1.0, 40.0])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_true_gradient_is_within_the_bound(case, size):
     objective = problem(1, n_rows=40, **case)

@@ -21,6 +21,7 @@ from privet.privacy.events import DiscreteLaplace, NoNoise, Seeded
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.rng import SeededNoise, SystemNoise
 from tests.central.weights.problems import schema_of
+from tests.loops import loop_over
 
 
 def rows_of(n_rows=400, n_classes=2, seed=1):
@@ -73,9 +74,9 @@ def test_too_few_rows_release_the_balance_alone_by_what_was_declared():
     assert WEIGHTS in names(few)
 
 
-@pytest.mark.parametrize("max_rows", [1, 3])
+@loop_over("max_rows", [1, 3])
 @pytest.mark.parametrize("fixed", [{}, {"n_attributes": 2}, {"n_attributes": 3, "selection_share": 0.5}])
-@pytest.mark.parametrize("epsilon", [0.2, 1 / 3, 2.0, 30.0])
+@loop_over("epsilon", [0.2, 1 / 3, 2.0, 30.0])
 def test_what_is_paid_adds_up_to_epsilon_and_never_to_more(epsilon, fixed, max_rows):
     own = fitting(epsilon, max_rows=max_rows, **fixed)
     own.release()

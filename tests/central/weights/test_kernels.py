@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from privet.central.weights import certificate, kernels
 from tests.central.weights import reference
+from tests.loops import loop_over
 
 TYPES = [np.uint8, np.uint16]
 
@@ -64,14 +65,14 @@ def assert_alike(fast, plain):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("seed", range(30))
+@loop_over("seed", range(30))
 def test_kernels_of_two_classes_agree_with_their_twins(seed, dtype):
     assert_alike(binary_results(kernels, seed, dtype), binary_results(reference, seed, dtype))
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("seed", range(10))
+@loop_over("seed", range(10))
 def test_kernels_of_more_classes_agree_with_their_twins(seed, dtype, n_classes):
     assert_alike(softmax_results(kernels, seed, dtype, n_classes), softmax_results(reference, seed, dtype, n_classes))
 
@@ -89,7 +90,7 @@ def test_the_hessian_of_many_classes_is_added_up_in_stretches_of_lines():
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n_columns", [1, 4])
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("seed", range(5))
 def test_sums_over_leaves_agree_with_their_twins(seed, dtype, n_columns):
     assert_alike(leaf_results(kernels, seed, dtype, n_columns), leaf_results(reference, seed, dtype, n_columns))
 
@@ -118,7 +119,7 @@ def residual_sums(add, leaves, starts, labels, counts, weights, rest, offsets):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("seed", range(10))
+@loop_over("seed", range(10))
 def test_exact_sums_agree_with_their_twin_within_both_bounds(seed, dtype, n_classes):
     rng = np.random.default_rng(seed)
     leaves, starts, n_leaves, n_lines, counts = shapes(rng, seed, dtype)

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from privet.central.weights.link import chances_of, scores_of
+from tests.loops import loop_over
 
 
 def random_chances(seed, n_classes):
@@ -22,9 +23,9 @@ def expected_loss(scores, chances, margin):
     return float(chances @ logsumexp(leads, axis=1))
 
 
-@pytest.mark.parametrize("margin", [0.0, 1.0, 3.0])
+@loop_over("margin", [0.0, 1.0, 3.0])
 @pytest.mark.parametrize("n_classes", [2, 3, 7, 26, 300])
-@pytest.mark.parametrize("seed", range(6))
+@loop_over("seed", range(6))
 def test_scores_lead_back_to_their_chances(seed, n_classes, margin):
     chances = random_chances(seed, n_classes)
     chances /= chances.sum()
@@ -34,7 +35,7 @@ def test_scores_lead_back_to_their_chances(seed, n_classes, margin):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
-@pytest.mark.parametrize("seed", range(3))
+@loop_over("seed", range(3))
 def test_scores_minimise_the_loss_of_rows_that_have_nothing_else(seed, n_classes):
     chances = random_chances(seed, n_classes)
     chances /= chances.sum()

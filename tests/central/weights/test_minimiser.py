@@ -14,6 +14,7 @@ from privet.central.weights.prior import spread_of
 from privet.privacy.events import DiscreteLaplace, NoNoise
 from privet.rng import SeededNoise, SystemNoise
 from tests.central.weights.problems import problem, schema_of
+from tests.loops import loop_over
 
 
 def grid(n_rows=1000, spread=8.0, shape=(20, 1), noise_error=0.0, epsilon=0.01):
@@ -38,9 +39,9 @@ def test_the_tolerance_follows_from_rows_and_from_the_noise():
     assert grid(noise_error=1e-6).tolerance == 4e-6
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 1.0, 50.0, math.inf])
-@pytest.mark.parametrize("spread", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("noise_error", [0.0, 1e-3])
+@loop_over("epsilon", [1e-6, 1e-3, 1.0, 50.0, math.inf])
+@loop_over("spread", [1e-6, 1.0, 1e6])
+@loop_over("noise_error", [0.0, 1e-3])
 def test_the_noise_stays_within_what_the_sampler_draws(epsilon, spread, noise_error):
     own = grid(spread=spread, epsilon=epsilon, noise_error=noise_error)
     radius = Fraction(own.tolerance) * Fraction(spread)

@@ -20,6 +20,7 @@ from privet.central.weights.trees import Trees
 from privet.privacy.accounting import pure_epsilon, stated_delta
 from privet.privacy.events import GaussianObjective, NoNoise, ObjectivePerturbation
 from privet.rng import SeededNoise, SystemNoise
+from tests.loops import loop_over
 
 
 def setting(n_trees=3, n_classes=2, epsilon=1.0, n_values=4):
@@ -32,8 +33,8 @@ def noise_of(delta=0.0, rows=1, **options):
     return choose_noise(policy, trees, delta=delta, rows=rows)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 26, 27])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1 / 3, 2.0, 50.0])
+@loop_over("n_classes", [2, 3, 26, 27])
+@loop_over("epsilon", [1e-3, 0.1, 1 / 3, 2.0, 50.0])
 def test_the_receipt_costs_no_more_than_the_fit_and_hardly_less(n_classes, epsilon):
     chosen = noise_of(n_classes=n_classes, epsilon=epsilon)
     for rows in (1, 3, 7):

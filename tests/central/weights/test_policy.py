@@ -12,6 +12,7 @@ from privet.central.weights.policy import MOST_LEAVES, MOST_WEIGHTS, Overrides, 
 from privet.central.weights.trees import Trees
 from privet.privacy.mechanisms.objective_perturbation import pure_price
 from tests.central.weights.problems import GROUPS, schema_of
+from tests.loops import loop_over
 
 TEN = Schema([Numeric(f"x{j}", 0, 1) for j in range(10)], classes=["no", "yes"])
 THREE_CLASSES = Schema([Numeric(f"x{j}", 0, 1) for j in range(10)], classes=[5, 7, 9])
@@ -77,7 +78,7 @@ FIXED = [
 
 
 @pytest.mark.parametrize("fixed", FIXED)
-@pytest.mark.parametrize("n_rows", [1, 50, 1000, 10**7])
+@loop_over("n_rows", [1, 50, 1000, 10**7])
 def test_shares_add_up_to_epsilon_and_never_to_more(n_rows, fixed):
     others = np.random.default_rng(n_rows).uniform(1e-4, 20, 40).tolist()
     for epsilon in [*EPSILONS, *others]:
@@ -104,7 +105,7 @@ def test_without_an_end_to_epsilon_all_shares_have_none():
     assert policy(100, math.inf).n_attributes == 10
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@loop_over("epsilon", EPSILONS)
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 20])
 def test_curvature_and_linear_cost_the_fit_and_hardly_less(epsilon, n_classes):
     schema = Schema([Categorical("a", [1, 2])], classes=range(n_classes))
@@ -264,7 +265,7 @@ def test_declared_bins_edges_and_categories_stay():
     assert (celled.rows, celled.target, celled.classes) == (77, "t", (5, 9))
 
 
-@pytest.mark.parametrize("n_bins", [1, 2, 16, 64])
+@loop_over("n_bins", [1, 2, 16, 64])
 @pytest.mark.parametrize(
     ("low", "high"),
     [(0, 1), (-1, 1), (-1e-300, 1e300), (1e16, 1e16 + 1024), (-(2.0**1022), 2.0**1022), (0, 1e-300), (-3, -1)],

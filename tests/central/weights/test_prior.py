@@ -11,6 +11,7 @@ from privet.central.weights.prior import _DECAY, _SHRUNK, Prior, covariance_of, 
 from privet.central.weights.trees import Trees
 from privet.errors import PrivetError
 from tests.central.weights.problems import GROUPS, schema_of
+from tests.loops import loop_over
 
 SCHEMA = schema_of()
 TREES = Trees.of(GROUPS, SCHEMA)
@@ -53,7 +54,7 @@ def test_no_row_has_more_than_the_curvature_by_the_precision_that_is_used(varian
     assert spread >= Fraction(spread_of(trees, SCHEMA, variances)) * (1 - Fraction(1, 10**4))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@loop_over("seed", range(8))
 def test_every_kernel_has_a_unit_diagonal_and_is_positive_definite(seed):
     rng = np.random.default_rng(seed)
     attributes = [

@@ -10,6 +10,7 @@ from privet.central.weights import selection
 from privet.central.weights.selection import SENSITIVITY, exact_score, most_telling, whole_parts
 from privet.privacy.events import NoNoise, PermuteAndFlip
 from privet.rng import SeededNoise
+from tests.loops import loop_over
 
 PARTS = 2**20
 EVEN = np.array([0.5, 0.5])
@@ -69,7 +70,7 @@ def test_no_neighbour_of_a_small_table_moves_its_score_farther(monkeypatch, bala
     assert max(moves) == SENSITIVITY
 
 
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_no_neighbour_of_a_table_with_more_classes_moves_its_score_farther(monkeypatch, seed):
     rng = np.random.default_rng(seed)
     n_values, n_classes = rng.integers(1, 6), rng.integers(2, 6)

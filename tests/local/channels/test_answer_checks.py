@@ -33,6 +33,7 @@ from privet.local.channels.answer_checks import (
 )
 from privet.local.channels.columns import AddedNoise
 from privet.local.channels.noise_distribution import DISTRIBUTIONS
+from tests.loops import loop_over
 
 N_ROWS = 3_000
 # Whole numbers lie on the grid of its noise, so that clear rows are not told by that.
@@ -73,7 +74,7 @@ def looked_at(channel, answers):
 
 
 @pytest.mark.parametrize("name", CHANNELS)
-@pytest.mark.parametrize("seed", range(3))
+@loop_over("seed", range(3))
 def test_honest_answers_are_neither_refused_nor_doubted(name, seed):
     answers = perturb(clear_rows(seed), CHANNELS[name], Secret.of_key(bytes([seed] * 32)))
     assert looked_at(CHANNELS[name], answers) == ()

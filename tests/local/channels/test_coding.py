@@ -16,6 +16,7 @@ from privet.local.channels.coding import Coding
 from privet.local.channels.columns import AddedNoise
 from privet.local.channels.noise_distribution import Gaussian
 from privet.schema.encoding import Encoder
+from tests.loops import loop_over
 
 CLASSES = ["no", "yes"]
 
@@ -34,7 +35,7 @@ def test_equations_7_and_8_by_hand():
     assert pair_from_the_second(7, 3) == [7, 1, 6, 2, 5, 3, 4]
 
 
-@pytest.mark.parametrize("k", range(2, 40))
+@loop_over("k", range(2, 40))
 def test_every_value_has_a_partner_but_one_of_an_odd_number(k):
     n_bits = fewest_bits(k)
     for codes in [pair_from_the_first(k, n_bits)] + ([pair_from_the_second(k, n_bits)] if k % 2 else []):

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
 from privet.local.reconstruction.bayes_iteration import chi_square_threshold, iterate, posterior
+from tests.loops import loop_over
 
 KEEP = np.array([[0.75, 0.25], [0.25, 0.75]])
 EVEN = np.array([0.5, 0.5])
@@ -35,7 +36,7 @@ def test_many_steps_come_to_the_maximum_likelihood():
     assert found.converged[0]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_steps_agree_with_one_answer_at_a_time(seed):
     rng = np.random.default_rng(seed)
     n_answers, n_cells = rng.integers(2, 9, 2)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.local.reconstruction import interval_kernels
 from tests.local.reconstruction import interval_reference
+from tests.loops import loop_over
 
 
 def both(name, *arguments):
@@ -20,7 +21,7 @@ def both(name, *arguments):
     return written
 
 
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_answers_are_counted_as_by_the_twin(seed):
     rng = np.random.default_rng(seed)
     group, answer = rng.integers(-1, 4, 200), rng.integers(-1, 6, 200)
@@ -29,7 +30,7 @@ def test_answers_are_counted_as_by_the_twin(seed):
     assert fast.sum() == np.count_nonzero((group >= 0) & (answer >= 0))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_rows_are_ordered_as_by_the_twin(seed):
     rng = np.random.default_rng(seed)
     rows, place = rng.permutation(100), rng.integers(-1, 12, 100)
@@ -44,7 +45,7 @@ def test_rows_of_one_place_stay_in_order():
     assert_array_equal(order, [3, 1, 0])  # row 2 has no place
 
 
-@pytest.mark.parametrize("seed", range(20))
+@loop_over("seed", range(20))
 def test_rows_are_assigned_as_by_the_twin(seed):
     rng = np.random.default_rng(seed)
     group, order = rng.integers(-1, 3, 100), rng.permutation(100)
@@ -80,7 +81,7 @@ def exact_purity(table, n_codes, binary, n_classes, attribute, cut):
     return sum(Fraction(int((c**2).sum()), int(c.sum())) for c in children if c.sum())
 
 
-@pytest.mark.parametrize("seed", range(60))
+@loop_over("seed", range(60))
 def test_the_best_split_is_that_of_the_twin(seed):
     rng = np.random.default_rng(seed)
     n_classes, n_codes, binary = int(rng.integers(2, 4)), rng.integers(2, 7, 3).tolist(), rng.random(3) < 0.6

@@ -1,12 +1,12 @@
 """Trees on mirror images, by hand and by twin."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.local.response_forest import bit_kernels, inverse_kernels
 from privet.local.response_forest.mirror_counts import packed, weights_of
 from tests.local.response_forest import bit_reference
+from tests.loops import loop_over
 
 
 def mirror_case(seed, *, n_rows=60, n_bits=7, n_classes=2, keep=0.85, flips_label=False):
@@ -48,7 +48,7 @@ def grown(module, case, *, n_classes=2, keep=0.85, n_tried=2, min_rows=8.0, min_
     return bit[:n_nodes], left[:n_nodes][inner], counts[:n_nodes]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@loop_over("seed", range(12))
 def test_kernel_agrees_with_its_twin_on_mirror_images(seed):
     options = [
         {"keep": 0.85, "n_tried": 2},
@@ -136,7 +136,7 @@ def grown_on_answers(
     return bit[:n_nodes], left[:n_nodes][inner], sums[:n_nodes], squares[:n_nodes]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@loop_over("seed", range(12))
 def test_kernel_agrees_with_its_twin_on_answers(seed):
     n_classes = 2 + seed % 2
     label = [(1.0, 0.0), (0.9, 0.05), (0.95, 0.05)][seed % 3]

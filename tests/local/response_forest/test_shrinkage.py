@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, Schema
@@ -10,6 +9,7 @@ from privet.local import RandomizedResponse, RandomResponseForestClassifier, Sec
 from privet.local.response_forest.shrinkage import SURE, balance_of, shrunk_shares
 from privet.model_file import schema_from_json
 from privet.tree.forest import LEAF, Forest
+from tests.loops import loop_over
 
 # A root, two children, and two children of the second.
 TREE = Forest.from_nodes(
@@ -67,7 +67,7 @@ def fitted(channel, answers, **options):
     return model.fit(answers[["u", "v", "w"]], answers["class"])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@loop_over("seed", range(3))
 def test_a_forest_on_noise_votes_for_the_class_balance_and_one_on_more_does_not(seed):
     channel, answers, people = answered(1.0, seed, goes_together=False)
     assert (fitted(channel, answers).predict(people[["u", "v", "w"]]) == "no").all()

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from privet.privacy.mechanisms import discrete_gaussian, discrete_laplace, permute_and_flip
 from privet.privacy.mechanisms.bits import U64, below, compiled, exp_minus, exp_minus_one, fill
 from privet.rng import SeededNoise
+from tests.loops import loop_over
 from tests.privacy.mechanisms import reference
 
 
@@ -127,7 +128,7 @@ def test_choices_agree_with_their_twin_bit_for_bit(rate, gaps):
     assert_array_equal(chosen, [reference.permute_and_flip_once(gaps, rate, twin) for _ in range(200)])
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 7, 1000])
+@loop_over("most", [1, 2, 3, 7, 1000])
 @pytest.mark.parametrize(
     ("kernel", "parameters"),
     [(fill_below, (U64(2**40 + 1),)), (fill_exp, (U64(2), U64(3))),

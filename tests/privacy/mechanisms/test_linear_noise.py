@@ -20,6 +20,7 @@ from privet.privacy.mechanisms.linear_noise import (
 )
 from privet.privacy.mechanisms.rational import MAX_TERM
 from privet.rng import SeededNoise, SystemNoise
+from tests.loops import loop_over
 
 SIZES = np.array([5, 9])
 SHARES = [[Fraction(1)], [Fraction(1, 3), Fraction(2, 3)], [Fraction(math.sqrt(n)) for n in (2, 3, 5, 8, 8)]]
@@ -30,16 +31,16 @@ def scales_of(linear, shares):
     return scales_at_least(linear, [share / whole for share in shares])
 
 
-@pytest.mark.parametrize("linear", [1e-5, 0.1, 1 / 3, 0.94, 2.0, 700.0])
-@pytest.mark.parametrize("shares", SHARES)
+@loop_over("linear", [1e-5, 0.1, 1 / 3, 0.94, 2.0, 700.0])
+@loop_over("shares", SHARES)
 def test_one_over_each_scale_adds_up_to_linear_at_most_and_hardly_less(linear, shares):
     scales = scales_of(linear, shares)
     total = sum(1 / scale for scale in scales)
     assert Fraction(linear) * (1 - Fraction(2, 10**6)) <= total <= Fraction(linear)
 
 
-@pytest.mark.parametrize("linear", [1e-5, 0.1, 1 / 3, 0.94, 2.0, 700.0])
-@pytest.mark.parametrize("shares", SHARES)
+@loop_over("linear", [1e-5, 0.1, 1 / 3, 0.94, 2.0, 700.0])
+@loop_over("shares", SHARES)
 def test_scales_are_many_steps_and_few_enough_for_the_samplers(linear, shares):
     scales = scales_of(linear, shares)
     for scale in scales:

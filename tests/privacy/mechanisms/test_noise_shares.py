@@ -11,6 +11,7 @@ from privet.privacy.mechanisms import noise_shares
 from privet.privacy.mechanisms.bits import U64
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.rng import SeededNoise
+from tests.loops import loop_over
 from tests.privacy.mechanisms import reference
 from tests.privacy.mechanisms.test_bits import Dripping, coins, filled
 from tests.privacy.mechanisms.test_exactness import Believed, law_of
@@ -130,7 +131,7 @@ SCALES = [Fraction(1, 2), Fraction(1), Fraction(2), Fraction(7, 3), Fraction(73,
 
 
 @pytest.mark.parametrize("honest", [1, 4, 10_000])
-@pytest.mark.parametrize("scale", SCALES)
+@loop_over("scale", SCALES)
 def test_shares_agree_with_their_twin_bit_for_bit(scale, honest):
     twin = coins(7)
     parameters = U64(scale.numerator), U64(scale.denominator), U64(honest)

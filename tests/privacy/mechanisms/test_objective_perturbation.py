@@ -19,6 +19,7 @@ from privet.privacy.mechanisms.objective_perturbation import (
     linear_at_most,
     pure_price,
 )
+from tests.loops import loop_over
 
 LINEARS, CURVATURES, CLASSES = [1e-3, 0.1, 0.7, 2.0, 9.0], [0.0, 0.05, 0.7, 3.0, 40.0], [2, 3, 4, 9]
 CASES = [(linear, curvature, n) for linear in LINEARS for curvature in CURVATURES for n in CLASSES]
@@ -37,7 +38,7 @@ def by_brute_force(linear, curvature, n_classes):
     return float((linear * (1 - p) + grown).max())
 
 
-@pytest.mark.parametrize(("linear", "curvature", "n_classes"), CASES)
+@loop_over(("linear", "curvature", "n_classes"), CASES)
 def test_the_price_is_the_maximum_over_all_chances(linear, curvature, n_classes):
     brute = by_brute_force(linear, curvature, n_classes)
     assert brute * (1 - 1e-12) <= pure_price(linear, curvature, n_classes) <= brute + 1e-6 * (1 + curvature)
@@ -79,8 +80,8 @@ def test_prices_rise_with_linear_and_with_curvature(n_classes):
     assert (np.diff(prices, axis=1) >= 0).all()
 
 
-@pytest.mark.parametrize("n_classes", CLASSES)
-@pytest.mark.parametrize("price", [1e-4, 0.1, 1.0, 5.0])
+@loop_over("n_classes", CLASSES)
+@loop_over("price", [1e-4, 0.1, 1.0, 5.0])
 def test_the_largest_linear_costs_the_price_and_hardly_more_is_too_dear(price, n_classes):
     for curvature in (0.1 * price, 0.8 * price):
         linear = linear_at_most(price, curvature, n_classes)
@@ -88,8 +89,8 @@ def test_the_largest_linear_costs_the_price_and_hardly_more_is_too_dear(price, n
         assert pure_price(linear * (1 + 1e-6), curvature, n_classes) > price
 
 
-@pytest.mark.parametrize("n_classes", CLASSES)
-@pytest.mark.parametrize("price", [1e-4, 0.1, 1.0, 5.0])
+@loop_over("n_classes", CLASSES)
+@loop_over("price", [1e-4, 0.1, 1.0, 5.0])
 def test_the_largest_curvature_costs_the_price_and_hardly_more_is_too_dear(price, n_classes):
     for share in (0.5, 0.8, 0.92):
         curvature = curvature_at_most(price, share * price, n_classes)

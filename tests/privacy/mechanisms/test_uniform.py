@@ -1,12 +1,12 @@
 """Uniform integers have no modulo bias: counted over every half there is, at borders, and by chi-square."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_array_equal
 from scipy.stats import chisquare
 
 from privet.privacy.mechanisms.bits import U64, compiled
 from privet.rng import SystemNoise
+from tests.loops import loop_over
 from tests.privacy.mechanisms.test_bits import fill_below, filled
 
 EVERY_HALF = np.arange(2**16, dtype=np.uint16)
@@ -34,7 +34,7 @@ def halves_of(number, n):
     return [number >> 16 * i & 0xFFFF for i in range(n)]
 
 
-@pytest.mark.parametrize("m", NARROW)
+@loop_over("m", NARROW)
 def test_of_all_halves_each_number_gets_equally_many(m):
     assert_array_equal(np.bincount(outcomes(fill_below, m), minlength=m), np.full(m, 2**16 // m))
 
@@ -45,7 +45,7 @@ def test_the_remainder_of_a_division_would_be_seen_to_favour_small_numbers():
     assert set(counts[16:]) == {13}
 
 
-@pytest.mark.parametrize("m", WIDE)
+@loop_over("m", WIDE)
 def test_of_all_words_each_number_gets_equally_many(m):
     # The words x of a number v have x m in [v 2**32, (v + 1) 2**32). From one to the next the low half of x m grows by
     # m, so only the first can have one that is too low; all others are kept.
@@ -62,7 +62,7 @@ def test_of_all_words_each_number_gets_equally_many(m):
         assert last == ([v] if beyond - 1 > first or kept_first else [])
 
 
-@pytest.mark.parametrize("m", WIDEST)
+@loop_over("m", WIDEST)
 def test_long_numbers_are_taken_as_they_are_or_drawn_anew(m):
     for number in {0, 1, m // 2, m - 1, m, (1 << (m - 1).bit_length()) - 1}:
         drawn = outcomes(fill_below, m, np.array(halves_of(number, 3), dtype=np.uint16)).tolist()
@@ -78,7 +78,7 @@ def p_value(draws, m, n_bins=64):
     return chisquare(counts, np.diff(borders) / m * draws.size).pvalue
 
 
-@pytest.mark.parametrize("m", [3, 5, 2**13 + 1, 3 * 2**14, 2**31 + 1, 3 * 2**30, 2**32 + 1, 3 * 2**38, 2**47 + 1])
+@loop_over("m", [3, 5, 2**13 + 1, 3 * 2**14, 2**31 + 1, 3 * 2**30, 2**32 + 1, 3 * 2**38, 2**47 + 1])
 def test_numbers_just_above_a_power_of_two_are_evenly_spread(m):
     assert p_value(filled(fill_below, 100_000, U64(m), noise=SystemNoise()), m) > 1e-9
 
