@@ -1,7 +1,10 @@
-"""Names that a package offers and imports on first use, so that importing it stays quick."""
+"""Imports on first use: of the names that a package offers, and of modules that a dependency imports in vain."""
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 
@@ -20,3 +23,28 @@ def lazy_names(
         return getattr(importlib.import_module(homes[name]), name)
 
     return find, lambda: list(names), names
+
+
+class LaterModule(ModuleType):
+    """Stands in ``sys.modules`` for a module that nobody has used yet, and passes every question on to it.
+
+    The first question imports the module in the ordinary way, under the import lock, and puts it in this one's place.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__spec__ = ModuleSpec(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            sys.modules.pop(self.__name__, None)
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def import_later(*modules: str) -> None:
+    """Import ``modules`` when they are first used, not when they are named.
+
+    For a program that owns its process. A library leaves other people's modules alone.
+    """
+    for name in modules:
+        sys.modules.setdefault(name, LaterModule(name))

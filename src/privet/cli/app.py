@@ -22,6 +22,7 @@ from privet.cli.verbs import (
     schema,
     update,
 )
+from privet.lazy import import_later
 
 # The panels of `privet --help`, and their verbs in the order in which one needs them.
 PANELS: Panels = {
@@ -65,4 +66,6 @@ app = make_program(PANELS)
 
 def main() -> None:
     """Run the command line and exit."""
+    # scikit-learn imports both with its base class, which takes most of a second; hardly a verb uses them.
+    import_later("pandas", "scipy.stats")
     app()

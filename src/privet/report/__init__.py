@@ -1,18 +1,25 @@
 """What a released model says, for people to read: trees and shapes as text and pictures, and the guarantee page."""
 
-from privet.report.page.page import write_report
-from privet.report.plots.plot import plot_importances, plot_tree
-from privet.report.plots.reconstruction_plot import plot_reconstruction
-from privet.report.plots.reliability import plot_reliability
-from privet.report.plots.shape_plot import plot_shapes
-from privet.report.text import export_text
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "export_text",
-    "plot_importances",
-    "plot_reconstruction",
-    "plot_reliability",
-    "plot_shapes",
-    "plot_tree",
-    "write_report",
-]
+from privet.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from privet.report.page.page import write_report as write_report
+    from privet.report.plots.plot import plot_importances as plot_importances
+    from privet.report.plots.plot import plot_tree as plot_tree
+    from privet.report.plots.reconstruction_plot import plot_reconstruction as plot_reconstruction
+    from privet.report.plots.reliability import plot_reliability as plot_reliability
+    from privet.report.plots.shape_plot import plot_shapes as plot_shapes
+    from privet.report.text import export_text as export_text
+else:
+    _HOMES = {
+        "export_text": "privet.report.text",
+        "plot_importances": "privet.report.plots.plot",
+        "plot_reconstruction": "privet.report.plots.reconstruction_plot",
+        "plot_reliability": "privet.report.plots.reliability",
+        "plot_shapes": "privet.report.plots.shape_plot",
+        "plot_tree": "privet.report.plots.plot",
+        "write_report": "privet.report.page.page",
+    }
+    __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

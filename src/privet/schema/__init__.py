@@ -4,8 +4,25 @@
 `encoding` turns them into codes, `persons` identifies people.
 """
 
-from privet.schema.attribute import Attribute, Categorical, Label, Numeric
-from privet.schema.infer import infer_schema
-from privet.schema.schema import Schema
+from typing import TYPE_CHECKING
 
-__all__ = ["Attribute", "Categorical", "Label", "Numeric", "Schema", "infer_schema"]
+from privet.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from privet.schema.attribute import Attribute as Attribute
+    from privet.schema.attribute import Categorical as Categorical
+    from privet.schema.attribute import Label as Label
+    from privet.schema.attribute import Numeric as Numeric
+    from privet.schema.infer import infer_schema as infer_schema
+    from privet.schema.schema import Schema as Schema
+else:
+    # Imported on first use: a schema that is read and written needs no compiled kernels.
+    _HOMES = {
+        "Attribute": "privet.schema.attribute",
+        "Categorical": "privet.schema.attribute",
+        "Label": "privet.schema.attribute",
+        "Numeric": "privet.schema.attribute",
+        "Schema": "privet.schema.schema",
+        "infer_schema": "privet.schema.infer",
+    }
+    __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

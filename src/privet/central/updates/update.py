@@ -6,7 +6,6 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from privet.central.leaf_counts import LeafCountClassifier
 from privet.central.updates.update_files import BatchFiles
 from privet.central.updates.update_history import BatchHistory, Version
 from privet.counting.sources import PathLike
@@ -92,4 +91,4 @@ def fit_first(
 
 def takes_batches(model: object) -> bool:
     """Return whether a model's released counts can be added to."""
-    return isinstance(model, LeafCountClassifier)
+    return getattr(model, "method", None) in UPDATED
