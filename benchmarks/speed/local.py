@@ -15,9 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.speed import harness
 from privet import Numeric, Schema
 from privet.datasets import agrawal
+from privet.local.channels.added_noise import AddedNoise
 from privet.local.channels.channel import Channel
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_distribution import Gaussian, NoiseDistribution, Uniform
+from privet.local.channels.distributions import Gaussian, NoiseDistribution, Uniform
 from privet.local.reconstruction.reconstruction_tree import ReconstructionTreeClassifier
 
 N_ROWS, PRIVACY = 100_000, 1.0

@@ -19,8 +19,8 @@ from privet.datasets.uci import uci
 from privet.errors import DatasetUnavailable
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
-from privet.local.channels.complement import Complement
 from privet.local.channels.randomized_response import RandomizedResponse
+from privet.local.channels.record_complement import Complement
 from privet.local.response_forest.random_response_forest import RandomResponseForestClassifier
 from privet.schema.encoding import Encoder
 

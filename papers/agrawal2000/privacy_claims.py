@@ -7,7 +7,7 @@ import pandas as pd
 
 from papers.agrawal2000.people import NOISES, SPELLED, channel
 from papers.claim import Claim
-from privet.local.channels.noise_distribution import Gaussian
+from privet.local.channels.distributions import Gaussian
 
 # Table 1: how many standard deviations wide the interval is, by confidence.
 _PRINTED = {0.5: 1.34, 0.95: 3.92, 0.999: 6.8}

@@ -11,7 +11,7 @@ from papers.szucs2013.mirror_attack import recovered_share
 from papers.szucs2013.split import Split, split
 from papers.workers import Cell
 from privet import Channel, RandomResponseForestClassifier, RecordComplement, Secret, perturb
-from privet.local.channels.complement import Complement
+from privet.local.channels.record_complement import Complement
 
 # By scale, of each table the trees and the runs; each run disguises anew.
 SIZES: dict[Scale, dict[str, tuple[int, int]]] = {

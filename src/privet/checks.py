@@ -1,4 +1,4 @@
-"""Whole numbers, hexadecimal digits, classes, names that look alike, and how many there are in words."""
+"""Numbers, flags, hexadecimal digits, classes, names that look alike, and how many there are in words."""
 
 import os
 import unicodedata
@@ -19,6 +19,17 @@ _LIKE_LATIN = str.maketrans(
 def is_whole(value: object) -> TypeGuard[int]:
     """Return whether ``value`` is an int of Python or NumPy; True and False are none."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether ``value`` is a number of Python or NumPy; True and False are none."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(f"{name}={value!r} must be True or False")
 
 
 def check_whole(name: str, value: object, *, least: int, most: int) -> int:

@@ -6,9 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet.errors import DataError, ParameterError
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_distribution import Gaussian
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.distributions import Gaussian
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.reconstruction.reconstruct import reconstruct
 from privet.report.plots.reconstruction_plot import plot_reconstruction
 from privet.schema import Categorical, Numeric

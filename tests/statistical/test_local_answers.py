@@ -8,9 +8,9 @@ from scipy.stats import binomtest
 
 from privet import Categorical, Numeric, Schema
 from privet.local import LaplaceNoise, RandomizedResponse, Secret, perturb
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_distribution import Laplace
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.distributions import Laplace
+from privet.local.channels.randomized_response import RandomAnswer
 
 NUMBER = Schema([Numeric("x", 0, 1)], classes=["no", "yes"])
 WORD = Schema([Categorical("a", ["u", "v", "w"])], classes=["no", "yes"])

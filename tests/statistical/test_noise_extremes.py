@@ -10,7 +10,7 @@ from scipy.stats import binomtest, chisquare, gamma, kstest, laplace, norm
 from privet import Numeric, PrivateRDTClassifier, Schema
 from privet.errors import ParameterError
 from privet.local import LaplaceNoise
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.privacy.mechanisms.discrete_gaussian import discrete_gaussian
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.linear_noise import (

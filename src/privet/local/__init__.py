@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from privet.local.channels.channel import Channel as Channel
     from privet.local.channels.coding import Coding as Coding
     from privet.local.channels.intervals import Intervals as Intervals
-    from privet.local.channels.noise import GaussianNoise as GaussianNoise
-    from privet.local.channels.noise import LaplaceNoise as LaplaceNoise
-    from privet.local.channels.noise import UniformNoise as UniformNoise
+    from privet.local.channels.transformers import GaussianNoise as GaussianNoise
+    from privet.local.channels.transformers import LaplaceNoise as LaplaceNoise
+    from privet.local.channels.transformers import UniformNoise as UniformNoise
     from privet.local.channels.perturb import perturb as perturb
     from privet.local.channels.randomized_response import RandomizedResponse as RandomizedResponse
     from privet.local.channels.record_complement import RecordComplement as RecordComplement
@@ -28,13 +28,13 @@ else:
     _HOMES = {
         "Channel": "privet.local.channels.channel",
         "Coding": "privet.local.channels.coding",
-        "GaussianNoise": "privet.local.channels.noise",
+        "GaussianNoise": "privet.local.channels.transformers",
         "Intervals": "privet.local.channels.intervals",
-        "LaplaceNoise": "privet.local.channels.noise",
+        "LaplaceNoise": "privet.local.channels.transformers",
         "RandomizedResponse": "privet.local.channels.randomized_response",
         "RecordComplement": "privet.local.channels.record_complement",
         "Secret": "privet.local.channels.secret",
-        "UniformNoise": "privet.local.channels.noise",
+        "UniformNoise": "privet.local.channels.transformers",
         "measure": "privet.local.measures.measures",
         "perturb": "privet.local.channels.perturb",
         "reconstruct": "privet.local.reconstruction.reconstruct",

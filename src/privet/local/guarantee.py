@@ -12,13 +12,9 @@ from typing import Any, Self
 from privet.errors import ChannelError, ModelFileError
 from privet.estimator import public_facts
 from privet.local.channels.channel import DIGITS, Channel
-from privet.local.channels.columns import Clear, ColumnChannel, IntervalMembership
-from privet.local.channels.complement import Complement
-from privet.local.channels.random_answer import RandomAnswer
 from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, all_text, few, installed_versions, rounded_up, times
 
 NOBODY = "nobody: values are disturbed before they leave their owner"
-CONFIDENCES = (0.5, 0.95, 0.999)
 # What a guarantee is about; the other entries put it in words.
 _FACTS = ("local_epsilon", "delta", "mode", "fields", "given_clear", "leaks")
 
@@ -81,7 +77,7 @@ class LocalGuarantee:
     @property
     def as_they_are(self) -> tuple[str, ...]:
         """The fields that everybody can read, the label first: those given clear, and those that are always kept."""
-        certain = [name for name, own in self.channel.fields.items() if getattr(own, "keep", 0) == 1 and name]
+        certain = [name for name, own in self.channel.fields.items() if own.is_certain and name]
         names = dict.fromkeys([*self.given_clear, *certain])
         return tuple(sorted(names, key=lambda name: name != self.channel.schema.target))
 
@@ -91,7 +87,7 @@ class LocalGuarantee:
         if self.channel.is_clear:
             return ()
         once = "each person answered once through this channel, with a secret that nobody else has"
-        seen = [c for c in self.channel.columns if not isinstance(c, Clear) and not getattr(c, "covers_missing", False)]
+        seen = [column for column in self.channel.columns if not column.is_clear and not column.hides_missing]
         missing = "which answers are missing is no secret"
         order = "the order of the rows says nothing"
         return (once, order, missing) if seen and self.channel.record is None else (once, order)
@@ -141,14 +137,11 @@ class LocalGuarantee:
     @property
     def fields(self) -> list[dict[str, Any]]:
         """Every field with what happens to it, each measure on its own scale."""
-        columns = zip(self.channel.schema.attributes, self.channel.columns, strict=True)
-        if self.channel.record is not None:
-            told = [{"field": a.name, "channel": Complement.kind, "keep": self.channel.record.keep} for a, _ in columns]
-        else:
-            told = [{"field": a.name, **measures_of(column)} for a, column in columns]
-        if self.channel.label is not None:
-            told.append({"field": self.channel.schema.target, **measures_of(self.channel.label)})
-        return told
+        record, label = self.channel.record, self.channel.label
+        if record is not None:
+            return [{"field": n, "channel": record.kind, "keep": record.keep} for n in self.channel.schema.names]
+        channels = [*self.channel.columns, *([] if label is None else [label])]
+        return [{"field": own.name, **own.describe()} for own in channels]
 
     @property
     def sentence(self) -> str:
@@ -218,27 +211,3 @@ class LocalGuarantee:
         if set(told) != set(data) or any(told[name] != data[name] for name in _FACTS):
             raise ModelFileError("the guarantee does not follow from its channel; the file was changed")
         return guarantee
-
-
-def measures_of(column: ColumnChannel) -> dict[str, Any]:
-    """Return what a column's channel does, each measure under a name of its own; those that do not apply are absent."""
-    if isinstance(column, Clear):
-        return {"channel": column.kind}
-    if isinstance(column, RandomAnswer):
-        return {"channel": column.kind, "keep": column.keep, "local_epsilon": _plain(column.local_epsilon)}
-    attribute = column.attribute
-    widths = {f"width_at_{c:.1%}".replace(".0", ""): column.width(c) for c in CONFIDENCES}
-    share = {"privacy_at_95%": column.width(0.95) / (attribute.high - attribute.low)}
-    if isinstance(column, IntervalMembership):
-        return {"channel": column.kind, **widths, **share, "local_epsilon": None}
-    return {
-        "channel": column.kind,
-        "scale": column.noise.scale,
-        **widths,
-        **share,
-        "local_epsilon": _plain(column.local_epsilon),
-    }
-
-
-def _plain(epsilon: float) -> float | None:
-    return None if math.isinf(epsilon) else epsilon

@@ -5,10 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.errors import ParameterError
-from privet.local.channels.answer_matrix import SeenCells, noise_matrix, random_answer_matrix
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_distribution import Gaussian, Laplace, Uniform
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.cells import SeenCells
+from privet.local.channels.added_noise import noise_matrix
+from privet.local.channels.answer_matrix import random_answer_matrix
+from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.distributions import Gaussian, Laplace, Uniform
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.schema import Numeric
 
 DISTRIBUTIONS = [Uniform(0.5), Gaussian(0.25), Laplace(0.2)]

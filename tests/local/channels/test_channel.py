@@ -9,8 +9,8 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.errors import ChannelError
 from privet.local import Channel, GaussianNoise, Intervals, LaplaceNoise, RandomizedResponse, UniformNoise
-from privet.local.channels.columns import Clear
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.field_channel import Clear
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.channels.secret import CLEAR
 from tests.local.people import SCHEMA, channels
 

@@ -12,17 +12,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from privet import Categorical, Numeric
 from privet.errors import ChannelError, ParameterError
 from privet.local.channels import columns
-from privet.local.channels.columns import (
-    AddedNoise,
-    Clear,
-    IntervalMembership,
-    RandomAnswer,
-    answer_from_json,
-    column_from_json,
-    labels_of,
-)
-from privet.local.channels.discrete_distribution import TOTAL_WEIGHT
-from privet.local.channels.noise_distribution import DISTRIBUTIONS, Gaussian, Laplace, Uniform
+from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.field_channel import Clear
+from privet.local.channels.intervals import IntervalMembership
+from privet.local.channels.randomized_response import RandomAnswer
+from privet.local.channels.columns import answer_from_json
+from privet.local.channels.kinds import column_from_json
+from privet.local.channels.cells import labels_of
+from privet.local.channels.distributions import TOTAL_WEIGHT
+from privet.local.channels.distributions import DISTRIBUTIONS, Gaussian, Laplace, Uniform
 
 AGE = Numeric("age", 20, 60)
 EDGED = Numeric("income", 0, 100, edges=[10, 40])

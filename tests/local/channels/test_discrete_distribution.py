@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from privet.local.channels.discrete_distribution import TOTAL_WEIGHT, DiscreteDistribution
-from privet.local.channels.noise_distribution import DISTRIBUTIONS, Gaussian, Laplace, Uniform
+from privet.local.channels.distributions import TOTAL_WEIGHT, DiscreteDistribution
+from privet.local.channels.distributions import DISTRIBUTIONS, Gaussian, Laplace, Uniform
 
 
 def words(*values):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
 from privet.errors import ParameterError
-from privet.local.channels.noise_distribution import DISTRIBUTIONS, Gaussian, Laplace, Uniform
+from privet.local.channels.distributions import DISTRIBUTIONS, Gaussian, Laplace, Uniform
 
 ALL = [noise(scale) for noise in DISTRIBUTIONS.values() for scale in (0.3, 2.0)]
 POINTS = np.array([-7.0, -2.0, -0.31, -0.1, 0.0, 0.05, 0.3, 1.0, 2.5, 9.0])

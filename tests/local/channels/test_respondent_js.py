@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 import privet.local
 from privet import Categorical, Numeric, Schema
 from privet.local import Channel, LaplaceNoise, RandomizedResponse, perturb
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_distribution import DISTRIBUTIONS
+from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.distributions import DISTRIBUTIONS
 from privet.local.guarantee import LocalGuarantee
 from tests.export.node import run_node
 from tests.local.people import SCHEMA, SECRET_KEY, channels, people, same_secret

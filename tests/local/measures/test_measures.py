@@ -9,7 +9,7 @@ import pytest
 
 from privet import Categorical, Numeric, Schema
 from privet.local import Channel, GaussianNoise, Intervals, LaplaceNoise, RandomizedResponse, RecordComplement
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.measures.field_measures import BestGuess
 from privet.local.measures.measures import EVENLY, NOT_PROMISED, OWNERS_ONLY, measure
 from privet.local.measures.record_measures import told_apart

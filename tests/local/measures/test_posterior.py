@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet import Numeric
-from privet.local.channels.columns import AddedNoise, IntervalMembership
-from privet.local.channels.noise_distribution import DISTRIBUTIONS, Gaussian, Laplace, Uniform
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.intervals import IntervalMembership
+from privet.local.channels.distributions import DISTRIBUTIONS, Gaussian, Laplace, Uniform
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.measures import posterior
 from privet.local.measures.posterior import Histogram
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import chi2
 
-from privet.local.channels.answer_matrix import noise_matrix
+from privet.local.channels.added_noise import noise_matrix
 
 
 @dataclass

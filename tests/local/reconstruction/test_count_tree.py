@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 
 from privet.errors import ModelFileError, ParameterError
 from privet.local import Channel, RecordComplement
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_distribution import Uniform
+from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.distributions import Uniform
 from privet.local.reconstruction.reconstruction_tree import ReconstructionTreeClassifier
 from privet.model_file import read_document, schema_from_json
 from privet.schema import Categorical, Numeric, Schema

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_distribution import Uniform
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.distributions import Uniform
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.reconstruction.bayes_iteration import iterate, posterior
 from privet.local.reconstruction.hidden_columns import HiddenCategory, HiddenNumber, whole_sums
 from privet.schema import Numeric

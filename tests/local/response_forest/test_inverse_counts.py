@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from privet import Categorical, Numeric, Schema
 from privet.local import Channel
 from privet.local.channels.coding import Coding
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.response_forest.bit_trees import Bag, Growth
 from privet.local.response_forest.inverse_counts import AnsweredRows, Answers, InverseCounts, chances_of, label_weights
 

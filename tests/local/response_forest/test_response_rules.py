@@ -10,8 +10,8 @@ from pandas.testing import assert_frame_equal
 from privet import Categorical, Schema
 from privet.local import Channel
 from privet.local.channels.coding import Coding
-from privet.local.channels.complement import Complement
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.record_complement import Complement
+from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.response_forest.bit_trees import Bag, Growth, joined
 from privet.local.response_forest.inverse_counts import GRID, AnsweredRows, Answers, InverseCounts, chances_of
 from privet.local.response_forest.mirror_counts import MirrorCounts, MirrorRows

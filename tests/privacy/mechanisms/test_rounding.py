@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from privet.errors import ParameterError
 from privet.local import LaplaceNoise
-from privet.local.channels.discrete_distribution import TOTAL_WEIGHT
-from privet.local.channels.random_answer import LEAST_SHARE, MOST_SHARE, RandomAnswer
+from privet.local.channels.distributions import TOTAL_WEIGHT
+from privet.local.channels.randomized_response import LEAST_SHARE, MOST_SHARE, RandomAnswer
 from privet.privacy.mechanisms import discrete_gaussian, discrete_laplace, noise_shares, permute_and_flip
 from privet.privacy.mechanisms.linear_noise import normal_sigma_at_least, scales_at_least
 from privet.privacy.mechanisms.objective_perturbation import gaussian_delta, linear_at_most, pure_price

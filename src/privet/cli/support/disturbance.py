@@ -174,7 +174,7 @@ class Disturbance:
 
     def _random_label(self, schema: "Schema", epsilon: float | None) -> "Channel":
         from privet.local import Channel
-        from privet.local.channels.random_answer import RandomAnswer
+        from privet.local.channels.randomized_response import RandomAnswer
 
         field, n_classes = schema.target, len(schema.classes)
         if epsilon is None:

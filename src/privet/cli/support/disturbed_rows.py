@@ -13,7 +13,6 @@ import pyarrow as pa
 from privet.counting.files import file_columns, read_batches, table_of
 from privet.errors import DataError, ParameterError
 from privet.local import Channel, Secret
-from privet.local.channels.columns import Clear
 from privet.local.channels.perturb import Respondents
 from privet.schema import Numeric, Schema
 from privet.schema.encoding import arrow_type_of, without_dictionary
@@ -124,7 +123,7 @@ class DisturbedRows:
         channel = self.channel
         if channel.record is not None:
             return set() if channel.record.flips_label else {channel.schema.target}
-        clear = {c.attribute.name for c in channel.columns if isinstance(c, Clear)}
+        clear = {column.name for column in channel.columns if column.is_clear}
         return clear if channel.label is not None else {*clear, channel.schema.target}
 
     @cached_property

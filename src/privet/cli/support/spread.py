@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -17,10 +17,9 @@ from privet.cli.support.options import label_of
 from privet.counting.files import read_batches
 from privet.errors import DataError, ParameterError
 from privet.local import Channel
-from privet.local.channels.columns import AddedNoise, ColumnChannel
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.field_channel import FieldChannel
 from privet.local.reconstruction.reconstruct import Reconstruction, reconstruct
-from privet.schema import Attribute, Categorical, Label, Numeric
+from privet.schema import Attribute, Label, Numeric
 from privet.schema.encoding import Encoder, numbers_of, without_dictionary
 
 _CELLS = 20
@@ -49,11 +48,9 @@ class Spread:
         label = _label(channel, class_)
         refuse_other_answers(path, channel)
         answers = _values(path, channel, column, label)
-        if isinstance(disturbed, RandomAnswer):
-            found = reconstruct(answers, disturbed, attribute=attribute, method="invert")
-        else:
-            cells = _CELLS if bins is None and isinstance(attribute, Numeric) and attribute.is_open else bins
-            found = reconstruct(answers, disturbed, cells)
+        cells = _CELLS if bins is None and isinstance(attribute, Numeric) and attribute.is_open else bins
+        method: Literal["iterate", "invert"] = "invert" if disturbed.can_be_inverted else "iterate"
+        found = reconstruct(answers, disturbed, cells, attribute=attribute, method=method)
         return cls(channel, column, label, found, answers)
 
     def clear_values(self, path: Path) -> Any:
@@ -142,7 +139,7 @@ class Spread:
     def _outside(self) -> tuple[float, float]:
         """The shares of answers beyond the range, where noise took them."""
         edges = self.found.edges
-        if edges is None or not isinstance(_field(self.channel, self.column)[0], AddedNoise):
+        if edges is None or not _field(self.channel, self.column)[0].noise_variance:
             return 0.0, 0.0
         n_values = self.found.n_values
         return float((self._numbers < edges[0]).sum() / n_values), float((self._numbers > edges[-1]).sum() / n_values)
@@ -158,7 +155,7 @@ def _plain(number: float) -> str:
     return f"{float(f'{number:.6g}'):,.10g}"
 
 
-def _field(channel: Channel, column: str) -> tuple[ColumnChannel, Attribute]:
+def _field(channel: Channel, column: str) -> tuple[FieldChannel, Attribute]:
     """Return the channel of a field, and its domain."""
     schema = channel.schema
     if channel.record is not None:
@@ -166,7 +163,7 @@ def _field(channel: Channel, column: str) -> tuple[ColumnChannel, Attribute]:
             "the channel flips whole records, so no column can be reconstructed by itself; fit a random-response-forest"
         )
     if column == schema.target and channel.label is not None:
-        return channel.label, Categorical(schema.target, schema.classes)
+        return channel.label, channel.label_attribute
     if column not in schema.names:
         raise ParameterError(f"the channel has no field {column!r}; {meant(column, schema.names)}")
     place = schema.names.index(column)

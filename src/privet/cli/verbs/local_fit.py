@@ -136,15 +136,11 @@ class LocalOptions:
 
 def fitting_methods(channel: "Channel") -> list[str]:
     """Return the methods that can fit answers through ``channel``, the best first; none where none can."""
-    from privet.local.channels.answer_matrix import MOST_ANSWERS
-    from privet.local.channels.columns import AddedNoise
-    from privet.local.channels.random_answer import RandomAnswer
-
     if channel.record is not None:
         return ["random-response-forest"]
-    if any(isinstance(column, RandomAnswer) and column.n_answers > MOST_ANSWERS for column in channel.columns):
+    if not all(column.can_be_reconstructed for column in channel.columns):
         return []
-    if any(isinstance(column, AddedNoise) for column in channel.columns):
+    if any(column.chances is None for column in channel.columns):
         return ["reconstruction-tree"]
     both = ["reconstruction-tree", "random-response-forest"]
     return both if channel.label is None else both[::-1]

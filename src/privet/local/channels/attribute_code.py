@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privet.checks import is_whole
 from privet.errors import ChannelError, ParameterError, PrivetError
 from privet.local.measures.anonymity import binary_anonymity
-from privet.schema import Attribute, Numeric
+from privet.schema import Attribute, Categorical, Numeric
 
 # As many as the codes of 65,534 values and a missing one take.
 _MAX_BITS = 16
@@ -98,6 +98,25 @@ class AttributeCode:
         """Return the binary anonymity of the attribute by itself."""
         return binary_anonymity(list(self.pairs()), theta)
 
+    def describe(self, theta: float | None = None) -> str:
+        """Return a table of every value's code and frequency, as `Coding.describe` puts together."""
+        names = [*_value_names(self.attribute), "(missing)"][: len(self.codes)]
+        name_of = dict(zip(self.codes, names, strict=True))
+        order = np.argsort(-np.array(self.shares), kind="stable")
+        lines = [
+            (names[i], _binary(self.codes[i], self.n_bits), name_of.get(self.mirror(self.codes[i]), "(none)"),
+             f"{self.shares[i]:.4f}")
+            for i in order
+        ]  # fmt: skip
+        table = [("value", "code", "pair", "frequency"), *lines]
+        widths = [max(len(line[j]) for line in table) for j in range(4)]
+        at = (0.5, 1.0) if theta is None else (theta,)
+        anonymity = ", ".join(f"{self.anonymity(t):.3f} at theta {t:g}" for t in at)
+        rows = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table
+        ]
+        return "\n".join([f"{self.attribute.name!r}: {self.n_bits} bits, binary anonymity {anonymity}", *rows])
+
     def to_json(self) -> dict[str, Any]:
         """Return the code as plain JSON values."""
         return {
@@ -163,3 +182,23 @@ def _with_codes(order: Sequence[int], codes: Sequence[int]) -> tuple[int, ...]:
     for value, code in zip(order, codes, strict=True):
         assigned[value] = code
     return tuple(assigned)
+
+
+def _value_names(attribute: Attribute) -> list[str]:
+    """Return what stands for each value in a text; control characters are spelled out."""
+    if isinstance(attribute, Categorical):
+        return [repr(category) for category in attribute.categories]
+    cuts = [_shortest(cut) for cut in attribute.cuts.tolist()]
+    ends = [*(f"{number:.6g}" for number, _ in cuts), f"{attribute.high:.6g}"]
+    starts = [f"{attribute.low:.6g}", *(f"above {number:.6g}" if above else f"{number:.6g}" for number, above in cuts)]
+    return [f"{start} to {end}" for start, end in zip(starts, ends, strict=True)]
+
+
+def _shortest(cut: float) -> tuple[float, bool]:
+    """Return a cut, or where it is the next number after a shorter one, as quartiles are, that and True."""
+    before = float(np.nextafter(cut, -np.inf))
+    return (before, True) if len(repr(before)) < len(repr(cut)) else (cut, False)
+
+
+def _binary(code: int, n_bits: int) -> str:
+    return format(code, f"0{n_bits}b") if n_bits else ""

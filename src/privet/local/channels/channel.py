@@ -11,17 +11,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from privet.errors import ChannelError, ParameterError, SchemaError
 from privet.files.documents import read_json
 from privet.files.whole_file import whole_file
-from privet.local.channels.columns import Clear, ColumnChannel, column_from_json
-from privet.local.channels.complement import Complement
-from privet.local.channels.random_answer import RandomAnswer, answer_from_json
+from privet.local.channels.field_channel import Clear, FieldChannel
 from privet.local.channels.secret import CLEAR, fingerprint_of
 from privet.privacy.guarantee import rounded_up
 from privet.schema import Attribute, Categorical, Schema
+
+if TYPE_CHECKING:
+    from privet.local.channels.record_complement import Complement
 
 _FORMAT, _VERSION = "privet-channel", 1
 _KEYS = {"format", "version", "schema", "fields", "label", "record", "leaks"}
@@ -39,9 +40,9 @@ class Channel:
     ----------
     schema : Schema
         What is public about the table.
-    columns : tuple of column channels
+    columns : tuple of FieldChannel
         One for each attribute, in order; `Clear` where it is given as it is.
-    label : RandomAnswer, optional
+    label : FieldChannel, optional
         Where the label is disturbed too.
     record : Complement, optional
         Where records are coded in bits and given whole or all bits flipped; the columns are then clear.
@@ -50,39 +51,33 @@ class Channel:
     """
 
     schema: Schema
-    columns: tuple[ColumnChannel, ...]
-    label: RandomAnswer | None = None
-    record: Complement | None = None
+    columns: tuple[FieldChannel, ...]
+    label: FieldChannel | None = None
+    record: "Complement | None" = None
     leaks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        both = list(zip(self.schema.attributes, self.columns, strict=True))
-        strange = [a.name for a, c in both if _name_of(c) != a.name or _attribute_of(c, a) != a]
-        if strange:
-            raise ChannelError(
-                f"the channel of {strange[0]!r} is about another field or domain; make it from the schema"
-            )
+        domains = [*self.schema.attributes, *([] if self.label is None else [self.label_attribute])]
+        channels = [*self.columns, *([] if self.label is None else [self.label])]
+        for attribute, channel in zip(domains, channels, strict=True):
+            if channel.name != attribute.name or not channel.fits(attribute):
+                raise ChannelError(
+                    f"the channel of {attribute.name!r} is about another field or domain; make it from the schema"
+                )
         if self.record is not None and (self.label is not None or self.disturbed_fields):
             raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
-        expected = [(c, a.n_values + c.covers_missing) for a, c in both if isinstance(c, RandomAnswer)]
-        if self.label is not None:
-            expected.append((self.label, len(self.schema.classes)))
-        for answer, n_answers in expected:
-            if answer.n_answers != n_answers:  # a value that is none of the answers would be given as it is
-                raise ChannelError(
-                    f"the channel of {answer.field!r} has other answers than the schema has values; give both as many"
-                )
 
     @classmethod
-    def of(cls, schema: Schema, columns: Sequence[ColumnChannel], **others: Any) -> Self:
+    def of(cls, schema: Schema, columns: Sequence[FieldChannel], **others: Any) -> Self:
         """Return the channel with these columns disturbed and all others clear."""
-        by_name = {_name_of(column): column for column in columns}
+        by_name = {column.name: column for column in columns}
         unknown = [name for name in by_name if name not in schema.names]
         if unknown:
             raise ChannelError(f"the schema has no attribute {unknown[0]!r} to disturb; correct its name")
-        attributes = [_attribute_of(by_name.get(a.name, Clear(a)), a) for a in schema.attributes]
         # A column may have cells of its own; the schema then has the same.
-        own = schema.with_attributes(attributes)
+        own = _with_attributes(
+            schema, [by_name[a.name].domain(a) if a.name in by_name else a for a in schema.attributes]
+        )
         return cls(own, tuple(by_name.get(a.name, Clear(a)) for a in own.attributes), **others)
 
     @classmethod
@@ -99,7 +94,7 @@ class Channel:
         twice = [name for name in self.fields if name in other.fields]
         if twice:
             raise ChannelError(f"both channels disturb {twice[0]!r}; leave it out of one")
-        columns = [c for c in (*self.columns, *other.columns) if not isinstance(c, Clear)]
+        columns = [c for c in (*self.columns, *other.columns) if not c.is_clear]
         leaks = tuple(dict.fromkeys([*self.leaks, *other.leaks]))
         return Channel.of(self._in_cells_of(other), columns, label=self.label or other.label, leaks=leaks)
 
@@ -111,15 +106,17 @@ class Channel:
     @property
     def disturbed_fields(self) -> tuple[str, ...]:
         """The attributes that are disturbed by themselves."""
-        return tuple(
-            a.name for a, c in zip(self.schema.attributes, self.columns, strict=True) if not isinstance(c, Clear)
-        )
+        return tuple(column.name for column in self.columns if not column.is_clear)
 
     @property
     def hides_nothing(self) -> bool:
         """Whether every answer is certain to be the true one."""
-        fields = self.fields.values()
-        return all(isinstance(field, (RandomAnswer, Complement)) and field.keep == 1 for field in fields)
+        return all(field.is_certain for field in self.fields.values())
+
+    @property
+    def label_attribute(self) -> Categorical:
+        """The label's domain, as an attribute."""
+        return Categorical(self.schema.target, self.schema.classes)
 
     @property
     def is_clear(self) -> bool:
@@ -131,9 +128,8 @@ class Channel:
         """What all disturbed fields of a record cost together; infinite where one of them has no local epsilon."""
         if self.record is not None:
             return math.inf
-        answers = [column for column in self.columns if not isinstance(column, Clear)]
-        costs = [column.local_epsilon for column in [*answers, *([self.label] if self.label else [])]]
-        return math.fsum(costs) if costs else math.inf
+        epsilons = [field.local_epsilon for field in self.fields.values()]
+        return math.fsum(epsilons) if epsilons else math.inf
 
     def total_epsilon(self, clear: Collection[str] = ()) -> float:
         """Return what a person's whole answer costs: rounded up as promises state it, the same in respondent.js.
@@ -143,11 +139,9 @@ class Channel:
         """
         if self.record is not None:
             return math.inf
-        given = {c.attribute.name: c for c in self.columns if isinstance(c, Clear)}
-        if self.label is None:
-            given[self.schema.target] = Clear(Categorical(self.schema.target, self.schema.classes))
-        costs = [field.local_epsilon for name, field in {**given, **self.fields}.items() if name not in clear]
-        total = math.fsum(costs)
+        fields = {column.name: column for column in self.columns}
+        fields[self.schema.target] = Clear(self.label_attribute) if self.label is None else self.label
+        total = math.fsum(field.local_epsilon for name, field in fields.items() if name not in clear)
         return total if total in (0.0, math.inf) else float(rounded_up(total, DIGITS))
 
     @property
@@ -155,8 +149,8 @@ class Channel:
         """What draws an answer of its own, by name: disturbed attributes, the label, or the record as a whole."""
         if self.record is not None:
             return {RECORD: self.record}
-        columns = {name: self.columns[self.schema.names.index(name)] for name in self.disturbed}
-        return {**columns, self.schema.target: self.label} if self.label is not None else dict(columns)
+        columns = {column.name: column for column in self.columns if not column.is_clear}
+        return {**columns, self.schema.target: self.label} if self.label is not None else columns
 
     @cached_property
     def fingerprints(self) -> dict[str, str]:
@@ -176,10 +170,7 @@ class Channel:
     def with_schema(self, schema: Schema) -> "Channel":
         """Return the channel over the same fields in other cells, for a collector who chooses his own."""
         attributes = {a.name: a for a in schema.attributes}
-        columns = tuple(
-            column if isinstance(column, RandomAnswer) else replace(column, attribute=attributes[column.attribute.name])  # type: ignore[arg-type]
-            for column in self.columns
-        )
+        columns = tuple(column.in_cells(attributes[column.name]) for column in self.columns)
         return replace(self, schema=schema, columns=columns)
 
     def to_json(self) -> dict[str, Any]:
@@ -197,6 +188,10 @@ class Channel:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read a channel back; what `to_json` could not have written is an error."""
+        # Their transformers make channels, so the kinds are read after this module.
+        from privet.local.channels.kinds import field_from_json
+        from privet.local.channels.record_complement import Complement
+
         if not isinstance(data, Mapping) or set(data) != _KEYS or data["format"] != _FORMAT:
             raise ChannelError("this is no description of a channel; pass the file that `privet perturb` wrote")
         if data["version"] != _VERSION:
@@ -205,10 +200,14 @@ class Channel:
         fields, leaks = data["fields"], data["leaks"]
         if not isinstance(fields, list) or len(fields) != len(schema.attributes) or not isinstance(leaks, list):
             raise ChannelError("the channel's fields are not those of its schema; the file is damaged")
+        classes = Categorical(schema.target, schema.classes)
+        label = None if data["label"] is None else field_from_json(data["label"], classes)
+        if label is not None and not label.draws_from:
+            raise ChannelError(f"the channel of {schema.target!r} is damaged; fetch the file again")
         channel = cls(
             schema,
-            tuple(column_from_json(part, a) for part, a in zip(fields, schema.attributes, strict=True)),
-            None if data["label"] is None else answer_from_json(data["label"], schema.target, len(schema.classes)),
+            tuple(field_from_json(part, a) for part, a in zip(fields, schema.attributes, strict=True)),
+            label,
             None if data["record"] is None else Complement.from_json(data["record"], schema),
             tuple(map(str, leaks)),
         )
@@ -242,15 +241,13 @@ class Channel:
     def _in_cells_of(self, other: "Channel") -> Schema:
         """Return the schema with the cells in which ``other`` has its fields answered."""
         both = zip(self.schema.attributes, other.schema.attributes, strict=True)
-        return self.schema.with_attributes(theirs if theirs.name in other.disturbed else own for own, theirs in both)
+        return _with_attributes(self.schema, [new if new.name in other.disturbed else own for own, new in both])
 
 
-def _name_of(column: ColumnChannel) -> str:
-    return column.field if isinstance(column, RandomAnswer) else column.attribute.name
-
-
-def _attribute_of(column: ColumnChannel, otherwise: Attribute) -> Attribute:
-    return otherwise if isinstance(column, RandomAnswer) else column.attribute
+def _with_attributes(schema: Schema, attributes: Sequence[Attribute]) -> Schema:
+    """Return the schema with these attributes; it is checked anew only where one of them is new."""
+    same = all(own is given for own, given in zip(schema.attributes, attributes, strict=True))
+    return schema if same else schema.with_attributes(attributes)
 
 
 def _schema(data: object) -> Schema:

@@ -4,7 +4,7 @@ Which value has which code depends on how frequent values are. That must be publ
 disguised before anyone saw them; taken from clear rows it is a leak, which the coding carries with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -12,20 +12,24 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import ChannelError, ParameterError, SchemaError
+from privet.checks import is_number
+from privet.errors import ChannelError, DataError, ParameterError, SchemaError
 from privet.local.channels.attribute_code import AttributeCode
-from privet.local.channels.number_checks import is_number
-from privet.local.channels.value_shares import Facts, facts_from_answers, facts_from_rows, quartered
+from privet.local.channels.cells import FieldValues, Floats, edges_of
 from privet.local.measures.anonymity import coding_anonymity
 from privet.schema import Attribute, Categorical, Label, Numeric, Schema
+from privet.schema.encoding import Encoder
+from privet.schema.table import columns_of
 
 if TYPE_CHECKING:
     from privet.local.channels.channel import Channel
+    from privet.local.channels.field_channel import FieldChannel
 
 # Of each attribute, how frequent its values are: by category, or by the number of the cell; None stands for missing.
 Frequencies: TypeAlias = Mapping[str, Mapping[Label | None, float]]
 _QUARTILE_BITS = 2
 _EQUAL_CELLS = 4
+_QUARTERS = np.array([0.25, 0.5, 0.75])
 
 
 @dataclass(frozen=True)
@@ -97,9 +101,11 @@ class Coding:
 
         Numbers whose cells the schema declares keep them; a missing value has a code where one occurs.
         """
-        facts = facts_from_rows(table, schema)
+        columns = _columns(table, schema)
+        found = [_of_clear(FieldValues(a, column)) for a, column in zip(schema.attributes, columns, strict=True)]
         frequencies = [f"frequencies of {name!r}" for name in schema.names]
-        return cls._of_facts(schema, facts, [*frequencies, *(f"quartiles of {name!r}" for name in facts.quartiles)])
+        quartiles = [f"quartiles of {one.attribute.name!r}" for one in found if one.quartiles is not None]
+        return cls._of_counts(schema, found, [*frequencies, *quartiles])
 
     @classmethod
     def from_answers(cls, table: Any, channel: "Channel", *, recut: bool = True) -> Self:
@@ -107,11 +113,19 @@ class Coding:
 
         Without ``recut`` numbers keep the cells that they were answered in, as a coding of those same answers must.
         """
-        return cls._of_facts(channel.schema, facts_from_answers(table, channel, recut=recut), channel.leaks)
+        if channel.record is not None:
+            bits = Encoder(channel.record.coding.bit_schema).encode(table) > 0
+            counts = zip(channel.record.coding.codes, channel.record.value_counts(bits), strict=True)
+            found = [_ValueCounts(code.attribute, own) for code, own in counts]
+        else:
+            told = zip(channel.schema.attributes, channel.columns, _columns(table, channel.schema), strict=True)
+            found = [_of_answers(FieldValues(a, column), own) for a, own, column in told]
+        return cls._of_counts(channel.schema, [_at_quartiles(one) if recut else one for one in found], channel.leaks)
 
     @classmethod
-    def _of_facts(cls, schema: Schema, facts: Facts, leaks: Sequence[str]) -> Self:
-        return cls.of(schema, facts.frequencies, facts.quartiles, leaks=leaks)
+    def _of_counts(cls, schema: Schema, found: "Sequence[_ValueCounts]", leaks: Sequence[str]) -> Self:
+        quartiles = {one.attribute.name: one.quartiles for one in found if one.quartiles is not None}
+        return cls.of(schema, {one.attribute.name: one.by_value for one in found}, quartiles, leaks=leaks)
 
     @property
     def n_bits(self) -> int:
@@ -142,6 +156,13 @@ class Coding:
             start += code.n_bits
         return bits
 
+    def split(self, bits: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Yield each attribute's codes of rows of bits, as whole numbers."""
+        start = 0
+        for code in self.codes:
+            yield bits[:, start : start + code.n_bits] @ (1 << np.arange(code.n_bits - 1, -1, -1))
+            start += code.n_bits
+
     def anonymity(self, theta: float) -> float:
         """Return the binary anonymity, the mean over the attributes."""
         return coding_anonymity(self, theta)
@@ -152,7 +173,7 @@ class Coding:
         ``theta`` is the probability of keeping at which each attribute's binary anonymity is given; by default both
         ends, 1/2 and 1.
         """
-        return "\n\n".join("\n".join(_description(code, theta)) for code in self.codes)
+        return "\n\n".join(code.describe(theta) for code in self.codes)
 
     def to_json(self) -> dict[str, Any]:
         """Return the coding as plain JSON values; its schema, with the cells, is written elsewhere."""
@@ -193,11 +214,16 @@ def _cells(attribute: Attribute, quartiles: Sequence[float] | None) -> Attribute
     return quartered(attribute, cuts.tolist())
 
 
+def _values_of(attribute: Attribute) -> Sequence[Label]:
+    """Return the values of an attribute: its categories, or the numbers of its cells."""
+    return attribute.categories if isinstance(attribute, Categorical) else range(attribute.n_values)
+
+
 def _shares(attribute: Attribute, frequencies: Mapping[Label | None, float] | None) -> list[float]:
     """Return how frequent each value is, and a missing one where it has a share."""
     if frequencies is None:
         return [1.0] * attribute.n_values
-    values = attribute.categories if isinstance(attribute, Categorical) else range(attribute.n_values)
+    values = _values_of(attribute)
     unknown = [value for value in frequencies if value is not None and value not in values]
     if unknown:
         raise ParameterError(f"the frequencies of {attribute.name!r} name a value that it does not have; correct them")
@@ -210,38 +236,82 @@ def _shares(attribute: Attribute, frequencies: Mapping[Label | None, float] | No
     return [float(share) for share in shares]
 
 
-def _description(code: AttributeCode, theta: float | None) -> list[str]:
-    names = [*_value_names(code.attribute), "(missing)"][: len(code.codes)]
-    name_of = dict(zip(code.codes, names, strict=True))
-    order = np.argsort(-np.array(code.shares), kind="stable")
-    lines = [
-        (names[i], _binary(code.codes[i], code.n_bits), name_of.get(code.mirror(code.codes[i]), "(none)"),
-         f"{code.shares[i]:.4f}")
-        for i in order
-    ]  # fmt: skip
-    table = [("value", "code", "pair", "frequency"), *lines]
-    widths = [max(len(line[j]) for line in table) for j in range(4)]
-    at = (0.5, 1.0) if theta is None else (theta,)
-    anonymity = ", ".join(f"{code.anonymity(t):.3f} at theta {t:g}" for t in at)
-    rows = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
-    return [f"{code.attribute.name!r}: {code.n_bits} bits, binary anonymity {anonymity}", *rows]
+@dataclass(frozen=True)
+class _ValueCounts:
+    """How many rows each value of an attribute has and, in the last entry, how many are missing.
+
+    ``quartiles`` are those at which the attribute was cut, None where it has its own cells.
+    """
+
+    attribute: Attribute
+    counts: Floats
+    quartiles: list[float] | None = None
+
+    @property
+    def by_value(self) -> dict[Label | None, float]:
+        values: list[Label | None] = [*_values_of(self.attribute), None]
+        return dict(zip(values, self.counts.tolist(), strict=True))
 
 
-def _value_names(attribute: Attribute) -> list[str]:
-    """Return what stands for each value in a text; control characters are spelled out."""
-    if isinstance(attribute, Categorical):
-        return [repr(category) for category in attribute.categories]
-    cuts = [_shortest(cut) for cut in attribute.cuts.tolist()]
-    ends = [*(f"{number:.6g}" for number, _ in cuts), f"{attribute.high:.6g}"]
-    starts = [f"{attribute.low:.6g}", *(f"above {number:.6g}" if above else f"{number:.6g}" for number, above in cuts)]
-    return [f"{start} to {end}" for start, end in zip(starts, ends, strict=True)]
+def quartered(attribute: Numeric, quartiles: list[float]) -> Numeric:
+    """Return a number's attribute in quarters, of which those without room between them are one cell.
+
+    A quarter holds its upper border; a cell of a schema holds its lower one, which is the next number.
+    """
+    above = np.unique(np.nextafter(np.asarray(quartiles, dtype=np.float64), np.inf))
+    inside = above[(above > attribute.low) & (above < attribute.high)]
+    return replace(attribute, bins=None, edges=tuple(inside.tolist()))
 
 
-def _shortest(cut: float) -> tuple[float, bool]:
-    """Return a cut, or where it is the next number after a shorter one, as quartiles are, that and True."""
-    before = float(np.nextafter(cut, -np.inf))
-    return (before, True) if len(repr(before)) < len(repr(cut)) else (cut, False)
+def _columns(table: Any, schema: Schema) -> list[Any]:
+    columns = columns_of(table, schema.names, label=schema.target)
+    if not len(columns[0]):
+        raise DataError("the table has no rows, so it does not tell how frequent values are; pass some rows")
+    return columns
 
 
-def _binary(code: int, n_bits: int) -> str:
-    return format(code, f"0{n_bits}b") if n_bits else ""
+def _of_clear(values: FieldValues) -> _ValueCounts:
+    attribute = values.attribute
+    if isinstance(attribute, Categorical) or not attribute.is_open:
+        return _ValueCounts(attribute, _counted(values))
+    known = np.clip(values.numbers[~np.isnan(values.numbers)], attribute.low, attribute.high)
+    quartiles = np.quantile(known, _QUARTERS).tolist() if len(known) else [attribute.high] * 3
+    cells = quartered(attribute, quartiles)
+    return _ValueCounts(cells, _counted(FieldValues(cells, values.numbers)), quartiles)
+
+
+def _of_answers(values: FieldValues, channel: "FieldChannel") -> _ValueCounts:
+    """Return what answers tell of the true values' counts."""
+    if channel.is_clear:
+        return _of_clear(values)
+    if channel.chances is not None:
+        return _ValueCounts(values.attribute, inverted(_counted(values), channel.draws_from, channel.chances))
+    from privet.local.reconstruction.reconstruct import reconstruct
+
+    found = reconstruct(values.column, channel)
+    return _ValueCounts(found.attribute, np.append(found.expected_counts, found.n_missing))
+
+
+def inverted(counts: Floats, n_answers: int, chances: tuple[float, float]) -> Floats:
+    """Return the estimated counts of true values, at least 0; those that are no answers stay."""
+    kept, other = chances
+    answers = counts[:n_answers]
+    true = np.maximum((answers - other * answers.sum()) / (kept - other), 0.0)
+    return np.append(true, counts[n_answers:])
+
+
+def _counted(values: FieldValues) -> Floats:
+    return np.bincount(values.codes, minlength=values.attribute.n_values + 1).astype(np.float64)
+
+
+def _at_quartiles(found: _ValueCounts) -> _ValueCounts:
+    """Return numbers that are known by cell, cut at their quartiles; values are taken as evenly spread in a cell."""
+    attribute, total = found.attribute, found.counts[:-1].sum()
+    if isinstance(attribute, Categorical) or found.quartiles is not None or not total:
+        return found
+    edges = edges_of(attribute)
+    upto = np.append(0.0, np.cumsum(found.counts[:-1])) / total
+    quartiles = np.interp(_QUARTERS, upto, edges).tolist()
+    cells = quartered(attribute, quartiles)
+    borders = np.interp(edges_of(cells), edges, upto)
+    return _ValueCounts(cells, np.append(np.diff(borders) * total, found.counts[-1]), quartiles)

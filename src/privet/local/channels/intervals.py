@@ -1,19 +1,86 @@
-"""Value-class membership: a number's interval instead of the number."""
+"""A number's interval instead of the number: value-class membership (Agrawal and Srikant 2000)."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from privet.errors import ParameterError
+from privet.local.channels.cells import FieldValues, Floats, edges_of, midpoints_of
 from privet.local.channels.channel import Channel
-from privet.local.channels.columns import IntervalMembership
-from privet.local.channels.number_checks import check_share
+from privet.local.channels.field_channel import Draw, Impossible, NumberChannel, number_in
 from privet.local.channels.secret import Secret
-from privet.local.channels.transformer import Disturbance
-from privet.schema import Numeric, Schema
+from privet.local.channels.transformers import ChannelTransformer, check_share
+from privet.local.measures.posterior import Histogram, entropy_of
+from privet.schema import Attribute, Numeric, Schema
+
+# How far from an interval's middle a number may lie, in widths of an interval: files may round.
+_TOLERANCE = 1e-3
 
 
-class Intervals(Disturbance):
+@dataclass(frozen=True)
+class IntervalMembership(NumberChannel):
+    """A number's interval instead of the number; the answer is the interval's midpoint."""
+
+    kinds: ClassVar[dict[str, str]] = {"intervals": "its interval"}
+
+    @property
+    def has_own_cells(self) -> bool:
+        """Whether answers are about the schema's cells."""
+        return True
+
+    @cached_property
+    def midpoints(self) -> Floats:
+        """The answers."""
+        return midpoints_of(self.attribute)
+
+    def width(self, confidence: float) -> float:
+        """Return the width, in the widest interval, that holds the value with this confidence."""
+        return confidence * float(np.diff(edges_of(self.attribute)).max())
+
+    def entropy_after(self, prior: Histogram) -> float:
+        """Return the entropy of a value that is left when its interval is known."""
+        edges = edges_of(self.attribute)
+        fine = prior.cut_at(edges)
+        cell_of = np.searchsorted(edges, fine.edges[:-1], side="right") - 1
+        return fine.entropy - entropy_of(np.asarray(np.bincount(cell_of, fine.shares), dtype=np.float64))
+
+    def answer(self, values: FieldValues, draw: Draw) -> NDArray[Any]:  # noqa: ARG002 - nothing is drawn
+        """Return the midpoints of the intervals that the values are in."""
+        midpoints: NDArray[Any] = np.append(self.midpoints, np.nan)[values.codes]
+        return midpoints
+
+    def impossible(self, values: FieldValues) -> Impossible:
+        """Yield numbers that are the middle of no interval."""
+        strange = ~are_midpoints(values.numbers, self.attribute)
+        yield strange, f"hold a number in {self.name!r} that is the middle of no interval"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the channel as plain JSON values."""
+        edges = [float(edge) for edge in self.attribute.cuts]
+        return {"field": self.name, "channel": self.kind, "edges": edges}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], attribute: Attribute) -> Self:  # noqa: ARG003 - the edges are the schema's
+        """Read the channel back."""
+        return cls(number_in(attribute))
+
+
+def are_midpoints(numbers: Floats, attribute: Numeric) -> NDArray[np.bool_]:
+    """Return which numbers are the middle of a cell, as near as rounding puts them, or missing."""
+    answers = midpoints_of(attribute)
+    after = np.clip(np.searchsorted(answers, numbers), 1, max(len(answers) - 1, 1))
+    nearest = np.minimum(np.abs(numbers - answers[after - 1]), np.abs(numbers - answers[after % len(answers)]))
+    width = (attribute.high - attribute.low) / len(answers)
+    close: NDArray[np.bool_] = np.isnan(numbers) | (nearest < _TOLERANCE * width + 4 * np.spacing(np.abs(numbers)))
+    return close
+
+
+class Intervals(ChannelTransformer):
     """Give a number's interval instead of the number.
 
     Parameters

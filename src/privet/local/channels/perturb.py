@@ -4,23 +4,24 @@ import hashlib
 import math
 import warnings
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.errors import DataError, ParameterError, PrivacyLeakWarning
+from privet.checks import is_number
+from privet.errors import ParameterError, PrivacyLeakWarning
+from privet.local.channels.cells import FieldValues
 from privet.local.channels.channel import RECORD, Channel
-from privet.local.channels.columns import AddedNoise, Clear, IntervalMembership, labels_of
-from privet.local.channels.complement import Complement
-from privet.local.channels.number_checks import is_number
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.field_channel import Draw, as_objects
 from privet.local.channels.secret import Secret, fingerprint_of, persons_in_json
 from privet.privacy.guarantee import few
-from privet.schema import Attribute, Numeric
 from privet.schema.encoding import Encoder, numbers_of
 from privet.schema.persons import distinct_names
-from privet.schema.table import as_arrow, column_names, column_of, columns_of, without_column
+from privet.schema.table import column_names, column_of, columns_of, without_column
+
+if TYPE_CHECKING:
+    from privet.local.channels.record_complement import Complement
 
 Columns = dict[str, NDArray[Any]]
 
@@ -105,7 +106,7 @@ def unbounded_fields(channel: Channel) -> list[str]:
 def kept_fields(channel: Channel) -> list[str]:
     """Return the fields that go through the channel and come out as they were, whatever is drawn."""
     names = {RECORD: "whole records"}
-    return [names.get(name, name) for name, field in channel.fields.items() if getattr(field, "keep", 0) == 1]
+    return [names.get(name, name) for name, field in channel.fields.items() if field.is_certain]
 
 
 class Respondents:
@@ -144,7 +145,10 @@ class Respondents:
         persons = self._persons(table, codes, columns)
         if self._channel.record is not None:
             return self._whole_records(self._channel.record, codes, table if has_label else None, persons)
-        answers = {name: self._field(j, columns[j], codes[:, j], persons) for j, name in enumerate(schema.names)}
+        answers = {
+            a.name: channel.answer(FieldValues(a, columns[j], codes[:, j]), self._draw(a.name, persons))
+            for j, (a, channel) in enumerate(zip(schema.attributes, self._channel.columns, strict=True))
+        }
         return {**answers, schema.target: self._label(table, persons)} if has_label else answers
 
     def _persons(self, table: Any, codes: NDArray[np.int64], columns: Sequence[Any]) -> list[str]:
@@ -162,75 +166,38 @@ class Respondents:
 
     def _digest(self, codes: NDArray[np.int64], columns: Sequence[Any]) -> str:
         digest = hashlib.sha256(codes.tobytes())
-        for attribute, channel, column in zip(
-            self._channel.schema.attributes, self._channel.columns, columns, strict=True
-        ):
-            if isinstance(channel, AddedNoise):  # codes tell the cell only
-                digest.update(np.asarray(numbers_of(column, attribute.name), dtype=np.float64).tobytes())
+        for channel, column in zip(self._channel.columns, columns, strict=True):
+            if channel.reads_numbers:  # codes tell the cell only
+                digest.update(np.asarray(numbers_of(column, channel.name), dtype=np.float64).tobytes())
         return digest.hexdigest()
 
-    def _field(self, j: int, column: Any, codes: NDArray[np.int64], persons: Sequence[str]) -> NDArray[Any]:
-        channel, attribute = self._channel.columns[j], self._channel.schema.attributes[j]
-        if isinstance(channel, Clear):
-            return _as_objects(column, attribute.name)
-        if isinstance(channel, IntervalMembership):
-            return np.append(channel.midpoints, np.nan)[codes]
-        if isinstance(channel, AddedNoise):
-            places = channel.codes(np.asarray(numbers_of(column, attribute.name), dtype=np.float64))
-            return channel.answers(places, self._words(attribute.name, persons, places))
-        self._check_known(channel, attribute, column, codes)
-        answers = channel.answers(codes, self._words(attribute.name, persons, codes))
-        return np.array([*labels_of(attribute), None], dtype=object)[answers]
-
-    @staticmethod
-    def _check_known(channel: RandomAnswer, attribute: Attribute, column: Any, codes: NDArray[np.int64]) -> None:
-        """Refuse a value that is no answer: left missing, it would show."""
-        unknown = codes == attribute.missing_code
-        if channel.covers_missing or not unknown.any():
-            return
-        given = np.asarray(as_arrow(column, attribute.name).is_valid())
-        if (unknown & given).any() and not isinstance(attribute, Numeric):
-            raise DataError(
-                f"column {attribute.name!r} has values that are not among its categories, and would show as missing; "
-                "add them to the schema, leave them empty, or cover missing values"
-            )
-
     def _label(self, table: Any, persons: Sequence[str]) -> NDArray[Any]:
-        schema, column = self._channel.schema, column_of(table, self._channel.schema.target)
-        if self._channel.label is None:
-            return _as_objects(column, schema.target)
-        return np.array(schema.classes, dtype=object)[self._disturbed_labels(self._channel.label, column, persons)]
+        target, label = self._channel.schema.target, self._channel.label
+        column = column_of(table, target)
+        if label is None:
+            return as_objects(column, target)
+        values = FieldValues(self._channel.label_attribute, column, self._label_codes(column))
+        return label.answer(values, self._draw(target, persons))
 
-    def _disturbed_labels(self, label: RandomAnswer, column: Any, persons: Sequence[str]) -> NDArray[np.int64]:
-        codes = self._encoder.encode_labels(column).astype(np.int64)
-        return label.answers(codes, self._words(self._channel.schema.target, persons, codes))
+    def _label_codes(self, column: Any) -> NDArray[np.int64]:
+        return self._encoder.encode_labels(column).astype(np.int64)
 
     def _whole_records(
-        self, record: Complement, codes: NDArray[np.int64], labelled: Any, persons: Sequence[str]
+        self, record: "Complement", codes: NDArray[np.int64], labelled: Any, persons: Sequence[str]
     ) -> Columns:
-        schema, bits = self._channel.schema, record.coding.bits(codes)
-        if labelled is None and record.flips_label:
-            raise DataError(f"the channel flips the label too; add the column {schema.target!r} to the table")
-        if labelled is None:
-            return self._flipped(record, bits, bits, persons)[0]
-        labels = self._encoder.encode_labels(column_of(labelled, schema.target)).astype(np.int64)
-        # A record is one value: its bits, and the label where that is flipped with them, decide the draw.
-        told = np.column_stack([bits, labels]) if record.flips_label else bits
-        answers, flipped = self._flipped(record, bits, told, persons)
-        given = labels ^ flipped if record.flips_label else labels
-        return {**answers, schema.target: np.array(schema.classes, dtype=object)[given]}
+        schema = self._channel.schema
+        labels = None if labelled is None else self._label_codes(column_of(labelled, schema.target))
 
-    def _flipped(
-        self, record: Complement, bits: NDArray[np.uint8], told: NDArray[Any], persons: Sequence[str]
-    ) -> tuple[Columns, NDArray[np.bool_]]:
-        """Return the bits' columns, and whose bits were flipped."""
-        records = [f"{person},{_digits(row)}" for person, row in zip(persons, told, strict=True)]
-        words = self._words(RECORD, records, np.zeros(len(records), dtype=np.int64))
-        flipped = record.distribution.draw(words).astype(bool)
-        return dict(zip(record.coding.bit_names, (bits ^ flipped[:, None]).T, strict=True)), flipped
+        def draw(records: Sequence[str]) -> NDArray[np.uint64]:
+            both = [f"{person},{own}" for person, own in zip(persons, records, strict=True)]
+            return self._draw(RECORD, both)(np.zeros(len(both), dtype=np.int64))
 
-    def _words(self, field: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
-        return self._secret.words(self._channel.fingerprints[field], persons, codes)
+        answers, given = record.answer(codes, labels, draw)
+        return answers if given is None else {**answers, schema.target: np.array(schema.classes, dtype=object)[given]}
+
+    def _draw(self, field: str, persons: Sequence[str]) -> Draw:
+        """Return what draws 64 bits for each person's value of a field; a field that draws nothing never calls it."""
+        return lambda codes: self._secret.words(self._channel.fingerprints[field], persons, codes)
 
 
 def like(table: Any, columns: Columns) -> Any:
@@ -259,14 +226,3 @@ def _narrowed(column: NDArray[Any]) -> NDArray[Any]:
         return column
     narrow = np.array(column.tolist())
     return narrow if narrow.dtype.kind in "ifb" else column
-
-
-def _as_objects(column: Any, name: str) -> NDArray[Any]:
-    """Return a column as it was given, null as None."""
-    if isinstance(column, np.ndarray) and column.dtype != object:
-        return column
-    return np.array([*as_arrow(column, name).to_pylist(), None], dtype=object)[:-1]
-
-
-def _digits(row: NDArray[Any]) -> str:
-    return '"' + "".join(map(str, row.tolist())) + '"'

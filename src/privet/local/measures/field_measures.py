@@ -8,47 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from privet.local.channels.columns import Clear, ColumnChannel
-from privet.local.channels.random_answer import RandomAnswer
-from privet.local.guarantee import CONFIDENCES
-from privet.local.measures import posterior
+from privet.local.channels.field_channel import CLEAR_KIND, FieldChannel
 from privet.local.measures.filtering import Recovered
-from privet.local.measures.posterior import Histogram, PosteriorEntropy
+from privet.local.measures.posterior import BestGuess, PosteriorEntropy, Prior
 from privet.privacy.guarantee import rounded_up, times
-
-Prior = Histogram | NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class BestGuess:
-    """How often a guess at a field with few values is right.
-
-    Attributes
-    ----------
-    naive : float
-        The most frequent value, whatever the answer.
-    answer : float
-        The answer itself.
-    best : float
-        The likeliest value, given the answer and how frequent values are.
-    """
-
-    naive: float
-    answer: float
-    best: float
-
-    @classmethod
-    def of(cls, matrix: NDArray[np.float64], prior: NDArray[np.float64]) -> Self:
-        """Return how often guesses are right; ``matrix`` has the chance of each answer (a row) for each value."""
-        joint = matrix * prior
-        return cls(float(prior.max()), float(np.trace(joint)), float(joint.max(axis=1).sum()))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the shares as plain JSON values."""
-        return {"naive": self.naive, "answer": self.answer, "best": self.best}
 
 
 @dataclass(frozen=True)
@@ -64,18 +27,12 @@ class FieldMeasures:
     filtering: Recovered | None = None
 
     @classmethod
-    def of(cls, field: str, column: ColumnChannel, prior: Prior | None, filtering: Recovered | None = None) -> Self:
+    def of(cls, field: str, column: FieldChannel, prior: Prior | None, filtering: Recovered | None = None) -> Self:
         """Return the measures of a field whose values are spread as ``prior``."""
-        if isinstance(column, Clear):
+        if column.is_clear:
             return cls(field, column.kind)
         epsilon = column.local_epsilon if math.isfinite(column.local_epsilon) else None
-        if isinstance(column, RandomAnswer):
-            shares = prior if isinstance(prior, np.ndarray) else np.full(column.n_answers, 1 / column.n_answers)
-            left, guess = posterior.of_answer(column.matrix, shares), BestGuess.of(column.matrix, shares)
-            return cls(field, column.kind, epsilon, None, left, guess)
-        widths = {confidence: column.width(confidence) for confidence in CONFIDENCES}
-        spread = prior if isinstance(prior, Histogram) else Histogram.flat(column.attribute.low, column.attribute.high)
-        return cls(field, column.kind, epsilon, widths, posterior.of_number(column, spread), None, filtering)
+        return cls(field, column.kind, epsilon, filtering=filtering, **column.measures(prior))
 
     def to_json(self) -> dict[str, Any]:
         """Return the measures as plain JSON values."""
@@ -90,7 +47,7 @@ class FieldMeasures:
 
     def lines(self) -> Iterator[str]:
         """Yield the measures in plain English; the name is quoted, with control characters spelled out."""
-        if self.channel == Clear.kind:
+        if self.channel == CLEAR_KIND:
             yield f"{self.field!r} is given as it is."
             return
         yield f"{self.field!r} ({self.channel.replace('_', ' ')})"

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.local.channels.channel import Channel
-from privet.local.channels.columns import AddedNoise, ColumnChannel
 from privet.local.channels.perturb import perturb
-from privet.local.channels.random_answer import RandomAnswer
 from privet.local.channels.secret import Secret
 from privet.schema import Numeric, Schema
 from privet.schema.encoding import numbers_of
@@ -61,8 +59,9 @@ def attack(rows: Any, channel: Channel, *, person: str | None = None) -> dict[st
     The attacker uses all numbers, disturbed or clear. Categories would tell more. Nothing is found where fewer than
     20 rows are complete.
     """
-    used = {j: column for j, column in enumerate(channel.columns) if _is_number(channel, column, j)}
-    if not any(isinstance(column, AddedNoise) for column in used.values()):
+    both = enumerate(zip(channel.schema.attributes, channel.columns, strict=True))
+    used = {j: (a, own.noise_variance) for j, (a, own) in both if isinstance(a, Numeric) and not own.draws_from}
+    if not any(variance for _, variance in used.values()):
         return {}
     disturbed = perturb(rows, channel, Secret(), person=person)
     clear, answers = (
@@ -95,27 +94,24 @@ def spectral(answers: Floats, noise: Floats) -> Floats:
     return estimates
 
 
-def _compared(clear: Floats, answers: Floats, columns: list[ColumnChannel]) -> dict[str, Recovered]:
-    noise = np.array([column.noise.std**2 if isinstance(column, AddedNoise) else 0.0 for column in columns])
+def _compared(clear: Floats, answers: Floats, columns: list[tuple[Numeric, float]]) -> dict[str, Recovered]:
+    """Return how far off guesses at noisy columns are; each comes with its attribute and the variance of its noise."""
+    noise = np.array([variance for _, variance in columns])
     is_noisy = noise > 0
     linear, filtered = best_linear(answers, noise), answers.copy()
     filtered[:, is_noisy] = spectral(answers[:, is_noisy], noise[is_noisy])
     naive = np.broadcast_to(np.median(clear, axis=0), clear.shape)
     guesses = (answers, linear, filtered, naive)
     return {
-        column.attribute.name: Recovered(*(_error(guess[:, k], clear[:, k], column.attribute) for guess in guesses))
-        for k, column in enumerate(columns)
-        if isinstance(column, AddedNoise)
+        attribute.name: Recovered(*(_error(guess[:, k], clear[:, k], attribute) for guess in guesses))
+        for k, (attribute, variance) in enumerate(columns)
+        if variance > 0
     }
 
 
 def _error(guess: Floats, values: Floats, attribute: Numeric) -> float:
     low, high = attribute.low, attribute.high
     return float(np.mean(np.abs(np.clip(guess, low, high) - np.clip(values, low, high)))) / (high - low)
-
-
-def _is_number(channel: Channel, column: ColumnChannel, j: int) -> bool:
-    return isinstance(channel.schema.attributes[j], Numeric) and not isinstance(column, RandomAnswer)
 
 
 def attributes_in(table: Any, schema: Schema) -> Any:

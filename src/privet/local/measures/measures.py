@@ -5,22 +5,26 @@ written beside them, and on average. They are never mixed.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.local.channels.cells import FieldValues
 from privet.local.channels.channel import Channel
-from privet.local.channels.columns import Clear, ColumnChannel
-from privet.local.channels.random_answer import RandomAnswer
-from privet.local.measures.field_measures import FieldMeasures, Prior, told
-from privet.local.measures.filtering import attack, attributes_in, numbers_in
-from privet.local.measures.posterior import Histogram
-from privet.local.measures.record_measures import RecordMeasures
+from privet.local.channels.field_channel import CLEAR_KIND, FieldChannel
+from privet.local.measures.anonymity import record_anonymity
+from privet.local.measures.field_measures import FieldMeasures, percent, told
+from privet.local.measures.filtering import attack, attributes_in
 from privet.schema.encoding import Encoder
-from privet.schema.table import column_names, column_of
+from privet.schema.table import column_names, column_of, columns_of
+
+if TYPE_CHECKING:
+    from privet.local.channels.record_complement import Complement
+    from privet.local.measures.posterior import Prior
 
 NOT_PROMISED = {
     "local_epsilon": "it bounds what the answers add to what is known already, and says nothing of that; fields add "
@@ -39,6 +43,59 @@ OWNERS_ONLY = (
     "Exact numbers about the rows given: they belong to whoever holds those rows, and are not to be published."
 )
 EVENLY = "No rows were given: values are taken to be spread evenly, and no attack was tried."
+
+
+@dataclass(frozen=True)
+class RecordMeasures:
+    """The measures of flipped records.
+
+    Attributes
+    ----------
+    keep : float
+        The chance that a record is given as it is.
+    binary_anonymity : float
+        By the coding's frequencies, the mean over attributes; without a unit, 1 at most.
+    of_rows : float, optional
+        Binary anonymity of whole records, by how often each occurs in the rows.
+    told_apart : float, optional
+        The share of answers of which somebody who knows how frequent each record is says rightly whether they are
+        flipped.
+    """
+
+    keep: float
+    binary_anonymity: float
+    of_rows: float | None = None
+    told_apart: float | None = None
+
+    @classmethod
+    def of(cls, record: "Complement", codes: NDArray[Any] | None) -> Self:
+        """Return the measures of records; ``codes`` are encoded clear rows, if there are any."""
+        anonymity = record.coding.anonymity(record.keep)
+        if codes is None or not len(codes):
+            return cls(record.keep, anonymity)
+        bits = record.coding.bits(codes)
+        return cls(record.keep, anonymity, record_anonymity(bits, record.keep), _told_apart(bits, record.keep))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the measures as plain JSON values."""
+        return {
+            "keep": self.keep,
+            "binary_anonymity": self.binary_anonymity,
+            "binary_anonymity_of_rows": self.of_rows,
+            "told_apart": self.told_apart,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the measures in plain English."""
+        yield f"Records are given as they are with a chance of {self.keep:g}, and else with every bit flipped."
+        yield "  local epsilon: none"
+        yield f"  binary anonymity: {self.binary_anonymity:.3f} of 1, the mean over fields by the coding's frequencies"
+        if self.of_rows is not None and self.told_apart is not None:
+            yield f"  binary anonymity of the whole rows given: {self.of_rows:.3f}"
+            yield (
+                f"  best guess: who knows how frequent each of these rows is tells for {percent(self.told_apart)} of "
+                f"the answers whether they are flipped; without that knowledge, for {percent(self.keep)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -92,7 +149,7 @@ class Measures:
             yield from self.record.lines()
         if self.local_epsilon is not None:
             yield f"All disturbed fields together: local epsilon {told(self.local_epsilon)}"
-        elif any(part.channel != Clear.kind for part in self.fields):
+        elif any(part.channel != CLEAR_KIND for part in self.fields):
             yield "All disturbed fields together: no local epsilon, since not every one of them has one"
         if self.not_promised:
             yield "Each measure has its own scale, and this is what it does not promise:"
@@ -114,40 +171,44 @@ def measure(channel: Channel, rows: Any = None, *, person: str | None = None) ->
     person : str, optional
         A column of ``rows`` that says whose row it is.
     """
-    codes = None if rows is None else Encoder(channel.schema).encode(attributes_in(rows, channel.schema))
+    values = {} if rows is None else _values_in(rows, channel)
     epsilon = channel.local_epsilon if math.isfinite(channel.local_epsilon) else None
     if channel.record is not None:
+        codes = np.column_stack([own.codes for own in values.values()]) if values else None
         return Measures((), RecordMeasures.of(channel.record, codes), None, rows is not None)
     recovered = {} if rows is None else attack(rows, channel, person=person)
     fields = [
-        FieldMeasures.of(name, column, _prior(channel, j, column, rows, codes), recovered.get(name))
-        for j, (name, column) in enumerate(zip(channel.schema.names, channel.columns, strict=True))
+        FieldMeasures.of(column.name, column, _prior(column, values), recovered.get(column.name))
+        for column in channel.columns
     ]
     if channel.label is not None:
-        fields.append(FieldMeasures.of(channel.schema.target, channel.label, _label_prior(channel, rows)))
+        target = channel.schema.target
+        if target in (column_names(rows) or [] if rows is not None else []):
+            labels = Encoder(channel.schema).encode_labels(column_of(rows, target)).astype(np.int64)
+            values[target] = FieldValues(channel.label_attribute, None, labels)
+        fields.append(FieldMeasures.of(target, channel.label, _prior(channel.label, values)))
     return Measures(tuple(fields), None, epsilon, rows is not None)
 
 
-def _prior(channel: Channel, j: int, column: ColumnChannel, rows: Any, codes: NDArray[Any] | None) -> Prior | None:
-    """Return how an attribute's values are spread in the rows, None for evenly."""
-    if codes is None or isinstance(column, Clear):
-        return None
-    if isinstance(column, RandomAnswer):
-        return _shares(codes[:, j], column.n_answers)
-    low, high = column.attribute.low, column.attribute.high
-    numbers = numbers_in(rows, channel.schema, j)
-    present = numbers[~np.isnan(numbers)]
-    return Histogram.of(present, low, high) if len(present) else None
+def _values_in(rows: Any, channel: Channel) -> dict[str, FieldValues]:
+    """Return the fields of clear rows, by name."""
+    table = attributes_in(rows, channel.schema)
+    codes = Encoder(channel.schema).encode(table).astype(np.int64)
+    columns = columns_of(table, channel.schema.names)
+    return {a.name: FieldValues(a, columns[j], codes[:, j]) for j, a in enumerate(channel.schema.attributes)}
 
 
-def _label_prior(channel: Channel, rows: Any) -> NDArray[np.float64] | None:
-    schema = channel.schema
-    if rows is None or schema.target not in (column_names(rows) or []):
-        return None
-    return _shares(Encoder(schema).encode_labels(column_of(rows, schema.target)), len(schema.classes))
+def _prior(column: FieldChannel, values: dict[str, FieldValues]) -> "Prior | None":
+    """Return how a field's values are spread in the rows, None for evenly."""
+    return column.prior(values[column.name]) if column.name in values else None
 
 
-def _shares(codes: NDArray[Any], n_answers: int) -> NDArray[np.float64] | None:
-    """Return how frequent the first codes are among themselves; a missing value that shows is none of them."""
-    counts = np.bincount(codes, minlength=n_answers)[:n_answers]
-    return counts / counts.sum() if counts.sum() else None
+def _told_apart(bits: NDArray[np.uint8], keep: float) -> float:
+    """Return how often it is rightly told whether an answer is flipped, by who knows each record's frequency."""
+    packed = [row.tobytes() for row in np.packbits(bits, axis=1)]
+    mirrors = [row.tobytes() for row in np.packbits(1 - bits, axis=1)]
+    counts = Counter(packed)
+    # An answer is a record that was kept or the mirror image of one that was flipped: the likelier one is guessed.
+    answers = {**dict(zip(packed, mirrors, strict=True)), **dict(zip(mirrors, packed, strict=True))}
+    right = sum(max(keep * counts[seen], (1 - keep) * counts[mirror]) for seen, mirror in answers.items())
+    return right / len(packed)

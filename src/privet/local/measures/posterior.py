@@ -1,23 +1,15 @@
-"""What is left to be unsure of when an answer is known: 2 to the power of the conditional entropy h(X|W).
+"""What is left to be unsure of when an answer is known: 2 to the power of the conditional entropy h(X|W), and guesses.
 
 Agrawal and Aggarwal (2001). For a number it is the width of an interval over which an equally unsure person would
 spread the value evenly; for a field with few values, how many equally likely ones there would be.
 """
 
-import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privet.local.channels.columns import AddedNoise, IntervalMembership, edges_of
-from privet.local.reconstruction.reconstruct import intervals_for
-
-Floats = NDArray[np.float64]
-# Beyond lies a part of the noise that no entropy feels.
-_CONFIDENCE = 1 - 1e-12
-_N_POINTS = 2**14
+from privet.local.channels.cells import Floats, intervals_for
 
 
 @dataclass(frozen=True)
@@ -50,6 +42,10 @@ class Histogram:
         return float(np.sum(self.shares[held] * np.log2(np.diff(self.edges)[held] / self.shares[held])))
 
 
+# How values are taken to be spread: numbers by cells, few values by their shares.
+Prior: TypeAlias = Histogram | Floats
+
+
 @dataclass(frozen=True)
 class PosteriorEntropy:
     """How unsure one is with the answer and without it.
@@ -76,19 +72,33 @@ class PosteriorEntropy:
         return {"after": self.after, "before": self.before, "out_of": self.out_of, "share": self.share}
 
 
-def of_number(column: AddedNoise | IntervalMembership, prior: Histogram) -> PosteriorEntropy:
-    """Return what is left of a number that is spread as ``prior``.
+@dataclass(frozen=True)
+class BestGuess:
+    """How often a guess at a field with few values is right.
 
-    Noise is taken as its distribution has it; the grid and the clamping of answers hide a little more.
+    Attributes
+    ----------
+    naive : float
+        The most frequent value, whatever the answer.
+    answer : float
+        The answer itself.
+    best : float
+        The likeliest value, given the answer and how frequent values are.
     """
-    if isinstance(column, AddedNoise):
-        left = prior.entropy + column.noise.entropy - _entropy_of_answers(column, prior)
-    else:
-        edges = edges_of(column.attribute)
-        fine = prior.cut_at(edges)
-        cell_of = np.searchsorted(edges, fine.edges[:-1], side="right") - 1
-        left = fine.entropy - entropy_of(np.asarray(np.bincount(cell_of, fine.shares), dtype=np.float64))
-    return PosteriorEntropy(2**left, 2**prior.entropy, column.attribute.high - column.attribute.low)
+
+    naive: float
+    answer: float
+    best: float
+
+    @classmethod
+    def of(cls, matrix: Floats, prior: Floats) -> Self:
+        """Return how often guesses are right; ``matrix`` has the chance of each answer (a row) for each value."""
+        joint = matrix * prior
+        return cls(float(prior.max()), float(np.trace(joint)), float(joint.max(axis=1).sum()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the shares as plain JSON values."""
+        return {"naive": self.naive, "answer": self.answer, "best": self.best}
 
 
 def of_answer(matrix: Floats, prior: Floats) -> PosteriorEntropy:
@@ -103,17 +113,3 @@ def entropy_of(chances: Floats) -> float:
     """Return the entropy of chances that add up to 1, in bits."""
     held = chances[chances > 0]
     return float(-np.sum(held * np.log2(held)))
-
-
-def _entropy_of_answers(column: AddedNoise, prior: Histogram) -> float:
-    """Return the differential entropy of value plus noise: the density is exact, its integral a sum over points."""
-    spread = column.noise.width(_CONFIDENCE) / 2
-    low, high = column.attribute.low - spread, column.attribute.high + spread
-    step = (high - low) / _N_POINTS
-    points = low + (np.arange(_N_POINTS) + 0.5) * step
-    density = np.zeros(_N_POINTS)
-    for start, end, share in zip(prior.edges, prior.edges[1:], prior.shares, strict=False):
-        if share > 0:
-            density += share * (column.noise.cdf(points - start) - column.noise.cdf(points - end)) / (end - start)
-    chances = density * step
-    return entropy_of(chances / chances.sum()) + math.log2(step)

@@ -7,20 +7,18 @@ A row's cell is no estimate of its value.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.local.channels.answer_matrix import SeenCells, noise_matrix, random_answer_matrix
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.cells import FieldValues, Floats, Ints
+from privet.local.channels.channel import Channel
+from privet.local.channels.field_channel import SeenAnswers
 from privet.local.reconstruction import interval_kernels
 from privet.local.reconstruction.bayes_iteration import iterate, posterior
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,22 +68,20 @@ class HiddenColumn(ABC):
 
 
 class HiddenNumber(HiddenColumn):
-    """A number under added noise."""
+    """A number whose answers have an order."""
 
     @classmethod
-    def of(cls, position: int, numbers: Floats, column: AddedNoise, shuffled: Ints) -> "HiddenNumber":
-        """Return the column of these answers, for the cells of the channel's attribute; NaN is none.
+    def of(cls, position: int, seen: SeenAnswers, shuffled: Ints) -> Self:
+        """Return the column of these answers.
 
         Answers lie on the channel's grid, so many are equal. The rows come ``shuffled``: chance puts equal answers in
         order, and not their place in the table.
         """
-        matrix, low = noise_matrix(column, column.attribute), column.bounds[0]
-        n_places = round((column.bounds[1] - low) / column.step) + 1
-        place = SeenCells(low - column.step / 2, column.step, n_places).of(numbers)
-        order = np.empty(np.count_nonzero(place >= 0), dtype=np.int64)
-        interval_kernels.order_by_place(shuffled, place, n_places, order)
-        seen = np.append(matrix.seen.of(low + column.step * np.arange(n_places, dtype=np.float64)), -1)
-        return cls(position, seen[place], order, matrix.chances, matrix.start)
+        if seen.place is None or seen.answer_of_place is None:
+            raise AssertionError("only answers with an order are put into cells by it")
+        order = np.empty(np.count_nonzero(seen.place >= 0), dtype=np.int64)
+        interval_kernels.order_by_place(shuffled, seen.place, len(seen.answer_of_place) - 1, order)
+        return cls(position, seen.answer_of_place[seen.place], order, seen.chances, seen.start)
 
     def _assign(self, group: Ints, counts: Ints, shares: Floats, codes: NDArray[Any]) -> None:
         upto = whole_sums(shares, counts.sum(axis=1))
@@ -96,12 +92,9 @@ class HiddenCategory(HiddenColumn):
     """A category, or the cell of a number, under randomized response."""
 
     @classmethod
-    def of(cls, position: int, answer: NDArray[Any], column: RandomAnswer, shuffled: Ints) -> "HiddenCategory":
-        """Return the column of these answers' codes; those that the channel does not cover are none."""
-        chances = random_answer_matrix(column)
-        covered = np.where(answer < column.n_answers, answer.astype(np.int64), -1)
-        start = np.full(column.n_answers, 1.0 / column.n_answers)
-        return cls(position, covered, shuffled[covered[shuffled] >= 0], chances, start)
+    def of(cls, position: int, seen: SeenAnswers, shuffled: Ints) -> Self:
+        """Return the column of these answers' codes."""
+        return cls(position, seen.answer, shuffled[seen.answer[shuffled] >= 0], seen.chances, seen.start)
 
     def _assign(self, group: Ints, counts: Ints, shares: Floats, codes: NDArray[Any]) -> None:
         n_answers = len(self.chances)
@@ -117,3 +110,17 @@ def whole_sums(shares: Floats, sizes: Ints) -> Ints:
     upto = np.rint(np.cumsum(shares, axis=1) * sizes[:, None]).astype(np.int64)
     upto[:, -1] = sizes
     return np.minimum(upto, sizes[:, None])
+
+
+def hidden_columns(
+    channel: Channel, columns: Sequence[Any], codes: NDArray[Any], rng: np.random.Generator
+) -> list[HiddenColumn]:
+    """Return the columns of answers whose true cells have to be found."""
+    shuffled = rng.permutation(len(codes))
+    hidden: list[HiddenColumn] = []
+    for j, (own, attribute) in enumerate(zip(channel.columns, channel.schema.attributes, strict=True)):
+        seen = own.see(FieldValues(attribute, columns[j], codes[:, j]), attribute)
+        if seen is not None:
+            kind = HiddenCategory if seen.place is None else HiddenNumber
+            hidden.append(kind.of(j, seen, shuffled))
+    return hidden

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from privet.counting.rows import MemoryRows
 from privet.counting.tables import TableLayout, exact_tables
+from privet.local.channels.cells import Ints
 from privet.local.reconstruction import interval_kernels
-from privet.local.reconstruction.hidden_columns import HiddenColumn, Ints
+from privet.local.reconstruction.hidden_columns import HiddenColumn
 from privet.schema import Attribute, Numeric, Schema
 from privet.tree import kernels
 from privet.tree.forest import LEAF, Forest

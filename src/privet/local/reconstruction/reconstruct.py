@@ -11,22 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from privet.checks import check_whole
+from privet.checks import check_whole, is_number
 from privet.errors import DataError, ParameterError
-from privet.local.channels.answer_checks import codes_of, doubts_about_values, refuse_impossible_values
-from privet.local.channels.answer_matrix import Mass, noise_matrix, random_answer_matrix
-from privet.local.channels.columns import AddedNoise, Clear, ColumnChannel, IntervalMembership, edges_of, labels_of
-from privet.local.channels.number_checks import is_number
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.answer_checks import doubts_about_values, refuse_impossible_values
+from privet.local.channels.cells import FieldValues, Floats, edges_of, intervals_for, labels_of
+from privet.local.channels.field_channel import FieldChannel, Mass
 from privet.local.reconstruction.bayes_iteration import MAX_STEPS, TOLERANCE, iterate
-from privet.schema import Attribute, Categorical, Numeric
+from privet.schema import Attribute, Categorical
 from privet.schema.attribute import Label
-from privet.schema.encoding import numbers_of
-
-Floats = NDArray[np.float64]
-
-# Intervals by the paper's rule: a hundred values each, within these bounds.
-_VALUES_AN_INTERVAL, FEWEST_INTERVALS, MOST_INTERVALS = 100, 10, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +81,7 @@ class Reconstruction:
 
 def reconstruct(
     values: Any,
-    channel: ColumnChannel,
+    channel: FieldChannel,
     bins: int | None = None,
     *,
     attribute: Attribute | None = None,
@@ -104,18 +96,18 @@ def reconstruct(
     ----------
     values : column of answers
         NumPy, pandas, polars, Arrow or a list. Missing ones are left out, unless the channel covers them.
-    channel : AddedNoise, RandomAnswer, IntervalMembership or Clear
-        The column's channel.
+    channel : FieldChannel
+        The column's: one of a `Channel`'s columns, or its label.
     bins : int, optional
         Into how many intervals a number's range is cut. By default as the attribute declares, else one for every
         hundred answers, at least 10 and at most 100.
     attribute : Numeric or Categorical, optional
-        Whose answers these are; needed for a `RandomAnswer`, which does not know the categories' names.
+        Whose answers these are; needed for a randomized response, which does not know the categories' names.
     mass : {"interval", "midpoint"}
         What stands for the chance of an answer: the noise's exact mass over both cells, or, as in the paper, its
         density at the distance of their midpoints.
     method : {"iterate", "invert"}
-        For a `RandomAnswer`, the same iteration or the inverse of the channel's matrix, whose estimate is unbiased
+        For a randomized response, the same iteration or the inverse of the channel's matrix, whose estimate is unbiased
         and is then clipped at 0.
     max_steps : int
         Of the iteration.
@@ -128,70 +120,29 @@ def reconstruct(
     Reconstruction
     """
     _check(method, max_steps, tolerance)
-    if not isinstance(channel, (AddedNoise, RandomAnswer, IntervalMembership, Clear)):
+    if not isinstance(channel, FieldChannel):
         raise ParameterError("channel must be that of one column, such as one of a Channel's columns")
-    if isinstance(channel, RandomAnswer):
-        own = _attribute_for(channel, attribute)
-    elif method == "invert":
+    if method == "invert" and not channel.can_be_inverted:
         raise ParameterError('method="invert" is for randomized response; noise on numbers needs "iterate"')
-    else:
-        own = channel.attribute
-    found = _found(values, channel, own, bins, mass, method, int(max_steps), tolerance)
-    refuse_impossible_values(values, channel, own)
-    return replace(found, looks_answered=not doubts_about_values(values, channel, own))
-
-
-def _found(
-    values: Any, channel: ColumnChannel, attribute: Attribute, bins: int | None, mass: Mass, method: str,
-    max_steps: int, tolerance: float,
-) -> Reconstruction:  # fmt: skip
-    if isinstance(channel, RandomAnswer):
-        return _of_random_answers(values, channel, attribute, method, max_steps, tolerance)
-    if isinstance(channel.attribute, Categorical):
-        return _of_clear(codes_of(values, channel.attribute), channel.attribute)
-    numbers = np.asarray(numbers_of(values, channel.attribute.name), dtype=np.float64)
-    if not isinstance(channel, AddedNoise):
-        cells = _cells(channel, channel.attribute, bins, int(np.count_nonzero(~np.isnan(numbers))))
-        return _of_clear(codes_of(numbers, cells), cells)
-    return _of_noisy_numbers(numbers, channel, bins, mass, max_steps, tolerance)
-
-
-def intervals_for(n_values: int) -> int:
-    """Return into how many intervals the paper's rule cuts a range that ``n_values`` answers are from."""
-    return min(max(n_values // _VALUES_AN_INTERVAL, FEWEST_INTERVALS), MOST_INTERVALS)
-
-
-def _of_noisy_numbers(
-    numbers: Floats, channel: AddedNoise, bins: int | None, mass: Mass, max_steps: int, tolerance: float
-) -> Reconstruction:
-    n_values = _some(int(np.count_nonzero(~np.isnan(numbers))))
-    cells = _cells(channel, channel.attribute, bins, n_values)
-    matrix = noise_matrix(channel, cells, mass)
-    places = matrix.seen.of(numbers)
-    observed = np.bincount(places[places >= 0], minlength=matrix.seen.n_cells)
-    made = Reconstruction(cells, matrix.start, observed, matrix.seen.edges, n_values, len(numbers) - n_values)
-    return _iterated(made, matrix.chances, max_steps, tolerance)
-
-
-def _attribute_for(channel: RandomAnswer, attribute: Attribute | None) -> Attribute:
-    if attribute is None or attribute.n_values + channel.covers_missing != channel.n_answers:
+    own = channel.domain(attribute)
+    if own is None or not channel.fits(own):
         raise ParameterError(
-            f"a randomized response to {channel.field!r} does not know what its answers stand for; "
+            f"a randomized response to {channel.name!r} does not know what its answers stand for; "
             "pass attribute=, as the schema has it"
         )
-    return attribute
-
-
-def _of_random_answers(
-    values: Any, channel: RandomAnswer, attribute: Attribute, method: str, max_steps: int, tolerance: float
-) -> Reconstruction:
-    codes = codes_of(values, attribute)
-    observed = np.bincount(codes, minlength=attribute.n_values + 1)[: channel.n_answers]
-    n_values = _some(int(observed.sum()))
-    matrix = random_answer_matrix(channel)
-    start = np.full(channel.n_answers, 1.0 / channel.n_answers)
-    made = Reconstruction(attribute, start, observed, None, n_values, len(codes) - n_values)
-    return _inverted(made, matrix) if method == "invert" else _iterated(made, matrix, max_steps, tolerance)
+    given = FieldValues(own, values)
+    cells = _cells(channel, given, bins)
+    seen = channel.see(given, cells, mass)
+    if seen is None:
+        found = _of_cells(FieldValues(cells, values))
+    else:
+        observed = np.bincount(seen.answer[seen.answer >= 0], minlength=len(seen.chances))
+        n_values = _some(int(observed.sum()))
+        found = Reconstruction(cells, seen.start, observed, seen.edges, n_values, len(seen.answer) - n_values)
+        invert = method == "invert"
+        found = _inverted(found, seen.chances) if invert else _iterated(found, seen.chances, int(max_steps), tolerance)
+    refuse_impossible_values(values, channel, own)
+    return replace(found, looks_answered=not doubts_about_values(values, channel, own))
 
 
 def _iterated(made: Reconstruction, matrix: Floats, max_steps: int, tolerance: float) -> Reconstruction:
@@ -214,21 +165,27 @@ def _inverted(made: Reconstruction, matrix: Floats) -> Reconstruction:
     )
 
 
-def _of_clear(codes: NDArray[np.int64], cells: Attribute) -> Reconstruction:
+def _of_cells(values: FieldValues) -> Reconstruction:
+    """Return the counts of answers that tell their cells themselves."""
+    cells, codes = values.attribute, values.codes
     observed = np.bincount(codes, minlength=cells.n_values + 1)[: cells.n_values]
     n_values = _some(int(observed.sum()))
     made = Reconstruction(cells, observed / n_values, observed, None, n_values, len(codes) - n_values)
     return made if made.edges is None else replace(made, observed_edges=made.edges)
 
 
-def _cells(channel: ColumnChannel, attribute: Numeric, bins: int | None, n_values: int) -> Numeric:
+def _cells(channel: FieldChannel, values: FieldValues, bins: int | None) -> Attribute:
     """Return the attribute with the cells that are estimated."""
-    if isinstance(channel, IntervalMembership):
+    attribute = values.attribute
+    if isinstance(attribute, Categorical) or channel.draws_from:
+        return attribute
+    if channel.has_own_cells:
         if bins is not None and int(bins) != attribute.n_values:
             raise ParameterError(f"the answers to {attribute.name!r} are intervals already; leave bins out")
         return attribute
     if bins is not None:
         return replace(attribute, bins=check_whole("bins", bins, least=1, most=10_000), edges=None)
+    n_values = int(np.count_nonzero(~np.isnan(values.numbers)))
     return replace(attribute, bins=intervals_for(n_values)) if attribute.is_open else attribute
 
 

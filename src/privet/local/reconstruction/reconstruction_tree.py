@@ -9,24 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from privet.checks import check_whole, n_threads
+from privet.checks import check_flag, check_whole, is_number, n_threads
 from privet.counting.rows import MemoryRows, exact_leaf_counts
 from privet.errors import DataError, ParameterError
+from privet.local.channels.cells import intervals_for
 from privet.local.channels.channel import Channel
-from privet.local.channels.columns import AddedNoise, Clear
-from privet.local.channels.number_checks import check_flag, is_number
-from privet.local.channels.random_answer import RandomAnswer
 from privet.local.guarantee import LocalGuarantee
 from privet.local.reconstruction.count_tree import MAX_HEIGHT, CountTreeClassifier
-from privet.local.reconstruction.hidden_columns import HiddenCategory, HiddenColumn, HiddenNumber
+from privet.local.reconstruction.hidden_columns import HiddenColumn, hidden_columns
 from privet.local.reconstruction.interval_growth import GrowthLimits, IntervalGrowth
 from privet.local.reconstruction.mdl import worth_their_bits
-from privet.local.reconstruction.reconstruct import intervals_for
 from privet.local.response_forest.bit_kernels import SURE
 from privet.local.response_forest.inverse_counts import by_true_class, chances_of
 from privet.rng import public_generator
 from privet.schema import Attribute, Numeric, Schema
-from privet.schema.encoding import Encoder, numbers_of
+from privet.schema.encoding import Encoder
 from privet.schema.table import columns_of
 from privet.tree.forest import Forest
 from privet.tree.pruning import cut_back
@@ -153,7 +150,8 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         doubts = self._guarantee_of(channel, table, labels).doubts
         channel = self._with_cells(channel, len(labels))
         rows = MemoryRows(Encoder(channel.schema).encode(table), labels.astype(np.uint16))
-        hidden = [] if self.strategy == NONE else _hidden_columns(channel, table, rows.codes, rng)
+        columns = columns_of(table, channel.schema.names, label=channel.schema.target)
+        hidden = [] if self.strategy == NONE else hidden_columns(channel, columns, rows.codes, rng)
         answers = _Answers(rows, hidden, channel)
         with threadpool_limits(1, "blas"):  # the matrices are small: threads cost more than they bring
             forest, counts = self._grown(answers)
@@ -199,8 +197,8 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
         """Return the channel with the cells that the tree cuts at, where the schema leaves them open."""
         cells: list[Attribute] = []
         for attribute, column in zip(channel.schema.attributes, channel.columns, strict=True):
-            if isinstance(attribute, Numeric) and attribute.is_open and isinstance(column, (AddedNoise, Clear)):
-                taken_as_is = isinstance(column, Clear) or self.strategy == NONE
+            if isinstance(attribute, Numeric) and attribute.is_open and not column.has_own_cells:
+                taken_as_is = column.is_clear or self.strategy == NONE
                 cells.append(replace(attribute, bins=_CLEAR_BINS if taken_as_is else intervals_for(n_rows)))
             else:
                 cells.append(attribute)
@@ -275,20 +273,6 @@ class _Answers:
         """Return unbiased estimates of each leaf's rows by true class, from counts by answered label."""
         counts = exact_leaf_counts(forest, self.rows, n_classes=len(self.channel.schema.classes))
         return by_true_class(counts, chances_of(self.channel.label))
-
-
-def _hidden_columns(channel: Channel, table: Any, codes: NDArray[Any], rng: np.random.Generator) -> list[HiddenColumn]:
-    """Return what is to be reconstructed: numbers under noise, and randomized responses."""
-    columns = columns_of(table, channel.schema.names, label=channel.schema.target)
-    shuffled = rng.permutation(len(codes))
-    hidden: list[HiddenColumn] = []
-    for j, (column, attribute) in enumerate(zip(channel.columns, channel.schema.attributes, strict=True)):
-        if isinstance(column, AddedNoise):
-            numbers = np.asarray(numbers_of(columns[j], attribute.name), dtype=np.float64)
-            hidden.append(HiddenNumber.of(j, numbers, column, shuffled))
-        elif isinstance(column, RandomAnswer):
-            hidden.append(HiddenCategory.of(j, codes[:, j], column, shuffled))
-    return hidden
 
 
 def _check_share(name: str, value: object) -> None:

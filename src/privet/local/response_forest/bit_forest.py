@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from privet.errors import ChannelError, ModelFileError, ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
-from privet.local.channels.columns import AddedNoise
 from privet.local.classifier import LocalClassifier
 from privet.local.guarantee import LocalGuarantee
 from privet.local.response_forest.bit_trees import MAX_DEPTH
@@ -147,7 +146,7 @@ class BitForestClassifier(LocalClassifier):
 
 def check_channel(channel: Channel) -> None:
     """Refuse a channel through which no forest can be grown."""
-    noisy = [column.attribute.name for column in channel.columns if isinstance(column, AddedNoise)]
+    noisy = [column.name for column in channel.columns if column.chances is None]
     if noisy:
         raise ParameterError(
             f"the channel adds noise to {noisy[0]!r}, which a forest on bits cannot undo; "

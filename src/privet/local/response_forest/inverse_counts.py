@@ -12,9 +12,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.errors import ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
-from privet.local.channels.random_answer import RandomAnswer
+from privet.local.channels.field_channel import FieldChannel
 from privet.local.response_forest import inverse_kernels
 from privet.local.response_forest.bit_trees import Bag, GrownTree, Growth
 from privet.local.response_forest.node_estimates import Floats, NodeEstimates
@@ -84,7 +85,7 @@ class InverseCounts(NodeEstimates):
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class AnswerCodes:
     """What the kernel knows of every attribute: codes of answers, how many there are, how often they are true."""
 
     start: NDArray[np.int64]
@@ -98,12 +99,11 @@ class Answers:
     @classmethod
     def of(cls, coding: Coding, channel: Channel) -> Self:
         """Return the answers of ``channel``, coded as ``coding`` says."""
-        answers = [c if isinstance(c, RandomAnswer) else None for c in channel.columns]
-        chances = [chances_of(answer) for answer in answers]
+        chances = [chances_of(column) for column in channel.columns]
         return cls(
             start=np.cumsum([0, *(len(code.code_of_value) for code in coding.codes)], dtype=np.int64),
             patterns=np.concatenate([code.code_of_value for code in coding.codes]),
-            n_answers=np.array([0 if answer is None else answer.n_answers for answer in answers], dtype=np.int64),
+            n_answers=np.array([column.draws_from for column in channel.columns], dtype=np.int64),
             kept=np.array([kept for kept, _ in chances]),
             other=np.array([other for _, other in chances]),
             bit_attribute=coding.attribute_of_bit,
@@ -117,7 +117,7 @@ class AnsweredRows:
 
     codes: NDArray[Any]
     labels: NDArray[np.int64]
-    answers: Answers
+    answers: AnswerCodes
     label: tuple[float, float]
     n_classes: int
 
@@ -134,9 +134,13 @@ class AnsweredRows:
         return tree.cropped(n_nodes)
 
 
-def chances_of(answer: RandomAnswer | None) -> tuple[float, float]:
-    """Return the chance of the true answer and that of each other one."""
-    return (1.0, 0.0) if answer is None else answer.chances
+def chances_of(field: FieldChannel | None) -> tuple[float, float]:
+    """Return the chance of the true answer and that of each other one; a field without a channel is given as it is."""
+    if field is None:
+        return 1.0, 0.0
+    if field.chances is None:
+        raise ParameterError(f"the answers to {field.name!r} are no codes; use ReconstructionTreeClassifier")
+    return field.chances
 
 
 def by_true_class(counts: NDArray[Any], label: tuple[float, float]) -> Floats:

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from privet.checks import check_whole, is_whole, n_threads
+from privet.checks import check_flag, check_whole, is_whole, n_threads
 from privet.errors import DataError, ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
-from privet.local.channels.number_checks import check_flag
 from privet.local.guarantee import LocalGuarantee
 from privet.local.response_forest.bit_forest import MAJORITY, MEAN, BitForestClassifier, check_channel
 from privet.local.response_forest.bit_trees import MAX_DEPTH, Growth

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
 from privet.local.response_forest.bit_trees import Growth, grown_on_bags, joined
-from privet.local.response_forest.inverse_counts import GRID, AnsweredRows, Answers, chances_of
+from privet.local.response_forest.inverse_counts import GRID, AnswerCodes, AnsweredRows, chances_of
 from privet.local.response_forest.mirror_counts import MirrorRows
 from privet.local.response_forest.out_of_bag import NOT_JUDGED, OutOfBag, out_of_bag
 from privet.local.response_forest.response_forest_file import (
@@ -67,7 +67,7 @@ class ResponseGrowth:
     def _on_answers(
         self, codes: NDArray[Any], labels: NDArray[np.int64], coins: np.random.Generator
     ) -> tuple[Forest, Estimates, OutOfBag]:
-        answers, label = Answers.of(self.coding, self.channel), chances_of(self.channel.label)
+        answers, label = AnswerCodes.of(self.coding, self.channel), chances_of(self.channel.label)
         rows = AnsweredRows(codes, labels, answers, label, self._n_classes)
         trees, _ = grown_on_bags(partial(rows.grow, self.growth), len(labels), self.growth, coins, self.n_jobs)
         forest, numbers = joined(trees, self.coding)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import DataError, ParameterError
-from privet.local.channels.answer_checks import codes_of
+from privet.local.channels.cells import codes_of
 from privet.local.reconstruction.reconstruct import Reconstruction
 from privet.report.page.formats import number
 from privet.report.plots.plot import class_colour, new_axes, short

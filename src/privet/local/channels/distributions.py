@@ -1,22 +1,32 @@
-"""The distributions of noise that a respondent adds to a number: uniform, normal, Laplace.
+"""Distributions: the noise that a respondent adds to a number, and the exact one that an answer is drawn from.
 
-Each has one scale: half the width of the uniform distribution, the standard deviation of the normal one, the mean
+Noise has one scale: half the width of the uniform distribution, the standard deviation of the normal one, the mean
 distance from zero of Laplace's.
+
+A draw is from whole-number weights that add up to 2^64. Whoever has 64 random bits draws an outcome by looking up where
+they fall. The chances are exact, so what a draw gives away can be computed instead of trusted to the rounding of
+floating-point noise.
 """
 
 import math
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.checks import is_number
 from privet.errors import ParameterError
-from privet.local.channels.number_checks import is_number
 
 Floats = NDArray[np.float64]
+TOTAL_WEIGHT = 2**64
+# A promise is rounded up by more than the arithmetic that computes it can err.
+_UPWARDS = 1 + 1e-12
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,8 @@ class NoiseDistribution(ABC):
 
     scale: float
     name: ClassVar[str]
+    # Whether clamped answers with this noise have a local epsilon; see columns.md.
+    bounds_epsilon: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not is_number(self.scale):
@@ -68,6 +80,13 @@ class NoiseDistribution(ABC):
     @abstractmethod
     def cdf_integral(self, z: Floats) -> Floats:
         """Return the integral of `cdf` up to ``z``: with it the mean of the cdf over an interval is a difference."""
+
+    def lower_half(self, step: float, reach: int) -> Floats:
+        """Return the chances of -reach, ..., -1 steps; the first has the whole tail."""
+        borders = (np.arange(-reach, 1, dtype=np.float64) - 0.5) * step
+        below = self.cdf(borders)
+        below[0] = 0.0
+        return np.diff(below)
 
 
 class Uniform(NoiseDistribution):
@@ -154,6 +173,7 @@ class Laplace(NoiseDistribution):
     """Density proportional to exp(-|z| / scale)."""
 
     name: ClassVar[str] = "laplace"
+    bounds_epsilon: ClassVar[bool] = True
 
     @property
     def std(self) -> float:
@@ -187,5 +207,59 @@ class Laplace(NoiseDistribution):
         """Return the integral of `cdf` up to ``z``."""
         return np.maximum(z, 0.0) + 0.5 * self.scale * np.exp(-np.abs(z) / self.scale)
 
+    def lower_half(self, step: float, reach: int) -> Floats:
+        """Return the chances of -reach, ..., -1 steps; the first has the whole tail."""
+        # Exactly geometric, so that the ratio over the domain is what the scale says: P(d) = (1-r) / (1+r) r^|d|.
+        rest = -np.expm1(-step / self.scale)  # 1 - r, to the last digit
+        steps = np.arange(reach, 0, -1, dtype=np.float64)
+        chances: Floats = rest / (2 - rest) * np.exp(-steps * step / self.scale)
+        chances[0] /= rest
+        # An answer that one value can give, every value can: the exponential may vanish, a weight must not.
+        return np.maximum(chances, 1 / TOTAL_WEIGHT)
+
 
 DISTRIBUTIONS: dict[str, type[NoiseDistribution]] = {own.name: own for own in (Uniform, Gaussian, Laplace)}
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteDistribution:
+    """Outcomes ``first``, ``first + 1``, ...; ``upto[k]`` is the weight of all outcomes up to the k-th.
+
+    Entries of 2^64, which 64 bits do not hold, are left out: the last outcome's, and those after it without weight.
+    """
+
+    first: int
+    upto: NDArray[np.uint64]
+
+    @classmethod
+    def of_weights(cls, first: int, weights: Sequence[int]) -> Self:
+        """Return the distribution with these weights."""
+        if sum(weights) != TOTAL_WEIGHT or min(weights) < 0:
+            raise AssertionError("the weights of a distribution add up to 2^64")
+        return cls(first, np.array([total for total in accumulate(weights) if total < TOTAL_WEIGHT], dtype=np.uint64))
+
+    @classmethod
+    def of_noise(cls, noise: NoiseDistribution, step: float, reach: int) -> Self:
+        """Return ``noise`` in whole ``step``s, at most ``reach`` of them; the tails are put on the ends."""
+        # Rounding up leaves no outcome out, and takes from the middle, where it is least felt.
+        lower = np.ceil(noise.lower_half(step, reach) * float(TOTAL_WEIGHT)).astype(np.uint64)
+        # Left out is what cannot happen: behind it the sum would be 2^64, which is 0 in 64 bits.
+        lower = lower[lower > 0]
+        middle = np.uint64(TOTAL_WEIGHT - 2 * int(lower.sum(dtype=np.uint64)))
+        weights = np.concatenate([lower, [middle], lower[:0:-1]])
+        return cls(-len(lower), np.cumsum(weights, dtype=np.uint64))
+
+    @cached_property
+    def weights(self) -> NDArray[np.uint64]:
+        """The weight of every outcome; 0 where it is the only one."""
+        # 2^64 is 0 in 64 bits, so the last difference comes out right.
+        return np.diff(self.upto, prepend=np.uint64(0), append=np.uint64(0))
+
+    def draw(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the outcome that each of these 64-bit words draws."""
+        return self.first + np.searchsorted(self.upto, words, side="right").astype(np.int64)
+
+
+def log_ratio(excess: float) -> float:
+    """Return the logarithm of 1 + excess, by which one chance exceeds another, rounded up."""
+    return math.log1p(excess) * _UPWARDS
