@@ -8,7 +8,7 @@ import pytest
 from privet import Numeric, Schema
 from privet.errors import ModelFileError
 from privet.local import Channel, LaplaceNoise, RandomizedResponse, RecordComplement, UniformNoise
-from privet.local.guarantee import LocalGuarantee, measures_of
+from privet.local.guarantee import LocalGuarantee
 from tests.local.people import SCHEMA, channels
 
 CHANNELS = channels()
@@ -96,7 +96,7 @@ def test_each_field_has_its_own_scales():
 
 
 def test_measures_of_laplace_noise_stand_side_by_side():
-    measures = measures_of(LaplaceNoise(SCHEMA, epsilon=2, columns=["age"]).channel.columns[0])
+    measures = LaplaceNoise(SCHEMA, epsilon=2, columns=["age"]).channel.columns[0].describe()
     assert measures["local_epsilon"] == pytest.approx(2, rel=1e-5)
     assert measures["width_at_50%"] == pytest.approx(84 / 2 * 2 * math.log(2), rel=1e-5)
 

@@ -22,17 +22,16 @@ from privet.local import (
     perturb,
     reconstruct,
 )
+from privet.local.channels.added_noise import AddedNoise
 from privet.local.channels.answer_checks import (
     RECORDS,
-    _log_chance,
     _log_repeats,
     _log_twins,
-    _windows,
     doubts_about,
+    log_chance,
     refuse_impossible,
 )
-from privet.local.channels.columns import AddedNoise
-from privet.local.channels.noise_distribution import DISTRIBUTIONS
+from privet.local.channels.distributions import DISTRIBUTIONS
 from tests.loops import loop_over
 
 N_ROWS = 3_000
@@ -205,9 +204,9 @@ def test_who_answers_twice_is_refused_where_an_id_is_kept(method, tmp_path):
 def test_bounds_by_hand():
     # No head in 100 tosses of a fair coin has the chance 2^-100; a head more than all cannot be.
     fair = np.array([0.5])
-    assert _log_chance(np.array([0]), 100, fair, fair) == pytest.approx(-100 * math.log(2))
-    assert _log_chance(np.array([50]), 100, fair, fair) == 0
-    assert _log_chance(np.array([100]), 100, fair, np.array([1.0])) == 0
+    assert log_chance(np.array([0]), 100, fair, fair) == pytest.approx(-100 * math.log(2))
+    assert log_chance(np.array([50]), 100, fair, fair) == 0
+    assert log_chance(np.array([100]), 100, fair, np.array([1.0])) == 0
     # Of three records, three pairs may be equal, each with a chance of a tenth.
     assert _log_repeats(3, 2, math.log(0.1)) == pytest.approx(math.log(0.3))
     assert _log_repeats(4, 4, math.log(0.1)) == pytest.approx(math.log(0.001))
@@ -219,7 +218,7 @@ def test_bounds_by_hand():
 @pytest.mark.parametrize("width", [1, 8, 512])
 def test_windows_have_the_chances_that_every_value_gives_them(noise, width):
     column = AddedNoise(Numeric("x", 0, 64), DISTRIBUTIONS[noise](20.0))
-    group, least, most = _windows(column, width)
+    group, least, most = column.windows(width)
     weights = column.distribution.weights.astype(float) / 2.0**64
     values = [0, 1, 700, 2_048, 4_000, column.n_steps]
     for value in values:
@@ -236,7 +235,7 @@ def test_the_bound_holds_for_those_who_are_least_likely_and_sees_a_channel_that_
     rng = np.random.default_rng(1)
     least = np.array([0.2])
     drawn = rng.binomial(1_000, 0.2, size=20_000)  # everybody has the value from which the answer is least likely
-    rarely = np.mean([_log_chance(np.array([x]), 1_000, least, np.ones(1)) < math.log(0.01) for x in drawn])
+    rarely = np.mean([log_chance(np.array([x]), 1_000, least, np.ones(1)) < math.log(0.01) for x in drawn])
     assert rarely <= 0.01
     off = rng.binomial(1_000, 0.1)
-    assert _log_chance(np.array([off]), 1_000, least, np.ones(1)) < math.log(1e-6)
+    assert log_chance(np.array([off]), 1_000, least, np.ones(1)) < math.log(1e-6)

@@ -11,9 +11,9 @@ from privet import Categorical, Numeric, Schema
 from privet.datasets.uci import uci
 from privet.errors import ChannelError, DataError, ParameterError
 from privet.local import Channel, RandomizedResponse, RecordComplement, Secret, perturb
+from privet.local.channels.added_noise import AddedNoise
 from privet.local.channels.attribute_code import AttributeCode, fewest_bits, pair_from_the_first, pair_from_the_second
 from privet.local.channels.coding import Coding
-from privet.local.channels.added_noise import AddedNoise
 from privet.local.channels.distributions import Gaussian
 from privet.schema.encoding import Encoder
 from tests.loops import loop_over

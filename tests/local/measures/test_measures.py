@@ -10,9 +10,8 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.local import Channel, GaussianNoise, Intervals, LaplaceNoise, RandomizedResponse, RecordComplement
 from privet.local.channels.randomized_response import RandomAnswer
-from privet.local.measures.field_measures import BestGuess
-from privet.local.measures.measures import EVENLY, NOT_PROMISED, OWNERS_ONLY, measure
-from privet.local.measures.record_measures import told_apart
+from privet.local.measures.measures import EVENLY, NOT_PROMISED, OWNERS_ONLY, _told_apart, measure
+from privet.local.measures.posterior import BestGuess
 from tests.local.people import SCHEMA, channels, people
 
 CHANNELS = channels()
@@ -114,9 +113,9 @@ def test_a_column_that_is_always_missing_is_taken_to_be_spread_evenly():
 def test_a_record_is_told_from_its_mirror_image_by_frequencies():
     # Three rows 01 and one 10: an answer 01 is 01 kept (.6 x 3) or 10 flipped (.4 x 1); an answer 10, .6 x 1 or .4 x 3.
     bits = np.array([[0, 1], [0, 1], [0, 1], [1, 0]], dtype=np.uint8)
-    assert told_apart(bits, 0.6) == pytest.approx((1.8 + 1.2) / 4)
+    assert _told_apart(bits, 0.6) == pytest.approx((1.8 + 1.2) / 4)
     # No mirror image occurs: every answer gives itself away.
-    assert told_apart(np.array([[0, 0, 1], [0, 1, 1]], dtype=np.uint8), 0.6) == pytest.approx(1.0)
+    assert _told_apart(np.array([[0, 0, 1], [0, 1, 1]], dtype=np.uint8), 0.6) == pytest.approx(1.0)
 
 
 def test_flipped_records_have_binary_anonymity_and_no_epsilon():

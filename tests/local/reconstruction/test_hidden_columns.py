@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.cells import FieldValues
 from privet.local.channels.distributions import Uniform
 from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.reconstruction.bayes_iteration import iterate, posterior
@@ -25,6 +26,10 @@ def placed(hidden, group, n_groups, n_rows, n_columns=3):
     hidden.place(np.asarray(group, dtype=np.int64), n_groups, codes)
     assert (np.delete(codes, hidden.position, axis=1) == NOBODY).all()
     return codes[:, hidden.position]
+
+
+def seen(numbers):
+    return COLUMN.see(FieldValues(CELLS, numbers), CELLS)
 
 
 def answers(x, seed=0):
@@ -49,7 +54,7 @@ def test_whole_sums_never_exceed_the_rows_and_never_fall():
 def test_cells_follow_the_order_of_the_answers_and_the_estimate():
     rng = np.random.default_rng(1)
     numbers = answers(rng.uniform(0.3, 0.6, 3_000))
-    hidden = HiddenNumber.of(1, numbers, COLUMN, rng.permutation(3_000))
+    hidden = HiddenNumber.of(1, seen(numbers), rng.permutation(3_000))
     codes = placed(hidden, np.zeros(3_000), 1, 3_000)
     # Equal answers may lie in two cells, so their codes decide among them: no sort's order of ties is relied on.
     assert (np.diff(codes[np.lexsort((codes, numbers))].astype(int)) >= 0).all()
@@ -61,7 +66,7 @@ def test_cells_follow_the_order_of_the_answers_and_the_estimate():
 def test_groups_are_reconstructed_each_by_itself():
     rng = np.random.default_rng(2)
     numbers = answers(np.concatenate([rng.uniform(0, 0.3, 2_000), rng.uniform(0.7, 1, 2_000)]))
-    hidden = HiddenNumber.of(0, numbers, COLUMN, rng.permutation(4_000))
+    hidden = HiddenNumber.of(0, seen(numbers), rng.permutation(4_000))
     group = np.repeat([0, 1], 2_000)
     together = placed(hidden, group, 2, 4_000)
     for own in (0, 1):
@@ -74,7 +79,7 @@ def test_groups_are_reconstructed_each_by_itself():
 
 def test_missing_answers_and_empty_groups_keep_their_code():
     numbers = np.array([0.2, np.nan, 0.8, np.nan])
-    hidden = HiddenNumber.of(0, numbers, COLUMN, np.arange(4))
+    hidden = HiddenNumber.of(0, seen(numbers), np.arange(4))
     codes = placed(hidden, [1, 1, 1, 1], 3, 4)
     assert_array_equal(codes == NOBODY, np.isnan(numbers))
 
@@ -83,7 +88,7 @@ def test_equal_answers_are_put_in_order_by_lot_and_not_by_their_place():
     numbers = np.full(2_000, 0.5)
     codes = [
         placed(
-            HiddenNumber.of(0, numbers, COLUMN, np.random.default_rng(seed).permutation(2_000)),
+            HiddenNumber.of(0, seen(numbers), np.random.default_rng(seed).permutation(2_000)),
             np.zeros(2_000),
             1,
             2_000,
@@ -104,7 +109,7 @@ def test_categories_move_as_the_posterior_says(covers_missing):
     rng = np.random.default_rng(4)
     truth = rng.choice(4, 10_000, p=[0.6, 0.2, 0.1, 0.1])
     answer = column.answers(truth, words(10_000, 3)).astype(np.uint8)
-    hidden = HiddenCategory.of(2, answer, column, rng.permutation(10_000))
+    hidden = HiddenCategory.of(2, column.see(FieldValues(CELLS, None, answer), CELLS), rng.permutation(10_000))
     codes = placed(hidden, np.zeros(10_000), 1, 10_000)
     covered = answer < n_answers
     assert_array_equal(codes == NOBODY, ~covered)
@@ -125,10 +130,10 @@ def test_categories_move_as_the_posterior_says(covers_missing):
 
 def test_which_rows_move_is_drawn():
     column = RandomAnswer("colour", 2, 0.7)
-    answer = np.repeat([0, 1], 500).astype(np.uint8)
+    told = column.see(FieldValues(CELLS, None, np.repeat([0, 1], 500)), CELLS)
     first, second = (
         placed(
-            HiddenCategory.of(0, answer, column, np.random.default_rng(seed).permutation(1_000)),
+            HiddenCategory.of(0, told, np.random.default_rng(seed).permutation(1_000)),
             np.zeros(1_000),
             1,
             1_000,

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.errors import DataError, ParameterError
 from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.distributions import Gaussian, Laplace, Uniform
 from privet.local.channels.field_channel import Clear
 from privet.local.channels.intervals import IntervalMembership
-from privet.local.channels.distributions import Gaussian, Laplace, Uniform
 from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.reconstruction.reconstruct import intervals_for, reconstruct
 from privet.schema import Categorical, Numeric

@@ -14,8 +14,8 @@ from privet.datasets import agrawal
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.local import Channel, RecordComplement
 from privet.local.channels.added_noise import AddedNoise
-from privet.local.channels.intervals import IntervalMembership
 from privet.local.channels.distributions import Gaussian, Laplace, Uniform
+from privet.local.channels.intervals import IntervalMembership
 from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.reconstruction.reconstruction_tree import ReconstructionTreeClassifier
 from privet.schema import Categorical, Numeric, Schema

@@ -9,7 +9,13 @@ from privet.local import Channel
 from privet.local.channels.coding import Coding
 from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.response_forest.bit_trees import Bag, Growth
-from privet.local.response_forest.inverse_counts import AnsweredRows, Answers, InverseCounts, chances_of, label_weights
+from privet.local.response_forest.inverse_counts import (
+    AnswerCodes,
+    AnsweredRows,
+    InverseCounts,
+    chances_of,
+    label_weights,
+)
 
 SCHEMA = Schema(
     [Categorical("job", ["none", "clerk", "nurse"]), Categorical("sex", ["f", "m"]), Numeric("age", 0, 80, bins=4)],
@@ -25,7 +31,7 @@ CHANNEL = Channel.of(SCHEMA, [JOB, SEX, AGE], label=LABEL)
 
 
 def test_what_the_kernel_is_told_of_attributes():
-    told = Answers.of(Coding.of(CHANNEL.schema), CHANNEL)
+    told = AnswerCodes.of(Coding.of(CHANNEL.schema), CHANNEL)
     assert told.start.tolist() == [0, 4, 7, 12]
     # Missing has no frequency of its own, so it is coded as the first of the most frequent values.
     assert told.patterns.tolist() == [0, 3, 1, 0, 0, 1, 0, 0, 1, 2, 3, 0]
@@ -57,7 +63,7 @@ def estimates(seed, n_rows=3_000):
     words = rng.integers(2**64, size=(4, n_rows), dtype=np.uint64)
     answers = np.column_stack([c.answers(true[:, j], words[j]) for j, c in enumerate((JOB, SEX, AGE))]).astype(np.uint8)
     coding = Coding.of(CHANNEL.schema)
-    rows = AnsweredRows(answers, LABEL.answers(labels, words[3]), Answers.of(coding, CHANNEL), chances_of(LABEL), 2)
+    rows = AnsweredRows(answers, LABEL.answers(labels, words[3]), AnswerCodes.of(coding, CHANNEL), chances_of(LABEL), 2)
     bag = Bag(np.arange(n_rows), np.ones(n_rows, dtype=np.int64), np.uint64(5))
     # One bit is tried at a time, so the first that is possible is taken: a choice by Gini would favour lucky estimates.
     tree = rows.grow(Growth(1, 1, 2.0, 1.0, 2, False), bag)
@@ -97,7 +103,7 @@ def test_a_clear_channel_counts_rows():
     channel = Channel.clear(SCHEMA)
     coding = Coding.of(channel.schema)
     codes = np.array([[1, 0, 0], [1, 1, 3], [0, 1, 3], [2, 0, 4]], dtype=np.uint8)
-    rows = AnsweredRows(codes, np.array([0, 1, 1, 0]), Answers.of(coding, channel), (1.0, 0.0), 2)
+    rows = AnsweredRows(codes, np.array([0, 1, 1, 0]), AnswerCodes.of(coding, channel), (1.0, 0.0), 2)
     bag = Bag(np.arange(4), np.array([3, 1, 1, 2]), np.uint64(1))
     tree = rows.grow(Growth(1, 5, 2.0, 1.0, 5, False), bag)
     counts = InverseCounts(1, False, *tree.numbers, 7.0)

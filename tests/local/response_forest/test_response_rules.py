@@ -10,10 +10,10 @@ from pandas.testing import assert_frame_equal
 from privet import Categorical, Schema
 from privet.local import Channel
 from privet.local.channels.coding import Coding
-from privet.local.channels.record_complement import Complement
 from privet.local.channels.randomized_response import RandomAnswer
+from privet.local.channels.record_complement import Complement
 from privet.local.response_forest.bit_trees import Bag, Growth, joined
-from privet.local.response_forest.inverse_counts import GRID, AnsweredRows, Answers, InverseCounts, chances_of
+from privet.local.response_forest.inverse_counts import GRID, AnswerCodes, AnsweredRows, InverseCounts, chances_of
 from privet.local.response_forest.mirror_counts import MirrorCounts, MirrorRows
 from privet.local.response_forest.random_response_forest import RandomResponseForestClassifier
 from privet.local.response_forest.response_forest_file import inverse_estimates, is_mirrored, mirror_estimates
@@ -47,7 +47,7 @@ def answers_through(channel, owner, labels, rng):
 
 @cache
 def answers_of(channel):
-    return Answers.of(Coding.of(channel.schema), channel)
+    return AnswerCodes.of(Coding.of(channel.schema), channel)
 
 
 def grown(channel, codes, labels, rng, *, bootstrap):

@@ -5,10 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import SeenCells
-from privet.local.channels.added_noise import noise_matrix
-from privet.local.channels.answer_matrix import random_answer_matrix
-from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.added_noise import AddedNoise, noise_matrix
+from privet.local.channels.cells import FieldValues, SeenCells
 from privet.local.channels.distributions import Gaussian, Laplace, Uniform
 from privet.local.channels.randomized_response import RandomAnswer
 from privet.schema import Numeric
@@ -81,4 +79,4 @@ def test_an_unknown_mass_is_refused():
 
 def test_too_many_answers_are_refused_before_they_fill_the_memory():
     with pytest.raises(ParameterError, match="'town' has more than 4,096 answers"):
-        random_answer_matrix(RandomAnswer("town", 60_000, 0.5))
+        RandomAnswer("town", 60_000, 0.5).see(FieldValues(QUARTERS, None, np.zeros(1, np.int64)), QUARTERS)

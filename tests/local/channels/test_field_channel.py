@@ -11,16 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric
 from privet.errors import ChannelError, ParameterError
-from privet.local.channels import columns
+from privet.local.channels import added_noise
 from privet.local.channels.added_noise import AddedNoise
+from privet.local.channels.cells import labels_of
+from privet.local.channels.distributions import DISTRIBUTIONS, TOTAL_WEIGHT, Gaussian, Laplace, Uniform
 from privet.local.channels.field_channel import Clear
 from privet.local.channels.intervals import IntervalMembership
+from privet.local.channels.kinds import field_from_json
 from privet.local.channels.randomized_response import RandomAnswer
-from privet.local.channels.columns import answer_from_json
-from privet.local.channels.kinds import column_from_json
-from privet.local.channels.cells import labels_of
-from privet.local.channels.distributions import TOTAL_WEIGHT
-from privet.local.channels.distributions import DISTRIBUTIONS, Gaussian, Laplace, Uniform
 
 AGE = Numeric("age", 20, 60)
 EDGED = Numeric("income", 0, 100, edges=[10, 40])
@@ -38,7 +36,7 @@ def log(ratio):
 
 
 def exact_matrix(column):
-    """Return the weight of every answer (a row) for every value (a column): every ticket of every value is followed."""
+    """Return the weight of every answer (a row) for every value (a column): every word of every value is followed."""
     distribution, reach = column.distribution, column.reach
     weights = np.diff([0, *map(int, distribution.upto), TOTAL_WEIGHT])
     outcomes = distribution.first + np.arange(len(weights))
@@ -87,7 +85,7 @@ def test_no_other_noise_has_an_epsilon():
 
 @pytest.mark.parametrize("spread", [1 / 14, 1 / 8, 1 / 3, 1.0, 1.7])
 def test_the_stated_epsilon_is_what_the_whole_matrix_shows_and_no_more(monkeypatch, spread):
-    monkeypatch.setattr(columns, "GRID", 64)
+    monkeypatch.setattr(added_noise, "GRID", 64)
     column = AddedNoise(AGE, Laplace(40 * spread))
     matrix = exact_matrix(column)
     assert column.n_steps == 64
@@ -98,7 +96,7 @@ def test_the_stated_epsilon_is_what_the_whole_matrix_shows_and_no_more(monkeypat
 
 
 def test_the_enumeration_would_see_noise_cut_off_at_its_reach(monkeypatch):
-    monkeypatch.setattr(columns, "GRID", 64)
+    monkeypatch.setattr(added_noise, "GRID", 64)
     column = AddedNoise(AGE, Laplace(40))
     matrix = exact_matrix(column)
     matrix[0] = 0  # as if what is put on the border were thrown away, but for the value next to it
@@ -109,7 +107,7 @@ def test_the_enumeration_would_see_noise_cut_off_at_its_reach(monkeypatch):
 
 @pytest.mark.parametrize("noise", [Uniform(11.0), Gaussian(9.0)], ids=lambda noise: noise.name)
 def test_the_matrix_of_the_other_distributions_has_zeros_or_no_bound(monkeypatch, noise):
-    monkeypatch.setattr(columns, "GRID", 64)
+    monkeypatch.setattr(added_noise, "GRID", 64)
     matrix = exact_matrix(AddedNoise(AGE, noise))
     assert (matrix.sum(axis=0) == TOTAL_WEIGHT).all()
     assert (matrix == 0).any()
@@ -264,7 +262,7 @@ COLUMNS = [
 
 @pytest.mark.parametrize(("column", "attribute"), COLUMNS, ids=lambda part: getattr(part, "kind", ""))
 def test_a_column_comes_back_from_its_json(column, attribute):
-    assert column_from_json(column.to_json(), attribute) == column
+    assert field_from_json(column.to_json(), attribute) == column
 
 
 @pytest.mark.parametrize(("column", "attribute"), COLUMNS, ids=lambda part: getattr(part, "kind", ""))
@@ -280,30 +278,28 @@ def test_a_damaged_column_is_refused(column, attribute, damage):
         if key == "scale" and damage == 2.5:
             continue
         with pytest.raises(ChannelError, match="damaged|changed"):
-            column_from_json(data, attribute)
+            field_from_json(data, attribute)
 
 
 @pytest.mark.parametrize("extra", [{"more": 1}, {"scale": 3.0}])
 def test_a_column_with_something_added_is_refused(extra):
     with pytest.raises(ChannelError, match="changed"):
-        column_from_json({**Clear(JOB).to_json(), **extra}, JOB)
+        field_from_json({**Clear(JOB).to_json(), **extra}, JOB)
 
 
 def test_categories_take_no_noise():
     with pytest.raises(ChannelError, match="damaged"):
-        column_from_json({"field": "job", "channel": "gaussian", "scale": 2.0}, JOB)
+        field_from_json({"field": "job", "channel": "gaussian", "scale": 2.0}, JOB)
 
 
 @pytest.mark.parametrize("changes", [{"answers": 4}, {"answers": 3.0}, {"covers_missing": 1}, {"covers_missing": True}])
 def test_an_answer_that_does_not_fit_its_domain_is_refused(changes):
     with pytest.raises(ChannelError, match="changed|damaged"):
-        answer_from_json({**RandomAnswer("job", 3, 0.5).to_json(), **changes}, "job", 3)
+        field_from_json({**RandomAnswer("job", 3, 0.5).to_json(), **changes}, JOB)
 
 
 def test_what_is_no_column_is_refused():
     for data in (None, [], "clear", 7):
         with pytest.raises(ChannelError, match="'job'"):
-            column_from_json(data, JOB)
-        with pytest.raises(ChannelError, match="'job'"):
-            answer_from_json(data, "job", 3)
-    assert_array_equal(column_from_json(RandomAnswer("job", 3, 1).to_json(), JOB).matrix, np.eye(3))
+            field_from_json(data, JOB)
+    assert_array_equal(field_from_json(RandomAnswer("job", 3, 1).to_json(), JOB).matrix, np.eye(3))
