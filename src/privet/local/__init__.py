@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from privet.local.channels.channel import Channel as Channel
     from privet.local.channels.coding import Coding as Coding
     from privet.local.channels.intervals import Intervals as Intervals
-    from privet.local.channels.transformers import GaussianNoise as GaussianNoise
-    from privet.local.channels.transformers import LaplaceNoise as LaplaceNoise
-    from privet.local.channels.transformers import UniformNoise as UniformNoise
     from privet.local.channels.perturb import perturb as perturb
     from privet.local.channels.randomized_response import RandomizedResponse as RandomizedResponse
     from privet.local.channels.record_complement import RecordComplement as RecordComplement
     from privet.local.channels.secret import Secret as Secret
+    from privet.local.channels.transformers import GaussianNoise as GaussianNoise
+    from privet.local.channels.transformers import LaplaceNoise as LaplaceNoise
+    from privet.local.channels.transformers import UniformNoise as UniformNoise
     from privet.local.measures.measures import measure as measure
     from privet.local.reconstruction.reconstruct import reconstruct as reconstruct
     from privet.local.reconstruction.reconstruction_tree import (
