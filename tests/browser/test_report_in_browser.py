@@ -67,7 +67,7 @@ def test_a_click_opens_a_branch_and_shows_its_released_counts(opened):
 def test_children_add_up_to_their_parent(opened):
     browser = opened(exact())
     browser.find_element(By.ID, "open-3").click()
-    for told in browser.find_elements(By.CSS_SELECTOR, "#outline .told"):
+    for told in browser.find_elements(By.CSS_SELECTOR, "#outline .condition"):
         if "more branches" in told.text:
             told.click()
     root = items(browser)[0]
@@ -118,10 +118,10 @@ def test_other_trees_can_be_chosen(opened):
 
 def test_the_slider_tells_what_the_table_tells(opened):
     browser = opened(fitted(epsilon=1.0))
-    told = browser.find_element(By.ID, "prior-told")
-    assert told.text == "Who thought 10 % before can think between 3.9 % and 23.2 % afterwards."
+    told = browser.find_element(By.ID, "prior-result")
+    assert told.text == "Somebody who thought 10 % before can think between 3.9 % and 23.2 % afterwards."
     browser.find_element(By.ID, "prior").send_keys(Keys.END)
-    assert told.text.startswith("Who thought 99 % before")
+    assert told.text.startswith("Somebody who thought 99 % before")
 
 
 def test_the_toggle_changes_the_background_and_follows_the_system_first(opened):

@@ -13,7 +13,7 @@ from tests.report.people import HOSTILE, exact, fitted, leaking, of_batches, of_
 def test_a_model_that_is_not_private_wears_a_banner():
     read = Elements(page_of(exact()))
     assert "Do not publish it as if it were." in read.text
-    assert "do not publish it or pass it on" in read.text
+    assert "Do not publish it or pass it on" in read.text
     assert "costs no further privacy" not in read.text
     assert "Possibly everything" in read.text
     assert "of 100</strong>" not in page_of(exact())
@@ -47,8 +47,8 @@ def test_a_paper_is_not_said_to_have_released_exact_counts():
     read = Elements(page_of(paper()))
     assert "Nothing is proven for this model." in read.text
     assert "None proven: split attributes are chosen" in read.text
-    assert "Nobody has proven a bound, so reckon with everything." in read.text
-    assert "nobody has proven how far it protects" in read.text
+    assert "Nobody has proven a bound, so assume that everything can be learned." in read.text
+    assert "Nobody has proven how much it protects" in read.text
     assert "no noise protects" not in read.text
     assert "not private" not in read.text
     assert "of 100</strong>" not in page_of(paper())
@@ -60,7 +60,7 @@ def test_a_paper_is_not_said_to_have_released_exact_counts():
     [
         "whatever else they know",
         "guesses about one row right",
-        "Every number and every choice",
+        "Every released number and every choice",
         "costs no further privacy",
     ],
 )
@@ -74,8 +74,8 @@ def test_leaks_are_said_to_have_no_bound_and_no_receipt():
     read = Elements(source)
     assert "No bound holds for this model as a whole." in read.text
     assert "may give an outlier away with certainty" in read.text
-    assert "Had they been public beforehand" in read.text
-    assert "What was read from the rows without noise has none" in read.text
+    assert "If the leaks had been public before" in read.text
+    assert "What was read from the rows without noise has no receipt" in read.text
     assert "<b>no bound</b><span>on right guesses about <bdi>one row</bdi>, since there are leaks</span>" in source
     assert 'class="pictures"' not in source
     assert 'id="prior"' not in source
@@ -83,10 +83,10 @@ def test_leaks_are_said_to_have_no_bound_and_no_receipt():
 
 def test_a_unit_of_several_rows_is_told():
     read = Elements(page_of(of_visits("patient <id>")))
-    assert "all rows with one value of patient <id>, of which at most 3 are used" in read.text
+    assert "all rows with the same value of patient <id>; at most 3 of them are used" in read.text
     assert "whether the rows of one 'patient <id>' were in the table" in read.text
     assert "guesses about one 'patient <id>' right, at most" in read.text
-    assert "Of the rows of one 'patient <id>' at most 3 were counted." in read.text
+    assert "At most 3 rows of one 'patient <id>' were counted." in read.text
 
 
 def test_a_unit_is_never_taken_for_a_person_and_says_who_is_protected_less():
@@ -102,7 +102,7 @@ def test_assumptions_stand_where_the_bound_stands():
     read = Elements(page_of(of_batches(1.0, 1.0)))
     assert "guesses about one row right, at most, provided that no row is in more than one batch" in read.text
     assert "however they compute, provided that no row is in more than one batch." in read.text
-    assert "for whoever is in several, their epsilons add up" in read.text
+    assert "For somebody who is in several batches, their epsilons add up" in read.text
 
 
 def test_batches_show_how_noise_grew():
@@ -115,13 +115,13 @@ def test_batches_show_how_noise_grew():
 @pytest.mark.parametrize(
     ("epsilons", "words"),
     [
-        ((2.0, 2.0), "Epsilon stayed what the first one cost, 2, since no later one was dearer."),
-        ((2.0, 0.5), "Epsilon stayed what the first one cost, 2, since no later one was dearer."),
-        ((0.5, 2.0, 1.0), "Epsilon grew from 0.5 to 2, what the dearest one cost."),
-        ((0.5, math.inf), "Epsilon is infinite, since nothing bounds what at least one of them gives away."),
+        ((2.0, 2.0), "Epsilon stayed at 2, that of the first one, because no later one has a larger epsilon."),
+        ((2.0, 0.5), "Epsilon stayed at 2, that of the first one, because no later one has a larger epsilon."),
+        ((0.5, 2.0, 1.0), "Epsilon grew from 0.5 to 2, the largest epsilon of any of them."),
+        ((0.5, math.inf), "Epsilon is infinite, because nothing bounds what at least one of them gives away."),
     ],
 )
-def test_the_dearest_batch_is_said_to_set_epsilon(epsilons, words):
+def test_the_batch_with_the_largest_epsilon_is_said_to_set_it(epsilons, words):
     assert words in Elements(page_of(of_batches(*epsilons))).text
 
 

@@ -81,7 +81,7 @@ def test_a_model_of_batches_is_not_said_to_be_one_release():
     assert answer(fitted(), "Query model").startswith("One release, not interactive")
     words = answer(of_batches(1.0, 1.0), "Query model")
     assert words.startswith("2 releases, one for each batch of new rows, not interactive")
-    assert "rests on this: no row is in more than one batch." in words
+    assert "The largest epsilon counts, provided that no row is in more than one batch." in words
     assert "provided that no row is in more than one batch" in answer(of_batches(1.0, 1.0), "Privacy parameter")
 
 
@@ -98,7 +98,7 @@ def test_a_unit_says_to_nist_who_is_protected_less():
 
 def test_a_paper_says_to_nist_that_nothing_is_proven():
     assert answer(paper(), "Privacy parameter").startswith("None is proven: split attributes are chosen")
-    assert "permute-and-flip selection, price not proven" in answer(paper(), "Algorithms and correctness")
+    assert "permute-and-flip selection, epsilon not proven" in answer(paper(), "Algorithms and correctness")
 
 
 def test_odds_say_whom_they_are_about_and_what_they_leave_out():

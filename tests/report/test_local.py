@@ -150,7 +150,7 @@ def test_an_epsilon_is_told_to_as_many_digits_as_the_promise_tells_it():
     # A channel stays a little below what was asked for.
     assert told(sound_forest())["guarantee"]["local_epsilon"] < 4
     source = page_of(sound_forest())
-    assert "4, of all answers of a person together" in Elements(source).text
+    assert "4, for all answers of a person together" in Elements(source).text
     assert "3.99999" not in source
 
 
@@ -178,7 +178,7 @@ def test_fields_that_are_given_clear_are_named():
 
 def test_leaks_have_a_banner_of_their_own():
     source = page_of(flipped_forest(leaks=True))
-    assert "The channel leaks: no promise covers what follows." in source
+    assert "The channel leaks. No promise covers the following." in source
     assert "frequencies of 'country'" in Elements(source).text
     assert "The channel leaks" not in page_of(flipped_forest())
 
@@ -189,7 +189,7 @@ def test_binary_anonymity_is_told_and_never_as_an_epsilon():
     assert facts["binary_anonymity"]["mean"] == coding.anonymity(0.8)
     assert facts["guarantee"]["local_epsilon"] is None
     read = Elements(page_of(flipped_forest()))
-    assert "It is no epsilon and no bound." in read.text
+    assert "It is not an epsilon and not a bound." in read.text
     assert "binary anonymity, between 0 and 1" in read.text
     assert "binary anonymity" not in Elements(page_of(sound_tree())).text.lower()
 
@@ -240,4 +240,4 @@ def test_a_single_leaf_has_a_page_without_rules():
         warnings.simplefilter("error")
         model = ReconstructionTreeClassifier(channel=channel).fit(X, np.full(len(X), "yes"))
         read = Elements(page_of(model))
-    assert "In no leaf a class is more frequent than overall." in read.text
+    assert "No class is more frequent in any leaf than overall." in read.text

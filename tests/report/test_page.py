@@ -94,7 +94,7 @@ def test_hostile_names_reach_the_script_as_text():
 
 
 def test_a_page_that_holds_not_all_nodes_says_so(monkeypatch):
-    assert "The rest is in the model file" not in page_of(exact())
+    assert "The model file has the rest" not in page_of(exact())
     monkeypatch.setattr(trees, "MAX_NODES", 10)
     told = Elements(page_of(exact())).text
     assert f"holds 10 of the forest's {exact().forest_.n_nodes:,} nodes" in told

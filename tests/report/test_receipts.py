@@ -71,10 +71,10 @@ def test_equal_compositions_are_folded_with_what_is_in_them():
     ("event", "words"),
     [
         (events.Seeded(LAPLACE), "discrete Laplace noise, from a seed and so not secret"),
-        (events.Unproven(LAPLACE, "nobody knows"), "discrete Laplace noise, price not proven"),
+        (events.Unproven(LAPLACE, "nobody knows"), "discrete Laplace noise, epsilon not proven"),
         (
             events.Unproven(events.Seeded(LAPLACE), "nobody knows"),
-            "discrete Laplace noise, from a seed and so not secret, price not proven",
+            "discrete Laplace noise, from a seed and so not secret, epsilon not proven",
         ),
     ],
 )

@@ -92,14 +92,14 @@ def test_reliability_shows_mean_chance_share_and_rows_of_each_bin():
     assert_allclose(line.get_xdata(), [0.2, 2.8 / 3])
     assert_allclose(line.get_ydata(), [0.5, 2 / 3])
     assert [text.get_text() for text in ax.texts] == ["2", "3"]
-    assert ax.get_xlabel() == "chance of yes, mean of a bin"
+    assert ax.get_xlabel() == "probability of yes, mean of a bin"
 
 
 def test_reliability_of_more_classes_is_that_of_the_predicted_one():
     model = grouped(1, classes=("no", "yes", "maybe"))
     X = pd.DataFrame({name: [None, None] for name in model.schema_.names})
     assert "the predicted class" in plot_reliability(model, X, ["no", "yes"]).get_xlabel()
-    assert "chance of maybe" in plot_reliability(model, X, ["no", "yes"], class_="maybe").get_xlabel()
+    assert "probability of maybe" in plot_reliability(model, X, ["no", "yes"], class_="maybe").get_xlabel()
 
 
 def test_a_forest_of_weights_keeps_its_word_about_new_rows():

@@ -5,7 +5,11 @@ import json
 import pytest
 from jinja2 import UndefinedError
 
-from privet.report.page.page import environment
+from privet.report.page.page import Report, environment, page
+from tests.report.pages import Elements
+from tests.report.people import exact, hostile, leaking, of_batches, of_visits, paper
+from tests.report.test_local import flipped_forest, hostile_tree
+from tests.report.weighty import hostile_weights
 
 
 def rendered(source, **values):
@@ -49,3 +53,41 @@ def test_a_stacked_bar_lays_shares_end_to_end():
     assert 'class="class-0" x="0.00%" width="25.00%"' in drawn
     assert "class-1" not in drawn
     assert 'class="class-2" x="25.00%" width="75.00%"' in drawn
+
+
+# Marks of markup, of script, of JSON and of writing direction, in one text.
+ATTACK = "</script></bdi><img src=x onerror=\"document.title='owned'\">{{ 7 * 7 }}\u202e\u2066\n"
+# What the page branches on, or has to be one of a few words.
+_FIXED = {"mode", "epsilon", "unit", "channel", "delta"}
+
+
+def attacked(facts, key=""):
+    """Return facts in which every text is an attack, wherever it stands."""
+    if isinstance(facts, dict):
+        return {name: attacked(value, name) for name, value in facts.items()}
+    if isinstance(facts, list):
+        return [attacked(value, key) for value in facts]
+    return ATTACK if isinstance(facts, str) and key not in _FIXED else facts
+
+
+BUDGET = {
+    "ledger": "ledger.db", "head": "0", "dataset": "people", "epsilon": 2.0, "delta": 0.0, "unit": "row", "spent": 1.0,
+    "left": 1.0, "releases": 1, "entry": {"entry": 3, "epsilon": 1.0, "ended": "2026-01-01", "part": "north"},
+}  # fmt: skip
+MADE = {
+    "counts": hostile, "weights": hostile_weights, "leaks": leaking, "paper": paper, "exact": exact, "unit": of_visits,
+    "batches": lambda: of_batches(0.5, 2.0), "local": hostile_tree, "local leaks": lambda: flipped_forest(leaks=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_every_text_of_every_page_stays_text(kind):
+    model = MADE[kind]()
+    facts = {**Report.of(model).facts, "budget": BUDGET}
+    calm, source = Elements(page(model, facts)), page(model, attacked(facts))
+    read = Elements(source)
+    assert {tag for tag, _ in read.tags} <= {tag for tag, _ in calm.tags}
+    assert "owned" not in "".join(str(attributes) for _, attributes in read.tags)
+    assert not {"\u202e", "\u2066"} & set(source)
+    assert read.text.count("{{ 7 * 7 }}\\u202e\\u2066\\n") > 10
+    assert len([tag for tag, _ in read.tags if tag == "script"]) == 2

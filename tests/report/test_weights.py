@@ -1,12 +1,14 @@
 """The report on a forest of weights."""
 
 import json
+import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from privet import Categorical, PrivateForestClassifier, Schema
+from privet import Categorical, Numeric, PrivateForestClassifier, Schema
 from privet.report.page import weights as module
 from privet.report.page.facts import facts
 from tests.report.pages import Elements, embedded, page_of
@@ -47,7 +49,7 @@ def test_the_head_tells_trees_numbers_and_noise(source):
 def test_receipts_name_the_mechanism(source):
     read = Elements(source)
     assert "Laplace noise in the objective" in read.text
-    assert "Last digits of weights are in steps of the grid" in read.text
+    assert "The last digits of weights are in steps of the grid" in read.text
     assert "ObjectivePerturbation" not in read.text
 
 
@@ -67,20 +69,20 @@ def test_the_table_shows_released_weights():
     (age,) = [shape for shape in model.shapes() if shape.names == ("age",)]
     value = 2 * (age.weights[0, 1] - age.weights[:-1, 1].mean())
     assert f"below {model.schema_.attributes[0].cuts[0]:.10g}{value:.3g}".replace("-", "\N{MINUS SIGN}") in read.text
-    assert "No noise is in these weights." in read.text
-    assert "they are those of the exact fit" in read.text
+    assert "These weights carry no noise." in read.text
+    assert "They are those of the exact fit" in read.text
 
 
 def test_noise_is_said_to_depend_on_rows_that_are_not_released(source):
     read = Elements(source)
     assert "if rows were spread evenly over the cells" in read.text
     assert "How many rows a cell has was not released" in read.text
-    assert re.search(r"± [\d.]+ if rows were spread evenly, ± [\d.]+ where hardly a row comes", read.text)
+    assert re.search(r"± [\d.]+ if rows were spread evenly, ± [\d.]+ where hardly any row comes", read.text)
 
 
 def test_only_a_class_balance_is_reported_as_such():
     read = Elements(page_of(only_balance()))
-    assert "only the class balance was released, and every row is given the same chances" in read.text
+    assert "only the class balance was released. Every row gets the same probabilities." in read.text
     assert "What each attribute does" not in read.text
     assert "notree: only the class balance was released" in read.text
 
@@ -114,6 +116,20 @@ def test_long_lists_are_cut_and_the_page_says_so(monkeypatch):
     read = Elements(page_of(exact_weights()))
     assert "Left out: 1 tree of less important attributes" in read.text
     assert "more cells; --json has them" in read.text
+
+
+def test_only_lists_of_categories_are_said_to_be_cut():
+    schema = Schema(
+        [Numeric("a", 0, 40, bins=40), Categorical("b", list("abcdefghijklmnopqrstuvwxyz"))],
+        classes=["no", "yes"],
+        rows=400,
+    )
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"a": rng.uniform(0, 40, 400), "b": rng.choice(schema.attributes[1].categories, 400)})
+    model = PrivateForestClassifier(schema, epsilon=math.inf, random_state=1).fit(X, np.where(X["a"] > 9, "yes", "no"))
+    read = Elements(page_of(model))
+    assert "The 24 strongest of 27 cells." in read.text
+    assert "of 41 cells" not in read.text
 
 
 def test_hostile_names_stay_text():

@@ -1,4 +1,7 @@
-"""What a released model says, for people to read: trees and shapes as text and pictures, and the guarantee page."""
+"""What a released model says, for people to read: as text, as plots, and as a page to sign.
+
+`text` writes trees, `plots/` draws them, and `page/` makes the report. All of it is post-processing.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A tree as text: of counts with its branches, of weights cell by cell."""
+"""A tree as text: a tree of counts with its branches, a tree of weights cell by cell."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -30,9 +30,9 @@ def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
     Returns
     -------
     str
-        Of counts, one line a node: the answer that leads to it, its released class counts in the order of ``classes_``
-        and, at a leaf, the class with the largest. Of weights, one line a leaf: its cells, and what a row there adds to
-        the score of the second of two classes, or of each of more.
+        For counts, one line a node: the answer that leads to it, its released class counts in the order of ``classes_``
+        and, at a leaf, the class with the largest count. For weights, one line a leaf: its cells, and what a row there
+        adds to the score of the second of two classes, or to the score of each of more.
 
     Privacy
     -------
@@ -75,7 +75,7 @@ def _weights_as_text(model: Any, tree: int) -> str:
     if effect.noise.max() > 0:
         noise = (
             f"noise of standard deviation {effect.noise.max():.3g} if rows were spread evenly, "
-            f"{effect.rare_noise.max():.3g} where hardly a row comes"
+            f"{effect.rare_noise.max():.3g} where hardly any row comes"
         )
     header = f"tree {tree} of {len(effects)}: added to {scores}; {noise}"
     cells = product(*(range(len(own)) for own in effect.cells))
@@ -88,14 +88,14 @@ def _score(classes: tuple[Label, ...]) -> str:
 
 def _weight_line(effect: Effect, place: tuple[int, ...]) -> str:
     named = zip(effect.names, effect.cells, place, strict=True)
-    told = ", ".join(f"{quoted(name)}: {_plain(own[i])}" for name, own, i in named)
+    cells = ", ".join(f"{quoted(name)}: {_plain(own[i])}" for name, own, i in named)
     values = [f"{value:+.3f}" for value in effect.values[place]]
     listed = ", ".join(values)
-    return f"|--- {told}: {listed if len(values) == 1 else f'[{listed}]'}"
+    return f"|--- {cells}: {listed if len(values) == 1 else f'[{listed}]'}"
 
 
 def _plain(cell: str) -> str:
-    # A category could split a line, or drive a terminal.
+    # A category could split a line or send control codes to a terminal.
     return cell if cell.isprintable() else repr(cell)
 
 

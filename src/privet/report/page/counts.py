@@ -62,7 +62,7 @@ def findings(model: Any) -> dict[str, Any]:
 def noise_sentence(noise: dict[str, Any]) -> str:
     """Return the noise in one sentence."""
     return (
-        f"Noise of standard deviation {noise['standard_deviation_of_a_count']:.3g} in each released count; "
+        f"Noise of standard deviation {noise['standard_deviation_of_a_count']:.3g} is in each released count; "
         f"{percent(noise['share_of_leaves_above_3_deviations'])} of the leaves stand out from it."
     )
 

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 TIMES = "\N{MULTIPLICATION SIGN}"
 # How many standard deviations the bands and whiskers of pictures reach to either side.
 BAND = 2.0
-# Of a picture's width, what the narrowest cell of a number has at least, in shares of an even one.
+# The least width of a number's cell in a picture, as a share of the width that all cells would have if they were equal.
 _NARROWEST = 0.5
 
 
@@ -33,19 +33,19 @@ class Effect:
     cells : tuple of tuples of str
         What the cells of each attribute are, the missing value last.
     classes : tuple of labels
-        Whose score: of two classes the second's, against the first.
+        Whose score: with two classes, that of the second against the first.
     values : array of shape (cells of the first attribute, ..., classes)
-        What is added to the score: of two classes of the second against the first, of more to each one's. Beside the
-        tree's ``levels``.
+        What is added to the score, in addition to the tree's ``levels``. With two classes it is the score of the
+        second against the first, with more the score of each class.
     levels : array of shape (classes,)
-        What all cells add alike: the mean over cells that are not of missing values. It tells nothing, since other
-        trees and the class balance make up for it.
+        What all cells add alike: the mean over cells that are not of missing values. It has no meaning of its own,
+        because other trees and the class balance make up for it.
     noise : array of shape (cells of the first attribute, ...)
         The standard deviation of the noise in a value, if rows were spread evenly over the tree's leaves.
     rare_noise : array of the same shape
-        The same in a cell that hardly a row reaches.
+        The same in a cell that hardly any row reaches.
     share : float
-        The part of the attributes in how much scores differ.
+        The attributes' share in how much scores differ.
     """
 
     tree: int
@@ -95,7 +95,7 @@ class Effect:
 
 
 def effects_of(model: Any, class_: Label | None = None) -> list[Effect]:
-    """Return what a forest of weights says, tree by tree, those of the most important attributes first.
+    """Return what each tree of a forest of weights adds, the trees of the most important attributes first.
 
     ``class_`` asks for one class; by default it is the second of two, and all of more.
     """

@@ -70,7 +70,7 @@ class Report:
             check_is_fitted(model)
             opened, checksum, name = model, checksum_of(model.to_document()), ""
         budget = None if ledger is None else budget_facts(ledger, checksum)
-        if isinstance(opened.guarantee_, LocalGuarantee):
+        if _is_local(opened):
             return cls(opened, {**local.local_facts(opened, model_checksum=checksum, name=name), "budget": budget})
         return cls(opened, facts(opened, model_checksum=checksum, name=name, budget=budget))
 
@@ -83,21 +83,16 @@ class Report:
 def page(model: Any, facts: dict[str, Any]) -> str:
     """Return the page for a model and its `facts`; the same text for the same facts."""
     style, script = _static("report.css"), _static("report.js")
-    is_local = isinstance(model.guarantee_, LocalGuarantee)
-    view = local.view(model, facts) if is_local else _central_view(model, facts)
-    return (
-        environment()
-        .get_template("local.html" if is_local else "central.html")
-        .render(
-            facts=facts,
-            guarantee=facts["guarantee"],
-            domains=public_domains(model.schema_),
-            schema=model.schema_,
-            policy=_policy(style, script),
-            style=style,
-            script=script,
-            **view,
-        )
+    template = environment().get_template("local.html" if _is_local(model) else "central.html")
+    return template.render(
+        facts=facts,
+        guarantee=facts["guarantee"],
+        domains=public_domains(model.schema_),
+        schema=model.schema_,
+        policy=_policy(style, script),
+        style=style,
+        script=script,
+        **(local.view(model, facts) if _is_local(model) else _central_view(model, facts)),
     )
 
 
@@ -132,6 +127,10 @@ def environment() -> "Environment":
         "NOT_TOLD_APART": NOT_TOLD_APART,
     }  # fmt: skip
     return made
+
+
+def _is_local(model: Any) -> bool:
+    return isinstance(model.guarantee_, LocalGuarantee)
 
 
 def _central_view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:

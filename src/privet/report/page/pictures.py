@@ -333,8 +333,8 @@ def _of_effect(width: int, height: int, name: str, effect: Effect, marks: list[M
     """Return a picture that says in words what it shows."""
     (low, least), (high, most) = _extreme(effect, -1), _extreme(effect, 1)
     flat = " The values are all alike." if high == low else ""
-    told = f"From {number(low)} at {least} to {number(high)} at {most}.{flat} The table below has all of them."
-    return Picture(width, height, shown(f"Effect of {effect.title}"), tuple(marks), name, shown(told, 400))
+    description = f"From {number(low)} at {least} to {number(high)} at {most}.{flat} The table below has all of them."
+    return Picture(width, height, shown(f"Effect of {effect.title}"), tuple(marks), name, shown(description, 400))
 
 
 def _extreme(effect: Effect, sign: int) -> tuple[float, str]:

@@ -99,8 +99,8 @@ def answers(
         _utility(utility),
         Answer(
             "Bias",
-            "Noise hits small groups hardest: where a class or a branch has few rows, its share is uncertain, and "
-            "the page shows by how much. Whether the rows themselves treat groups fairly is not in the file.",
+            "Noise affects small groups most: where a class or a branch has few rows, its share is uncertain. The "
+            "page shows by how much. Whether the rows themselves treat groups fairly is not in the file.",
             PARTLY,
         ),
         _query_model(guarantee, len(releases)),
@@ -109,7 +109,7 @@ def answers(
         Answer(
             "Data security and access control",
             "Not in the file. Who may read the rows, the logs of the fit and its error messages, and for how long, "
-            "has to be settled where the rows are kept.",
+            "has to be decided where the rows are kept.",
             OWNER,
         ),
         Answer(
@@ -136,25 +136,29 @@ def _leaks(n_leaks: int) -> str:
 
 
 def _unit(guarantee: dict[str, Any]) -> Answer:
-    told = f"Neighbours: {guarantee['neighbours']}."
+    answer = f"Neighbours: {guarantee['neighbours']}."
     if guarantee["max_rows"] > 1:
-        told += f" At most {guarantee['max_rows']:,} rows of each were counted."
+        answer += f" At most {guarantee['max_rows']:,} rows of each were counted."
     if guarantee["epsilon"] != "inf":
-        told += f" {caveat(guarantee)}"
-    return Answer("Unit of privacy", told, MODEL_FILE)
+        answer += f" {caveat(guarantee)}"
+    return Answer("Unit of privacy", answer, MODEL_FILE)
 
 
 def _other_releases(budget: dict[str, Any] | None) -> Answer:
     question = "Other releases about the same people"
     if budget is None:
-        told = "What else was released from these rows adds up; a ledger of the data set tells the sum."
-        return Answer(question, f"Not in the file: it knows of itself alone. {told}", OWNER)
+        return Answer(
+            question,
+            "Not in the file, which knows only about itself. Epsilons of other releases from these rows add up; a "
+            "ledger of the data set has the sum.",
+            OWNER,
+        )
     at = f" at delta = {exact(budget['delta'])}" if budget["delta"] else ""
     return Answer(
         question,
         f"The ledger counts {counted(budget['releases'], 'release')} from {budget['dataset']!r}, this one included: "
         f"epsilon = {exact(budget['spent'])} of {exact(budget['epsilon'])}{at} is spent for each {budget['unit']}. "
-        "What was released of the same people and is not in that account, it cannot know.",
+        "It does not know about releases that are not in this account.",
         LEDGER,
     )
 
@@ -164,7 +168,7 @@ def _algorithms(releases: list[Receipt]) -> Answer:
     return Answer(
         "Algorithms and correctness",
         f"{'; '.join(names)}; {counted(len(releases), 'release')}, composed as the receipts above say. The promise was "
-        "computed anew from the receipts when the file was opened. That the software draws what it says is argued and "
+        "computed again from the receipts when the file was opened. That the software draws what it says is argued and "
         "tested in privet's sources, not in this file.",
         PARTLY,
     )
@@ -172,21 +176,21 @@ def _algorithms(releases: list[Receipt]) -> Answer:
 
 def _query_model(guarantee: dict[str, Any], n_releases: int) -> Answer:
     event = guarantee["event"]
-    told = "One release, not interactive: the numbers in this file were drawn once and stay."
+    answer = "One release, not interactive: the numbers in this file were drawn once and stay."
     if event["event"] == "Parallel":
-        told = (
+        answer = (
             f"{len(event['parts']):,} releases, one for each {_whose(guarantee)}, not interactive: noise was drawn "
-            "once for each, and the numbers in this file are the sums. That the dearest one sets the price rests on "
-            f"this: {'; '.join(guarantee['assumptions'])}."
+            "once for each, and the numbers in this file are the sums. The largest epsilon counts, provided that "
+            f"{'; '.join(guarantee['assumptions'])}."
         )
     elif n_releases > 1:
-        told = (
-            f"One fit, not interactive: its {n_releases:,} questions were asked once, some in the light of earlier "
-            "answers, and the numbers in this file stay."
+        answer = (
+            f"One fit, not interactive: its {n_releases:,} questions were asked once, some depending on "
+            "earlier answers, and the numbers in this file stay."
         )
     return Answer(
         "Query model",
-        f"{told} Predictions, rules and this page only rearrange them and cost nothing more.",
+        f"{answer} Predictions, rules and this page are computed from them and cost nothing more.",
         MODEL_FILE,
     )
 
@@ -196,8 +200,8 @@ def _whose(guarantee: dict[str, Any]) -> str:
 
 
 def _utility(noise: str) -> Answer:
-    told = "Accuracy is not in the file: measured on the rows it would be a release of its own."
-    return Answer("Utility and accuracy", f"{noise} {told}" if noise else told, PARTLY)
+    answer = "Accuracy is not in the file: measuring it on the rows would be another release."
+    return Answer("Utility and accuracy", f"{noise} {answer}" if noise else answer, PARTLY)
 
 
 def _implementation(guarantee: dict[str, Any]) -> Answer:
@@ -207,7 +211,7 @@ def _implementation(guarantee: dict[str, Any]) -> Answer:
         drawn = "Noise is drawn with whole numbers only, from the operating system's secure generator."
     return Answer(
         "Side channels and implementation",
-        f"{drawn} The running time of the fit grows with the number of rows and is not covered; neither is a "
+        f"{drawn} The running time of the fit grows with the number of rows and is not covered. Neither is a "
         "compromised operating system. Model files are not signed: compare the checksum.",
         PARTLY,
     )

@@ -1,4 +1,4 @@
-"""The receipts of a guarantee, read out: which mechanism released what, with how much noise, at which price."""
+"""The receipts of a guarantee, read out: which mechanism released what, with how much noise, at which epsilon."""
 
 import math
 from collections import Counter
@@ -21,12 +21,12 @@ _NAMES = {
     "PermuteAndFlip": "permute-and-flip selection",
     "ObjectivePerturbation": "Laplace noise in the objective",
     "GaussianObjective": "normal noise in the objective",
-    "Sequential": "the same rows: costs add up",
-    "Parallel": "disjoint rows: the dearest counts",
+    "Sequential": "the same rows: epsilons add up",
+    "Parallel": "disjoint rows: the largest epsilon counts",
 }
 _VOID = {
     "Seeded": "from a seed and so not secret",
-    "Unproven": "price not proven",
+    "Unproven": "epsilon not proven",
 }
 
 
@@ -74,7 +74,7 @@ def receipts(event: events.Event, depth: int = 0) -> Iterator[Receipt]:
 
 
 def folded(event: events.Event, depth: int = 0) -> Iterator[tuple[int, Receipt]]:
-    """Yield the same with equal parts of a composition as one, and how many there are; their order costs nothing."""
+    """Yield the same with equal parts of a composition as one, and how many there are."""
     parts = _parts(event)
     yield 1, replace(_read(event), depth=depth, n_parts=len(parts))
     for part, times in Counter(parts).items():
@@ -89,7 +89,7 @@ def single_releases(event: events.Event) -> list[Receipt]:
 
 
 def batch_epsilons(event: events.Event) -> list[float]:
-    """Return what each batch of rows cost."""
+    """Return the epsilon of each batch of rows."""
     batches = event.parts if isinstance(event, events.Parallel) else (event,)
     return [stated_epsilon(batch) for batch in batches]
 
@@ -116,7 +116,7 @@ def _read(event: events.Event) -> Receipt:
 
 
 def _void(event: events.Seeded | events.Unproven) -> Receipt:
-    """Return the release itself with what takes its price away: there may be hundreds, and one line each is enough."""
+    """Return the release itself, named with what voids its epsilon: there may be hundreds, so each has one line."""
     inside = _read(event.part)
     asked = inside.epsilon if inside.asked is None else inside.asked
     name = f"{inside.name}, {_VOID[type(event).__name__]}"

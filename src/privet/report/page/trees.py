@@ -42,7 +42,7 @@ class Box:
     counts : int64 array
         Released class counts.
     variance : float
-        Of the noise in each of them.
+        The variance of the noise in each count.
     is_leaf : bool
     children : tuple of Box
         Empty where the drawing ends too.
@@ -64,7 +64,7 @@ class Box:
 
     @property
     def reach(self) -> int:
-        """How far noise takes each of the counts, 95 times of 100."""
+        """How far noise moves each of the counts, 95 times of 100."""
         return int(reach(np.array(self.variance)))
 
     @property
@@ -84,7 +84,7 @@ class Box:
 
 
 class Outline:
-    """Draws up trees of a fitted forest of counts."""
+    """The trees of a fitted forest of counts, as boxes."""
 
     def __init__(self, model: Any) -> None:
         check_is_fitted(model)
@@ -164,7 +164,7 @@ class ShownTrees:
     draws : int64 array
         Per chosen node, how many draws of noise are in each of its counts.
     conditions : list of str
-        Per chosen node what its parent asks of a row that comes here; "all rows" for a root.
+        Per chosen node, what its parent asks of a row that comes here; "all rows" for a root.
     n_trees : int
         How many trees are shown.
     """

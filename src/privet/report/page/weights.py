@@ -83,7 +83,7 @@ def noise_sentence(noise: dict[str, Any]) -> str:
     pulled = f"Noise of standard deviation {noise['standard_deviation_in_rows']:.3g} rows"
     if not noise["trees"]:
         return f"{pulled} in the class balance, which is all that was released."
-    return f"{pulled} pulls at each leaf while weights are fitted; how far it moves them is told tree by tree."
+    return f"{pulled} pulls at each leaf while weights are fitted. The page shows tree by tree how far it moves them."
 
 
 def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - all presenters have the same signature

@@ -1,1 +1,1 @@
-"""Pictures of a released model, with matplotlib."""
+"""Pictures of a released model, drawn with matplotlib, which is imported when the first one is drawn."""

@@ -42,10 +42,10 @@ class _Placed:
 def plot_tree(model: Any, tree: int = 0, max_depth: int = 3, ax: "Axes | None" = None) -> "Axes":
     """Draw one tree of a fitted forest, its root at the left.
 
-    A box shows the answer that leads to it, its released class counts, and how far noise takes each of them, 95 times
-    of 100. Its colour is that of the class with the largest count, the stronger the larger its share; grey, where noise
-    alone could have made all of them. Of more than twelve siblings the smallest are folded into one box, and a picture
-    that would not fit ends at a smaller depth than ``max_depth``.
+    A box shows the answer that leads to it, its released class counts, and how far noise moves each of them, 95 times
+    of 100. It has the colour of the class with the largest count, and the colour is stronger the larger that share is.
+    It is grey where noise alone could explain all counts. Beyond twelve siblings the smallest are folded into one box.
+    A picture that would not fit ends at a smaller depth than ``max_depth``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A picture of a reconstruction: how values were spread, how the answers are, and what was estimated from them."""
+"""A picture of a reconstruction: the original values, the answers, and the estimate made from them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_CATEGORIES = 30
-# Answers can go far beyond the domain: so much of each tail is left out of the picture, and all that is further out
-# than the domain is wide.
+# Answers can go far beyond the domain. This share of each tail is left out of the picture, and so is everything that is
+# further out than the domain is wide.
 _TAIL = 0.001
 # For ticks: matplotlib would put a power of ten beside the axis.
 _PLAIN = "{x:,.10g}"

@@ -1,4 +1,4 @@
-"""How well chances keep their word: a reliability diagram."""
+"""How well probabilities match what happened: a reliability diagram."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def plot_reliability(
     model: Any, X: Any, y: Any, n_bins: int = 10, class_: Label | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw how often a class occurs among rows that were given about the same chance of it.
+    """Draw how often a class occurs among rows that were given about the same probability of it.
 
-    A dot a bin of chances, as high as the share of the class among its rows, with the number of rows beside it; on the
-    dashed line chances keep their word.
+    Each bin of probabilities has a dot. The dot is as high as the share of the class among the bin's rows, and the
+    number of rows stands beside it. On the dashed line, probabilities match what happened.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ def plot_reliability(
     X, y : table and labels
         Test rows of your own, which the model was not fitted to.
     n_bins : int
-        Into how many bins of equal width chances are cut.
+        Into how many bins of equal width probabilities are cut.
     class_ : label, optional
-        The class; by default the second of two, and of more each row's predicted one.
+        The class; by default the second of two, or with more classes each row's predicted one.
     ax : matplotlib axes, optional
         Where to draw; by default in a new figure.
 
@@ -40,14 +40,14 @@ def plot_reliability(
 
     Privacy
     -------
-    None. The picture shows exact shares and counts of the rows that are given here, and nothing protects them: show it
-    to those who may see these rows.
+    None. The picture shows exact shares and counts of the rows that are given here, and nothing protects them. Show it
+    only to people who may see these rows.
     """
     check_whole("n_bins", n_bins, least=2, most=1000)
     chances, happened, name = _chances(model, X, y, class_)
     if ax is None:
         ax = new_axes(5.2, 5.0, layout="constrained")
-    ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1, label="chances that keep their word")
+    ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1, label="probabilities that match what happened")
     bins = np.minimum((chances * n_bins).astype(int), n_bins - 1)
     counts = np.bincount(bins, minlength=n_bins)
     filled = np.flatnonzero(counts)
@@ -56,8 +56,8 @@ def plot_reliability(
     ax.plot(given, came, marker="o", color=class_colour(0), label="these rows")
     for x, y_, count in zip(given, came, counts[filled], strict=True):
         ax.annotate(f"{count:,}", (x, y_), xytext=(6, -11), textcoords="offset points", fontsize=8, color="0.35")
-    ax.set(xlim=(-0.02, 1.06), ylim=(-0.04, 1.04), xlabel=f"chance of {name}, mean of a bin")
-    ax.set_ylabel("share of rows where it came true; beside: rows")
+    ax.set(xlim=(-0.02, 1.06), ylim=(-0.04, 1.04), xlabel=f"probability of {name}, mean of a bin")
+    ax.set_ylabel("share of rows where it came true; numbers are rows")
     for label in (ax.xaxis.label, ax.yaxis.label):
         label.set_parse_math(False)
     ax.spines[["top", "right"]].set_visible(False)
@@ -66,7 +66,7 @@ def plot_reliability(
 
 
 def _chances(model: Any, X: Any, y: Any, class_: Label | None) -> tuple[Any, Any, str]:
-    """Return the chance that each row was given, whether it came true, and of what."""
+    """Return the probability that each row was given, whether it came true, and of what."""
     classes = model.classes_.tolist()
     k = 1 if class_ is None else class_position(classes, class_)
     probabilities, labels = model.predict_proba(X), np.asarray(y)

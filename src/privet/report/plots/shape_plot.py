@@ -27,12 +27,12 @@ _MAP_COLOURS = "RdBu_r"
 
 
 def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "list[Axes]":
-    """Draw what each tree adds to a score, those of the most important attributes first, in a new figure.
+    """Draw what each tree adds to a score in a new figure, the trees of the most important attributes first.
 
-    A number has a step a cell, and a band of two standard deviations of noise, *if rows were spread evenly*; the grey
-    band is that of a cell that hardly a row reaches, as far as the picture goes. Narrow cells are drawn wider than they
-    are. Categories have bars, two attributes a map, and of three the strongest cells are named. What all cells share is
-    left out.
+    A number has a step for each cell and a band of two standard deviations of noise, *if rows were spread evenly*. The
+    grey band is the noise of a cell that hardly any row reaches, as far as the picture goes. Narrow cells are drawn
+    wider than they are. Categories have bars, two attributes have a map, and three have a list of their strongest
+    cells. What all cells share is left out.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
     n_shapes : int
         At most so many trees.
     class_ : label, optional
-        Whose score; by default the second of two, and of more every class's, or, in a map, that of the class whose
-        score moves most.
+        Whose score; by default that of the second of two classes. With more classes it is every class's score, and in
+        a map the score of the class that moves most.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def _draw_number(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None
 
 
 def _rare_band(ax: "Axes", effect: Effect, xs: Any) -> None:
-    """Draw, as far as the picture reaches, what noise may do where hardly a row comes."""
+    """Draw, as far as the picture reaches, what noise may do where hardly any row comes."""
     if len(effect.classes) > 1:
         return
     own, far = effect.values[:-1, 0], BAND * effect.rare_noise[:-1]

@@ -37,8 +37,8 @@
       const shrink = Math.exp(-data.epsilon);
       const low = (p * shrink) / (p * shrink + 1 - p);
       const high = p / (p + (1 - p) * shrink);
-      at("prior-told").textContent =
-        `Who thought ${prior.value} % before can think between ${down(low)} % and ${up(high)} % afterwards.`;
+      at("prior-result").textContent =
+        `Somebody who thought ${prior.value} % before can think between ${down(low)} % and ${up(high)} % afterwards.`;
       const x = 34 + 200 * p;
       const y = (share) => 10 + 200 * (1 - share);
       at("belief-mark").replaceChildren(
@@ -71,7 +71,7 @@
   const spread = (node, many) => trees.deviation * Math.sqrt(trees.draws[node] * many);
   const reach = (node, many) => (trees.deviation > 0 ? Math.floor(trees.reach * spread(node, many) + 1) : 0);
   const unsure = (node) => supportOf(node) <= trees.reliable * spread(node, N_CLASSES);
-  const told = (node) => trees.strings[trees.condition[node]];
+  const condition = (node) => trees.strings[trees.condition[node]];
   const sharesOf = (node) => {
     const positive = countsOf(node).map((count) => Math.max(count, 0));
     const total = positive.reduce((sum, count) => sum + count, 0);
@@ -113,8 +113,8 @@
 
   const line = (node) => {
     const row = make("div", unsure(node) ? "node unsure" : "node");
-    const words = make("span", "told");
-    words.append(make("bdi", "", told(node)));
+    const words = make("span", "condition");
+    words.append(make("bdi", "", condition(node)));
     if (trees.question[node] >= 0) {
       const asks = make("span", "asks", " \u2192 ");
       asks.append(make("bdi", "", trees.strings[trees.question[node]]), "?");
@@ -161,7 +161,7 @@
     const item = treeItem(level);
     item.append(line(node));
     item.dataset.node = String(node);
-    item.setAttribute("aria-label", `${told(node)}, released rows ${whole(supportOf(node))}, ${item.querySelector(".guess").textContent}`);
+    item.setAttribute("aria-label", `${condition(node)}, released rows ${whole(supportOf(node))}, ${item.querySelector(".guess").textContent}`);
     if (trees.branches[node]) item.setAttribute("aria-expanded", "false");
     items.set(node, item);
     return item;
@@ -170,7 +170,7 @@
   const moreItem = (rest, level) => {
     const item = treeItem(level);
     const row = make("div", "node unsure");
-    row.append(make("span", "twist", "+"), make("span", "told", `${whole(rest.length)} more branches with fewer rows`));
+    row.append(make("span", "twist", "+"), make("span", "condition", `${whole(rest.length)} more branches with fewer rows`));
     item.append(row);
     item.more = () => {
       const added = rest.map((node) => nodeItem(node, level));
@@ -185,7 +185,7 @@
     const rest = supportOf(node) - children[node].reduce((sum, child) => sum + supportOf(child), 0);
     const item = treeItem(level);
     const row = make("div", "node unsure");
-    row.append(make("span", "twist", "\u00b7"), make("span", "told", `${whole(missing)} ${missing === 1 ? "branch" : "branches"} not on this page${trees.summed ? `, ${whole(rest)} released rows together` : ""}`));
+    row.append(make("span", "twist", "\u00b7"), make("span", "condition", `${whole(missing)} ${missing === 1 ? "branch" : "branches"} not on this page${trees.summed ? `, ${whole(rest)} released rows together` : ""}`));
     item.append(row);
     return item;
   };
@@ -281,7 +281,7 @@
       const sure = (shares[best] - 1 / N_CLASSES) / (1 - 1 / N_CLASSES);
       block.setAttribute("fill-opacity", unsure(node) ? 0.5 : 0.35 + 0.65 * Math.max(sure, 0));
       const title = draw("title", {});
-      title.textContent = `${told(node)}: ${whole(supportOf(node))} released rows`;
+      title.textContent = `${condition(node)}: ${whole(supportOf(node))} released rows`;
       block.append(title);
       pieces.push(block);
       const below = children[node].map((child) => Math.max(supportOf(child), 0));
