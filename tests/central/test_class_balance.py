@@ -133,7 +133,7 @@ def test_the_report_of_a_difference_and_declared_rows_claims_no_interval(tmp_pat
     assert (no["rows"], yes["rows"]) == (244.0, 156.0)  # (400 + 88) / 2: the true ones are 300 in all
     assert {each[end] for each in (no, yes) for end in ("low", "high", "share_low", "share_high")} == {None}
     read = text_of(DECLARED, tmp_path)
-    assert "They are as right as that number, which was declared" in read
+    assert "That number was declared. If it is a hundred rows off, both classes are fifty rows off." in read
     assert "hold 95 times of 100" not in read
 
 
