@@ -1,14 +1,12 @@
-"""The scikit-learn face that every estimator shares: it resolves the schema, encodes, predicts.
+"""What every estimator shares as scikit-learn sees it: it resolves the schema, encodes, predicts, saves.
 
 Subclasses write ``fit``. It changes nothing of the model before the release has succeeded, and then all at once: a fit
 that fails leaves the model as it was.
 """
 
-import math
 import os
 import warnings
 from abc import abstractmethod
-from concurrent.futures import Executor
 from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -20,17 +18,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from privet.checks import check_whole
-from privet.counting.engines.executor import OnExecutor, check_executor, taken_apart
-from privet.counting.engines.parts import PartitionedRows
-from privet.counting.opening import check_files_exist, has_own_labels, open_table
-from privet.counting.rows import MemoryRows, Rows
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
-from privet.model_file import to_json_text, with_checksum, write_document
+from privet.model_file import write_document
 from privet.privacy.guarantee import Guarantee
-from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
-from privet.privacy.ledger.account import Account
+from privet.privacy.ledger import Ledger
 from privet.privacy.unit import Unit
-from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema, infer_schema
 from privet.schema.encoding import Encoder
 from privet.schema.table import as_arrow, as_numpy
@@ -121,37 +113,6 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.update({name: value for name, value in vars(fitted).items() if name not in parameters})
         return self
 
-    def _reserve(self, epsilon: float, what: str, delta: float = 0.0) -> Reservation | NoReservation:
-        """Set the cost of a release aside in the ledger, where one is kept, or refuse."""
-        if self.ledger is None:
-            return NoReservation()
-        if not isinstance(self.ledger, Ledger):
-            raise ParameterError("ledger must be a Ledger; make one with Ledger(path, dataset=..., epsilon=...)")
-        cost = Cost(math.inf if self.unsafe_seeded_noise or not self._is_sound() else epsilon, delta)
-        return self.ledger.reserve(cost, unit=self.unit, method=self.method, what=what, check=self._check_account)
-
-    def _check_account(self, account: Account) -> None:
-        if account.budget.strict and self.schema == "infer":
-            raise ParameterError(
-                f'the account {account.dataset!r} is strict, and schema="infer" reads the rows without noise; declare '
-                "a schema"
-            )
-
-    def _noise(
-        self, public_rng: np.random.Generator, reservation: Reservation | NoReservation, *, stream: int = 0
-    ) -> NoiseSource:
-        return reservation.watch(noise_source(public_rng, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream))
-
-    def _kept_note(self) -> dict[str, Any]:
-        """Put the model on the ledger's shelf, if it has one, and return what the ledger holds about it.
-
-        That is nothing that its file does not.
-        """
-        file = with_checksum(self.to_document())
-        if self.ledger is not None and self.ledger.shelf is not None:
-            self.ledger.shelf.put(to_json_text(file))
-        return {"model": file["checksum"], "leaks": list(self.guarantee_.leaks)}
-
     def _is_sound(self) -> bool:
         """Return whether the method is used in a form that its argument covers."""
         return getattr(self, "variant", "sound") == "sound"
@@ -160,58 +121,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the schema as the method needs it; only public facts enter."""
         return schema
 
-    def _open(
-        self, X: Any, y: Any, reservation: Reservation | NoReservation, encoder: Encoder | None = None
-    ) -> tuple[Encoder, Rows]:
-        """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is.
-
-        What can be refused whatever the rows are, is, before the reservation is told that they are opened.
-        """
-        (table, executor, sample_weight), unit = taken_apart(X), self._unit()
-        if executor is not None:
-            check_executor(executor, unit)
-        if has_own_labels(table):
-            if sample_weight is not None:
-                raise ParameterError("sample_weight is for a table in memory; leave out rows where they are written")
-            return self._open_source(table, y, reservation, encoder, executor)
-        _check_labels_given(y, type(self).__name__)
-        if encoder is None and self.schema != "infer":
-            encoder = self._declared_encoder()
-        reservation.open_rows()
-        labels = self._labels(y)
-        encoder = encoder or Encoder(self._adapted(self._resolve_schema(table, labels)), unit.column)
-        rows = MemoryRows(encoder.encode(table), encoder.encode_labels(labels))
-        rows = rows.bounded(unit, table, y, sample_weight)
-        return encoder, rows if executor is None else PartitionedRows(OnExecutor(rows.partitions(), executor), encoder)
-
-    def _declared_encoder(self) -> Encoder:
-        return Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
-
-    def _open_source(
-        self,
-        table: Any,
-        y: Any,
-        reservation: Reservation | NoReservation,
-        encoder: Encoder | None,
-        executor: Executor | None,
-    ) -> tuple[Encoder, Rows]:
-        """Open what holds its labels itself: files, streams of batches, frames of a cluster."""
-        if y is not None:
-            raise ParameterError(
-                "leave y out when fitting from a file, batches or a cluster's frame: the label is the schema's target "
-                "column there"
-            )
-        if self.schema == "infer" and encoder is None:
-            raise ParameterError(
-                'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
-            )
-        encoder = encoder or self._declared_encoder()
-        check_files_exist(table)
-        reservation.open_rows()  # a column's type, or its being there, may depend on rows too
-        return encoder, open_table(table, encoder, self._unit(), executor)
-
     def _labels(self, y: Any) -> Any:
-        _check_labels_given(y, type(self).__name__)
+        check_labels_given(y, type(self).__name__)
         # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
         if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
             return as_arrow(_only_column(y), "y")
@@ -277,7 +188,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "guarantee_")
 
 
-def _check_labels_given(y: Any, estimator: str) -> None:
+def check_labels_given(y: Any, estimator: str) -> None:
+    """Refuse a table in memory without labels."""
     if y is None:
         raise DataError(f"{estimator} requires y to be passed, but the target y is None; pass one label per row")
 

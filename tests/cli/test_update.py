@@ -266,7 +266,7 @@ def test_a_planted_value_shows_in_no_output(privet, account):
 
 def test_the_ledger_shows_neither_key_nor_fingerprint(privet, account):
     assert privet("update model.privet one.csv --ledger ledger.db").exit_code == 0
-    from privet.central.updates.update_history import BatchHistory
+    from privet.central.updates.batches import BatchHistory
 
     history = BatchHistory(account)
     for line in ("ledger show ledger.db", "ledger show ledger.db --json", "ledger verify ledger.db --json"):

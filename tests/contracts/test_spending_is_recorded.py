@@ -160,7 +160,7 @@ def test_a_failure_between_noise_and_release_is_spent_and_leaves_the_model_as_it
     ledger = for_fits(tmp_path, 2)
     model = unfitted.set_params(ledger=ledger).fit(DATA.X, DATA.y)
     guarantee = model.guarantee_
-    monkeypatch.setattr(type(model), "_kept_note", lambda self: 1 / 0)
+    monkeypatch.setattr(type(model), "_ledger_note", lambda self: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         model.fit(DATA.X, DATA.y)
     assert model.guarantee_ is guarantee

@@ -12,7 +12,6 @@ from tests.crashes.commands import Command, arranged, privet
 from tests.crashes.forked import Outcome, run
 from tests.crashes.invariants import (
     NOT_SETTLED,
-    WAITS,
     State,
     account_of,
     is_whole,
@@ -20,8 +19,6 @@ from tests.crashes.invariants import (
     violations_in_the_end,
 )
 from tests.crashes.write_points import KINDS, Fault, Points
-
-_FETCHED = "fetched from beside the ledger"
 
 
 @dataclass
@@ -120,8 +117,8 @@ def after(folder: Path, command: Command, before: State, outcome: Outcome, *, ma
         advised, complaints = _given_again(folder, command)
         if complaints:
             return complaints
-    # What a disk refused to remove, or a kill left of a model that lay elsewhere, goes with the next that writes there.
-    may_litter = may_litter and (outcome.code == 0 or advised == _FETCHED)
+    # What a disk refused to remove goes with the next command that writes there.
+    may_litter = may_litter and outcome.code == 0
     return violations_in_the_end(folder, command, before, struck, advised, may_litter=may_litter)
 
 
@@ -132,9 +129,6 @@ def _given_again(folder: Path, command: Command) -> tuple[str, list[str]]:
         return "", [f"the next command does not say that an earlier one was stopped: {again.stderr!r}"]
     if again.code == 0:
         return "", []
-    if waiting := WAITS.search(again.sentence):
-        shutil.move(waiting[1], folder / command.outputs[0])
-        return _FETCHED, []
     words = next((words for part, words in command.advice if part in again.sentence), "no advice")
     if words == "no advice":
         return "", [f"given again: {again.stderr!r}"]

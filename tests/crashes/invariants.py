@@ -16,10 +16,8 @@ from tests.crashes.commands import LEDGER, Command
 from tests.crashes.forked import Outcome
 
 LITTER = re.compile(r"\.[0-9a-f]{16}\.unfinished|.*-journal")
-SPENT = re.compile("counts? as spent|is paid for")
+SPENT = re.compile("counts? as spent")
 NOT_SETTLED = "never settled"
-WAITS = re.compile("is paid for and waits in '(.+?)'; move it to where it is to be")
-SHELVED = re.compile(rf"{re.escape(LEDGER)}\.[0-9a-f]{{16}}\.(pending|privet)")
 _SENTENCE = re.compile(r"[^.].*[;:] .+")
 _ROWS = 300
 
@@ -45,30 +43,21 @@ class State:
         return [name for name in self.files if any(LITTER.fullmatch(part) for part in Path(name).parts)]
 
     def releases(self, command: Command) -> set[bytes]:
-        """What has been paid for and is there: models, a party's releases or noised counts; each once.
-
-        What lies beside the ledger is one if it is whole and, after an update, its batch on record.
-        """
-        finished = {
-            name: data
-            for name, data in self.files.items()
-            if name not in self.litter and (not SHELVED.match(name) or self._may_be_fetched(data, command))
-        }
+        """What has been paid for and is there: models, a party's releases or noised counts; each once."""
+        finished = {name: data for name, data in self.files.items() if name not in self.litter}
         if command.name == "party sum":  # others' sums have a price too, in their own ledgers
             return {data for name, data in finished.items() if re.fullmatch(r"bank\.releases/.*/noised", name)}
-        ends, begins = (".privet", ".pending", "bank.json"), "bank.store/"
+        ends, begins = (".privet", "bank.json"), "bank.store/"
         return {data for name, data in finished.items() if name.endswith(ends) or name.startswith(begins)}
 
     def on_record(self, command: Command) -> frozenset[str]:
         """The checksums of models about which the ledger knows all."""
         return self.settled & self.batches if command.name.startswith("update") else self.settled
 
-    def _may_be_fetched(self, data: bytes, command: Command) -> bool:
-        try:
-            checksum = json.loads(data)["checksum"]
-        except ValueError:
-            return False
-        return not command.name.startswith("update") or checksum in self.batches
+    def without_batch(self, command: Command) -> set[str]:
+        """The models of an update whose last batch nobody would know again."""
+        models = self.releases(command) if command.name.startswith("update") else set()
+        return {json.loads(data)["checksum"] for data in models} - self.batches
 
 
 def spendings(folder: Path) -> list[object]:
@@ -112,6 +101,8 @@ def violations_at_rest(
         found.append(f"{len(new)} released, {paid} spent")
     if paid > 1:
         found.append(f"spent {paid} times")
+    if now.without_batch(command) - before.without_batch(command):
+        found.append("a model is there whose batch is not on record")
     if now.litter and not may_litter:
         found.append(f"left behind: {now.litter}")
     is_new = "privet" in "".join(command.outputs) and now.on_record(command) > before.on_record(command)

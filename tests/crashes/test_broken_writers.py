@@ -20,16 +20,17 @@ def writes_in_place(_: Points) -> None:
 
 
 def pays_after_the_release(_: Points) -> None:
-    from privet.cli.support import paid_model
-    from privet.cli.verbs import fit
+    from privet.cli.support.recovery import PendingModel
     from privet.privacy.ledger import Ledger, NoReservation
 
-    def save_and_pay(model, path, **_):
-        paid_model.save_paid(model, path, replace=True)
+    save = PendingModel.save
+
+    def save_and_pay(pending, model):
+        save(pending, model)
         model.ledger.add(1.0, what="afterwards")
 
     Ledger.reserve = lambda *_, **__: NoReservation()
-    fit.save_paid = save_and_pay
+    PendingModel.save = save_and_pay
 
 
 def forgets_what_it_has_released(_: Points) -> None:
@@ -50,10 +51,30 @@ def says_nothing_of_what_was_spent(_: Points) -> None:
     reservation.COUNTS_AS_SPENT = "something went wrong"
 
 
-def keeps_the_model_in_memory_alone(_: Points) -> None:
-    from privet.privacy.ledger.shelf import Shelf
+def settles_before_it_saves(_: Points) -> None:
+    from privet.privacy.ledger import Reservation
 
-    Shelf.put = lambda *_: None
+    settle = Reservation.settle
+
+    def settle_first(reservation, event, note, save):
+        settle(reservation, event, note)
+        save()
+
+    Reservation.settle = settle_first
+
+
+def records_the_batch_after_it_has_saved(_: Points) -> None:
+    from privet.central.released import ReleasedClassifier
+    from privet.central.updates.batch_check import BatchCheck
+
+    settle, record = ReleasedClassifier._settle, BatchCheck.record
+
+    def settle_and_record(model, event, reservation, call):
+        BatchCheck.record = lambda *_: None
+        settle(model, event, reservation, call)
+        record(call.batch, model)
+
+    ReleasedClassifier._settle = settle_and_record
 
 
 def caught(name, planted, how, point, **options):
@@ -73,10 +94,15 @@ def test_a_ledger_that_pays_after_the_release_is_seen_to_lag_behind():
     assert "1 released, 0 spent" in found
 
 
-def test_a_model_that_is_in_memory_alone_when_it_is_settled_is_seen_to_be_lost():
+def test_a_model_that_is_settled_before_it_is_saved_is_seen_to_be_lost():
     for name in ("fit --ledger", "update --ledger"):
-        found = caught(name, keeps_the_model_in_memory_alone, "killed before", "open .*.unfinished")
+        found = caught(name, settles_before_it_saves, "killed before", "open .*.unfinished")
         assert "a model is on record and nowhere else" in found
+
+
+def test_an_update_that_is_saved_before_its_batch_is_on_record_is_seen():
+    found = caught("update --ledger", records_the_batch_after_it_has_saved, "killed after", "rename")
+    assert "a model is there whose batch is not on record" in found
 
 
 def test_a_party_that_draws_noise_again_unasked_is_seen():
@@ -92,9 +118,5 @@ def test_what_is_left_behind_for_good_is_seen():
 
 
 def test_an_error_that_hides_what_was_spent_is_seen():
-    def both(points: Points) -> None:
-        says_nothing_of_what_was_spent(points)
-        keeps_the_model_in_memory_alone(points)  # else it would be said to wait, and to be paid for
-
-    found = caught("fit --ledger", both, "full disk", "sqlite COMMIT")
+    found = caught("fit --ledger", says_nothing_of_what_was_spent, "full disk", "sqlite COMMIT")
     assert "does not say that it is spent" in found

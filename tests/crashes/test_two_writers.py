@@ -60,13 +60,13 @@ def test_a_file_that_appears_during_a_fit_is_left_and_the_paid_model_put_beside_
     def appears(_):
         from privet.central.private_rdt import PrivateRDTClassifier
 
-        really = PrivateRDTClassifier.fit
+        really = PrivateRDTClassifier._fit_first_batch
 
-        def fit(self, *given, **options):
+        def fit(self, call):
             Path("model.privet").write_text("another's")
-            return really(self, *given, **options)
+            return really(self, call)
 
-        PrivateRDTClassifier.fit = fit
+        PrivateRDTClassifier._fit_first_batch = fit
 
     folder = fresh("fit --ledger")
     outcome = run(folder, named("fit --ledger").words, beforehand=appears)
@@ -74,7 +74,7 @@ def test_a_file_that_appears_during_a_fit_is_left_and_the_paid_model_put_beside_
     assert outcome.sentence.startswith("'model.privet' was made by another process meanwhile; it is left as it is; the")
     assert (folder / "model.privet").read_text() == "another's"
     [beside] = folder.glob("model-*.privet")
-    assert f"the model is paid for, and was put in '{beside.name}': move it from there" in outcome.sentence
+    assert f"the model is whole, and was put in '{beside.name}': move it from there" in outcome.sentence
     assert is_whole(beside)
 
 

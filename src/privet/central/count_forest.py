@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.released import ReleasedClassifier
+from privet.central.released import FitCall, ReleasedClassifier
 from privet.errors import ModelFileError
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.privacy.events import Event
@@ -115,6 +115,7 @@ class CountForestClassifier(ReleasedClassifier):
         noisy_counts: NDArray[np.int64],
         event: Event,
         reservation: Reservation | NoReservation,
+        call: FitCall,
         *,
         newest: Event | None = None,
     ) -> Self:
@@ -123,7 +124,7 @@ class CountForestClassifier(ReleasedClassifier):
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
         self._set_fitted(encoder, forest, noisy_counts, self._guarantee(encoder.schema, event))
-        reservation.settle(newest or event, self._kept_note)
+        self._settle(newest or event, reservation, call)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a count")
         return self
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
 from privet.central.questions import Questions
+from privet.central.released import FitCall
 from privet.checks import check_whole, n_threads
-from privet.counting.engines.executor import placed
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError
@@ -90,16 +90,15 @@ class GreedyForestClassifier(CountForestClassifier):
         executor : concurrent.futures.Executor, optional
             Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        rows = placed(X, executor, sample_weight)
-        return self._take_over(self._snapshot()._fit(rows, y))  # noqa: SLF001 - of its own class
+        return self._run(FitCall(X, y, sample_weight, executor, batch=self._part_check()))
 
-    def _fit(self, X: Any, y: Any) -> Self:
+    def _fit(self, call: FitCall) -> Self:
         epsilon = self.check_parameters()
         self._warn()
         public_rng = public_generator(self.random_state)
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
             noise = self._noise(public_rng, reservation)
-            encoder, rows = self._open(X, y, reservation)
+            encoder, rows = self._open(call, reservation)
             rows.require_rereadable()  # every level is a pass
             self._check_prices(encoder.schema, epsilon)
             encoder, rows, left, bought = self._prepared(encoder, rows, epsilon, noise)
@@ -108,7 +107,8 @@ class GreedyForestClassifier(CountForestClassifier):
             asked = Questions(encoder.schema, left, growth.n_trees, n_levels, self._unit(), noise, bought)
             self._grow(growth, rows, asked)
             forest, noisy_counts = self._pruned(growth.forest, asked)
-            return self._set_released(encoder, forest, noisy_counts, Sequential(tuple(asked.receipts)), reservation)
+            event = Sequential(tuple(asked.receipts))
+            return self._set_released(encoder, forest, noisy_counts, event, reservation, call)
 
     def _prepared(
         self,

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import in_sequence, is_count
-from privet.central.released import row_count_share
+from privet.central.released import FitCall, row_count_share
 from privet.central.weights.released import ROW_COUNT
 from privet.checks import counted
-from privet.counting.engines.executor import placed
 from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
@@ -60,8 +59,7 @@ class LeafCountClassifier(CountForestClassifier):
         executor : concurrent.futures.Executor, optional
             Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        rows = placed(X, executor, sample_weight)
-        return self._take_over(self._snapshot()._fit_first_batch(rows, y, classes=None))  # noqa: SLF001
+        return self._run(FitCall(X, y, sample_weight, executor, batch=self._part_check()))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, executor: Executor | None = None) -> Self:
         """Add a batch of new rows: counted on the same trees with fresh noise, and added.
@@ -77,38 +75,42 @@ class LeafCountClassifier(CountForestClassifier):
             For scikit-learn's sake; the schema has them, and other ones are an error.
         """
         adds = hasattr(self, "guarantee_")
-        snapshot = self._snapshot(adds=adds)
-        fit = snapshot._fit_next_batch if adds else snapshot._fit_first_batch  # noqa: SLF001
-        return self._take_over(fit(placed(X, executor), y, classes=classes))
+        check = self._part_check(adds=adds)
+        return self._run(FitCall(X, y, executor=executor, classes=classes, batch=check, adds=adds))
 
-    def _fit_next_batch(self, X: Any, y: Any, *, classes: Any) -> Self:
+    def _run(self, call: FitCall) -> Self:
+        snapshot = self._snapshot()
+        fit = snapshot._fit_next_batch if call.adds else snapshot._fit_first_batch  # noqa: SLF001 - of its own class
+        return self._take_over(fit(call))
+
+    def _fit_next_batch(self, call: FitCall) -> Self:
         epsilon = self.check_parameters()
-        _check_classes(self.schema_, classes)
+        _check_classes(self.schema_, call.classes)
         self._check_next_batch()
         public_rng, stream = public_generator(self.random_state), len(self._batches)
         with self._reserve(epsilon, "update") as reservation:  # refuses here, before any data are read
             noise = self._noise(public_rng, reservation, stream=stream)
-            _, rows = self._open(X, y, reservation, self._encoder)
+            _, rows = self._open(call, reservation, self._encoder)
             noisy_counts, receipt = self._release_counts(self.forest_, self.schema_, rows, epsilon, noise)
             event = Parallel((*self._batches, receipt), because=self._unit().one_batch_each)
             counts = self.noisy_counts_ + noisy_counts
-            return self._set_released(self._encoder, self.forest_, counts, event, reservation, newest=receipt)
+            return self._set_released(self._encoder, self.forest_, counts, event, reservation, call, newest=receipt)
 
-    def _fit_first_batch(self, X: Any, y: Any, *, classes: Any) -> Self:
+    def _fit_first_batch(self, call: FitCall) -> Self:
         epsilon = self.check_parameters()
         public_rng = public_generator(self.random_state)
         with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
             noise = self._noise(public_rng, reservation)
-            encoder, rows = self._open(X, y, reservation)
+            encoder, rows = self._open(call, reservation)
             schema = encoder.schema
-            _check_classes(schema, classes)
+            _check_classes(schema, call.classes)
             n_rows, left, bought = self._number_of_rows(schema, rows, epsilon, noise)
             forest = self._draw_forest(schema, n_rows, left, public_rng)
             trees, leaves = counted(forest.n_trees, "tree"), counted(len(forest.leaves), "leaf", "leaves")
             self._say(f"{trees} of height {forest.depth} with {leaves}: counting")
             noisy_counts, receipt = self._release_counts(forest, schema, rows, left, noise)
             event = Sequential((*bought, receipt)) if bought else receipt
-            return self._set_released(encoder, forest, noisy_counts, event, reservation)
+            return self._set_released(encoder, forest, noisy_counts, event, reservation, call)
 
     @property
     def noise_growth_(self) -> NDArray[np.float64]:

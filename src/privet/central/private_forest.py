@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
-from privet.central.released import row_count_share
+from privet.central.released import FitCall, row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.policy import Overrides, Policy
 from privet.checks import check_whole, counted, n_threads
-from privet.counting.engines.executor import placed
 from privet.errors import ParameterError
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Sequential
@@ -163,17 +162,16 @@ class PrivateForestClassifier(WeightForestClassifier):
         executor : concurrent.futures.Executor, optional
             Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        rows = placed(X, executor, sample_weight)
-        return self._take_over(self._snapshot()._fit(rows, y))  # noqa: SLF001 - of its own class
+        return self._run(FitCall(X, y, sample_weight, executor, batch=self._part_check()))
 
-    def _fit(self, X: Any, y: Any) -> Self:
+    def _fit(self, call: FitCall) -> Self:
         epsilon, delta = self.check_parameters(), check_delta(self.delta)
         public_rng = public_generator(self.random_state)
         with self._reserve(epsilon, "fit", delta) as reservation:  # refuses here, before any data are read
             noise = self._noise(public_rng, reservation)
-            schema, n_rows, left, bought = self._number_of_rows(X, y, epsilon, noise, reservation)
+            schema, n_rows, left, bought = self._number_of_rows(call, epsilon, noise, reservation)
             policy = self._policy(schema, left, n_rows)
-            encoder, rows = self._open(X, y, reservation, Encoder(policy.cells, self._unit().column))
+            encoder, rows = self._open(call, reservation, Encoder(policy.cells, self._unit().column))
             if policy.chooses:  # by one pass, and fits what it chose by another
                 rows.require_rereadable()
             fitting = Fitting(
@@ -182,15 +180,15 @@ class PrivateForestClassifier(WeightForestClassifier):
             )  # fmt: skip
             self._say(f"fitting up to {counted(policy.n_attributes, 'attribute')}")
             released = fitting.release()
-            return self._set_released(encoder, released, Sequential(tuple(fitting.receipts)), reservation)
+            return self._set_released(encoder, released, Sequential(tuple(fitting.receipts)), reservation, call)
 
     def _number_of_rows(
-        self, X: Any, y: Any, epsilon: float, noise: NoiseSource, reservation: Reservation | NoReservation
+        self, call: FitCall, epsilon: float, noise: NoiseSource, reservation: Reservation | NoReservation
     ) -> tuple[Schema, int, float, tuple[Event, ...]]:
         """Return the schema, about how many rows there are, what is left of epsilon, and a receipt if one was paid."""
         if self.schema != "infer" and (schema := self._resolve_schema(None, None)).rows is not None:
             return schema, schema.rows, epsilon, ()
-        encoder, rows = self._open(X, y, reservation)
+        encoder, rows = self._open(call, reservation)
         share = row_count_share(epsilon)
         if share == 0:
             return encoder.schema, 1, epsilon, ()

@@ -1,30 +1,36 @@
-"""What every released model shares: the parameters that its file keeps, its promise, and how both are checked."""
+"""What every released model shares: how it is fitted within a budget, what its file keeps, and what it promises."""
 
+import math
 import sys
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from privet.central.receipts import asked_epsilon, is_seeded
-from privet.central.updates.update_files import PartCheck
-from privet.central.updates.update_history import Version
+from privet.central.updates.batch_check import BatchCheck
+from privet.central.updates.batches import Version
 from privet.central.weights.released import ROW_COUNT
 from privet.checks import is_whole
-from privet.counting.engines.executor import taken_apart
-from privet.counting.opening import has_own_labels
-from privet.counting.rows import Rows
-from privet.errors import ModelFileError, PrivetError, SchemaError
-from privet.estimator import PrivateClassifier, public_facts
+from privet.counting.engines.executor import OnExecutor, check_executor
+from privet.counting.engines.parts import PartitionedRows
+from privet.counting.opening import check_files_exist, has_own_labels, open_table
+from privet.counting.rows import MemoryRows, Rows
+from privet.errors import ModelFileError, ParameterError, PrivetError, SchemaError
+from privet.estimator import PrivateClassifier, check_labels_given, public_facts
+from privet.model_file import checksum_of
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import CURATOR, Guarantee
-from privet.privacy.ledger import Ledger, NoReservation, Reservation
+from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
+from privet.privacy.ledger.account import Account
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON
-from privet.rng import NoiseSource
+from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
 
@@ -38,6 +44,24 @@ def row_count_share(epsilon: float) -> float:
     return share if share >= MIN_EPSILON else 0.0
 
 
+@dataclass(frozen=True)
+class FitCall:
+    """One call of a fit: what was passed to it, and what is to be done before its cost is settled.
+
+    ``batch`` checks the rows and puts them on record, ``save`` is given the fitted model, and ``adds`` says that the
+    rows are added to those in the model.
+    """
+
+    X: Any
+    y: Any = None
+    sample_weight: Any = None
+    executor: Executor | None = None
+    classes: Any = None
+    batch: BatchCheck | None = None
+    save: Callable[[Any], None] | None = None
+    adds: bool = False
+
+
 class ReleasedClassifier(PrivateClassifier):
     """A model of released numbers."""
 
@@ -46,7 +70,6 @@ class ReleasedClassifier(PrivateClassifier):
     # Who has to be trusted.
     trust: ClassVar[str] = CURATOR
     _fitted_with: dict[str, Any]
-    _part_check: PartCheck | None
 
     @abstractmethod
     def check_parameters(self) -> float:
@@ -74,41 +97,106 @@ class ReleasedClassifier(PrivateClassifier):
             trust=self.trust,
         )
 
-    def _snapshot(self, *, adds: bool = False) -> Self:
-        """Return a copy to fit; ``adds`` says whether the rows are added to those in the model."""
-        snapshot, check = super()._snapshot(), None
-        if isinstance(self.ledger, Ledger) and self.ledger.part is not None:
-            check = PartCheck(self.ledger, Version.of(self) if adds else None)
-        snapshot.__dict__["_part_check"] = check
-        return snapshot
+    def _run(self, call: FitCall) -> Self:
+        """Fit a snapshot, and take over what it released."""
+        return self._take_over(self._snapshot()._fit(call))  # noqa: SLF001 - of its own class
 
-    def _take_over(self, fitted: Self) -> Self:
-        """Take what was fitted, its rows on record if they are a named part of an account."""
-        check = fitted.__dict__.pop("_part_check", None)
-        if check is not None:
-            check.record(fitted)
-        return super()._take_over(fitted)
+    def _fit(self, call: FitCall) -> Self:
+        """Reserve the cost, open the rows, release, settle: all of it on this snapshot."""
+        raise NotImplementedError
+
+    def _part_check(self, *, adds: bool = False) -> BatchCheck | None:
+        """Return the check of rows that are a named part of an account; ``adds``: they are added to the model's."""
+        if not isinstance(self.ledger, Ledger) or self.ledger.part is None:
+            return None
+        return BatchCheck(self.ledger, Version.of(self) if adds else None)
+
+    def _reserve(self, epsilon: float, what: str, delta: float = 0.0) -> Reservation | NoReservation:
+        """Set the cost of a release aside in the ledger, where one is kept, or refuse."""
+        if self.ledger is None:
+            return NoReservation()
+        if not isinstance(self.ledger, Ledger):
+            raise ParameterError("ledger must be a Ledger; make one with Ledger(path, dataset=..., epsilon=...)")
+        cost = Cost(math.inf if self.unsafe_seeded_noise or not self._is_sound() else epsilon, delta)
+        return self.ledger.reserve(cost, unit=self.unit, method=self.method, what=what, check=self._check_account)
+
+    def _check_account(self, account: Account) -> None:
+        if account.budget.strict and self.schema == "infer":
+            raise ParameterError(
+                f'the account {account.dataset!r} is strict, and schema="infer" reads the rows without noise; declare '
+                "a schema"
+            )
+
+    def _noise(
+        self, public_rng: np.random.Generator, reservation: Reservation | NoReservation, *, stream: int = 0
+    ) -> NoiseSource:
+        return reservation.watch(noise_source(public_rng, unsafe_seeded_noise=self.unsafe_seeded_noise, stream=stream))
+
+    def _settle(self, event: Event, reservation: Reservation | NoReservation, call: FitCall) -> None:
+        """Put the rows on record, save the model, settle its cost: in this order (see update.md and ledger.md)."""
+        if call.batch is not None:
+            call.batch.record(self)
+        save = None if call.save is None else partial(call.save, self)
+        reservation.settle(event, self._ledger_note, save)
+
+    def _ledger_note(self) -> dict[str, Any]:
+        """Return what the ledger holds about the model: nothing that its file does not."""
+        return {"model": checksum_of(self.to_document()), "leaks": list(self.guarantee_.leaks)}
 
     def _open(
-        self, X: Any, y: Any, reservation: Reservation | NoReservation, encoder: Encoder | None = None
+        self, call: FitCall, reservation: Reservation | NoReservation, encoder: Encoder | None = None
     ) -> tuple[Encoder, Rows]:
-        """Open rows as every estimator does; those of a named part are compared with what other parts have.
+        """Return the encoder, by default the resolved schema's, and the encoded rows; the model stays as it is.
 
-        Workers take no fingerprint.
+        What can be refused whatever the rows are, is refused before the reservation learns that they are opened. A
+        batch is checked in the first pass, unless workers count: they take no fingerprint.
         """
-        check, (table, executor, sample_weight) = self._part_check, taken_apart(X)
-        if check is None or check.is_done or executor is not None:
-            return super()._open(X, y, reservation, encoder)
-        if has_own_labels(table) and sample_weight is None:
-            return super()._open(check.watching(table, self._compared_by()), y, reservation, encoder)
-        encoder, rows = super()._open(X, y, reservation, encoder)
-        check.check(Encoder(self._compared_by() or encoder.schema, self._unit().column), table, self._labels(y))
+        unit = self._unit()
+        if call.executor is not None:
+            check_executor(call.executor, unit)
+        batch = None if call.executor is not None or call.batch is None or call.batch.is_done else call.batch
+        if has_own_labels(call.X):
+            self._check_source(call, has_encoder=encoder is not None)
+            encoder = encoder or self._declared_encoder()
+            check_files_exist(call.X)
+            reservation.open_rows()  # a column's type, or its being there, may depend on rows too
+            table = call.X if batch is None else batch.watch(call.X, self._compared_by())
+            return encoder, open_table(table, encoder, unit, call.executor)
+        check_labels_given(call.y, type(self).__name__)
+        if encoder is None and self.schema != "infer":
+            encoder = self._declared_encoder()
+        reservation.open_rows()
+        labels = self._labels(call.y)
+        encoder = encoder or Encoder(self._adapted(self._resolve_schema(call.X, labels)), unit.column)
+        rows = MemoryRows(encoder.encode(call.X), encoder.encode_labels(labels))
+        rows = rows.bounded(unit, call.X, call.y, call.sample_weight)
+        if batch is not None:
+            batch.check_table(Encoder(self._compared_by() or encoder.schema, unit.column), call.X, labels)
+        if call.executor is not None:
+            return encoder, PartitionedRows(OnExecutor(rows.partitions(), call.executor), encoder)
         return encoder, rows
 
-    def _compared_by(self) -> Schema | None:
-        """Return by whose codes rows are compared; None for the model's own schema.
+    def _check_source(self, call: FitCall, *, has_encoder: bool) -> None:
+        """Refuse what does not go with rows that hold their labels: files, streams of batches, a cluster's frames."""
+        if call.sample_weight is not None:
+            raise ParameterError("sample_weight is for a table in memory; leave out rows where they are written")
+        if call.y is not None:
+            raise ParameterError(
+                "leave y out when fitting from a file, batches or a cluster's frame: the label is the schema's target "
+                "column there"
+            )
+        if self.schema == "infer" and not has_encoder:
+            raise ParameterError(
+                'schema="infer" needs a table in memory; draft a schema with `privet schema init` instead'
+            )
 
-        The declared one: methods cut numbers each in their own way.
+    def _declared_encoder(self) -> Encoder:
+        return Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
+
+    def _compared_by(self) -> Schema | None:
+        """Return the schema by whose codes rows are compared; None for the model's own.
+
+        It is the declared one, since each method cuts numbers in its own way.
         """
         return None if self.schema == "infer" else self._resolve_schema(None, None)
 

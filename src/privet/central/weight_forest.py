@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet.central.receipts import in_sequence
-from privet.central.released import ReleasedClassifier
+from privet.central.released import FitCall, ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
 from privet.central.weights.fitting import balance_scale
 from privet.central.weights.importance import effects_of_trees, shares_of_effects
@@ -168,14 +168,19 @@ class WeightForestClassifier(ReleasedClassifier):
         return self.leaf_weights_.chances(codes)
 
     def _set_released(
-        self, encoder: Encoder, released: Released, event: Event, reservation: Reservation | NoReservation
+        self,
+        encoder: Encoder,
+        released: Released,
+        event: Event,
+        reservation: Reservation | NoReservation,
+        call: FitCall,
     ) -> Self:
         """Set all that was fitted on this snapshot and settle it.
 
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
         self._set_fitted(encoder, released, self._guarantee(encoder.schema, event))
-        reservation.settle(event, self._kept_note)
+        self._settle(event, reservation, call)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a leaf")
         return self
 

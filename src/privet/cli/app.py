@@ -9,7 +9,6 @@ from privet.cli.verbs import (
     export,
     fit,
     ledger,
-    ledger_show,
     papers,
     party,
     party_sum,
@@ -36,7 +35,7 @@ PANELS: Panels = {
     ],
     "Train": [
         plan.plan,
-        group(ledger, ledger.init, ledger_show.show, ledger.verify, ledger.add),
+        group(ledger, ledger.init, ledger.show, ledger.verify, ledger.add),
         fit.fit,
         update.update,
         evaluate.evaluate,

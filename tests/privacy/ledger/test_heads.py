@@ -13,7 +13,7 @@ from fractions import Fraction
 import pytest
 
 from privet import Ledger
-from privet.central.updates.update_history import BatchHistory
+from privet.central.updates.batches import BatchHistory
 from privet.errors import LedgerError
 from privet.privacy.events import DiscreteLaplace
 from privet.privacy.ledger import Cost, heads

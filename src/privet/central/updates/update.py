@@ -1,16 +1,24 @@
 """An update: a batch of new rows from files, added to a model of leaf counts once. The argument is in update.md."""
 
+import math
 from collections.abc import Callable
 from concurrent.futures import Executor
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from privet.central.updates.update_files import BatchFiles
-from privet.central.updates.update_history import BatchHistory, Version
-from privet.counting.sources import PathLike
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.released import FitCall
+from privet.central.updates.batch_check import BatchCheck
+from privet.central.updates.batches import BatchHistory, Version
+from privet.counting.sources import Files
 from privet.errors import ParameterError
 from privet.methods import UPDATED
+
+# Less is hardly seen in the votes, and a refit is expensive: it costs its epsilon on every row, old and new.
+WORTH_A_REFIT = 2.0
+_ROUNDING = 1e-9
 
 
 @dataclass
@@ -24,7 +32,7 @@ class Update:
     dated : str, optional
         The batch's date, YYYY-MM-DD; it must be after those of the batches before it.
     before_noise : callable, optional
-        Called after the last row is read; what it raises stops the update while nothing is spent.
+        Called after the last row is read; it may raise to stop the update while nothing is spent.
     """
 
     model: Any
@@ -39,56 +47,77 @@ class Update:
                 "start"
             )
         self._before = Version.of(self.model)
-        self._history = None if self.model.ledger is None else BatchHistory(self.model.ledger)
-        self._fingerprint: str | None = None
-        self.known_batches = 0 if self._history is None else len(self._history.path_to(self._before))
-        if self._history is not None and self.dated is not None:
-            self._history.check_date(self._before, self.dated)
+        self.known_batches = 0
+        if self.model.ledger is not None:
+            history = BatchHistory(self.model.ledger)
+            history.refresh()
+            self.known_batches = len(history.path_to(self._before))
+            if self.dated is not None:
+                history.check_date(self._before, self.dated)
 
-    def add(self, *named: PathLike, watch: Callable[[float], None] | None = None) -> None:
-        """Count the rows of files, add noise, settle, and write the batch down.
+    def add(self, files: Files, *, save: Callable[[Any], None] | None = None) -> None:
+        """Count the rows of files, add noise, write the batch down, ``save`` the model, and settle.
 
-        The batch is on record before the caller can save the model: were it the other way round, a crash in between
-        would leave a model whose last batch nobody remembers. Where it cannot be recorded, the model stays as it was.
+        The batch is on record before the model is saved: were it the other way round, a crash in between would leave
+        a model whose last batch nobody remembers. Where it cannot be recorded, the model stays as it was.
         """
-        key = None if self._history is None else self._history.key
-        updated = copy(self.model).partial_fit(BatchFiles(*named, key=key, at_end=self._check, watch=watch))
-        if self._history is not None and self._fingerprint is not None:
-            self._history.record(self._before, Version.of(updated), self._fingerprint, self.dated)
-        self.model._take_over(updated)  # noqa: SLF001 - another state of the same model
+        check = BatchCheck(self.model.ledger, self._before, self.dated, self.before_noise)
+        _run(self.model, FitCall(files, batch=check, save=save, adds=True))
 
     @property
     def unknown_batches(self) -> int:
         """How many batches were in the model that the ledger has no fingerprint of."""
         return max(0, self._before.n_batches - self.known_batches)
 
-    def _check(self, fingerprint: str | None) -> None:
-        self.before_noise()
-        if self._history is not None and fingerprint is not None:
-            self._history.check_new(self._before, fingerprint)
-            self._history.check_part(fingerprint)
-        self._fingerprint = fingerprint
 
-
-def fit_first(
-    model: Any, *named: PathLike, executor: Executor | None = None, watch: Callable[[float], None] | None = None
+def fit_files(
+    model: Any, files: Files, *, executor: Executor | None = None, save: Callable[[Any], None] | None = None
 ) -> None:
-    """Fit a model that takes batches to files and write these down as its first; workers take no fingerprint."""
-    history = None if model.ledger is None else BatchHistory(model.ledger)
-    taken: list[str] = []
+    """Fit to files, and ``save`` the model before its cost is settled.
 
-    def take(fingerprint: str | None) -> None:
-        if history is not None and fingerprint is not None:
-            history.check_part(fingerprint)
-            taken.append(fingerprint)
-
-    key = None if history is None else history.key
-    fitted = copy(model).fit(BatchFiles(*named, key=key, at_end=take, watch=watch), executor=executor)
-    if history is not None and taken:
-        history.record(None, Version.of(fitted), taken[-1])
-    model._take_over(fitted)  # noqa: SLF001 - another state of the same model
+    A model that takes batches has them written down as its first, unless workers count: they take no fingerprint.
+    """
+    compares = model.ledger is not None and (takes_batches(model) or model.ledger.part is not None)
+    check = BatchCheck(model.ledger) if compares else None
+    _run(model, FitCall(files, executor=executor, batch=check, save=save))
 
 
 def takes_batches(model: object) -> bool:
     """Return whether a model's released counts can be added to."""
     return getattr(model, "method", None) in UPDATED
+
+
+def _run(model: Any, call: FitCall) -> None:
+    model._run(call)  # noqa: SLF001 - what fit does, with more to say
+
+
+@dataclass(frozen=True)
+class RefitAdvice:
+    """The noise in a released count after each batch, and what it would be after one fit on all rows so far."""
+
+    growth: NDArray[np.float64]
+
+    @property
+    def now(self) -> float:
+        """The standard deviation in the model as it is."""
+        return float(self.growth[-1])
+
+    @property
+    def one_fit(self) -> float:
+        """That of one fit: about the least that a single batch has, since that is what the model's epsilon buys."""
+        return float(np.sqrt(np.diff(np.square(self.growth), prepend=0.0)).min())
+
+    @property
+    def ratios(self) -> NDArray[np.float64]:
+        """The noise after each batch, in that of one fit; the root of their number where all batches cost alike."""
+        return self.growth / self.one_fit if self.one_fit > 0 else np.ones_like(self.growth)
+
+    @property
+    def advised(self) -> bool:
+        """Whether a refit would at least halve the noise."""
+        return bool(self.ratios[-1] >= WORTH_A_REFIT - _ROUNDING)
+
+    @property
+    def batches_until(self) -> int:
+        """After how many more batches like one fit it is advised; 0 where it is now."""
+        return 0 if self.advised else math.ceil(WORTH_A_REFIT**2 - float(self.ratios[-1]) ** 2 - _ROUNDING)

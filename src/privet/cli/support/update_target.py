@@ -21,7 +21,7 @@ class UpdateTarget:
     """The model that is read, the file that is written, which may be the same, and the folder if states are kept."""
 
     source: Path
-    target: Path
+    path: Path
     folder: Path | None
     stamp: tuple[int, int, int] | None
 
@@ -43,7 +43,7 @@ class UpdateTarget:
         """Whether the next model follows the one that is read in its own place, or in its folder."""
         if self.folder is not None:
             return True
-        return self.source.exists() and self.target.exists() and self.target.samefile(self.source)
+        return self.source.exists() and self.path.exists() and self.path.samefile(self.source)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -66,7 +66,7 @@ class UpdateTarget:
     def check_output(self, *, force: bool, inputs: tuple[Path, ...]) -> None:
         """Refuse a file that cannot be written; the model that is updated is there to be replaced."""
         # The states of a folder stay, whatever is forced.
-        check_output(self.target, force=self.folder is None and (force or self.in_place), inputs=inputs)
+        check_output(self.path, force=self.folder is None and (force or self.in_place), inputs=inputs)
 
     def check_unchanged(self) -> None:
         """Refuse to write over what another update has made meanwhile."""

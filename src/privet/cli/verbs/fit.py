@@ -8,9 +8,9 @@ import typer
 
 from privet.cli.support import cluster, options, output
 from privet.cli.support.files import check_output
-from privet.cli.support.paid_model import kept_until_saved, save_paid
+from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.progress import Progress
-from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.support.recovery import PendingModel
 from privet.cli.verbs.local_fit import COSTS_NOTHING, LocalOptions, is_local, refuse_what_is_not_local
 from privet.cli.verbs.plan import advise
 from privet.errors import ParameterError
@@ -93,6 +93,8 @@ def fit(
 
     Example:  privet fit answers.csv --channel channel.json --method reconstruction-tree
     """
+    # First: it says what an earlier command left open, whose model may be the file that is in the way.
+    account = None if is_local(method) else chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
     inputs = (*rows, schema, ledger, channel, dask_tls_ca, dask_tls_cert, dask_tls_key)
     check_output(model_file, force=force, inputs=tuple(path for path in inputs if path is not None))
     spread = cluster.Cluster(dask, dask_tls_ca, dask_tls_cert, dask_tls_key)
@@ -101,33 +103,29 @@ def fit(
         model = local.estimator(_given(context), random_state)
         with output.working("reading the answers and growing trees"):
             local.fit(model, _only_file(rows, spread))
-        save_paid(model, model_file, replace=force)
+        PendingModel(model_file, force).save(model)
         _tell(model, method, model_file, as_json=as_json)
         return
     refuse_what_is_not_local(method, channel, strategy, person)
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
-    model.set_params(ledger=chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts, for_model=True))
+    model.set_params(ledger=account)
     _say_beforehand(model, declared)
-    with kept_until_saved(model.ledger):
-        _fit(model, rows, spread, model_file, lines=progress)
-        save_paid(model, model_file, replace=force)
+    _fit(model, rows, spread, PendingModel(model_file, force), lines=progress)
     _tell(model, method, model_file, as_json=as_json)
 
 
-def _fit(model: Any, rows: list[Path], spread: cluster.Cluster, model_file: Path, *, lines: bool) -> None:
-    from privet.central.updates.update import fit_first, takes_batches
+def _fit(model: Any, rows: list[Path], spread: cluster.Cluster, pending: PendingModel, *, lines: bool) -> None:
+    """Fit, and save the model before its cost is settled."""
+    from privet.central.updates.update import fit_files
     from privet.counting.sources import Files
 
     with spread.executor() as executor, Progress("reading the rows", lines=lines) as progress:
         files = Files(*rows, watch=progress.read)
         # A pattern or folder may hold what is about to be replaced.
-        check_output(model_file, force=True, inputs=files.paths)
-        if takes_batches(model):
-            fit_first(model, *rows, executor=executor, watch=progress.read)
-        else:
-            model.fit(files, executor=executor)
+        check_output(pending.path, force=True, inputs=files.paths)
+        fit_files(model, files, executor=executor, save=pending.save)
 
 
 def _only_file(rows: list[Path], spread: cluster.Cluster) -> Path:

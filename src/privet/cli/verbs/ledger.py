@@ -3,30 +3,31 @@
 Example:  privet ledger show ledger.db
 """
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.stopped import tell_what_was_stopped
-from privet.errors import LedgerError, ParameterError
+from privet.cli.support.ledger import Dataset, kept_heads, ledger_sentence, ledger_summary, open_ledger
+from privet.errors import LedgerError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from privet.privacy.ledger import Ledger
+    from privet.privacy.ledger.account import Account
     from privet.privacy.ledger.heads import HeadFolder
     from privet.privacy.ledger.ledger_file import Entry
 
 LedgerFile: TypeAlias = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.", show_default=False)]
-Dataset: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--dataset", metavar="NAME", help="Whose budget; may be left out where there is one.", show_default=False
-    ),
-]
+_HASH_SHOWN = 12
+_ALIKE = "The {} {!r} and {!r} look alike, and each has a {} of its own."
+_UNSTATED = (
+    "Nobody has stated that no person is in two of the parts {}: they count side by side, as they were recorded. If a "
+    "{} is in several of them, what was spent on it is their sum."
+)
+_HEADINGS = ["entry", "when", "what", "method", "part", "epsilon", "delta", "state", "model"]
 
 
 def init(
@@ -63,6 +64,32 @@ def init(
     _report(opened, as_json=as_json)
 
 
+def show(ledger: LedgerFile, dataset: Dataset = None, as_json: options.Json = False) -> None:
+    """Print budgets, what was spent of them, and on what.
+
+    A release that was reserved and never settled counts as spent: its process may still run, or was killed.
+
+    Example:  privet ledger show ledger.db
+    """
+    from privet.privacy.ledger.account import accounts, names_alike
+
+    found, entries = accounts(ledger)
+    _say_if_cut(entries)
+    chosen = [account for account in found if dataset in (None, account.dataset)]
+    if not chosen and dataset is not None:
+        raise LedgerError(f"the ledger has no budget for {dataset!r}; see all of them without --dataset")
+    alike = names_alike([account.dataset for account in found])
+    if as_json:
+        datasets = [account.to_json() for account in chosen]
+        output.print_json({"ledger": str(ledger), "head": entries[-1].hash, "alike": alike, "datasets": datasets})
+        return
+    for account in chosen:
+        _print_account(account)
+    for pair in alike:
+        output.print_text(_ALIKE.format("accounts", *pair, "budget"))
+    output.print_text(f"head: {entries[-1].hash}")
+
+
 def add(
     ledger: LedgerFile,
     what: Annotated[str, typer.Option("--what", help="What was released, in a few words.", show_default=False)],
@@ -80,9 +107,9 @@ def add(
 
     Example:  privet ledger add ledger.db --what 'a histogram of ages' --epsilon 0.2
     """
-    book = open_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
-    book.add(epsilon, delta=delta, what=what, already_released=already_released)
-    _report(book, as_json=as_json)
+    opened = open_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
+    opened.add(epsilon, delta=delta, what=what, already_released=already_released)
+    _report(opened, as_json=as_json)
 
 
 def verify(
@@ -137,84 +164,67 @@ def _accept(entries: "Sequence[Entry]", heads: "HeadFolder") -> None:
     heads.keep(entries[0].hash, Head(entries[-1].number, entries[-1].hash), also_older=True)
 
 
-def kept_heads() -> "HeadFolder | None":
-    """Return the folder in which this user keeps the heads of ledgers; None, and told, where there is none."""
-    from privet.privacy.ledger.heads import HeadFolder
-
-    named = os.environ.get("XDG_STATE_HOME", "")
-    try:
-        # The standard asks to pass over a path that is not absolute.
-        state = Path(named) if Path(named).is_absolute() else Path.home() / ".local" / "state"
-    except RuntimeError:
-        output.say("there is no home folder to keep heads of ledgers in; name one with XDG_STATE_HOME")
-        return None
-    return HeadFolder(state / "privet" / "ledgers", output.say)
-
-
-def chosen_ledger(
-    path: Path | None, dataset: str | None, part: str | None, *, stated: bool = False, for_model: bool = False
-) -> "Ledger | None":
-    """Return the ledger that the options of a verb name, if they name one.
-
-    ``stated``: no person is in two parts. ``for_model``: the verb will pay for a model, and is refused while an earlier
-    one waits to be fetched.
-    """
-    if path is not None:
-        return open_ledger(path, dataset, part, stated=stated, for_model=for_model)
-    if dataset is not None or part is not None or stated:
-        raise ParameterError("--dataset and --part name an account in a ledger; pass its file with --ledger")
-    return None
-
-
-def open_ledger(
-    path: Path, dataset: str | None, part: str | None, *, stated: bool = False, for_model: bool = False
-) -> "Ledger":
-    """Return the ledger of ``dataset``, or of the only data set that there is."""
-    from privet.privacy.ledger import Ledger
-    from privet.privacy.ledger.account import accounts
-
-    if dataset is None:
-        names = [account.dataset for account in accounts(path)[0]]
-        if not names:
-            raise LedgerError("the ledger has no account yet; open one with `privet ledger init`")
-        if len(names) != 1:
-            raise LedgerError(f"the ledger has budgets for {', '.join(map(repr, names))}; say which with --dataset")
-        dataset = names[0]
-    found = Ledger(path, dataset=dataset, part=part, no_person_in_two_parts=stated, heads=kept_heads())
-    tell_what_was_stopped(found, refuse=for_model)
-    return found
-
-
-def ledger_summary(ledger: "Ledger") -> dict[str, Any]:
-    """Return where a data set's budget stands."""
-    account = ledger.account()
-    return {
-        "dataset": ledger.dataset,
-        "part": ledger.part,
-        "unit": account.budget.unit,
-        "epsilon": account.budget.epsilon,
-        "delta": account.budget.delta,
-        "strict": account.budget.strict,
-        "spent": account.spent(ledger.part),
-        "left": account.left(ledger.part),
-    }
-
-
-def ledger_sentence(ledger: "Ledger") -> str:
-    """Return where a data set's budget stands, in words."""
-    stand = ledger_summary(ledger)
-    spent, epsilon, delta = (output.amount(stand[name]) for name in ("spent", "epsilon", "delta"))
-    left = output.left_over(stand["left"])
-    part = f", part {stand['part']!r}" if stand["part"] else ""
-    at = f" at delta={delta}" if stand["delta"] else ""
-    kind = "strict budget" if stand["strict"] else "budget"
-    return (
-        f"{kind} of {stand['dataset']!r}{part}: epsilon={spent} of {epsilon}{at} spent per {stand['unit']}, {left} left"
-    )
-
-
 def _report(ledger: "Ledger", *, as_json: bool) -> None:
     if as_json:
         output.print_json(ledger_summary(ledger))
     else:
         output.print_text(ledger_sentence(ledger))
+
+
+def _say_if_cut(entries: "list[Entry]") -> None:
+    """Say that an end was cut off; the rest is shown all the same, so that the owner can find out what happened."""
+    heads = kept_heads()
+    kept = None if heads is None else heads.newest(entries[0].hash)
+    if kept is not None and not kept.is_in(entries):
+        output.say(
+            f"entry {kept.number:,}, seen before, is not in this ledger: its end was cut off, an older copy put back, "
+            "or a copy of it spent from; no command will spend from it"
+        )
+
+
+def _print_account(account: "Account") -> None:
+    from privet.privacy.ledger.account import names_alike
+
+    budget = account.budget
+    at = f", delta={output.amount(budget.delta)}" if budget.delta else ""
+    strict = ", strict" if budget.strict else ""
+    title = f"{account.dataset}: epsilon={output.amount(budget.epsilon)}{at} per {budget.unit}{strict}"
+    output.print_text(title, style="bold")
+    output.print_text(
+        f"spent {output.amount(account.spent())}, left {output.left_over(account.left())}  {_bar(account)}".rstrip()
+    )
+    if account.parts:
+        cells = [
+            (part, output.amount(account.spent(part)), output.left_over(account.left(part))) for part in account.parts
+        ]
+        output.print_table(["part", "spent", "left"], cells, right=[1, 2])
+        for pair in names_alike(account.parts):
+            output.print_text(_ALIKE.format("parts", *pair, "share"))
+    if account.unstated_parts:
+        output.print_text(_UNSTATED.format(", ".join(map(repr, account.unstated_parts)), budget.unit))
+    if account.spendings:
+        output.print_table(_HEADINGS, [_cells(spending.to_json()) for spending in account.spendings], right=[0, 5, 6])
+    output.print_text()
+
+
+def _bar(account: "Account") -> str:
+    return output.bar(min(1.0, account.spent() / account.budget.epsilon), 30)
+
+
+def _cells(release: dict[str, Any]) -> list[str]:
+    because = release["because"]
+    state = {
+        "reserved": "not settled, counts as spent", "withdrawn": f"withdrawn ({because})",
+        "failed": f"failed ({because}), counts as spent",
+    }  # fmt: skip
+    return [
+        str(release["entry"]),
+        release["time"].replace("T", " ").removesuffix("+00:00"),
+        release["what"],
+        release["method"],
+        release["part"] or "",
+        output.amount(release["epsilon"]),
+        output.amount(release["delta"]),
+        state.get(release["state"], release["state"]) + (", with leaks" if release["leaks"] else ""),
+        (release["model"] or "")[:_HASH_SHOWN],
+    ]

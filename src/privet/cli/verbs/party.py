@@ -11,8 +11,8 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_output
+from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.progress import Progress
-from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.errors import ParameterError, PartyError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.verbs.local_fit import COSTS_NOTHING, refuse_local
 from privet.errors import ParameterError
 

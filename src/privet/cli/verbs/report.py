@@ -7,7 +7,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import beside, check_output
-from privet.cli.verbs.ledger import kept_heads
+from privet.cli.support.ledger import kept_heads
 from privet.errors import ParameterError
 
 

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.paid_model import kept_until_saved, save_paid
+from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.progress import Progress
+from privet.cli.support.recovery import PendingModel
 from privet.cli.support.update_target import UpdateTarget, checked_date
-from privet.cli.verbs.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.errors import ParameterError
 from privet.methods import UPDATED
 
 if TYPE_CHECKING:
-    from privet.central.updates.update import Update
-    from privet.central.updates.update_advice import RefitAdvice
+    from privet.central.updates.update import RefitAdvice, Update
 
 # Of a long history the first batch and so many of the last are printed; --json has all.
 _LAST_SHOWN = 10
@@ -67,27 +66,28 @@ def update(
     Example:  privet update models november.parquet --dated 2026-11-01 --ledger ledger.db
     """
     from privet.central.updates.update import Update
+    from privet.counting.sources import Files
     from privet.registry import load
 
-    place = UpdateTarget.of(model_file, destination, checked_date(dated))
-    place.check_output(force=force, inputs=tuple(path for path in (*rows, ledger) if path is not None))
-    _check_date_has_a_place(dated, place, ledger)
-    with place.alone():
-        model: Any = load(place.source).set_params(n_jobs=jobs)
+    # First: it says what an earlier command left open, whose model may be the state that is there already.
+    account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
+    target = UpdateTarget.of(model_file, destination, checked_date(dated))
+    target.check_output(force=force, inputs=tuple(path for path in (*rows, ledger) if path is not None))
+    _check_date_has_a_place(dated, target, ledger)
+    with target.alone():
+        model: Any = load(target.source).set_params(n_jobs=jobs)
         if "ledger" in model.get_params():  # models of disturbed records have none, and take no batch either
-            book = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts, for_model=True)
-            model.set_params(ledger=book)
-        batch = Update(model, dated, place.check_unchanged)
-        with kept_until_saved(model.ledger):
-            with Progress("reading the new rows", lines=progress) as shown:
-                batch.add(*rows, watch=shown.read)
-            save_paid(model, place.target, replace=force or place.in_place, check=place.check_unchanged)
+            model.set_params(ledger=account)
+        batch = Update(model, dated, target.check_unchanged)
+        pending = PendingModel(target.path, force or target.in_place, target.check_unchanged)
+        with Progress("reading the new rows", lines=progress) as shown:
+            batch.add(Files(*rows, watch=shown.read), save=pending.save)
     _say_what_is_not_noticed(batch)
-    _tell(model, place, dated, as_json=as_json)
+    _tell(model, target, dated, as_json=as_json)
 
 
-def _check_date_has_a_place(dated: str | None, place: UpdateTarget, ledger: Path | None) -> None:
-    if dated is not None and place.folder is None and ledger is None:
+def _check_date_has_a_place(dated: str | None, target: UpdateTarget, ledger: Path | None) -> None:
+    if dated is not None and target.folder is None and ledger is None:
         raise ParameterError(
             "--dated is kept as a file's name in a folder, or in a ledger, never in the model; update a folder, pass "
             "--ledger, or leave it out"
@@ -105,12 +105,12 @@ def _say_what_is_not_noticed(batch: "Update") -> None:
     output.say(_SINGLE_ROWS)
 
 
-def _tell(model: Any, place: UpdateTarget, dated: str | None, *, as_json: bool) -> None:
-    from privet.central.updates.update_advice import RefitAdvice
+def _tell(model: Any, target: UpdateTarget, dated: str | None, *, as_json: bool) -> None:
+    from privet.central.updates.update import RefitAdvice
 
     advice = RefitAdvice(model.noise_growth_)
     if as_json:
-        output.print_json(_summary(model, place, dated, advice))
+        output.print_json(_summary(model, target, dated, advice))
         return
     output.print_text(model.guarantee_.sentence)
     output.print_text()
@@ -119,15 +119,15 @@ def _tell(model: Any, place: UpdateTarget, dated: str | None, *, as_json: bool) 
     output.print_text(_advice_sentence(advice, output.amount(model.epsilon)))
     kept = "no ledger was kept: further releases of these rows add to what they cost"
     output.print_text(kept if model.ledger is None else ledger_sentence(model.ledger))
-    output.print_text(f"model: {place.target}")
+    output.print_text(f"model: {target.path}")
 
 
-def _summary(model: Any, place: UpdateTarget, dated: str | None, advice: "RefitAdvice") -> dict[str, Any]:
+def _summary(model: Any, target: UpdateTarget, dated: str | None, advice: "RefitAdvice") -> dict[str, Any]:
     ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
     return {
         **ledger,
-        "model": str(place.target),
-        "updated_from": str(place.source),
+        "model": str(target.path),
+        "updated_from": str(target.source),
         "dated": dated,
         "method": model.method,
         "batches": len(advice.growth),

@@ -14,25 +14,6 @@ from privet.privacy.unit import Unit
 _AHEAD = 128
 
 
-@dataclass(frozen=True)
-class Placed:
-    """What was passed to a fit, the executor that counts it, and weights of its rows."""
-
-    rows: Any
-    executor: Executor | None
-    sample_weight: Any = None
-
-
-def placed(rows: Any, executor: Executor | None, sample_weight: Any = None) -> Any:
-    """Return the rows with what was passed beside them, and as they are where that is nothing."""
-    return rows if executor is None and sample_weight is None else Placed(rows, executor, sample_weight)
-
-
-def taken_apart(X: Any) -> tuple[Any, Executor | None, Any]:
-    """Return the rows, and the executor and the weights, each of them or None."""
-    return (X.rows, X.executor, X.sample_weight) if isinstance(X, Placed) else (X, None, None)
-
-
 def check_executor(executor: Any, unit: Unit) -> None:
     """Refuse what is not an executor, and a unit of privacy whose rows may be in several parts."""
     if not callable(getattr(executor, "submit", None)):

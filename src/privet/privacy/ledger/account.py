@@ -48,11 +48,11 @@ class Spending:
     def to_json(self) -> dict[str, Any]:
         """Return the release as plain JSON values."""
         ended = {} if self.ended is None else {"ended": self.ended.time, **self.ended.body}
-        told = {name: self.begun.body[name] for name in ("what", "method", "part")}
+        about = {name: self.begun.body[name] for name in ("what", "method", "part")}
         cost = {"epsilon": self._cost.epsilon, "delta": self._cost.delta, "state": self.state}
         last = {name: ended.get(name) for name in ("ended", "model", "because")}
         last["leaks"] = ended.get("leaks", [])
-        return {"entry": self.begun.number, "time": self.begun.time, **told, **cost, **last}
+        return {"entry": self.begun.number, "time": self.begun.time, **about, **cost, **last}
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Account:
 
 
 def accounts(path: str | Path, heads: HeadFolder | None = None) -> tuple[list[Account], list[Entry]]:
-    """Return every account of the ledger at ``path``, and all of its entries, their chain checked."""
+    """Read the ledger at ``path``, and return every account and all entries, their chain checked."""
     entries = LedgerFile(Path(path).resolve(), heads).entries()
     found = (Account.find(entries, name) for name in names_in(entries))
     return [account for account in found if account is not None], entries

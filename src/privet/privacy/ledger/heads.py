@@ -1,4 +1,4 @@
-"""The newest head of a ledger that somebody has seen: this process, or a folder apart from the file. See ledger.md."""
+"""The newest head of a ledger that was seen: by this process, or kept in a folder of its own. See ledger.md."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -49,9 +49,9 @@ def seen_of(identity: str) -> Seen:
 class HeadFolder:
     """A folder with the newest head of each ledger, a file each, called by the hash of the ledger's first entry.
 
-    A ledger that was moved is known by that, and a new one under an old name is not taken for it. A head that is
-    behind, after a crash or of the slower of two processes, is in the chain too. What cannot be read or written here
-    is told, once, and stops nothing.
+    So a ledger that was moved is recognised, and a new one under an old name is not taken for it. A head that is
+    behind, after a crash or of the slower of two processes, is in the chain too. Where a head cannot be read or
+    written, ``tell`` says so once, and the command goes on.
     """
 
     def __init__(self, folder: str | Path, tell: Callable[[str], None] = warnings.warn) -> None:

@@ -1,4 +1,4 @@
-"""The ledger's face: a budget for a data set, reserved before a row is read. The argument is in ledger.md."""
+"""The ledger as callers see it: a budget for a data set, reserved before a row is read. Argued in ledger.md."""
 
 import difflib
 import math
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from privet.checks import look_alike
 from privet.errors import BudgetExceeded, LedgerError, ParameterError
@@ -19,9 +19,6 @@ from privet.privacy.ledger.ledger_file import Entry, LedgerFile
 from privet.privacy.ledger.reservation import Reservation
 from privet.privacy.ledger.spending import Budget, Cost, Expense
 from privet.privacy.unit import ROW
-
-if TYPE_CHECKING:
-    from privet.privacy.ledger.shelf import Shelf
 
 _MAX_TEXT = 1_000
 
@@ -67,7 +64,7 @@ class Ledger:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | LedgerFile,
         *,
         dataset: str,
         epsilon: float | None = None,
@@ -78,8 +75,12 @@ class Ledger:
         strict: bool | None = None,
         heads: HeadFolder | str | Path | None = None,
     ) -> None:
-        # Absolute: a worker process may stand in another folder.
-        self.path = Path(path).resolve()
+        if not isinstance(path, LedgerFile):
+            # Absolute: a worker process may stand in another folder.
+            path = LedgerFile(
+                Path(path).resolve(), heads if isinstance(heads, HeadFolder | None) else HeadFolder(heads)
+            )
+        self.file, self.path = path, path.path
         self.dataset = _checked_text("dataset", dataset)
         self.part = part if part is None else _checked_text("part", part)
         self.no_person_in_two_parts = bool(no_person_in_two_parts)
@@ -87,13 +88,10 @@ class Ledger:
             raise ParameterError(
                 "no_person_in_two_parts is said of a part; name it with part (--part), or leave it out"
             )
-        # Where models lie until whoever fits has saved them; of a model that stays in memory there is nothing to keep.
-        self.shelf: Shelf | None = None
-        self.file = LedgerFile(self.path, heads if isinstance(heads, HeadFolder | None) else HeadFolder(heads))
         if epsilon is not None:
             amount, own_unit = _checked_amount(epsilon), _checked_text("unit", unit or ROW)
             self._open_account(Budget(amount, check_delta(delta or 0.0), own_unit, bool(strict)), strict=strict)
-        _check_given(self.account(), delta=delta, unit=unit, strict=strict)
+        _check_given(self.last_account(), delta=delta, unit=unit, strict=strict)
 
     @property
     def spent(self) -> float:
@@ -106,18 +104,19 @@ class Ledger:
         return self.account().left(self.part)
 
     def account(self) -> Account:
-        """Return the budget of this data set and all that was spent of it."""
+        """Read the file, and return the budget of this data set and all that was spent of it."""
         return self._account(self.file.entries())
+
+    def last_account(self) -> Account:
+        """Return the account as this object last read or wrote it, without reading the file again."""
+        return self._account(self.file.last_read)
 
     def for_part(self, part: str, *, no_person_in_two_parts: bool = False) -> "Ledger":
         """Return the ledger of a part of this data set, disjoint from all other parts.
 
         To spend on it where the unit is not a row takes the statement that no person is in two parts.
         """
-        return Ledger(
-            self.path, dataset=self.dataset, part=part, no_person_in_two_parts=no_person_in_two_parts,
-            heads=self.file.heads,
-        )  # fmt: skip
+        return Ledger(self.file, dataset=self.dataset, part=part, no_person_in_two_parts=no_person_in_two_parts)
 
     def reserve(
         self,
@@ -129,14 +128,12 @@ class Ledger:
         check: Callable[[Account], None] | None = None,
         **note: Any,
     ) -> Reservation:
-        """Set ``cost`` aside, or raise BudgetExceeded; ``note`` says in plain JSON values what else there is to say.
+        """Set ``cost`` aside, or raise BudgetExceeded; ``note`` holds further facts as plain JSON values.
 
-        What ``check`` raises refuses it: it sees the account in the turn in which the reservation is written, so that
-        of two processes, the second finds what the first has written.
+        ``check`` may refuse by raising. It sees the account in the transaction that writes the reservation, so of two
+        processes the second sees what the first has written.
         """
         entry, account = self._spend(RESERVED, cost, {**note, "what": what, "method": method}, unit=unit, check=check)
-        if self.shelf is not None:
-            self.shelf.begin(entry.hash)
         return Reservation(self.file, self.dataset, cost, entry.number, strict=account.budget.strict)
 
     def add(self, epsilon: float, *, delta: float = 0.0, what: str, already_released: bool = False) -> None:
@@ -217,7 +214,7 @@ def _reopened(
     no_person_in_two_parts: bool = False,
     heads: HeadFolder | None = None,
 ) -> Ledger:
-    """Return a pickled ledger: the same file, which must be there and have all that was seen of it."""
+    """Return a pickled ledger: the same file, which must be there and hold all that was seen of it."""
     ledger = Ledger(path, dataset=dataset, part=part, no_person_in_two_parts=no_person_in_two_parts, heads=heads)
     ledger.file.check_has(seen)
     return ledger

@@ -1,14 +1,14 @@
-"""The ledger's file: entries that are only ever appended, each sealed with the hash of all before it.
+"""The ledger's file: entries that are only ever appended, each with the hash of all before it.
 
-An entry says what kind it is, when it was written and what it holds; the book does not know what that means. It is an
-SQLite file, because SQLite survives a crash at any moment and lets many processes write in turn.
+An entry says what kind it is, when it was written and what it holds; this module does not know what that means. The
+file is an SQLite database, because SQLite survives a crash at any moment and lets many processes write in turn.
 """
 
 import errno
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,13 +35,13 @@ _TABLE = (
     "CREATE TRIGGER no_removal BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries stay as they are'); END",
 )
 _UNWRITABLE = "cannot be written; check its path, its folder and their permissions"
-# An entry may be there all the same: a disk can fail after it, when the journal's end is put down.
+# The entry may be there all the same: a disk can fail after it, while the end of the journal is written.
 _DISK = (
     "cannot be written: the disk is full or failing; make room, see by `privet ledger show` whether the entry is "
     "there, and try again"
 )
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-# By the beginning of SQLite's name for what happened; longer names say more of the same.
+# By the beginning of SQLite's error name; longer names are special cases.
 _TROUBLES = {
     "SQLITE_BUSY": f"has been busy for {_WAIT_SECONDS:.0f} s; see who holds it, and try again",
     "SQLITE_READONLY": _UNWRITABLE,
@@ -62,9 +62,12 @@ _NOT_AS_KEPT = (
 )
 
 
+Row = tuple[int, str, str, str, str]
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One line of the book."""
+    """One entry of a ledger."""
 
     number: int
     time: str
@@ -76,50 +79,68 @@ class Entry:
 class LedgerFile:
     """A ledger's file. Nothing is kept open between calls, so threads and forked processes share no connection.
 
-    What was read or written before must be in the file ever after. ``heads`` remembers that beyond this process.
+    What was read or written before must be in the file ever after; ``heads`` remembers that beyond this process. The
+    whole chain is checked when it is first read. After that, what was checked is compared, and only what is new is
+    checked.
     """
 
     def __init__(self, path: Path, heads: HeadFolder | None = None) -> None:
         self.path, self.heads = path, heads
         self._seen: Seen | None = None
+        # One attribute, so that a thread never sees rows of one moment and entries of another.
+        self._checked: tuple[list[Row], list[Entry]] = [], []
 
     @property
     def head(self) -> str:
         """The hash of the newest entry that this process has seen."""
         return "" if self._seen is None else self._seen.head.hash
 
+    @property
+    def last_read(self) -> list[Entry]:
+        """All entries as this object last read or wrote them; the file is read if it never was."""
+        return self._checked[1] or self.entries()
+
     def entries(self) -> list[Entry]:
-        """Return all entries, their chain checked."""
+        """Read all entries, and check their chain."""
         with self._connection() as connection:
             self._check_format(connection)
-            return self._read(connection)
+            return self._read(connection)[1]
 
     def check_has(self, seen: str) -> None:
         """Refuse a file that has no entry with this hash."""
-        if seen not in {entry.hash for entry in self.entries()}:
+        if seen not in {entry.hash for entry in self.last_read}:
             raise LedgerError(f"the ledger {self.path.name!r} {_NOT_THE_SAME}")
 
     def create(self) -> None:
-        """Make the file if there is none: whole, and once, however many try. An empty file is a lost one."""
+        """Make the file if there is none: whole, and once, however many processes try. An empty file is a lost one."""
         if self.path.exists():
-            remove_unfinished(self.path.parent)  # of a run that was stopped as soon as it had made this
+            remove_unfinished(self.path.parent)  # left by a run that was stopped right after it made this file
             return
         try:
             with suppress(FileExistsError):
                 write_new(self.path, _new_ledger(), anywhere=True)
         except OSError as error:
-            told = _DISK if error.errno in _FULL else _UNWRITABLE
-            raise LedgerError(f"the ledger {str(self.path)!r} {told}") from error
+            trouble = _DISK if error.errno in _FULL else _UNWRITABLE
+            raise LedgerError(f"the ledger {str(self.path)!r} {trouble}") from error
 
     @contextmanager
     def transaction(self) -> Iterator["Transaction"]:
         """Yield the entries and the way to append to them, while nobody else writes; an error undoes all of it."""
         with self._connection() as connection:
-            with _committing(connection):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
                 self._check_format(connection)
-                transaction = Transaction(self._read(connection), connection)
+                transaction = Transaction(*self._read(connection), connection)
                 yield transaction
-            self._remember(transaction.last)  # it is on the disk
+            except BaseException:
+                # SQLite has rolled back by itself where the disk failed; the first error is the one to report.
+                if connection.in_transaction:
+                    with suppress(sqlite3.Error):
+                        connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+            self._checked = transaction.rows, transaction.entries
+            self._remember(transaction.entries[-1])
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -143,8 +164,8 @@ class LedgerFile:
 
     def _trouble(self, error: sqlite3.Error) -> LedgerError:
         name = getattr(error, "sqlite_errorname", "")
-        told = next((words for code, words in _TROUBLES.items() if name.startswith(code)), _DAMAGED)
-        return LedgerError(f"the ledger {str(self.path)!r} {told}")
+        trouble = next((words for code, words in _TROUBLES.items() if name.startswith(code)), _DAMAGED)
+        return LedgerError(f"the ledger {str(self.path)!r} {trouble}")
 
     def _check_format(self, connection: sqlite3.Connection) -> None:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -160,30 +181,38 @@ class LedgerFile:
         if not {_TABLE[0]} <= found <= set(_TABLE):
             raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}")
 
-    def _read(self, connection: sqlite3.Connection) -> list[Entry]:
+    def _read(self, connection: sqlite3.Connection) -> tuple[list[Row], list[Entry]]:
         # In this order: what others write meanwhile, and have seen, need not be in what is read here.
         must_have = self._seen_before(connection)
         rows = connection.execute("SELECT number, time, kind, body, hash FROM entries ORDER BY number").fetchall()
-        if any([type(cell) for cell in row] != [int, str, str, str, str] for row in rows):
+        entries = self._check_chain(rows)
+        for head, trouble in must_have:
+            if not head.is_in(entries):
+                raise LedgerError(f"the ledger {self.path.name!r} {trouble}")
+        self._seen = self._seen or seen_of(entries[0].hash)
+        self._checked = rows, entries
+        self._remember(entries[-1])
+        return rows, entries
+
+    def _check_chain(self, rows: list[Row]) -> list[Entry]:
+        """Return the entries of all rows; those that were checked before need only be the same."""
+        old_rows, old_entries = self._checked
+        if rows[: len(old_rows)] != old_rows:
+            old_rows, old_entries = [], []
+        new = rows[len(old_rows) :]
+        if any([type(cell) for cell in row] != [int, str, str, str, str] for row in new):
             raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}")
-        broken = first_broken(rows)
+        broken = first_broken(new, old_entries[-1:])
         if broken is not None:
             raise LedgerError(
                 f"entry {broken} of the ledger {str(self.path)!r} was changed, or one before it removed: its hash does "
                 "not fit; take the file from a backup, and find out what happened"
             )
-        entries = [
-            Entry(number, time, kind, self._body(number, kind, body), seal) for number, time, kind, body, seal in rows
-        ]
-        for head, told in must_have:
-            if not head.is_in(entries):
-                raise LedgerError(f"the ledger {self.path.name!r} {told}")
-        self._seen = self._seen or seen_of(entries[0].hash)
-        self._remember(entries[-1])
-        return entries
+        added = (Entry(row[0], row[1], row[2], self._body(row[0], row[2], row[3]), row[4]) for row in new)
+        return [*old_entries, *added]
 
     def _seen_before(self, connection: sqlite3.Connection) -> list[tuple[Head, str]]:
-        """Return the heads that the file must have, each with what is wrong where it has not."""
+        """Return the heads that the file must have, each with what is wrong where it lacks one."""
         first = connection.execute("SELECT hash FROM entries ORDER BY number LIMIT 1").fetchone()
         if first is None or not is_hex(first[0], HASH_BYTES):
             return []  # reading it will say what is wrong
@@ -209,46 +238,32 @@ class LedgerFile:
 
 
 class Transaction:
-    """The entries so far, and the way to append to them within one turn."""
+    """The entries so far, and the way to append to them while nobody else writes."""
 
-    def __init__(self, entries: list[Entry], connection: sqlite3.Connection) -> None:
-        self.entries = entries
-        self.last = entries[-1]
+    def __init__(self, rows: list[Row], entries: list[Entry], connection: sqlite3.Connection) -> None:
+        self.rows, self.entries = rows, entries
         self._connection = connection
 
     def append(self, kind: str, body: Mapping[str, Any]) -> Entry:
         """Append an entry and return it."""
-        self.last = _append(self._connection, kind, body)
-        return self.last
+        row, entry = _append(self._connection, kind, body)
+        # New lists: readers of this moment keep theirs, and an error leaves them as they are.
+        self.rows, self.entries = [*self.rows, row], [*self.entries, entry]
+        return entry
 
 
-def first_broken(rows: list[tuple[int, str, str, str, str]]) -> int | None:
-    """Return the number of the first entry that does not follow from those before it."""
-    previous = ""
-    for expected, (number, time, kind, body, seal) in enumerate(rows, start=1):
-        if number != expected or seal != _entry_hash(previous, number, time, kind, body):
+def first_broken(rows: Sequence[Row], after: Sequence[Entry] = ()) -> int | None:
+    """Return the number of the first entry that does not follow from the one before; ``after`` was checked already."""
+    previous, last = (after[-1].hash, after[-1].number) if after else ("", 0)
+    for expected, (number, time, kind, body, hash_) in enumerate(rows, start=last + 1):
+        if number != expected or hash_ != _entry_hash(previous, number, time, kind, body):
             return expected
-        previous = seal
-    return None if rows else 1
-
-
-@contextmanager
-def _committing(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let nobody else write until the block ends; an error undoes all of it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        # SQLite has rolled back by itself where the disk failed; the first error is the one to tell.
-        if connection.in_transaction:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
+        previous = hash_
+    return None if rows or after else 1
 
 
 def _new_ledger() -> bytes:
-    """Return the file of a new ledger, made in memory: on the disk it is there whole or not at all."""
+    """Return the bytes of a new ledger, made in memory: on the disk it is there whole or not at all."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for statement in (*_TABLE, f"PRAGMA application_id={_APPLICATION_ID}", f"PRAGMA user_version={_VERSION}"):
@@ -259,18 +274,18 @@ def _new_ledger() -> bytes:
         connection.close()
 
 
-def _append(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> Entry:
+def _append(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> tuple[Row, Entry]:
     last = connection.execute("SELECT number, hash FROM entries ORDER BY number DESC LIMIT 1").fetchone()
     number, previous = last or (0, "")
     time = datetime.now(UTC).isoformat(timespec="seconds")
     text, read = _written_and_read(kind, body)
-    seal = _entry_hash(previous, number + 1, time, kind, text)
-    connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (number + 1, time, kind, text, seal))
-    return Entry(number + 1, time, kind, read, seal)
+    row = (number + 1, time, kind, text, _entry_hash(previous, number + 1, time, kind, text))
+    connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", row)
+    return row, Entry(row[0], time, kind, read, row[4])
 
 
 def _written_and_read(kind: str, body: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Return the text of a body and what reading makes of it; what cannot be read stays for ever, so it is refused."""
+    """Return the text of a body and what reading makes of it; what could not be read again is refused."""
     try:
         text = json.dumps(body, sort_keys=True, allow_nan=False)
         read = _read_body(kind, text)

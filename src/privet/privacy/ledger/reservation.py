@@ -1,4 +1,4 @@
-"""A cost that is set aside before a row is read, and what becomes of it. The argument is in ledger.md."""
+"""A cost that is set aside before a row is read, and what becomes of it. Argued in ledger.md."""
 
 import os
 from collections.abc import Callable
@@ -28,6 +28,7 @@ _STRICT = (
 _NOT_GIVEN_BACK = (
     "the ledger could not be told that nothing was released, so epsilon={:g} counts as spent (`privet ledger show`)"
 )
+_SAVED = "the model was saved before this, is whole and may be used"
 
 
 class Reservation:
@@ -47,7 +48,7 @@ class Reservation:
         self._process = os.getpid()
 
     def watch(self, noise: NoiseSource) -> NoiseSource:
-        """Return ``noise``, watched: its first word closes the way back."""
+        """Return ``noise`` as it is, except that its first word marks this reservation as drawn."""
         return _Watched(noise, self)
 
     def mark_drawn(self) -> None:
@@ -58,16 +59,34 @@ class Reservation:
         """Take note that what happens from now on may depend on rows."""
         self._opened = True
 
-    def settle(self, event: events.Event, note: Callable[[], dict[str, Any]] = dict) -> None:
-        """Record what was really released; it may not have cost more than was set aside."""
+    def settle(
+        self,
+        event: events.Event,
+        note: Callable[[], dict[str, Any]] = dict,
+        save: Callable[[], None] | None = None,
+    ) -> None:
+        """Record what was really released; it may not have cost more than was set aside.
+
+        ``save`` is called when that is sure and before the settlement is written. So a crash at any moment leaves a
+        model that counts as spent, and never one that is settled and lost.
+        """
         self.mark_drawn()
         cost = Cost.of(event, self._cost.delta)
         if not self._cost.covers(cost):
             raise LedgerError("the release cost more than was reserved for it; it is withheld, and counts as spent")
-        # What shares of the price lack by rounding is not worth a digit in the books.
+        # What shares of epsilon lack by rounding is not worth a digit in the ledger.
         nearly = cost.epsilon > (1 - _ROUNDING) * self._cost.epsilon and not cost.delta
         charged = replace(self._cost, delta=0.0) if nearly else cost
-        self._close(SETTLED, {**with_cost(charged, note()), "event": events.to_json(event)})
+        body = {**with_cost(charged, note()), "event": events.to_json(event)}
+        if save is None:
+            self._close(SETTLED, body)
+            return
+        save()
+        try:
+            self._close(SETTLED, body)
+        except BaseException as error:
+            error.add_note(Note(_SAVED))
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -88,13 +107,13 @@ class Reservation:
                 self._close(SETTLED, with_cost(self._cost, {"because": kind.__name__}))
             else:
                 self._close(WITHDRAWN, {"because": kind.__name__})
-        except LedgerError:  # the first error is the one to tell
+        except LedgerError:  # the first error is the one to report
             if not is_spent:
                 error.add_note(Note(_NOT_GIVEN_BACK.format(self._cost.epsilon)))
 
     def _close(self, kind: str, body: dict[str, Any]) -> None:
         with self._file.transaction() as transaction:
-            # In the same turn: a copy of this reservation, in another process too, may have closed it.
+            # In the same transaction: a copy of this reservation, in another process too, may have closed it.
             if any(entry.body.get("reservation") == self._number for entry in transaction.entries):
                 raise LedgerError("this reservation is closed; a further release needs one of its own")
             transaction.append(kind, {**body, "dataset": self._dataset, "reservation": self._number})
@@ -110,8 +129,15 @@ class NoReservation:
     def open_rows(self) -> None:
         """Take note of nothing."""
 
-    def settle(self, event: events.Event, note: Callable[[], dict[str, Any]] = dict) -> None:
-        """Record nothing."""
+    def settle(
+        self,
+        event: events.Event,  # noqa: ARG002 - as of a reservation
+        note: Callable[[], dict[str, Any]] = dict,  # noqa: ARG002
+        save: Callable[[], None] | None = None,
+    ) -> None:
+        """Save, and record nothing."""
+        if save is not None:
+            save()
 
     def __enter__(self) -> Self:
         return self

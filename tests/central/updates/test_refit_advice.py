@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from privet.central.updates.update_advice import RefitAdvice
+from privet.central.updates.update import RefitAdvice
 
 
 def after(n_batches, noise=10.0):

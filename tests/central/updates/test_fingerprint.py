@@ -5,7 +5,7 @@ import hmac
 
 import numpy as np
 
-from privet.central.updates.update_fingerprint import Fingerprint
+from privet.central.updates.batches import Fingerprint
 from tests.loops import loop_over
 
 KEY = bytes(range(32))

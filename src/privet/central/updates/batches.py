@@ -1,8 +1,13 @@
-"""Which batches went into a model, as the owner's ledger remembers them. The argument is in update.md."""
+"""Which batches went into a model, by their fingerprints in the owner's ledger. Argued in update.md."""
 
+import hmac
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from privet.entropy import secure_bytes
 from privet.errors import DataError, LedgerError, Note, ParameterError
@@ -11,10 +16,41 @@ from privet.privacy.ledger import Ledger
 from privet.privacy.ledger.bodies import BATCH, BATCH_KEY, KEY_BYTES
 from privet.privacy.ledger.ledger_file import Entry
 
-_PAID_AND_LOST = (
-    "noise was drawn by then, so the release counts as spent; its model is withheld, and a further run costs as much "
-    "again"
-)
+_HASH = "sha256"
+_MODULUS = 2**256
+_WORD = np.dtype("<u2")
+
+
+class Fingerprint:
+    """A sum of keyed hashes of encoded rows, taken batch by batch.
+
+    A sum, and not a hash of the rows one after the other: sorting a file must not make a new batch of it. Rows enter
+    by their codes, so a CSV and a Parquet file of the same rows are the same batch.
+
+    Privacy
+    -------
+    Exact: with the key, a guess of the whole batch can be tested. It stays where the rows are.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._sum, self._exact_rows = 0, 0
+
+    def add(self, codes: NDArray[Any], labels: NDArray[np.uint16]) -> None:
+        """Take in encoded rows with their class codes."""
+        records = np.column_stack([codes, labels]).astype(_WORD)
+        as_bytes = records.view(f"V{records.shape[1] * _WORD.itemsize}").ravel().tolist()
+        # Rows repeat in codes; each distinct one is hashed once.
+        for record, times in Counter(as_bytes).items():
+            self._sum += times * int.from_bytes(hmac.digest(self._key, record, _HASH))
+        self._sum %= _MODULUS
+        self._exact_rows += len(records)
+
+    def hexdigest(self) -> str:
+        """Return the fingerprint of all rows so far."""
+        # Hashed once more: of two batches that share rows, the bare sums would show the sum of the others.
+        closing = self._sum.to_bytes(32) + self._exact_rows.to_bytes(16)
+        return hmac.digest(self._key, b"batch" + closing, _HASH).hex()
 
 
 @dataclass(frozen=True)
@@ -57,10 +93,10 @@ class BatchHistory:
 
     def key(self) -> bytes:
         """Return the key, made when it is first asked for."""
-        found = self._key_in(self._file.entries())
+        found = self._key_in(self._file.last_read)
         if found is None:
             with self._file.transaction() as transaction:
-                # In one turn: of two processes, the second finds what the first has made.
+                # Looked for again in the transaction: of two processes, the second finds what the first has made.
                 found = self._key_in(transaction.entries)
                 if found is None:
                     found = secure_bytes(KEY_BYTES).hex()
@@ -68,8 +104,12 @@ class BatchHistory:
         return bytes.fromhex(found)
 
     def batches(self) -> list[Batch]:
-        """Return all batches of this data set, the earliest first."""
-        return self._batches_in(self._file.entries())
+        """Return all batches of this data set, the earliest first, as the ledger was last read."""
+        return self._batches_in(self._file.last_read)
+
+    def refresh(self) -> None:
+        """Read the ledger again: since it was opened, another process may have updated the model at hand."""
+        self._file.entries()
 
     def path_to(self, version: Version) -> list[Batch]:
         """Return the batches that led to a model, the earliest first, as far back as the ledger knows."""
@@ -85,7 +125,7 @@ class BatchHistory:
         """Refuse a batch that is in the model already."""
         path = self.path_to(version)
         if len(path) < version.n_batches - 1:
-            # An update was made without this ledger. So whatever went into any model of these trees may be in this one.
+            # An update was made without this ledger, so whatever went into any model of these trees may be in this one.
             path = [batch for batch in self.batches() if batch.structure == version.structure]
         found = next((batch for batch in path if batch.fingerprint == fingerprint), None)
         if found is not None:
@@ -96,8 +136,10 @@ class BatchHistory:
             )
 
     def check_part(self, fingerprint: str) -> None:
-        """Refuse a batch that the ledger has in another part: of several parts, the dearest alone counts as spent."""
-        self._check_part_in(self._file.entries(), fingerprint)
+        """Refuse a batch that the ledger has in another part: of several parts, only the dearest counts as spent."""
+        if self._part is not None:
+            # Read anew: rows may have been read for hours, and a refusal now costs nothing.
+            self._check_part_in(self._file.entries(), fingerprint)
 
     def _check_part_in(self, entries: Sequence[Entry], fingerprint: str) -> None:
         parts = {batch.part for batch in self._batches_in(entries) if batch.fingerprint == fingerprint}
@@ -117,16 +159,16 @@ class BatchHistory:
             )
 
     def record(self, before: Version | None, after: Version, fingerprint: str, dated: str | None = None) -> None:
-        """Write down which batch made ``after`` of ``before``, or of nothing; what it raises withholds the model."""
+        """Write down which batch made ``after`` of ``before``, or of nothing; an error withholds the model."""
         origin = None if before is None else before.checksum
         batch = Batch(origin, after.checksum, after.structure, fingerprint, dated, self._part)
         try:
             with self._file.transaction() as transaction:
-                # Since it was checked, another process may have put the same rows in another part.
+                # Since that was checked, another process may have put the same rows in another part.
                 self._check_part_in(transaction.entries, fingerprint)
                 transaction.append(BATCH, {"dataset": self._dataset, **asdict(batch)})
         except (DataError, LedgerError) as error:
-            error.add_note(Note(_PAID_AND_LOST))
+            error.add_note(Note("the model is withheld"))
             raise
 
     def _batches_in(self, entries: Sequence[Entry]) -> list[Batch]:

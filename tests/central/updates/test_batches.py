@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from privet import Ledger
-from privet.central.updates.update_history import BatchHistory, Version
+from privet.central.updates.batches import BatchHistory, Version
 from privet.errors import DataError, LedgerError, ParameterError, notes_of
 from privet.privacy.ledger import Cost
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
@@ -106,7 +106,7 @@ def test_the_same_rows_go_on_record_in_one_part_only(ledger):
     BatchHistory(ledger.for_part("march")).record(None, FIRST, "a")
     with pytest.raises(DataError, match="the ledger has this batch in the part 'march'") as caught:
         BatchHistory(ledger.for_part("spring")).record(None, SECOND, "a")
-    assert "counts as spent; its model is withheld" in notes_of(caught.value)[0]
+    assert notes_of(caught.value) == ["the model is withheld"]
     BatchHistory(ledger.for_part("march")).record(FIRST, THIRD, "a")
     assert [batch.part for batch in BatchHistory(ledger).batches()] == ["march", "march"]
 
@@ -116,4 +116,6 @@ def test_an_entry_that_is_changed_is_noticed(history, ledger):
         connection.execute("DROP TRIGGER no_change")
         connection.execute("UPDATE entries SET body = replace(body, '\"a\"', '\"z\"') WHERE kind = 'batch'")
     with pytest.raises(LedgerError, match="was changed"):
-        history.batches()
+        history.record(THIRD, FIRST, "c")
+    with pytest.raises(LedgerError, match="was changed"):
+        BatchHistory(Ledger(ledger.path, dataset="patients")).batches()
