@@ -13,8 +13,8 @@ from tests.draws import DRAWS
 
 MISSING = "the UCI tables are not here; set PRIVET_DATA to their folder"
 
-# A screen of the usual size, without colours, whatever the terminal is.
-os.environ |= {"COLUMNS": "80", "LINES": "24"}
+# A screen of the usual size, without colours, whatever the terminal is. Pictures need none.
+os.environ |= {"COLUMNS": "80", "LINES": "24", "MPLBACKEND": "Agg"}
 for name in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(name, None)
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import opendp.prelude as dp
 
 from benchmarks.speed import harness
 from privet.privacy.mechanisms.discrete_gaussian import discrete_gaussian
@@ -21,11 +20,15 @@ _ZEROS = np.zeros(1_000_000, dtype=np.int64)
 
 def measure(options: harness.Options) -> list[harness.Bar]:
     del options
+    import opendp.prelude as dp
+
     dp.enable_features("contrib")
     return [_laplace(1.0, 30, 40, repeats=3), _laplace(0.7, 10, None, repeats=1), _gaussian(0.005)]
 
 
 def _laplace(epsilon: float, sensitivity: int, target: float | None, *, repeats: int) -> harness.Bar:
+    import opendp.prelude as dp
+
     scale = sensitivity / epsilon
     theirs = dp.m.make_laplace(_integers(), dp.l1_distance(T="i64"), scale=scale)
     return _compare(
@@ -38,6 +41,8 @@ def _laplace(epsilon: float, sensitivity: int, target: float | None, *, repeats:
 
 
 def _gaussian(rho: float) -> harness.Bar:
+    import opendp.prelude as dp
+
     sigma = (1 / (2 * rho)) ** 0.5
     theirs = dp.m.make_gaussian(_integers(), dp.l2_distance(T="i64"), scale=sigma)
     return _compare(
@@ -50,6 +55,8 @@ def _gaussian(rho: float) -> harness.Bar:
 
 
 def _integers() -> Any:
+    import opendp.prelude as dp
+
     return dp.vector_domain(dp.atom_domain(T="i64"))
 
 

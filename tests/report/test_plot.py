@@ -1,10 +1,6 @@
 import sys
 
-import matplotlib as mpl
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch
 
 from privet.errors import ParameterError
 from privet.report import plot_importances, plot_tree
@@ -16,6 +12,9 @@ from tests.report.forests import one_tree, wide_forest
 def axes():
     """Make axes of a size, without pyplot."""
 
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     def of_size(width, height):
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)
@@ -26,6 +25,8 @@ def axes():
 
 def drawn(ax):
     """Return the places of all boxes, and the texts with theirs."""
+    from matplotlib.patches import FancyBboxPatch
+
     ax.figure.draw_without_rendering()
     boxes = [patch.get_window_extent() for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
     return boxes, [(text.get_text(), text.get_window_extent()) for text in ax.texts]
@@ -103,6 +104,8 @@ def test_what_is_not_there_is_refused(axes):
 
 
 def test_without_axes_a_new_figure_is_made(monkeypatch):
+    import matplotlib as mpl
+
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 

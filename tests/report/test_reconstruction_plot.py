@@ -1,6 +1,5 @@
 """The picture of a reconstruction shows the three distributions, whatever the attribute is called."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,8 +11,6 @@ from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.reconstruction.reconstruct import reconstruct
 from privet.report.plots.reconstruction_plot import plot_reconstruction
 from privet.schema import Categorical, Numeric
-
-mpl.use("Agg")
 
 COLOUR = Categorical("<b>$colour_$", ["red", "$green$", "blue"])
 

@@ -1,14 +1,9 @@
 """plot_shapes and plot_reliability."""
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-
-mpl.use("Agg")
-
-from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 
 from privet import PrivateForestClassifier
@@ -21,13 +16,17 @@ from tests.report.weighty import exact_weights, grouped, hostile_weights, only_b
 
 @pytest.fixture(autouse=True)
 def _closed():
+    from matplotlib import pyplot as plt
+
     yield
     plt.close("all")
 
 
 def drawn(ax):
+    from matplotlib.text import Text
+
     ax.figure.canvas.draw()
-    return [text.get_text() for text in ax.figure.findobj(mpl.text.Text) if text.get_text()]
+    return [text.get_text() for text in ax.figure.findobj(Text) if text.get_text()]
 
 
 def test_there_is_a_picture_a_tree_the_most_important_first():

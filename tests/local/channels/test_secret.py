@@ -1,6 +1,7 @@
 """Secrets: words that nobody foresees and that never change, files for their owner alone, one channel a field."""
 
 import errno
+import functools
 import hashlib
 import hmac
 import json
@@ -19,10 +20,15 @@ from privet.local.channels.secret import CLEAR, fingerprint_of, persons_in_json
 KEY = bytes(range(32))
 MARK, OTHER = fingerprint_of(["one"]), fingerprint_of(["other"])
 N = 40_000
-PEOPLE = persons_in_json(range(N))
 
 
-def words_of(secret=None, mark=MARK, people=PEOPLE, code=3):
+@functools.cache
+def everybody():
+    return persons_in_json(range(N))
+
+
+def words_of(secret=None, mark=MARK, people=None, code=3):
+    people = everybody() if people is None else people
     secret = Secret.of_key(KEY) if secret is None else secret
     return secret.words(mark, people, np.full(len(people), code))
 
@@ -47,7 +53,7 @@ def test_names_cannot_imitate_each_other():
 
 def test_asking_twice_gives_the_same_word(words):
     assert words_of().tolist() == words.tolist()
-    assert words_of(people=PEOPLE[::-1]).tolist() == words[::-1].tolist()
+    assert words_of(people=everybody()[::-1]).tolist() == words[::-1].tolist()
 
 
 @pytest.mark.parametrize(
@@ -82,13 +88,13 @@ def test_neighbours_in_a_table_are_independent(words):
 
 
 def test_new_secrets_differ():
-    assert words_of(Secret(), people=PEOPLE[:1]).tolist() != words_of(Secret(), people=PEOPLE[:1]).tolist()
+    assert words_of(Secret(), people=everybody()[:1]).tolist() != words_of(Secret(), people=everybody()[:1]).tolist()
 
 
 def test_a_secret_in_a_file_is_the_same_when_it_is_opened_again(tmp_path):
     first = Secret(tmp_path / "secret.json")
     again = Secret(tmp_path / "secret.json")
-    assert words_of(first, people=PEOPLE[:9]).tolist() == words_of(again, people=PEOPLE[:9]).tolist()
+    assert words_of(first, people=everybody()[:9]).tolist() == words_of(again, people=everybody()[:9]).tolist()
 
 
 def test_its_owner_alone_can_read_the_file_before_and_after_answering(tmp_path):
