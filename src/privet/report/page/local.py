@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from privet.local.channels.kinds import KINDS
 from privet.privacy.guarantee import rounded_up
 from privet.report.page.counts import ranked_importances, strongest_rules, trees_view
 from privet.report.page.formats import epsilon_up, number, percent
@@ -13,16 +14,8 @@ _CONFIDENCES = ("50%", "95%", "99.9%")
 _FIRST_NUMBER = 3
 # A channel stays a little below the epsilon that was asked for. So many digits do not show it.
 _DIGITS = 10
-CHANNEL_NAMES = {
-    "clear": "given as it is",
-    "uniform": "uniform noise",
-    "gaussian": "normal noise",
-    "laplace": "Laplace noise",
-    "intervals": "its interval",
-    "randomized_response": "random answer",
-    "record_complement": "bits, all flipped or none",
-    "flipped_label": "flipped with the record",
-}
+# Channels of whole records; the kinds of field channels have words of their own.
+_RECORD_CHANNELS = {"record_complement": "bits, all flipped or none", "flipped_label": "flipped with the record"}
 
 
 def local_facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
@@ -112,6 +105,11 @@ def all_fields(guarantee: dict[str, Any]) -> list[dict[str, Any]]:
     return fields
 
 
+def channel_name(kind: str) -> str:
+    """Return what a kind of channel does, in words."""
+    return _RECORD_CHANNELS.get(kind) or KINDS[kind].kinds[kind]
+
+
 def strength(field: dict[str, Any]) -> str:
     """Return the parameter of a field's channel in words; some have none."""
     if "intervals" in field:
@@ -134,7 +132,7 @@ def _row(field: dict[str, Any]) -> list[str]:
     none = "" if channel == "clear" else "none"
     return [
         field["field"],
-        CHANNEL_NAMES.get(channel, channel),
+        channel_name(channel),
         strength(field),
         *("" if width is None else number(width) for width in widths),
         "" if share is None else percent(share),
