@@ -1,7 +1,7 @@
 """Bytes of the operating system's secure generator, or an error: there is no second source.
 
-Noise, keys, a respondent's secret, names that nobody may foresee: all of them begin here. Nothing is kept between two
-calls, so there is nothing that a forked process or another thread could share.
+Noise, keys, a respondent's secret and random file names all come from here. Nothing is kept between two calls, so there
+is nothing that a forked process or another thread could share.
 """
 
 import os
@@ -24,5 +24,5 @@ def secure_bytes(n: int) -> bytes:
 
 
 def unforeseeable_name() -> str:
-    """Return a name that no other process uses or could plant a link under."""
+    """Return a random name, which no other process uses or could plant a link under."""
     return secure_bytes(_NAME_BYTES).hex()

@@ -1,8 +1,8 @@
 """The model file: one JSON document, safe to open.
 
-It holds a format version, the method, the schema, the structure, the released integers and the
-guarantee. No pickle, no code, no seed, no exact count. A checksum tells damage from a model; since a stranger can
-compute a checksum too, every part is also checked for what it says before a kernel runs on it.
+It holds a format version, the method, the schema, the structure, the released integers and the guarantee: no pickle, no
+code, no seed, no exact count. A checksum shows damage. A stranger can compute a checksum too, so every part is also
+checked for what it says before a kernel runs on it.
 """
 
 import gzip
@@ -45,18 +45,13 @@ _KEYS = {
 def write_document(path: str | Path, document: Mapping[str, Any]) -> None:
     """Write a model document; a file that is there is replaced whole or not at all."""
     with whole_file(path) as file:
-        file.write(to_json_text(with_checksum(document)))
+        file.write(json.dumps(with_checksum(document), ensure_ascii=False, allow_nan=False))
 
 
 def with_checksum(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a model document as its file has it: with format, version and checksum. It may name its own version."""
+    """Return a model document as its file has it: with format, version and checksum. It may bring its own version."""
     body = {"format": FORMAT, "version": VERSION, **document}
     return {**body, "checksum": checksum(body)}
-
-
-def to_json_text(file: Mapping[str, Any]) -> str:
-    """Return the text of a sealed document."""
-    return json.dumps(file, ensure_ascii=False, allow_nan=False)
 
 
 def checksum_of(document: Mapping[str, Any]) -> str:

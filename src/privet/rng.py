@@ -1,6 +1,6 @@
-"""The two kinds of randomness, and the one place where they are told apart.
+"""The two kinds of randomness, and the one place where they are kept apart.
 
-*Public coins* draw tree structures. They may be seeded, since the structure is published anyway.
+The *public generator* draws tree structures. It may be seeded, since the structure is published anyway.
 *Noise* protects people. It comes from the operating system's secure generator and cannot be seeded, unless the caller
 writes ``unsafe_seeded_noise=True``; the model then claims no privacy.
 """
@@ -51,7 +51,7 @@ class SeededNoise:
 def public_generator(
     random_state: int | np.random.Generator | np.random.RandomState | None,
 ) -> np.random.Generator:
-    """Return the generator of public coins that ``random_state`` stands for."""
+    """Return the public generator that ``random_state`` stands for."""
     if random_state is None:
         return np.random.default_rng(int.from_bytes(secure_bytes(16)))
     if isinstance(random_state, np.random.Generator):
@@ -65,6 +65,6 @@ def public_generator(
     )
 
 
-def noise_source(public: np.random.Generator, *, unsafe_seeded_noise: bool, stream: int = 0) -> NoiseSource:
-    """Return the system's noise, or the seed's own ``stream`` of it where the caller gave up on privacy."""
-    return SeededNoise(public.spawn(stream + 1)[stream]) if unsafe_seeded_noise else SystemNoise()
+def noise_source(public_rng: np.random.Generator, *, unsafe_seeded_noise: bool, stream: int = 0) -> NoiseSource:
+    """Return the system's noise, or the seed's own ``stream`` where the caller gave up privacy."""
+    return SeededNoise(public_rng.spawn(stream + 1)[stream]) if unsafe_seeded_noise else SystemNoise()

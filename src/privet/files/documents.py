@@ -1,4 +1,4 @@
-"""JSON documents that anybody may have written: read within bounds, or refused before they cost memory or time."""
+"""JSON documents from strangers: read within bounds, or refused before they cost memory or time."""
 
 import json
 import os
@@ -13,7 +13,7 @@ _MAX_NESTS, _MAX_VALUES = 10**6, 2**26
 # Far above what privet writes, and far below where Python's own calls run out.
 _MAX_DEPTH = 200
 _CHUNK = 2**20
-# Without a way back, so that it takes time in proportion; a text without an end, which is no JSON, is all of the rest.
+# Possessive, so that it takes linear time; a text that never ends, which is not JSON, is all of the rest.
 _TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
@@ -23,12 +23,12 @@ class TooLarge(ValueError):
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file for reading; a pipe into which nobody writes reads as empty instead of being waited for."""
+    """Open a file for reading; a pipe that nobody writes to reads as empty, and is not waited for."""
     return Path(path).open("rb") if os.name != "posix" else open(path, "rb", opener=_without_waiting)
 
 
 def read_bounded(file: BinaryIO, most: int = MAX_BYTES) -> bytes:
-    """Return all that is in the file, unless that is more than ``most`` bytes: a device, or an archive, has no end."""
+    """Return the file's content, unless it is more than ``most`` bytes: a device or an archive may have no end."""
     data = bytearray()
     while chunk := file.read(_CHUNK):
         data += chunk
@@ -44,10 +44,10 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def parsed(data: bytes) -> Any:
-    """Return the document that ``data`` spells in UTF-8.
+    """Return the JSON document in ``data``, which is UTF-8.
 
-    ValueError is raised where it is none, where a key stands twice in an object, which readers take differently, and
-    where a text is half a surrogate pair, which cannot be written again.
+    ValueError is raised if it is not JSON, if an object has a key twice, which readers take differently, and if a text
+    is half a surrogate pair, which cannot be written again.
     """
     nests = data.count(b"[") + data.count(b"{")
     if len(data) > MAX_BYTES or nests > _MAX_NESTS or data.count(b",") > _MAX_VALUES:
@@ -67,7 +67,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _is_too_deep(data: bytes) -> bool:
-    """Return whether brackets nest too deep, those within texts left out."""
+    """Return whether brackets outside of texts nest too deep."""
     depth = 0
     for bracket in _TEXTS.sub(b"", data).translate(None, _ALL_BUT_BRACKETS):
         depth += 1 if bracket in b"[{" else -1

@@ -1,4 +1,8 @@
-"""Locks on files and folders, of which the system lets go when their holder ends, however it ends."""
+"""Locks on files and folders, which the system releases when their holder ends, however it ends.
+
+The `filelock` package is not used: it locks a file of its own beside the one that is meant, so it cannot tell an
+unfinished file that a dead process left from one that is being written. Off POSIX there are no locks here.
+"""
 
 import importlib
 import math
@@ -19,64 +23,45 @@ CONTENT = "content"
 
 @contextmanager
 def file_lock(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
-    """Hold the lock of a file or folder, waiting so long for it, and yield whether nobody else has it.
+    """Hold the lock of a file or folder, after waiting ``seconds`` for it at most, and yield whether it was free.
 
-    It keeps out those alone who ask for it too. What cannot be opened, or is on a disk without locks, keeps nobody out.
+    It keeps out only those who ask for it too. What cannot be opened, or is on a disk without locks, keeps nobody out.
     """
-    descriptor = _opened(path)
+    descriptor = None
+    if fcntl is not None:
+        with suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if descriptor is None:
         yield True
         return
     try:
-        yield lock_within(descriptor, seconds)
+        yield _lock_within(descriptor, seconds)
     finally:
-        unlock(descriptor)
+        with suppress(OSError):  # a disk that has no locks
+            # At once: a forked process may have a copy of the descriptor, which closing leaves locked.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
-
-
-def takes_locks(descriptor: int) -> bool:
-    """Return whether an open file is on a system and a disk that have such locks; it may be locked then."""
-    return _locked(descriptor) is not None
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file or folder until it is unlocked or all copies are closed; return False where others have it."""
-    return _locked(descriptor) is not False
-
-
-def unlock(descriptor: int) -> None:
-    """Let go of a lock at once: a forked process may have a copy of the descriptor, which closing leaves locked."""
-    if fcntl is not None:
-        with suppress(OSError):  # of a disk that has no locks
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-
-
-def is_abandoned(path: Path) -> bool:
-    """Return whether this is a plain file, under one name, that nobody holds; False where nobody can tell."""
+    """Lock an open file or folder until all copies of it are closed; return False where others have the lock."""
     if fcntl is None:
-        return False
+        return True
     try:
-        if path.lstat().st_nlink > 1:  # perhaps the ledger's second name, as below
-            return False
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
-    try:
-        # Shared: two who look at the same moment must not take each other for its holder.
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return stat.S_ISREG(os.fstat(descriptor).st_mode)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
+    except OSError:  # a disk that has no locks
+        return True
+    return True
 
 
 def remove_abandoned(path: Path) -> None:
-    """Remove an unfinished file or folder that has no writer any more; where there are no locks, nobody can tell."""
+    """Remove an unfinished file or folder that has no writer any more; without locks nobody can tell."""
     if fcntl is None:
         return
     if path.is_file() and path.lstat().st_nlink > 1:
-        # Whole under another name, perhaps the ledger's: closing it would let go of SQLite's locks in this process.
+        # Whole under another name, perhaps the ledger's: closing it would release SQLite's locks in this process.
         path.unlink()
         return
     # Anybody may have put anything under such a name: a link is not followed, and a pipe not waited for.
@@ -86,7 +71,7 @@ def remove_abandoned(path: Path) -> None:
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Under the lock: a writer that has just made it looks whether it is there still when it has the lock.
+        # Under the lock: a writer that has just made it checks that it still exists once it has the lock.
         if stat.S_ISREG(kind):
             path.unlink()
         else:
@@ -97,30 +82,7 @@ def remove_abandoned(path: Path) -> None:
         os.close(descriptor)
 
 
-def _locked(descriptor: int) -> bool | None:
-    """Lock and return True, or False where others have it, or None where there are no locks."""
-    if fcntl is None:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
-
-
-def _opened(path: str | Path) -> int | None:
-    if fcntl is None:
-        return None
-    try:
-        return os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:
-        return None
-
-
-def lock_within(descriptor: int, seconds: float) -> bool:
-    """Lock as `try_lock` does, waiting so long for it."""
+def _lock_within(descriptor: int, seconds: float) -> bool:
     until = time.monotonic() + seconds
     while not try_lock(descriptor):
         if time.monotonic() >= until:

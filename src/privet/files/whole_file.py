@@ -1,8 +1,8 @@
 """Files that are written whole or not at all.
 
-A file is written under a name that nobody knows, put on the disk, and takes its own name at once. A process that is
-killed in between leaves the unknown name behind; the next one that writes to the folder removes it. It can tell, since
-a writer holds a lock on what it writes, and the system lets go of the lock when the writer ends.
+A file is written under a random name, flushed to the disk, and renamed. A process that is killed in between leaves the
+random name behind, and the next one that writes to the folder removes it. It can tell that nobody writes there any
+more, since a writer holds a lock on its file, and the system releases the lock when the writer ends.
 """
 
 import errno
@@ -24,19 +24,19 @@ from privet.files.file_lock import CONTENT, remove_abandoned, try_lock
 _GZIP_LEVEL = 4
 _UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.unfinished")
 _OWNER_ONLY, _AS_THE_MASK_SAYS = 0o600, 0o666
-# Once would do, but for somebody who means harm.
+# Once is enough unless somebody means harm.
 _TRIES = 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-# What a disk says that knows no second names of a file.
+# The errors of a disk without hard links.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 @contextmanager
 def whole_file(path: str | Path, *, private: bool = False) -> Iterator[TextIO]:
-    """Yield a text file that takes the name ``path`` when all is written, and else leaves nothing behind.
+    """Yield a text file that takes the name ``path`` when all is written, and otherwise leaves nothing behind.
 
-    It is gzipped where the name ends in ``.gz``. A link is followed, and a file that is replaced keeps its permissions.
-    A ``private`` file can be read by its owner alone, at any moment.
+    It is gzipped if the name ends in ``.gz``. A link is followed, and a file that is replaced keeps its permissions. A
+    ``private`` file can be read by its owner alone, at any moment.
     """
     with whole_bytes(path, private=private) as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
         yield file
@@ -50,7 +50,7 @@ def whole_bytes(path: str | Path, *, private: bool = False, follow: bool = True)
     """
     target = Path(path).resolve() if follow else Path(path)
     if target.exists() and not target.is_file():
-        # Renaming over a device or a pipe would do away with it.
+        # Renaming over a device or a pipe would remove it.
         raise ParameterError(f"cannot write to {str(path)!r}: it is no regular file; choose another path")
     try:
         with _unfinished(target.parent, _OWNER_ONLY if private else _AS_THE_MASK_SAYS) as (unfinished, descriptor):
@@ -60,11 +60,11 @@ def whole_bytes(path: str | Path, *, private: bool = False, follow: bool = True)
             ):
                 yield packed
             if follow and target.exists() and not private:
-                # By the open file: the name could have been made a link to another by now.
+                # Through the open file: the name could have become a link to another by now.
                 os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
             os.fsync(descriptor)
             unfinished.replace(target)
-            keep_name(target.parent)
+            _flush_folder(target.parent)
     except OSError as error:
         raise ParameterError(f"cannot write to {str(path)!r}: {error.strerror}; choose another path") from error
 
@@ -72,22 +72,22 @@ def whole_bytes(path: str | Path, *, private: bool = False, follow: bool = True)
 def write_new(path: Path, data: bytes, *, anywhere: bool = False) -> None:
     """Write a new file, which its owner alone can read; raise FileExistsError if the name is taken.
 
-    ``anywhere``: also on a disk that knows no second names, where a kill at the wrong moment leaves half of it.
+    ``anywhere``: also on a disk without hard links, where a kill at the wrong moment leaves half of it.
     """
     with _unfinished_folder(path.parent) as folder:
         _write(folder / CONTENT, data)
         try:
-            # Unlike renaming, linking fails where the name is taken, by another process at this moment too.
+            # Unlike renaming, linking fails if the name is taken, even by another process at this moment.
             os.link(folder / CONTENT, path)
         except OSError as error:
             if not anywhere or error.errno not in _NO_LINKS:
                 raise
             _write(path, data)
-        keep_name(path.parent)
+        _flush_folder(path.parent)
 
 
-def keep_name(folder: Path) -> None:
-    """Put a folder's new name on the disk; that it outlasts a power cut is more than all systems offer."""
+def _flush_folder(folder: Path) -> None:
+    """Flush a folder's names to the disk, so that a new one outlasts a power cut where the system offers that."""
     if os.name != "posix":
         return
     with suppress(OSError):
@@ -107,15 +107,15 @@ def _write(path: Path, data: bytes) -> None:
 
 @contextmanager
 def _unfinished(folder: Path, mode: int) -> Iterator[tuple[Path, int]]:
-    """Yield a new locked file under a name that nobody can foresee; what is still called so in the end is removed."""
+    """Yield a new locked file under a random name, and remove it in the end if it still has that name."""
     remove_unfinished(folder)
-    # Created anew: no other writer and no planted link shares it. With the permissions it is to have, less what the
-    # process's mask forbids: at no moment can others read what is private.
+    # A new file: no other writer and no planted link shares it. It has its final permissions, less what the process's
+    # mask forbids, from the start: at no moment can others read what is private.
     path, descriptor = _locked(folder, lambda path: os.open(path, _NEW, mode))
     try:
         yield path, descriptor
     finally:
-        # A disk that refuses has been told of, or is not worth an error: the next writer tries again.
+        # If the disk refuses, the next writer tries again.
         with suppress(OSError):
             path.unlink()
         os.close(descriptor)
@@ -141,14 +141,14 @@ def _made_folder(path: Path) -> int:
 
 
 def _locked(folder: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
-    """Make something under a new name, and lock it; anew where somebody took it for abandoned before it was locked."""
+    """Make something under a new name, and lock it; try again if somebody removed it before it was locked."""
     for _ in range(_TRIES):
         path = folder / f".{unforeseeable_name()}.unfinished"
         try:
             descriptor = make(path)
         except FileNotFoundError:
             if folder.is_dir():
-                continue  # it was taken between making and opening it
+                continue  # it was removed between making and opening it
             raise
         if try_lock(descriptor) and os.fstat(descriptor).st_nlink:
             return path, descriptor
@@ -157,9 +157,9 @@ def _locked(folder: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what killed writers have left in ``folder``; it may hold rows, and is of no use to anyone."""
+    """Remove what killed writers have left in ``folder``: it may hold rows, and is useless."""
     names: list[str] = []
-    with suppress(OSError):  # the folder's trouble shows when a file is made in it
+    with suppress(OSError):  # an error shows when a file is made in the folder
         names = [name for name in os.listdir(folder) if _UNFINISHED.fullmatch(name)]  # noqa: PTH208 - quick in large ones
     for name in names:
         with suppress(OSError):  # it is somebody else's, or written at this moment
@@ -167,5 +167,5 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def _packed(raw: BinaryIO, *, zipped: bool) -> Any:
-    # Without a name and a time in it, so that the same content gives the same bytes.
+    # Without name and time, so that the same content gives the same bytes.
     return gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) if zipped else nullcontext(raw)

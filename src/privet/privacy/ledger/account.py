@@ -14,7 +14,7 @@ from privet.privacy.ledger.ledger_file import Entry, LedgerFile
 from privet.privacy.ledger.spending import Budget, Cost, Expense
 from privet.privacy.unit import ROW
 
-# Each tells whoever may spend whether it fails, exactly, however small its epsilon.
+# Each shows those who may spend, exactly, whether it fails, however small its epsilon.
 MOST_STRICT_FITS = 100
 
 
@@ -27,7 +27,7 @@ class Spending:
 
     @property
     def state(self) -> str:
-        """``"settled"``, ``"failed"``, ``"withdrawn"``, ``"added"``, or ``"reserved"`` where nothing more was heard."""
+        """``"settled"``, ``"failed"``, ``"withdrawn"``, ``"added"``, or ``"reserved"`` if nothing followed."""
         if self.ended is None:
             return self.begun.kind
         return FAILED if self.ended.kind == SETTLED and "because" in self.ended.body else self.ended.kind
@@ -41,7 +41,7 @@ class Spending:
 
     @property
     def _cost(self) -> Cost:
-        """What it cost in the end or, where that is not known, what was set aside."""
+        """What it cost in the end or, if that is not known, what was set aside."""
         body = self.ended.body if self.ended is not None and self.ended.kind == SETTLED else self.begun.body
         return Cost(float(body["epsilon"]), body["delta"], body.get("rho"))
 
@@ -70,7 +70,7 @@ class Account:
         budget = next((entry.body for entry in own if entry.kind == BUDGET), None)
         if budget is None:
             return None
-        # What is settled has left, whatever another entry says.
+        # What is settled was released, whatever another entry says.
         ends = {entry.body["reservation"]: entry for entry in own if entry.kind == WITHDRAWN}
         ends |= {entry.body["reservation"]: entry for entry in own if entry.kind == SETTLED}
         begun = [entry for entry in own if entry.kind in (RESERVED, ADDED)]
@@ -80,7 +80,7 @@ class Account:
 
     @property
     def expenses(self) -> list[Expense]:
-        """What counts as spent: what was settled or added, and what was reserved and never came back."""
+        """What counts as spent: what was settled or added, and what was reserved and not given back."""
         return [spending.expense for spending in self.spendings if spending.expense is not None]
 
     @property
@@ -90,9 +90,9 @@ class Account:
 
     @property
     def unstated_parts(self) -> list[str]:
-        """Parts that count side by side though nobody has said that no person is in two of them.
+        """Parts that count side by side although nobody has stated that no person is in two of them.
 
-        Before privet asked for it, that went without saying.
+        Early ledgers have such parts: privet did not yet ask for the statement.
         """
         if self.budget.unit == ROW:
             return []
@@ -120,7 +120,7 @@ class Account:
             )
 
     def check_part(self, part: str | None, *, no_person_in_two: bool) -> None:
-        """Refuse a part that looks like another, and one of people of whom nobody said that they are in no other."""
+        """Refuse a part that looks like another, and a part of people without the statement that none is in two."""
         if part is None:
             return
         if self.budget.strict:
@@ -137,7 +137,7 @@ class Account:
             )
 
     def check_number(self) -> None:
-        """Refuse a further fit on a strict account that has had as many as it takes, failed ones included."""
+        """Refuse a further fit on a strict account that has had its number of fits, failed ones included."""
         begun = [each for each in self.spendings if each.begun.kind == RESERVED and each.expense is not None]
         if self.budget.strict and len(begun) >= MOST_STRICT_FITS:
             raise LedgerError(
@@ -185,12 +185,12 @@ def check_own_look(what: str, name: str, others: Sequence[str]) -> None:
 
 
 def names_alike(names: Sequence[str]) -> list[list[str]]:
-    """Return pairs of names that look alike, of which each is a budget, or a part, of its own."""
+    """Return pairs of names that look alike although each is a budget, or a part, of its own."""
     pairs = [(look_alike(name, names[:i]), name) for i, name in enumerate(names)]
     return [[other, name] for other, name in pairs if other is not None]
 
 
 def with_cost(cost: Cost, note: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a note and a cost as an entry holds them, whatever the note says of costs; JSON has no infinity."""
+    """Return a note and a cost as an entry holds them; the cost replaces what the note says. JSON has no infinity."""
     amounts = {name: "inf" if value == math.inf else value for name, value in vars(cost).items() if value is not None}
     return {name: value for name, value in note.items() if name not in vars(cost)} | amounts

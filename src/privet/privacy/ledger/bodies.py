@@ -1,4 +1,4 @@
-"""What an entry of each kind must hold. A chain that fits says that nobody was careless, not that nobody lied."""
+"""What an entry of each kind must hold. A chain that fits shows that nothing was damaged, not that nobody lied."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
@@ -7,13 +7,13 @@ from privet.checks import is_hex
 
 # The kinds of entries. The meaning of one never changes: a ledger is read for years.
 BUDGET, RESERVED, SETTLED, WITHDRAWN, ADDED = "budget", "reserved", "settled", "withdrawn", "added"
-# How a release is told that was settled without one: on a strict account, rows may have made it fail.
+# The state of a fit that was charged without a release: on a strict account, rows may have made it fail.
 FAILED = "failed"
-# These two spend nothing, so accounts pass over them.
+# These two spend nothing, so accounts ignore them.
 BATCH_KEY, BATCH = "batch key", "batch"
-# What is said of a part where a unit has several rows.
+# The statement about a part where a unit has several rows.
 STATEMENT = "no_person_in_two_parts"
-# Python's whole numbers have no end; a float's range does, and amounts are added up.
+# Python's integers have no largest value, floats do, and amounts are added up.
 LARGEST_AMOUNT = 1e300
 KEY_BYTES = 32
 
@@ -30,7 +30,7 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
 
 
 def is_body(body: object, kind: str) -> TypeGuard[Mapping[str, Any]]:
-    """Return whether an entry of this kind may hold ``body``; of kinds that are not known, any object is one."""
+    """Return whether an entry of this kind may hold ``body``; an unknown kind may hold any object."""
     if not isinstance(body, Mapping) or not all(name in body for name in _REQUIRED.get(kind, ())):
         return False
     if kind == BUDGET and body["epsilon"] == "inf":

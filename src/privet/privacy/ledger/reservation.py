@@ -32,13 +32,13 @@ _SAVED = "the model was saved before this, is whole and may be used"
 
 
 class Reservation:
-    """A cost that is set aside: settled after the release, or given back where no secret bit was drawn for one.
+    """A cost that is set aside: settled with the release, or given back if no secret bit was drawn for one.
 
     Privacy
     -------
-    Without noise there is no release, so a fit that failed before it drew any has cost nothing, but for what its
-    failing tells. That speaks to the owner of the rows; where others may spend, the account is strict, and a fit that
-    fails after it has opened the rows counts as spent. After the first noise it does in any case.
+    Without noise there is no release. So a fit that failed before it drew any has cost nothing, except for what its
+    failure tells, and only the owner of the rows sees that. Where others may spend, the account is strict, and a fit
+    that fails after it has opened the rows counts as spent. After the first noise every failed fit does.
     """
 
     def __init__(self, file: LedgerFile, dataset: str, cost: Cost, number: int, *, strict: bool = False) -> None:
@@ -56,7 +56,7 @@ class Reservation:
         self._drawn = True
 
     def open_rows(self) -> None:
-        """Take note that what happens from now on may depend on rows."""
+        """Note that what happens from now on may depend on rows."""
         self._opened = True
 
     def settle(
@@ -120,14 +120,14 @@ class Reservation:
 
 
 class NoReservation:
-    """Where no ledger is kept, nothing is set aside."""
+    """In place of a reservation where no ledger is kept: nothing is set aside."""
 
     def watch(self, noise: NoiseSource) -> NoiseSource:
         """Return ``noise`` as it is."""
         return noise
 
     def open_rows(self) -> None:
-        """Take note of nothing."""
+        """Note nothing."""
 
     def settle(
         self,
@@ -149,7 +149,7 @@ class NoReservation:
 
 
 class _Watched:
-    """Noise that tells its reservation when it is used."""
+    """Noise that marks its reservation as drawn when it is used."""
 
     def __init__(self, noise: NoiseSource, reservation: Reservation) -> None:
         self._noise, self._reservation = noise, reservation

@@ -74,8 +74,8 @@ class Budget:
     def spent(self, expenses: Sequence[Expense], part: str | None = None) -> float:
         """Return the epsilon spent at the budget's delta: on all of the data set, or on those rows of ``part``.
 
-        A part's rows are in the releases about it and in those about all; no row is in two parts, so of several parts
-        the dearest counts.
+        A part's rows are in the releases about it and in those about all. No row is in two parts, so of several parts
+        the one with the largest sum counts.
         """
         return float(self._spent(expenses, part))
 
