@@ -1,8 +1,13 @@
-"""Names that look alike, and the meaning of n_jobs."""
+"""Ranges of parameters, names that look alike, and the meaning of n_jobs."""
 
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
-from privet.checks import look_alike, n_threads
+from privet.checks import Flag, Number, OneOf, Whole, check_constraints, look_alike, n_threads, plain
 from privet.errors import ParameterError
 
 
@@ -43,3 +48,42 @@ def test_n_jobs_counts_as_in_scikit_learn():
     for wrong in (0, 1.5, True, "2"):
         with pytest.raises(ParameterError, match="n_jobs=.* must be a whole number other than 0"):
             n_threads(wrong)
+
+
+CONSTRAINTS = [
+    (Whole(1, 9), [1, np.int8(9)], [0, 10, 2.0, True, None, "1", [1]], "must be a whole number from 1 to 9"),
+    (Whole(0, 2000, optional=True), [0, None], [-1, math.nan], "must be a whole number from 0 to 2,000, or None"),
+    (
+        Number(0.01, 0.5),
+        [0.01, 0.5, np.float32(0.25), Fraction(1, 3)],
+        [0, 10**400, math.nan, math.inf, False, np.True_, None, "0.1", [0.1]],
+        "must be a number from 0.01 to 0.5",
+    ),
+    (Number(0, 1, optional=True), [0, 1, None], [2, -1], "must be a number from 0 to 1, or None"),
+    (
+        OneOf("gini", "entropy"),
+        ["gini", "entropy"],
+        ["Gini", None, ["gini"], 5],
+        "is not known; choose from gini, entropy",
+    ),
+    (Flag(), [True, False, np.False_], [0, 1, None, "yes"], "must be True or False"),
+]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "allowed", "refused", "sentence"), CONSTRAINTS, ids=lambda value: str(value)[:40]
+)
+def test_a_constraint_allows_what_it_says_and_words_the_refusal(constraint, allowed, refused, sentence):
+    for value in allowed:
+        check_constraints(SimpleNamespace(x=value), {"x": constraint})
+    for value in refused:
+        with pytest.raises(ParameterError) as caught:
+            check_constraints(SimpleNamespace(x=value), {"x": constraint})
+        assert str(caught.value) == f"x={value!r} {sentence}"
+
+
+def test_any_kind_of_number_becomes_a_plain_one():
+    values = [np.int64(3), np.float32(0.5), Fraction(1, 2), np.True_, np.str_("sum"), True, None, "sum", [1]]
+    made = [plain(value) for value in values]
+    assert made == [3, 0.5, 0.5, True, "sum", True, None, "sum", [1]]
+    assert [type(value) for value in made] == [int, float, float, bool, str, bool, type(None), str, list]

@@ -53,3 +53,15 @@ def test_a_file_of_an_unknown_method_is_refused_with_the_way_out():
     for method in ("magic", ["private-rdt"], None):
         with pytest.raises(ModelFileError, match="a method that this privet does not know; update privet"):
             registry.model_of({"method": method}, "m.privet")
+
+
+# What all have, or a class checks in its own words.
+COMMON = {"schema", "epsilon", "unit", "max_rows", "ledger", "random_state", "n_jobs", "verbose", "unsafe_seeded_noise"}
+OWN_WORDS = {"delta", "max_features", "parties", "channel", "person"}
+
+
+@pytest.mark.parametrize("method", methods.METHODS, ids=lambda method: method.name)
+def test_every_parameter_has_a_declared_range_that_its_default_is_in(method):
+    model = ROOMS[method.room][method.name]()
+    assert set(model.get_params()) - COMMON - OWN_WORDS == set(model.constraints)
+    assert all(constraint.allows(getattr(model, name)) for name, constraint in model.constraints.items())

@@ -1,9 +1,11 @@
-"""Numbers, flags, hexadecimal digits, classes, names that look alike, and how many there are in words."""
+"""Parameters and their ranges, hexadecimal digits, classes, names that look alike, and how many there are in words."""
 
 import os
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeGuard
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -26,17 +28,96 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def check_flag(name: str, value: object) -> None:
-    """Refuse what is neither True nor False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ParameterError(f"{name}={value!r} must be True or False")
-
-
 def check_whole(name: str, value: object, *, least: int, most: int) -> int:
     """Return ``value`` as an int where it is a whole number from ``least`` to ``most``."""
     if is_whole(value) and least <= value <= most:
         return int(value)
-    raise ParameterError(f"{name}={value!r} must be a whole number from {least} to {most:,}")
+    raise ParameterError(f"{name}={value!r} {Whole(least, most)}")
+
+
+def plain(value: Any) -> Any:
+    """Return any kind of number as a plain one of Python, and all else as it is."""
+    if isinstance(value, (np.bool_, np.str_)):
+        return value.item()
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    return int(value) if is_whole(value) else float(value)
+
+
+class Constraint(Protocol):
+    """What a parameter may be; as text, the end of the sentence that refuses another value."""
+
+    def allows(self, value: object) -> bool:
+        """Return whether the parameter may have this value."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range; None too where it is ``optional``."""
+
+    least: int
+    most: int
+    optional: bool = False
+
+    def allows(self, value: object) -> bool:
+        """Return whether ``value`` is such a number."""
+        return (value is None and self.optional) or (is_whole(value) and self.least <= value <= self.most)
+
+    def __str__(self) -> str:
+        return f"must be a whole number from {self.least} to {self.most:,}{', or None' if self.optional else ''}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a range; None too where it is ``optional``."""
+
+    least: float
+    most: float
+    optional: bool = False
+
+    def allows(self, value: object) -> bool:
+        """Return whether ``value`` is such a number; True, False and NaN are none."""
+        if value is None:
+            return self.optional
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return False
+        return bool(value <= self.most and not value < self.least)
+
+    def __str__(self) -> str:
+        return f"must be a number from {self.least:g} to {self.most:g}{', or None' if self.optional else ''}"
+
+
+class OneOf:
+    """One of a few words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def allows(self, value: object) -> bool:
+        """Return whether ``value`` is one of the words."""
+        return isinstance(value, str) and value in self.words
+
+    def __str__(self) -> str:
+        return f"is not known; choose from {', '.join(self.words)}"
+
+
+class Flag:
+    """True or False."""
+
+    def allows(self, value: object) -> bool:
+        """Return whether ``value`` is one of the two, of Python or NumPy."""
+        return isinstance(value, (bool, np.bool_))
+
+    def __str__(self) -> str:
+        return "must be True or False"
+
+
+def check_constraints(owner: object, constraints: Mapping[str, Constraint]) -> None:
+    """Refuse the first of an object's parameters whose value its constraint does not allow."""
+    for name, constraint in constraints.items():
+        value = getattr(owner, name)
+        if not constraint.allows(value):
+            raise ParameterError(f"{name}={value!r} {constraint}")
 
 
 def n_threads(n_jobs: int | None) -> int:

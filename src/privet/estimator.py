@@ -7,6 +7,7 @@ that fails leaves the model as it was.
 import os
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,11 +18,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from privet.checks import check_whole
+from privet.checks import Constraint, check_constraints, check_whole, n_threads
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
 from privet.model_file import write_document
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import Ledger
+from privet.privacy.mechanisms.rational import check_epsilon
 from privet.privacy.unit import Unit
 from privet.schema import Schema, infer_schema
 from privet.schema.encoding import Encoder
@@ -48,6 +50,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_rows: int
     ledger: Ledger | None
     method: ClassVar[str]
+    # What the parameters of the constructor may be, apart from those that all classifiers have.
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
     schema_: Schema
     classes_: NDArray[Any]
     n_features_in_: int
@@ -99,6 +103,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def to_document(self) -> dict[str, Any]:
         """Return what the model file holds."""
+
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
+        check_constraints(self, self.constraints)
+        n_threads(self.n_jobs)
+        self._unit()
+        return check_epsilon(self.epsilon)
 
     def _unit(self) -> Unit:
         return Unit(self.unit, self.max_rows)

@@ -275,7 +275,7 @@ def test_a_table_of_any_size_is_taken_by_the_entropy(tmp_path):
         ({"criterion": "best"}, "criterion='best' is not known; choose from gini, max_class, entropy"),
         ({"criterion": ["gini"]}, "is not known; choose from gini, max_class, entropy"),
         ({"numeric": "cells"}, "numeric='cells' is not known; choose from bins, quantiles"),
-        ({"variant": "swift"}, 'variant=\'swift\' is not known; choose "sound" or "paper"'),
+        ({"variant": "swift"}, "variant='swift' is not known; choose from sound, paper"),
         ({"epsilon": 0}, "epsilon=0 is out of range"),
         ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 9 questions; lower height, n_trees or max_rows"),
         ({"n_jobs": 0}, "n_jobs=0 must be a whole number other than 0"),

@@ -2,15 +2,17 @@
 
 import math
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.count_forest import MAX_HEIGHT
 from privet.central.greedy_forest import GreedyForestClassifier
 from privet.central.questions import Questions
 from privet.central.receipts import in_sequence, is_choice, is_count
+from privet.checks import OneOf, Whole
 from privet.counting.tables import TableLayout
-from privet.errors import ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
@@ -59,6 +61,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
 
     method = "diffpid3"
     file_parameters = ("height", "criterion")
+    constraints: ClassVar = {"height": Whole(1, MAX_HEIGHT), "criterion": OneOf(*_SCORES)}
     n_trees = 1
 
     def __init__(
@@ -87,12 +90,6 @@ class DiffPID3Classifier(GreedyForestClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
-
-    def check_parameters(self) -> float:
-        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-        if self.criterion not in tuple(_SCORES):  # a file may hold what has no hash
-            raise ParameterError(f"criterion={self.criterion!r} is not known; choose from {', '.join(_SCORES)}")
-        return super().check_parameters()
 
     def _n_questions(self, schema: Schema) -> int:
         """Return how many: a size of every node of a path, a choice at all but the last, a histogram at its leaf."""

@@ -2,16 +2,16 @@
 
 import math
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.greedy_forest import DEFAULT_BINS
 from privet.central.leaf_counts import LeafCountClassifier
-from privet.checks import check_whole, n_threads
-from privet.errors import ParameterError, StructureTooLarge
+from privet.checks import OneOf, Whole
+from privet.errors import StructureTooLarge
 from privet.privacy.ledger import Ledger
-from privet.privacy.mechanisms.rational import check_epsilon
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
@@ -20,7 +20,6 @@ from privet.tree.random_structure import Support, random_structure
 from privet.tree.vote import SHARE_GRID, MostConfident, SummedCounts, Vote, class_shares, most_confident, node_shares
 
 _NOISE_FACTORS = {"classes": float, "sqrt_classes": math.sqrt}
-_VOTES = ("max_confidence", "sum")
 
 
 class DPRFClassifier(LeafCountClassifier):
@@ -62,6 +61,11 @@ class DPRFClassifier(LeafCountClassifier):
 
     method = "dp-rf"
     file_parameters = ("noise_factor", "vote")
+    constraints: ClassVar = {
+        "n_trees": Whole(1, MAX_TREES, optional=True),
+        "noise_factor": OneOf(*_NOISE_FACTORS),
+        "vote": OneOf("max_confidence", "sum"),
+    }
 
     def __init__(
         self,
@@ -91,20 +95,6 @@ class DPRFClassifier(LeafCountClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
-
-    def check_parameters(self) -> float:
-        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-        n_threads(self.n_jobs)
-        self._unit()
-        if self.n_trees is not None:
-            check_whole("n_trees", self.n_trees, least=1, most=MAX_TREES)
-        if self.noise_factor not in tuple(_NOISE_FACTORS):  # a file may hold what has no hash
-            raise ParameterError(
-                f"noise_factor={self.noise_factor!r} is not known; choose from {', '.join(_NOISE_FACTORS)}"
-            )
-        if self.vote not in _VOTES:
-            raise ParameterError(f"vote={self.vote!r} is not known; choose from {', '.join(_VOTES)}")
-        return check_epsilon(self.epsilon)
 
     def _needs_rows(self) -> bool:
         return True

@@ -2,16 +2,17 @@
 
 import math
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.count_forest import MAX_TREES
+from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.greedy_forest import PAPER, SOUND, GreedyForestClassifier
 from privet.central.quantiles import QUANTILE_SHARE, WHAT, open_numbers, quantile_cells
 from privet.central.questions import Questions
 from privet.central.receipts import in_sequence, is_chosen, is_count, is_path
-from privet.checks import check_whole
+from privet.checks import OneOf, Whole
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout
 from privet.errors import ParameterError
@@ -29,8 +30,6 @@ from privet.tree.forest import Forest
 from privet.tree.pruning import cut_back, useful_splits
 from privet.tree.vote import SummedCounts, Vote, class_shares, confidence_weights, nearest_nonempty, node_shares
 
-_SCORES = ("gini", "max_class", "entropy")
-_NUMERIC = ("bins", "quantiles")
 # In the paper's form scores are in units of the exponent, so that a step is worth epsilon / GRID.
 _PAPER_SCORE = Score(lambda counts: counts, GRID)
 # The entropy is exact up to so many times the declared rows, and its sensitivity is for those.
@@ -93,6 +92,14 @@ class DPDFClassifier(GreedyForestClassifier):
     method = "dpdf"
     counts_every_node = True
     file_parameters = ("n_trees", "height", "criterion", "numeric", "min_support", "variant")
+    constraints: ClassVar = {
+        "n_trees": Whole(1, MAX_TREES),
+        "height": Whole(1, MAX_HEIGHT),
+        "criterion": OneOf("gini", "max_class", "entropy"),
+        "numeric": OneOf("bins", "quantiles"),
+        "min_support": Whole(0, 2**53),
+        "variant": OneOf(SOUND, PAPER),
+    }
 
     def __init__(
         self,
@@ -128,16 +135,6 @@ class DPDFClassifier(GreedyForestClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
-
-    def check_parameters(self) -> float:
-        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-        check_whole("n_trees", self.n_trees, least=1, most=MAX_TREES)
-        check_whole("min_support", self.min_support, least=0, most=2**53)
-        if self.criterion not in _SCORES:
-            raise ParameterError(f"criterion={self.criterion!r} is not known; choose from {', '.join(_SCORES)}")
-        if self.numeric not in _NUMERIC:
-            raise ParameterError(f"numeric={self.numeric!r} is not known; choose from {', '.join(_NUMERIC)}")
-        return super().check_parameters()
 
     def _score(self, schema: Schema) -> Score:
         if self.variant == PAPER:

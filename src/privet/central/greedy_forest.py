@@ -9,17 +9,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
+from privet.central.count_forest import CountForestClassifier
 from privet.central.questions import Questions
 from privet.central.released import FitCall
-from privet.checks import check_whole, n_threads
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
 from privet.privacy.events import Event, Sequential
 from privet.privacy.guarantee import Guarantee
-from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, equal_share
+from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
@@ -157,16 +156,6 @@ class GreedyForestClassifier(CountForestClassifier):
         # Parts hold different nodes, so different rows: all together cost what one does.
         asked.receipts += receipts
         return chosen, np.concatenate(children)
-
-    def check_parameters(self) -> float:
-        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-        n_threads(self.n_jobs)
-        self._unit()
-        if self.height is not None:
-            check_whole("height", self.height, least=1, most=MAX_HEIGHT)
-        if self.variant not in (SOUND, PAPER):
-            raise ParameterError(f'variant={self.variant!r} is not known; choose "sound" or "paper"')
-        return check_epsilon(self.epsilon)
 
     def plan(self, n_rows: int | None = None) -> Plan:
         """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing.

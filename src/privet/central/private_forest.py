@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from numbers import Real
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,12 +12,12 @@ from privet.central.released import FitCall, row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.policy import Overrides, Policy
-from privet.checks import check_whole, counted, n_threads
+from privet.checks import Number, Whole, counted, n_threads
 from privet.errors import ParameterError
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Sequential
 from privet.privacy.ledger import Ledger, NoReservation, Reservation
-from privet.privacy.mechanisms.rational import check_epsilon, equal_share, remaining
+from privet.privacy.mechanisms.rational import equal_share, remaining
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
@@ -92,6 +91,14 @@ class PrivateForestClassifier(WeightForestClassifier):
     file_parameters = (
         "delta", "n_attributes", "n_bins", "group_size", "prior_variance", "balance_share", "selection_share",
     )  # fmt: skip
+    constraints: ClassVar = {
+        "n_attributes": Whole(1, 2**15 - 1, optional=True),
+        "n_bins": Whole(1, 64, optional=True),
+        "group_size": Whole(1, 3, optional=True),
+        "prior_variance": Number(0.01, 100, optional=True),
+        "balance_share": Number(0.01, 0.5, optional=True),
+        "selection_share": Number(0.01, 0.5, optional=True),
+    }
 
     def __init__(
         self,
@@ -132,19 +139,8 @@ class PrivateForestClassifier(WeightForestClassifier):
 
     def check_parameters(self) -> float:
         """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-        n_threads(self.n_jobs)
         check_delta(self.delta)
-        for name, most in {"n_attributes": 2**15 - 1, "n_bins": 64, "group_size": 3}.items():
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), least=1, most=most)
-        for name, largest in {"prior_variance": 100.0, "balance_share": 0.5, "selection_share": 0.5}.items():
-            value = getattr(self, name)
-            number = isinstance(value, Real) and not isinstance(value, bool)
-            if value is not None and not (number and 0.01 <= value <= largest):
-                allowed = f"pass a number from 0.01 to {largest:g}, or None"
-                raise ParameterError(f"{name}={value!r} is out of range; {allowed}")
-        self._unit()
-        return check_epsilon(self.epsilon)
+        return super().check_parameters()
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
         """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.

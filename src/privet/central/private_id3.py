@@ -2,13 +2,16 @@
 
 import math
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.count_forest import MAX_HEIGHT
 from privet.central.greedy_forest import GreedyForestClassifier
 from privet.central.questions import Questions
 from privet.central.receipts import in_sequence, is_count
+from privet.checks import Whole
 from privet.counting.tables import TableLayout
 from privet.plan import Step, laplace_step
 from privet.privacy.events import Event
@@ -63,6 +66,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
     method = "private-id3"
     counts_every_node = True
     file_parameters = ("height",)
+    constraints: ClassVar = {"height": Whole(1, MAX_HEIGHT, optional=True)}
     n_trees = 1
 
     def __init__(

@@ -5,15 +5,16 @@ The argument is in private_rdt.md.
 
 import math
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.leaf_counts import LeafCountClassifier
-from privet.checks import check_whole, n_threads
+from privet.checks import Whole
 from privet.errors import ParameterError, StructureTooLarge
 from privet.privacy.ledger import Ledger
-from privet.privacy.mechanisms.rational import check_epsilon, scale_at_least
+from privet.privacy.mechanisms.rational import scale_at_least
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
@@ -76,6 +77,7 @@ class PrivateRDTClassifier(LeafCountClassifier):
     """
 
     method = "private-rdt"
+    constraints: ClassVar = {"n_trees": Whole(1, MAX_TREES), "height": Whole(1, MAX_HEIGHT, optional=True)}
 
     def __init__(
         self,
@@ -106,11 +108,7 @@ class PrivateRDTClassifier(LeafCountClassifier):
 
     def check_parameters(self) -> float:
         """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-        n_threads(self.n_jobs)
-        check_whole("n_trees", self.n_trees, least=1, most=MAX_TREES)
-        if self.height is not None:
-            check_whole("height", self.height, least=1, most=MAX_HEIGHT)
-        epsilon = check_epsilon(self.epsilon)
+        epsilon = super().check_parameters()
         if math.isfinite(epsilon):
             scale_at_least(self.n_trees * self._unit().max_rows, epsilon)
         return epsilon

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from privet.central.receipts import asked_epsilon, is_seeded
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
 from privet.central.weights.released import ROW_COUNT
-from privet.checks import is_whole
+from privet.checks import plain
 from privet.counting.engines.executor import OnExecutor, check_executor
 from privet.counting.engines.parts import PartitionedRows
 from privet.counting.opening import check_files_exist, has_own_labels, open_table
@@ -72,10 +71,6 @@ class ReleasedClassifier(PrivateClassifier):
     _fitted_with: dict[str, Any]
 
     @abstractmethod
-    def check_parameters(self) -> float:
-        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-
-    @abstractmethod
     def _is_receipt(self, event: Event, forest: Any, schema: Schema) -> bool:
         """Return whether a fit of this model would have written ``event``."""
 
@@ -85,7 +80,7 @@ class ReleasedClassifier(PrivateClassifier):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters that belong in the file, as they are at the fit; any kind of number as a plain one."""
-        return {name: _plain(getattr(self, name)) for name in self.file_parameters}
+        return {name: plain(getattr(self, name)) for name in self.file_parameters}
 
     def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
         return Guarantee.from_event(
@@ -248,9 +243,3 @@ class ReleasedClassifier(PrivateClassifier):
     def _say(self, message: str) -> None:
         if self.verbose:
             print(f"privet: {message}", file=sys.stderr)
-
-
-def _plain(value: Any) -> Any:
-    if value is True or value is False or not isinstance(value, Real):
-        return value
-    return int(value) if is_whole(value) else float(value)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.checks import plain
 from privet.counting.files import read_batches, table_of
 from privet.errors import DataError, ModelFileError, NoGuaranteeWarning, ParameterError, PrivetError
 from privet.estimator import PrivateClassifier
@@ -51,9 +52,6 @@ class LocalClassifier(PrivateClassifier):
         """The number of tests on the longest path."""
         check_is_fitted(self)
         return self.forest_.depth
-
-    def check_parameters(self) -> None:
-        """Refuse a parameter that is out of its range, before any data are read."""
 
     def _channel(self, X: Any, labels: Any) -> Channel:
         """Return the channel through which the rows came."""
@@ -110,7 +108,7 @@ class LocalClassifier(PrivateClassifier):
         return guarantee
 
     def _plain_parameters(self) -> dict[str, Any]:
-        return {name: _plain(getattr(self, name)) for name in self.file_parameters}
+        return {name: plain(getattr(self, name)) for name in self.file_parameters}
 
     def _say(self, message: str) -> None:
         if self.verbose:
@@ -147,7 +145,3 @@ class LocalClassifier(PrivateClassifier):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = False
         return tags
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import is_count
-from privet.checks import n_threads
 from privet.errors import ParameterError, PartyError
 from privet.model_file import MAX_COUNT
 from privet.partitioned.keys import checked_name
@@ -20,7 +19,6 @@ from privet.partitioned.structure import Structure
 from privet.privacy.events import Event, Parallel
 from privet.privacy.ledger import Ledger
 from privet.privacy.mechanisms.deviation import standard_deviation
-from privet.privacy.mechanisms.rational import check_epsilon
 from privet.privacy.unit import Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
@@ -69,10 +67,8 @@ class PartyForest(CountForestClassifier):
 
     def check_parameters(self) -> float:
         """Refuse a parameter that is out of its range, and return epsilon."""
-        n_threads(self.n_jobs)
-        self._unit()
         _check_names(self.party_names)
-        return check_epsilon(self.epsilon)
+        return super().check_parameters()
 
     @property
     def party_names(self) -> list[Any]:

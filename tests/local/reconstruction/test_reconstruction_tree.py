@@ -345,7 +345,7 @@ def test_it_says_what_it_does_where_asked(capsys):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"strategy": "best"}, "strategy='best' is not known; choose"),
+        ({"strategy": "best"}, "strategy='best' is not known; choose from by_class, local, global, none"),
         ({"min_rows": 0}, "min_rows=0 must be a whole number from 1"),
         ({"min_reconstructed": 2.5}, "min_reconstructed=2.5 must be a whole number"),
         ({"height": 65}, "height=65 must be a whole number from 1 to 64"),

@@ -277,7 +277,7 @@ def test_how_many_bits_are_tried():
         ({"max_depth": 65}, "max_depth=65 must be a whole number from 1 to 64"),
         ({"max_features": "all"}, "max_features='all' must be \"sqrt\""),
         ({"max_features": 1.5}, "max_features=1.5 must be"),
-        ({"vote": "loud"}, 'choose "mean" or "majority"'),
+        ({"vote": "loud"}, "vote='loud' is not known; choose from mean, majority"),
         ({"bootstrap": 2}, "bootstrap=2 must be True or False"),
         ({"n_jobs": 0}, "n_jobs=0 must be"),
     ],

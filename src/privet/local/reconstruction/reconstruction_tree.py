@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from privet.checks import check_flag, check_whole, is_number, n_threads
+from privet.checks import Flag, Number, OneOf, Whole
 from privet.counting.rows import MemoryRows, exact_leaf_counts
 from privet.errors import DataError, ParameterError
 from privet.local.channels.cells import intervals_for
@@ -90,6 +90,15 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
     """
 
     method: ClassVar[str] = "reconstruction-tree"
+    constraints: ClassVar = {
+        "strategy": OneOf(BY_CLASS, LOCAL, GLOBAL, NONE),
+        "min_rows": Whole(1, 2**53, optional=True),
+        "min_reconstructed": Whole(1, 2**53, optional=True),
+        "height": Whole(1, MAX_HEIGHT, optional=True),
+        "purity": Number(0, 1),
+        "min_gain": Number(0, 1),
+        "cautious": Flag(),
+    }
     file_parameters: ClassVar[tuple[str, ...]] = (
         "strategy", "min_rows", "purity", "min_gain", "min_reconstructed", "height",
     )  # fmt: skip
@@ -227,22 +236,6 @@ class ReconstructionTreeClassifier(CountTreeClassifier):
             int(anew) if self.strategy == LOCAL else None,
         )  # fmt: skip
 
-    def check_parameters(self) -> None:
-        """Refuse a parameter that is out of its range, before any data are read."""
-        n_threads(self.n_jobs)
-        if self.strategy not in (BY_CLASS, LOCAL, GLOBAL, NONE):
-            raise ParameterError(
-                f'strategy={self.strategy!r} is not known; choose "by_class", "local", "global" or "none"'
-            )
-        for name in ("min_rows", "min_reconstructed"):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), least=1, most=2**53)
-        if self.height is not None:
-            check_whole("height", self.height, least=1, most=MAX_HEIGHT)
-        _check_share("purity", self.purity)
-        _check_share("min_gain", self.min_gain)
-        check_flag("cautious", self.cautious)
-
 
 def _check_fields(channel: Channel) -> None:
     if channel.record is not None:
@@ -273,8 +266,3 @@ class _Answers:
         """Return unbiased estimates of each leaf's rows by true class, from counts by answered label."""
         counts = exact_leaf_counts(forest, self.rows, n_classes=len(self.channel.schema.classes))
         return by_true_class(counts, chances_of(self.channel.label))
-
-
-def _check_share(name: str, value: object) -> None:
-    if not (is_number(value) and 0 <= value <= 1):
-        raise ParameterError(f"{name}={value!r} must be a number from 0 to 1")

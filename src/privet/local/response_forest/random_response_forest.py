@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from privet.checks import check_flag, check_whole, is_whole, n_threads
+from privet.checks import Flag, OneOf, Whole, is_whole
 from privet.errors import DataError, ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
@@ -92,6 +92,15 @@ class RandomResponseForestClassifier(BitForestClassifier):
     """
 
     method: ClassVar[str] = "random-response-forest"
+    constraints: ClassVar = {
+        "n_trees": Whole(1, MAX_TREES),
+        "min_rows": Whole(1, 2**53, optional=True),
+        "min_leaf": Whole(1, 2**53),
+        "max_depth": Whole(1, MAX_DEPTH, optional=True),
+        "bootstrap": Flag(),
+        "cautious": Flag(),
+        "vote": OneOf(MEAN, MAJORITY),
+    }
     file_parameters: ClassVar[tuple[str, ...]] = (
         "n_trees", "max_features", "min_rows", "min_leaf", "max_depth", "bootstrap", "vote", "cautious",
     )  # fmt: skip
@@ -177,20 +186,10 @@ class RandomResponseForestClassifier(BitForestClassifier):
             most if self.max_depth is None else min(int(self.max_depth), most), bool(self.bootstrap),
         )  # fmt: skip
 
-    def check_parameters(self) -> None:
+    def check_parameters(self) -> float:
         """Refuse a parameter that is out of its range, before any data are read."""
-        n_threads(self.n_jobs)
-        check_whole("n_trees", self.n_trees, least=1, most=MAX_TREES)
-        check_whole("min_leaf", self.min_leaf, least=1, most=2**53)
-        if self.min_rows is not None:
-            check_whole("min_rows", self.min_rows, least=1, most=2**53)
-        if self.max_depth is not None:
-            check_whole("max_depth", self.max_depth, least=1, most=MAX_DEPTH)
         n_tried(self.max_features, 1)
-        check_flag("bootstrap", self.bootstrap)
-        check_flag("cautious", self.cautious)
-        if self.vote not in (MEAN, MAJORITY):
-            raise ParameterError(f'vote={self.vote!r} is not known; choose "mean" or "majority"')
+        return super().check_parameters()
 
 
 def n_tried(max_features: object, n_bits: int) -> int:
