@@ -128,12 +128,12 @@ def test_a_budget_that_is_used_up_refuses_before_rows_are_read(privet, refused, 
 
 
 def test_a_price_above_what_one_pays_is_refused(refused, agreed):
-    assert "asks for epsilon=0.5, more than this party pays" in refused(release("bank", "--epsilon 0.4"), EXIT_DATA)
+    assert "costs epsilon=0.5, more than this party spends" in refused(release("bank", "--epsilon 0.4"), EXIT_DATA)
 
 
 def test_exact_counts_never_leave_unasked(privet, refused, agreed):
     assert privet(f"{STRUCTURE} --epsilon inf --force").exit_code == 0
-    assert "asks for epsilon=inf, more than this party pays" in refused(release("bank"), EXIT_DATA)
+    assert "costs epsilon=inf, more than this party spends" in refused(release("bank"), EXIT_DATA)
 
 
 def test_a_release_is_not_written_over_another_file(refused, agreed):

@@ -95,9 +95,7 @@ def test_a_row_of_another_length_is_refused(predictor, row):
     "document", ['{"format": "privet-model", "version": 1}', '{"format": "privet-predictor", "version": 5}']
 )
 def test_a_document_of_another_format_or_version_is_refused(document):
-    with pytest.raises(
-        ValueError, match="no predictor document of a version that is known here; export the model again"
-    ):
+    with pytest.raises(ValueError, match="this is not a predictor document of a known version; export the model again"):
         Predictor.from_json(document)
 
 

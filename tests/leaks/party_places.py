@@ -126,7 +126,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     release = holders["bank"].release(agreed, *halves()[0])
     other = _structure(round_="another")
     yield from heard(lambda: HorizontalForest.combine(other, roster(holders), [release])).things("another round")
-    yield from heard(lambda: holders["clinic"].check_asked(_structure(epsilon=5.0))).things("too dear")
+    yield from heard(lambda: holders["clinic"].check_structure(_structure(epsilon=5.0))).things("too dear")
     holders["bank"].key.save(folder / "bank.key")
     damaged = (folder / "bank.key").read_text()[:-5]
     (folder / "damaged.key").write_text(damaged)

@@ -207,7 +207,7 @@ def test_a_forged_and_a_replayed_message_stop_the_round_and_open_nothing(tmp_pat
 
 @pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan")])
 def test_a_timeout_is_a_number_of_seconds(folders, timeout):
-    with pytest.raises(ParameterError, match=r"timeout=.* is no number of seconds; pass one above 0"):
+    with pytest.raises(ParameterError, match=r"timeout=.* is not a number of seconds; pass one above 0"):
         directory(folders, timeout=timeout)
 
 

@@ -103,7 +103,7 @@ def test_a_crash_after_the_noise_counts_as_spent_and_is_not_repeated_unasked(ban
         patched.setattr(party_module, "write_secret", power_cut)
         bank.release(agreed, *table())
     assert ledger.spent == 0.5
-    with pytest.raises(LedgerError, match="knows of a release of this structure that the store .*store' lacks: name"):
+    with pytest.raises(LedgerError, match="has a release of this structure that the store .*store' lacks: name"):
         bank.release(agreed, *table())
     bank.release(agreed, *table(), again=True)
     assert ledger.spent == 1.0
@@ -144,13 +144,13 @@ def test_a_stored_release_that_was_changed_is_not_sent(bank):
 
 def test_a_dearer_structure_than_the_party_pays_is_refused(tmp_path):
     careful = Party(PrivateKey.generate("bank"), store=tmp_path, epsilon=0.25)
-    with pytest.raises(PartyError, match=r"asks for epsilon=0.5, more than this party pays; agree on another"):
+    with pytest.raises(PartyError, match=r"costs epsilon=0.5, more than this party spends; agree on another"):
         careful.release(structure(0.5), "nowhere.csv")
     assert careful.release(structure(0.25), *table())
 
 
 def test_exact_counts_leave_only_where_the_party_says_so(tmp_path):
-    with pytest.raises(PartyError, match="asks for epsilon=inf, more than this party pays"):
+    with pytest.raises(PartyError, match="costs epsilon=inf, more than this party spends"):
         Party(PrivateKey.generate("bank"), store=tmp_path).release(structure(math.inf), *table())
 
 
@@ -162,7 +162,7 @@ def test_a_ledger_pays_for_no_exact_counts(bank):
 
 def test_a_part_is_counted_by_its_own_party_alone(tmp_path):
     agreed = split_structure(1.0)
-    with pytest.raises(PartyError, match="this part of the structure is for 'bank', and the key is that of 'clinic'"):
+    with pytest.raises(PartyError, match="this part of the structure is for 'bank', and the key belongs to 'clinic'"):
         parties(tmp_path)["clinic"].release(agreed.part_of("bank"), "nowhere.csv")
     with pytest.raises(PartyError, match="the structure has no part for 'school'; it names bank, clinic"):
         agreed.part_of("school")

@@ -60,7 +60,9 @@ def test_who_is_not_in_the_roster_is_refused(combine, holders, releases):
 
 
 def test_a_party_counts_once(combine, releases):
-    with pytest.raises(PartyError, match="there are two releases of 'bank'; leave one out: a row is counted once"):
+    with pytest.raises(
+        PartyError, match="there are two releases of 'bank', and its rows would count twice; leave one out"
+    ):
         combine([*releases, releases[0]])
 
 
@@ -110,7 +112,9 @@ def test_another_structure_is_refused(combine, holders):
 )
 def test_damaged_counts_are_refused_though_the_party_itself_signed_them(combine, holders, releases, damage):
     damaged = signed_anew(holders["bank"], releases[0], counts=damage(releases[0].document["counts"]))
-    with pytest.raises(PartyError, match="the counts in the release of 'bank' are damaged: one whole number"):
+    with pytest.raises(
+        PartyError, match="the counts in the release of 'bank' are damaged: each leaf and class needs one whole number"
+    ):
         combine([damaged])
 
 
@@ -127,7 +131,7 @@ def test_damaged_counts_are_refused_though_the_party_itself_signed_them(combine,
 )
 def test_other_noise_than_was_agreed_on_is_refused(combine, holders, releases, event):
     other = signed_anew(holders["bank"], releases[0], event=event)
-    with pytest.raises(PartyError, match="does not carry the noise that the structure asks for"):
+    with pytest.raises(PartyError, match="does not have the noise that the structure requires"):
         combine([other])
 
 
@@ -147,7 +151,7 @@ def test_no_release_makes_no_model(combine):
 
 @pytest.mark.parametrize("changes", [{"party": 5}, {"signature": None}, {"round": {}}, {"party": "a" * 65}])
 def test_what_is_no_name_or_hash_is_damage(releases, changes):
-    with pytest.raises(PartyError, match="a name, a hash or the signature is none; fetch it again"):
+    with pytest.raises(PartyError, match="a name, a hash or the signature is invalid; fetch it again"):
         Release.from_json({**releases[0].document, **changes})
 
 

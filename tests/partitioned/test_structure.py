@@ -45,7 +45,7 @@ def test_two_rounds_never_share_a_hash_and_a_named_one_always_has_the_same():
 
 def test_the_number_of_rows_has_to_come_from_somewhere():
     unsized = Schema(SCHEMA.attributes, classes=[5, 9])
-    with pytest.raises(ParameterError, match="say about how many all parties have together"):
+    with pytest.raises(ParameterError, match="give roughly how many all parties have together"):
         Structure.draw(unsized)
     assert Structure.draw(unsized, height=2).forest.depth == 2
     assert Structure.draw(unsized, n_rows=600).schema.rows == 600
@@ -116,9 +116,12 @@ def test_a_split_gives_every_attribute_to_one_party(split, words):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda parts: parts[1].update(round="other"), "must agree on round, price, unit, classes and trees"),
-        (lambda parts: parts[1].update(epsilon="3"), "must agree on round, price, unit, classes and trees"),
-        (lambda parts: parts[1].update(schema=parts[0]["schema"], trees=parts[0]["trees"]), "is with two parties"),
+        (lambda parts: parts[1].update(round="other"), "must agree on round, epsilon, unit, classes and trees"),
+        (lambda parts: parts[1].update(epsilon="3"), "must agree on round, epsilon, unit, classes and trees"),
+        (
+            lambda parts: parts[1].update(schema=parts[0]["schema"], trees=parts[0]["trees"]),
+            "have the same attribute; give it to one of them",
+        ),
         (lambda parts: parts[1].update(party=None), "needs one part for each party"),
         (lambda parts: parts.reverse(), "needs one part for each party, in the order of their names"),
         (lambda parts: parts.clear(), "needs one part for each party"),
@@ -134,7 +137,7 @@ def test_a_damaged_split_structure_is_refused(change, words):
 
 def test_another_file_is_no_structure(tmp_path):
     (tmp_path / "s.json").write_text("{}")
-    with pytest.raises(PartyError, match="is no structure; pass the file that `privet party structure` wrote"):
+    with pytest.raises(PartyError, match="is not a structure; pass the file that `privet party structure` wrote"):
         load_structure(tmp_path / "s.json")
 
 

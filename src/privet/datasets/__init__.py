@@ -1,4 +1,4 @@
-"""Example tables: a generator, a game that code plays to every end, and the UCI tables of the papers."""
+"""Example tables: a generator of people, all final boards of Tic-Tac-Toe, and the UCI tables of the papers."""
 
 from privet.datasets.agrawal import agrawal
 from privet.datasets.dataset import Dataset

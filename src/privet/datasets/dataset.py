@@ -1,4 +1,4 @@
-"""A table, its labels, and what is public about both."""
+"""The type of all example tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from privet.schema import Schema
 
 
-# Two tables are the same one or they are not: comparing the frames by value would give no truth value.
+# Compared by identity: comparing the frames by value would not give a single truth value.
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Dataset:
     """A table, its labels, and what is public about both.
@@ -30,7 +30,7 @@ class Dataset:
     schema : Schema
         The public domains and classes.
     name : str
-        The name the table goes by.
+        The name of the table.
     """
 
     X: pd.DataFrame
@@ -39,7 +39,7 @@ class Dataset:
     name: str
 
     def with_categories(self) -> Dataset:
-        """Return the table with categorical columns as pandas categories, which are coded faster, fit by fit."""
+        """Return the table with categorical columns as pandas categories, which are encoded faster."""
         names = {a.name: "category" for a in self.schema.attributes if isinstance(a, Categorical)}
         return replace(self, X=self.X.astype(names))
 

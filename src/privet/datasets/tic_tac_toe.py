@@ -1,6 +1,6 @@
-"""Every way a game of Tic-Tac-Toe can end, made by playing it out.
+"""All boards at which a game of Tic-Tac-Toe can end, found by playing all games.
 
-The same table as UCI's "Tic-Tac-Toe Endgame" (D. Aha, 1991), which lists the boards in an order of its own.
+The same table as UCI's "Tic-Tac-Toe Endgame" (D. Aha, 1991), which lists the boards in another order.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def tic_tac_toe() -> Dataset:
     -------
     Dataset
         Nine squares, each "x", "o" or "b" for blank, and the labels "positive" where x has three in a row,
-        "negative" where o has or nobody.
+        "negative" otherwise.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def tic_tac_toe() -> Dataset:
     import pandas as pd
 
     boards = sorted(_final_boards())
-    # The size of a complete enumeration is no secret.
+    # The size of a complete enumeration is public.
     schema = Schema(
         [Categorical(square, ("x", "o", BLANK)) for square in _SQUARES],
         classes=("positive", "negative"),
@@ -47,7 +47,7 @@ def tic_tac_toe() -> Dataset:
 
 
 def _final_boards() -> set[str]:
-    """Play all games at once, one move at a time; a board that two games reach is kept once."""
+    """Play all games at once, one move at a time. A board that two games reach is kept once."""
     open_boards, final_boards = {_EMPTY}, set[str]()
     for player in "xoxoxoxox":
         reached = {after for board in open_boards for after in _moves(board, player)}

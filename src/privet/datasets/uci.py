@@ -1,4 +1,4 @@
-"""The UCI tables on which the papers report, from a folder on this machine or from OpenML."""
+"""The UCI tables that the papers use, from a local folder or from OpenML."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class _OpenML(NamedTuple):
     target: str = "default-target"
 
 
-# The number of rows tells the right version of a table from those that were filtered or sampled. Columns and
-# labels may be named differently there (bank-marketing has V1..V16), so domains are read from what arrives.
+# The number of rows identifies the right version of a table among filtered or sampled ones. Columns and labels may
+# have other names there (bank-marketing has V1..V16), so domains are read from the downloaded table.
 _ON_OPENML: dict[str, _OpenML | None] = {
     "adult": _OpenML(1590, 48_842),
     "bank-marketing": _OpenML(1461, 45_211),
@@ -36,7 +36,7 @@ _ON_OPENML: dict[str, _OpenML | None] = {
     "car-evaluation": _OpenML(40975, 1_728),
     "census-income-kdd": _OpenML(4535, 299_285, target="V42"),
     "chess-krk": _OpenML(1481, 28_056),
-    # Only derived tables there: other rows, categories already turned into indicators.
+    # OpenML has only derived tables: other rows, and categories as indicators.
     "compas": None,
     "congressional-voting": _OpenML(56, 435),
     "connect-4": _OpenML(40668, 67_557),
@@ -113,7 +113,7 @@ def _from_folder(folder: Path, name: str) -> Dataset:
         raise _damaged(f"{name}.json") from error
     table = _read_csv(folder / f"{name}.csv.gz", schema)
     if schema.rows is not None and schema.rows != len(table):
-        raise DataError(f"{name}.csv.gz has not as many rows as {name}.json says; replace both by sound copies")
+        raise DataError(f"{name}.csv.gz does not have as many rows as {name}.json says; replace both by intact copies")
     labels = table.pop(schema.target)
     if not labels.isin(schema.classes).all():
         raise DataError(f"{name}.csv.gz has labels that are not in {name}.json; add them to its classes")
@@ -121,7 +121,7 @@ def _from_folder(folder: Path, name: str) -> Dataset:
 
 
 def _read_csv(path: Path, schema: Schema) -> pd.DataFrame:
-    """Read text as it stands: only an empty field is missing, and "NA" is a value like any other."""
+    """Read text unchanged: only an empty field is missing, and "NA" is a value like any other."""
     import pandas as pd
     import pyarrow as pa
     from pyarrow import csv
@@ -133,10 +133,10 @@ def _read_csv(path: Path, schema: Schema) -> pd.DataFrame:
     try:
         table = csv.read_csv(path, convert_options=options)
     except pa.ArrowInvalid:
-        # Arrow's sentence would quote the value that it could not read.
+        # Arrow's message would quote the value that it could not read.
         raise DataError(
             f"{path.name} has a line that does not fit its header, or text in a numeric column; "
-            "replace it by a sound copy"
+            "replace it by an intact copy"
         ) from None
     except (OSError, EOFError) as error:
         raise _damaged(path.name) from error
@@ -163,7 +163,7 @@ def _from_openml(name: str) -> Dataset:
     bunch = _fetch(name)
     X = bunch.data.reset_index(drop=True).apply(_plain)
     y: NDArray[np.str_] = np.asarray(_plain(bunch.target.reset_index(drop=True)), dtype=np.str_)
-    # The whole table is public, so its domains are: nobody's privacy rests on them.
+    # The whole table is public, and so are its domains.
     return Dataset(X=X, y=y, schema=infer_schema(X, y, target=str(bunch.target.name)), name=name)
 
 
@@ -183,7 +183,7 @@ def _fetch(name: str) -> Any:
 
 
 def _damaged(file_name: str) -> DatasetUnavailable:
-    return DatasetUnavailable(f"{file_name} is missing or damaged; replace it by a sound copy")
+    return DatasetUnavailable(f"{file_name} is missing or damaged; replace it by an intact copy")
 
 
 def _unavailable(name: str) -> DatasetUnavailable:

@@ -1,4 +1,8 @@
-"""Models that run where their users are: as JSON, JavaScript, Python or ONNX, without privet."""
+"""Models exported as JSON, JavaScript, Python or ONNX, to run without privet. `README.md` describes the document.
+
+`leaf_sums` is what every exported model computes, `portable` the document, `formats` the files, `onnx_graph` the graph.
+`predictor.py` and `predictor.js` are copied into exported files, so they must not import privet.
+"""
 
 from privet.export.formats import FORMATS, export_model
 from privet.export.portable import portable_document

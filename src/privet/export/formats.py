@@ -1,4 +1,9 @@
-"""One model, one file, in the format of the one who will run it."""
+"""Writes a model to one file, in one of several formats.
+
+A Python or JavaScript file is the code of `predictor.py` or `predictor.js` around a portable document. Names,
+categories and the guarantee come from a schema and may be hostile. All embedded text is ASCII without angle brackets or
+ampersands, so that it can end neither a comment nor a string nor a script element.
+"""
 
 import json
 import textwrap
@@ -47,20 +52,20 @@ if __name__ == "__main__":
 
 
 def export_model(model: "PrivateClassifier", path: str | Path, *, format: str) -> None:  # noqa: A002 - pandas' word
-    """Write a predictor that needs no privet and answers as ``model`` does.
+    """Write a predictor that needs no privet and predicts like ``model``.
 
-    Where the model adds up counts, probabilities are equal to the last bit; where it adds up weights, to within what
-    libraries differ in the last bits of the exponential function.
+    Where the model adds up counts, probabilities are equal to the last bit. Where it adds up weights, they differ as
+    much as libraries differ in the last bits of the exponential function.
 
     Parameters
     ----------
     model : fitted estimator
-        One whose vote is a sum of released counts or weights over its trees.
+        A model whose vote is a sum of released counts or weights over its trees.
     path : str or Path
-        The file; it is replaced whole or not at all, and gzipped where its name ends in ``.gz``.
+        The file. It is replaced completely or not at all, and compressed if its name ends in ``.gz``.
     format : {"json", "js", "python", "onnx"}
         ``json`` is the portable document, ``js`` one script for browsers and node, ``python`` one module that needs
-        the standard library alone, ``onnx`` a graph for ONNX runtimes (needs ``pip install 'privet[onnx]'``).
+        only the standard library, ``onnx`` a graph for ONNX runtimes (needs ``pip install 'privet[onnx]'``).
 
     Examples
     --------
@@ -115,7 +120,7 @@ def javascript_source(document: dict[str, Any]) -> str:
     """Return a script that predicts by ``document`` in browsers and in node."""
     before, mark, after = _code("predictor.js").partition(_DOCUMENT_MARK)
     if not mark:
-        raise AssertionError("predictor.js has lost the place of its document")
+        raise AssertionError("predictor.js lacks the mark for its document")
     embedded = _without_html("\n".join(json_lines(document)))
     return f"{_header(document, _JAVASCRIPT_USE, '//')}\n{before}{embedded}{after}"
 
@@ -133,13 +138,13 @@ def _header(document: dict[str, Any], use: str, comment: str) -> str:
 
 
 def _plain_ascii(text: str) -> str:
-    """Return ``text`` with all but plain characters spelled out, so that it stays on the comment's line."""
+    """Return ``text`` in ASCII with escapes, so that it stays on the line of its comment."""
     return _without_html(json.dumps(text)[1:-1].replace('\\"', '"'))
 
 
 def _without_html(text: str) -> str:
-    for character, spelled in _HTML_SENSITIVE.items():
-        text = text.replace(character, spelled)
+    for character, escaped in _HTML_SENSITIVE.items():
+        text = text.replace(character, escaped)
     return text
 
 

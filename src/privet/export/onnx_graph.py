@@ -1,8 +1,12 @@
 """The model as an ONNX graph that adds up whole numbers, so that its sums are exact.
 
 The ONNX-ML operator TreeEnsemble (domain version 5, the first with doubles throughout) gives the number of the leaf
-that a row reaches in each tree. What the leaves hold is then gathered and added up, clipped counts as 64-bit integers
-and weights as doubles; operators that carry weights of their own do so in single precision.
+that a row reaches in each tree. The graph then looks up and adds the numbers of the leaves: clipped counts as 64-bit
+integers and weights as doubles. (Operators that hold weights themselves do so in single precision.)
+
+A node of TreeEnsemble tests whether its feature is below a split. False, and a missing number, go to the second branch.
+A node with one child per code becomes a balanced search among its children, so that 65,000 categories take 16 steps.
+Among the cells of a number the search uses their borders; a missing number is below none and ends at the last child.
 """
 
 from collections.abc import Sequence
@@ -34,9 +38,9 @@ AT_MOST, BELOW = 0, 1
 def onnx_bytes(model: "PrivateClassifier") -> bytes:
     """Return the ONNX file of ``model``.
 
-    Every attribute is an input of shape (rows, 1) by its name: doubles for numbers and for number categories, text for
-    text, doubles 0 and 1 for true/false; NaN is a missing number, and so is any value that is no category. The outputs
-    are ``label`` and ``probabilities``, with underscores appended where an attribute has that name.
+    Every attribute is an input of shape (rows, 1) with its name: doubles for numbers and numeric categories, text for
+    text, doubles 0 and 1 for true/false. NaN is a missing number, and a value that is not a category counts as missing.
+    The outputs are ``label`` and ``probabilities``, with underscores appended if an attribute has that name.
     """
     return bytes(onnx_model(model).SerializeToString())
 
@@ -54,7 +58,7 @@ def onnx_model(model: "PrivateClassifier") -> Any:
     else:
         features, borders = _bits(graph, attributes, borders, sums.coding), [np.array([0.5])] * sums.coding.n_bits
     leaves = _leaves(graph, features, BinaryNodes.of(sums.forest, borders))
-    shares = _shares(graph, leaves, sums) if isinstance(sums, CountSums) else _chances(graph, leaves, sums)
+    shares = _shares(graph, leaves, sums) if isinstance(sums, CountSums) else _probabilities(graph, leaves, sums)
     _outputs(graph, shares, model.classes_)
     proto = helper.make_model(
         helper.make_graph(graph.nodes, "privet", graph.inputs, graph.outputs, graph.constants),
@@ -69,7 +73,7 @@ def onnx_model(model: "PrivateClassifier") -> Any:
 
 @dataclass(frozen=True, eq=False)
 class BinaryNodes:
-    """Arrays with one entry per binary node; a branch leads to a leaf's number or to another binary node.
+    """Arrays with one entry per binary node. A branch leads to the number of a leaf or to another binary node.
 
     ``root`` has one entry per tree, ``tree_of_leaf`` one per leaf.
     """
@@ -86,16 +90,16 @@ class BinaryNodes:
 
     @classmethod
     def of(cls, forest: Forest, borders: Sequence[Borders]) -> "BinaryNodes":
-        """Return the binary nodes of ``forest``, whose numbers have these borders between their cells."""
+        """Return the binary nodes of ``forest``; ``borders`` are those between the cells of numbers."""
         is_leaf = forest.attribute == LEAF
-        # The operator has no tree that is a leaf alone; such a root becomes a test whose branches both end there.
+        # The operator does not allow a tree of one leaf. Such a root becomes a test with both branches to that leaf.
         lone = np.flatnonzero(is_leaf[: forest.n_trees])
         size = np.where(is_leaf, 0, forest.n_children - 1)
         size[lone] = 1
         start = np.cumsum(size) - size
-        # Where a branch to a node leads: to the first of its binary nodes, or to its number among the leaves.
+        # A branch to a node leads to the first of its binary nodes, or to its number among the leaves.
         target = np.where(is_leaf, np.cumsum(is_leaf) - 1, start)
-        nodes = _Empty(int(size.sum()))
+        nodes = _NodeArrays(int(size.sum()))
         for n_children in np.unique(forest.n_children[~is_leaf]):
             own = np.flatnonzero(forest.n_children == n_children)
             nodes.fill(own, _Search.among(int(n_children)), forest, start, target, is_leaf)
@@ -107,7 +111,7 @@ class BinaryNodes:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """A balanced search among children: is the code below the split? A branch is a step, or ``~child``."""
+    """A balanced search among children by whether the code is below the split. A branch is a step or ``~child``."""
 
     split: NDArray[np.int64]
     below: NDArray[np.int64]
@@ -130,8 +134,8 @@ class _Search:
         return cls(split, below, above)
 
 
-class _Empty:
-    """Arrays that are about to be filled."""
+class _NodeArrays:
+    """Arrays of binary nodes while they are filled."""
 
     def __init__(self, n_nodes: int) -> None:
         self.feature = np.zeros(n_nodes, dtype=np.int64)
@@ -151,7 +155,7 @@ class _Empty:
         target: NDArray[np.int64],
         is_leaf: NDArray[np.bool_],
     ) -> None:
-        """Write the searches of the nodes ``own``, which have equally many children."""
+        """Write the searches of the nodes ``own``, which have the same number of children."""
         at = start[own, None] + np.arange(len(search.split))
         self.feature[at] = forest.attribute[own, None]
         self.split[at] = search.split
@@ -164,40 +168,40 @@ class _Empty:
             to_leaf[at] = (step < 0) & is_leaf[child]
 
     def fill_lone(self, at: NDArray[np.int64], leaf: NDArray[np.int64]) -> None:
-        """Write the tests of trees that are a leaf alone."""
+        """Write the tests of trees of one leaf."""
         self.branch_true[at] = leaf
         self.branch_false[at] = leaf
 
 
-def _set_thresholds(nodes: _Empty, forest: Forest, start: NDArray[np.int64], borders: Sequence[Borders]) -> None:
-    """Put exact cell borders in the place of numeric nodes' codes: a code is below k where x is below border k - 1."""
+def _set_thresholds(nodes: _NodeArrays, forest: Forest, start: NDArray[np.int64], borders: Sequence[Borders]) -> None:
+    """Replace the codes of numeric nodes by exact cell borders: a code is below k where x is below border k - 1."""
     cut = np.flatnonzero(forest.cut >= 0)
     nodes.split[start[cut]] = forest.cut[cut] + 1
     is_numeric = np.array([own is not None for own in borders])
-    numeric = np.flatnonzero(is_numeric[nodes.feature] & (nodes.split > 0))  # lone leaves ask for nothing
+    numeric = np.flatnonzero(is_numeric[nodes.feature] & (nodes.split > 0))  # trees of one leaf test nothing
     ends = [np.empty(0) if own is None else np.append(own, np.inf) for own in borders]
     first = np.cumsum([0, *map(len, ends)])
     split = np.concatenate(ends)[first[nodes.feature[numeric]] + nodes.split[numeric].astype(np.int64) - 1]
     nodes.split[numeric] = split
-    # Every number is at most infinite, and only a missing one fails the test.
+    # Every number is at most infinity; only a missing one fails the test.
     nodes.mode[numeric] = np.where(np.isinf(split), AT_MOST, BELOW)
 
 
 class _Graph:
-    """Nodes, constants, inputs and outputs, under names that no attribute has."""
+    """Nodes, constants, inputs and outputs, with names that no attribute has."""
 
-    def __init__(self, taken: tuple[str, ...]) -> None:
-        self._taken = set(taken)
+    def __init__(self, used_names: tuple[str, ...]) -> None:
+        self._used_names = set(used_names)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
 
     def name(self, wanted: str) -> str:
-        """Return ``wanted``, with underscores appended until it is free."""
-        while wanted in self._taken:
+        """Return ``wanted``, with underscores appended until it is unused."""
+        while wanted in self._used_names:
             wanted += "_"
-        self._taken.add(wanted)
+        self._used_names.add(wanted)
         return wanted
 
     def add(self, operator: str, *inputs: str, output: str | None = None, domain: str = "", **settings: Any) -> str:
@@ -214,7 +218,7 @@ class _Graph:
 
 
 def _features(graph: _Graph, attributes: tuple[Attribute, ...], cell_of: tuple[NDArray[np.int64], ...]) -> str:
-    """Return the table that the trees look at: numbers as they are, categories as the numbers of their cells."""
+    """Return the table that the trees read: numbers as they are, categories as the numbers of their cells."""
     columns = [
         _category_cells(graph, a, own) if isinstance(a, Categorical) else a.name
         for a, own in zip(attributes, cell_of, strict=True)
@@ -230,7 +234,7 @@ def _inputs(graph: _Graph, attributes: tuple[Attribute, ...]) -> None:
 
 
 def _bits(graph: _Graph, attributes: tuple[Attribute, ...], borders: list[Borders], coding: "Coding") -> str:
-    """Return the table of bits that trees on coded values look at."""
+    """Return the table of bits that trees on coded values read."""
     double, int64 = _onnx().TensorProto.DOUBLE, _onnx().TensorProto.INT64
     columns = []
     for attribute, cuts, code in zip(attributes, borders, coding.codes, strict=True):
@@ -245,9 +249,9 @@ def _bits(graph: _Graph, attributes: tuple[Attribute, ...], borders: list[Border
 
 
 def _number_cell(graph: _Graph, name: str, cuts: NDArray[np.float64]) -> str:
-    """Return the number of cuts up to a value, and one more for a missing one than there are cells."""
+    """Return the number of cuts that are <= a value; for a missing value, the number of cells."""
     double = _onnx().TensorProto.DOUBLE
-    # Without a cut, an infinite one that no number exceeds keeps the sum from being empty.
+    # Without cuts, an infinite one keeps the sum from being empty.
     shown = cuts if len(cuts) else np.array([np.inf])
     reached = graph.add("GreaterOrEqual", name, graph.constant(shown[None, :]))
     if not len(cuts):
@@ -281,11 +285,11 @@ def _leaves(graph: _Graph, features: str, nodes: BinaryNodes) -> str:
 
 
 def _shares(graph: _Graph, leaves: str, sums: CountSums) -> str:
-    """Return every row's class probabilities: its leaves' counts, made to add up to 1."""
+    """Return every row's class probabilities: the normalised sums of its leaves' counts."""
     double, int64 = _onnx().TensorProto.DOUBLE, _onnx().TensorProto.INT64
-    # In the smallest type that holds them; runtimes widen a constant once, when they load it.
+    # In the smallest type that fits. Runtimes widen a constant once, when they load it.
     compact = sums.weights.astype(np.min_scalar_type(int(sums.weights.max())))
-    votes = _added_up(graph, graph.add("Cast", graph.constant(compact), to=int64), leaves)
+    votes = _sum_over_trees(graph, graph.add("Cast", graph.constant(compact), to=int64), leaves)
     total = _total(graph, votes)
     shares = graph.add("Div", graph.add("Cast", votes, to=double), graph.add("Cast", total, to=double))
     some = graph.add("Greater", total, graph.constant(np.array([0])))
@@ -293,9 +297,9 @@ def _shares(graph: _Graph, leaves: str, sums: CountSums) -> str:
     return graph.add("Where", some, shares, fallback, output=graph.name("probabilities"))
 
 
-def _chances(graph: _Graph, leaves: str, sums: WeightSums) -> str:
-    """Return every row's class probabilities: the link of its scores."""
-    weights = _added_up(graph, graph.constant(sums.weights * sums.step), leaves)
+def _probabilities(graph: _Graph, leaves: str, sums: WeightSums) -> str:
+    """Return every row's class probabilities: the link function of its scores."""
+    weights = _sum_over_trees(graph, graph.constant(sums.weights * sums.step), leaves)
     scores = graph.add("Add", weights, graph.constant(sums.offsets[None, :]))
     shares = graph.add("Softmax", scores, axis=1)
     cut_off = graph.add("Mul", shares, graph.constant(np.array([sums.bend])))
@@ -303,8 +307,8 @@ def _chances(graph: _Graph, leaves: str, sums: WeightSums) -> str:
     return graph.add("Div", bent, _total(graph, bent), output=graph.name("probabilities"))
 
 
-def _added_up(graph: _Graph, table: str, leaves: str) -> str:
-    """Return the sums over all trees of what ``table`` has in its lines for the leaves."""
+def _sum_over_trees(graph: _Graph, table: str, leaves: str) -> str:
+    """Return the sums over all trees of the lines of ``table`` for the leaves."""
     return graph.add("ReduceSum", graph.add("Gather", table, leaves), graph.constant(np.array([1])), keepdims=0)
 
 

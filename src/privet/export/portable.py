@@ -1,7 +1,7 @@
-"""The portable document: all that a predictor in any language needs, and nothing else.
+"""The portable document: what a predictor in any language needs, and nothing else.
 
-`README.md` beside this file says what the document holds and how to predict from it. It is made of released numbers
-alone; clipping them, and leaving out borders that no tree asks for, is post-processing.
+`README.md` in this folder describes the document and how to predict from it. It contains released numbers only.
+Clipping them, and leaving out borders that no tree tests, is post-processing.
 """
 
 import json
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
     from privet.local.channels.coding import Coding
 
-# Version 1 knew no continuous node with a child per cell, version 2 no kind but counts, and version 3 no bits.
+# Version 1 had no continuous node with a child per cell, version 2 only counts, and version 3 no bits.
 FORMAT, VERSION, VERSION_OF_BITS = "privet-predictor", 3, 4
-# More than any attribute has cells, so that a pair of attribute and cut is one number.
+# More than the cells of any attribute, so that a pair of attribute and cut is one number.
 _CUT_SPAN = 2**17
 
 
@@ -67,13 +67,13 @@ def portable_document(model: "PrivateClassifier") -> dict[str, Any]:
 
 
 def _bits(coding: "Coding") -> list[dict[str, Any]]:
-    """Return what trees test instead of attributes: of which attribute each bit is, and what it is for every code."""
+    """Return the bits that trees test instead of attributes: the attribute of each bit, and its value per code."""
     of_codes = [bits for code in coding.codes for bits in code.bits_of_value.T.tolist()]
     return [{"attribute": a, "of_code": of} for a, of in zip(coding.attribute_of_bit.tolist(), of_codes, strict=True)]
 
 
 def json_lines(document: dict[str, Any]) -> list[str]:
-    """Return the document as compact JSON in ASCII, one entry a line; joined, the lines are the whole of it."""
+    """Return the document as compact ASCII JSON, one line per entry."""
     entries = [f"{json.dumps(key)}:{_compact(value)}" for key, value in document.items()]
     return ["{", *(f"{entry}," for entry in entries[:-1]), entries[-1], "}"]
 
@@ -91,10 +91,10 @@ def _attribute(attribute: Attribute, cuts: list[float], cell_of: NDArray[np.int6
 
 
 def _used_cuts(forest: Forest, borders: Sequence[Borders]) -> tuple[list[list[float]], list[int]]:
-    """Return, per attribute, the cell borders that some node asks for, and the cut of every numeric node among them.
+    """Return, per attribute, the cell borders that some node tests, and for every numeric node the number of its cut.
 
-    A node with a child per cell asks for all borders, and its cut is -1. A cut at the last cell, which only a missing
-    value exceeds, has no border; it is numbered after all others.
+    A node with a child per cell tests all borders, and its cut is -1. A cut at the last cell, which only a missing
+    value exceeds, has no border; its number comes after all others.
     """
     is_numeric = np.array([*(own is not None for own in borders), False])  # the last entry is LEAF's
     own_borders = [np.empty(0) if own is None else own for own in borders]
@@ -105,5 +105,5 @@ def _used_cuts(forest: Forest, borders: Sequence[Borders]) -> tuple[list[list[fl
     start = np.searchsorted(pairs, np.arange(len(borders) + 1) * _CUT_SPAN)
     used = [pairs[start[j] : start[j + 1]] % _CUT_SPAN for j in range(len(borders))]
     number = np.searchsorted(pairs, tested * _CUT_SPAN + cut) - start[tested]
-    cuts = [own[asked[asked < len(own)]].tolist() for own, asked in zip(own_borders, used, strict=True)]
+    cuts = [own[kept[kept < len(own)]].tolist() for own, kept in zip(own_borders, used, strict=True)]
     return cuts, np.where(cut < 0, -1, number).tolist()

@@ -122,15 +122,15 @@
         leadsTo[node] = nextWeight;
         nextWeight += classes.length;
       } else {
-        const asked = attributes[attribute[node]];
+        const tested = attributes[attribute[node]];
         if (bits) {
           cut[node] = 0;
-        } else if (asked.cuts) {
+        } else if (tested.cuts) {
           cut[node] = trees.cut[nextCut];
           nextCut += 1;
         }
         leadsTo[node] = nextChild;
-        nextChild += cut[node] >= 0 ? 2 : countCells(asked) + 1;
+        nextChild += cut[node] >= 0 ? 2 : countCells(tested) + 1;
       }
     }
     const stepped = Float64Array.from(weights, (weight) => weight * step);

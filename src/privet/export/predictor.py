@@ -1,6 +1,6 @@
-"""Predicting by a portable document, with the standard library alone.
+"""Predicts from a portable document, with the standard library alone.
 
-An exported Python predictor is this file with a document at its end. So it keeps to what Python 3.9 understands.
+An exported Python predictor is this file with a document at its end, so it must run on Python 3.9.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Predictor:
         """Read a portable document."""
         document = json.loads(text)
         if document.get("format") != FORMAT or document.get("version") not in VERSIONS:
-            raise ValueError("this is no predictor document of a version that is known here; export the model again")
+            raise ValueError("this is not a predictor document of a known version; export the model again")
         return cls(document)
 
     def predict(self, row: Any) -> Any:
-        """Return the most probable class; of equally probable ones the first."""
+        """Return the most probable class; the first of equally probable ones."""
         shares = self.predict_proba(row)
         return self.classes[shares.index(max(shares))]
 
@@ -83,7 +83,7 @@ class Predictor:
 
 
 def _summing(document: Mapping[str, Any]) -> tuple[list[float], float, Callable[[list[float]], list[float]]]:
-    """Return where sums start, what a whole weight stands for, and the function that turns sums into probabilities."""
+    """Return the start of the sums, the unit of a weight, and the function that turns sums into probabilities."""
     if document.get("kind") == "weights":
         return document["offsets"], document["step"], lambda scores: _chances(scores, document["bend"])
     return [0] * len(document["classes"]), 1, lambda votes: _parts(votes) if any(votes) else list(document["fallback"])
@@ -96,15 +96,15 @@ def _chances(scores: list[float], bend: float) -> list[float]:
 
 
 def _parts(numbers: list[float]) -> list[float]:
-    """Return every number's part of their total."""
+    """Return every number's share of their total."""
     total = 0.0
-    for number in numbers:  # sum() would round in another way from Python 3.12 on
+    for number in numbers:  # sum() rounds differently from Python 3.12 on
         total += number
     return [number / total for number in numbers]
 
 
 def _trees(attributes: list[dict[str, Any]], trees: Mapping[str, Any], *, on_bits: bool) -> tuple[list[int], list[int]]:
-    """Return every node's cut, -1 for none, and where it leads: to its first child, or to its number among leaves."""
+    """Return every node's cut, -1 for none, and its first child, or for a leaf its number among the leaves."""
     n_codes = [len(a["cuts"]) + 2 if "cuts" in a else _cells(a)[-1] + 2 for a in attributes]
     numeric_cuts = iter(trees["cut"])
     cut, leads_to, next_child, next_leaf = [], [], trees["count"], 0
@@ -139,12 +139,12 @@ def _coder(attribute: Mapping[str, Any]) -> Callable[[Any], int]:
 
 
 def _cells(attribute: Mapping[str, Any]) -> Any:
-    """Return the cell of every category: its own, unless neighbours share one."""
+    """Return the cell of every category. Neighbours may share one."""
     return attribute.get("cells", range(len(attribute["categories"])))
 
 
 def _kind(attribute: Mapping[str, Any]) -> Any:
-    """Return the type in which an attribute's values are compared."""
+    """Return the type in which the values of an attribute are compared."""
     if "cuts" in attribute:
         return float
     first = type(attribute["categories"][0])
@@ -156,7 +156,7 @@ def _cell(number: float | None, cuts: list[float]) -> int:
 
 
 def _checked(value: Any, name: str, kind: Any, *, bools: bool = False) -> Any:
-    """Return ``value`` as ``kind``, and None where it is missing; text is not taken for a number."""
+    """Return ``value`` as ``kind``, and None if it is missing. Text is not converted to a number."""
     value = value.item() if hasattr(value, "item") else value  # NumPy's scalars
     if _is_missing(value) or (isinstance(value, str) and not value and kind is not str):
         return None
@@ -228,7 +228,7 @@ def main(predictor: Predictor, arguments: list[str] | None = None) -> int:
         _print_predictions(predictor, options.rows, proba=options.proba)
         sys.stdout.flush()
     except BrokenPipeError:
-        # A reader that has seen enough; what is left in the buffer must not fail again at exit.
+        # The reader closed the pipe. The rest of the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except (OSError, EOFError, ValueError, csv.Error) as error:
@@ -241,14 +241,14 @@ def _print_predictions(predictor: Predictor, path: str, *, proba: bool) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     rows = read_csv(path, predictor.attributes)
     shares = (predictor.predict_proba(row) for row in rows)
-    first = list(islice(shares, 1))  # rows that cannot be read are refused before anything is written
+    first = list(islice(shares, 1))  # a file that cannot be read is refused before anything is written
     writer.writerow(["prediction", *([f"P({label})" for label in predictor.classes] if proba else [])])
     for own in chain(first, shares):
         writer.writerow([predictor.classes[own.index(max(own))], *(own if proba else [])])
 
 
 def _sentence(error: Exception) -> str:
-    """Return one line that quotes no value of a row; some of Python's own messages do."""
+    """Return one line without values of a row, which some of Python's messages quote."""
     if isinstance(error, UnicodeError):
         return "the rows are not UTF-8 text; save them as UTF-8"
     if isinstance(error, OSError) and error.errno:
@@ -259,5 +259,5 @@ def _sentence(error: Exception) -> str:
 
 
 def _for_argparse(text: str) -> str:
-    """Return ``text`` as argparse wants it, which reads a percent sign as the start of a format."""
+    """Return ``text`` for argparse, where a percent sign starts a format."""
     return ascii(text)[1:-1].replace("%", "%%")

@@ -1,4 +1,8 @@
-"""Several parties who keep their rows: only counts leave, with noise."""
+"""Several parties train one model, and each keeps its rows: only noisy counts leave a party.
+
+`structure`, `roster` and `keys` are what the parties agree on; `party` and `release` make and check noisy counts;
+`horizontal` and `vertical` combine them. `secure_sum/` opens only the sum; `transports/` carries its messages.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A forest of parties who hold different rows: the sum of what they released. The argument is in horizontal.md."""
+"""A forest of parties who hold different rows: the sum of their releases. The argument is in horizontal.md."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from privet.central.receipts import is_count
 from privet.errors import ParameterError, PartyError
 from privet.model_file import MAX_COUNT
 from privet.partitioned.keys import checked_name
-from privet.partitioned.release import Release, checked_releases
+from privet.partitioned.release import Release, check_releases
 from privet.partitioned.roster import MAX_PARTIES, Roster
 from privet.partitioned.structure import Structure
 from privet.privacy.events import Event, Parallel
@@ -28,9 +28,9 @@ from privet.tree.vote import SummedCounts, Vote
 
 
 class PartyForest(CountForestClassifier):
-    """What forests of parties share: they are combined from what was released, never fitted to rows.
+    """The base of all forests of parties. They are combined from releases, never fitted to rows.
 
-    The constructor takes what a model file keeps; `combine` of a subclass makes a model.
+    The constructor takes what a model file stores. `combine` of a subclass makes a model.
     """
 
     trust: ClassVar[str] = "each party with its own rows, nobody with those of another"
@@ -59,8 +59,8 @@ class PartyForest(CountForestClassifier):
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's face
-        """Refuse: no one holds all rows."""
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's interface
+        """Refuse: nobody has all rows."""
         raise ParameterError(
             "a forest of parties is not fitted to rows: each party releases counts of its own, and combine adds them up"
         )
@@ -74,33 +74,33 @@ class PartyForest(CountForestClassifier):
     def party_names(self) -> list[Any]:
         """The parties whose counts are in the model."""
         if not isinstance(self.parties, (Sequence, dict)) or isinstance(self.parties, str):
-            raise ParameterError("parties must list the parties by name; combine their releases anew")
+            raise ParameterError("parties must list the parties by name; combine their releases again")
         return list(self.parties)
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
         return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
 
     @classmethod
-    def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:  # noqa: ARG003 - the trees tell no parameter
+    def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:  # noqa: ARG003 - no parameter follows from the trees
         return {}
 
     def _set_combined(self, forest: Forest, counts: NDArray[np.int64], event: Event) -> Self:
-        assert isinstance(self.schema, Schema)  # noqa: S101 - of a structure
+        assert isinstance(self.schema, Schema)  # noqa: S101 - comes from a structure
         encoder = Encoder(self.schema, self._unit().column)
         self._set_fitted(encoder, forest, counts, self._guarantee(self.schema, event))
         return self
 
 
 class HorizontalForest(PartyForest):
-    """Random trees counted by parties who hold different rows: their noisy counts, added up.
+    """Random trees counted by parties who hold different rows: the sum of their noisy counts.
 
-    Make one with `combine`, or `load` its file. Each party's promise to its own rows is that of its release, whoever
-    else takes part; the noise of the sum is the sum of the noises, and `noise_growth_` shows it.
+    Make one with `combine`, or `load` its file. The guarantee for the rows of a party is that of its own release,
+    whoever else takes part. The noise of the sum is the sum of the noises; `noise_growth_` shows it.
 
     Attributes
     ----------
     parties : list of str
-        Whose counts are in it.
+        The parties whose counts are included.
     guarantee_, forest_, noisy_counts_, classes_, schema_
         As in `PrivateRDTClassifier`.
     """
@@ -109,11 +109,11 @@ class HorizontalForest(PartyForest):
 
     @classmethod
     def combine(cls, structure: Structure, roster: Roster, releases: Iterable[Release]) -> Self:
-        """Return the forest of the parties that have released ``structure``, any number of those in ``roster``.
+        """Return the forest of those parties of ``roster`` that have released ``structure``.
 
-        Every release is checked: who signed it, for which round, schema and structure, its noise and its counts.
+        Every release is checked: its signature, round, schema, structure, noise and counts.
         """
-        counts_of = checked_releases([structure], roster, releases)
+        counts_of = check_releases([structure], roster, releases)
         model = cls(
             structure.schema, parties=list(counts_of), epsilon=structure.epsilon, unit=structure.unit.name,
             max_rows=structure.unit.max_rows,
@@ -123,7 +123,7 @@ class HorizontalForest(PartyForest):
 
     @property
     def noise_growth_(self) -> NDArray[np.float64]:
-        """The standard deviation of the noise in a released count after each party."""
+        """The standard deviation of the noise in a count after each party is added."""
         check_is_fitted(self)
         return _growth(self.guarantee_.event)
 
@@ -145,12 +145,12 @@ class HorizontalForest(PartyForest):
 
 
 def one_party_each(unit: Unit) -> str:
-    """Return what parallel composition over parties assumes."""
+    """Return the assumption of parallel composition over parties."""
     return f"no {unit.name if unit.column is None else repr(unit.name)} is with more than one party"
 
 
 def sum_of(counts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the sum of the parties' counts, or refuse one that no model file takes."""
+    """Return the sum of the parties' counts, or refuse one that is too large for a model file."""
     total: NDArray[np.int64] = np.sum(counts, axis=0, dtype=np.int64)
     if np.abs(total).max(initial=0) > MAX_COUNT:
         raise PartyError("the parties' counts add up to more than any table has; find out who sent such numbers")
@@ -173,4 +173,4 @@ def _growth(event: Event) -> NDArray[np.float64]:
 
 def _check_names(names: Sequence[Any]) -> None:
     if not 1 <= len(names) <= MAX_PARTIES or len(set(map(checked_name, names))) != len(names):
-        raise ParameterError("parties must list each party once, by name; combine their releases anew")
+        raise ParameterError("parties must list each party once, by name; combine their releases again")

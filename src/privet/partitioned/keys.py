@@ -1,4 +1,4 @@
-"""Ed25519 keys: a party signs with the private one, and everybody checks with the public one.
+"""Names and Ed25519 keys of parties: a party signs with its private key, and everyone checks with the public one.
 
 The private key is a file that its owner alone can read. It is never written over.
 """
@@ -25,13 +25,13 @@ from privet.partitioned.party_files import (
 PRIVATE_FORMAT, PUBLIC_FORMAT, VERSION = "privet-private-key", "privet-public-key", 1
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
 MAX_NAME = 64
-# File systems take names of 255 bytes, ending and all; a letter may have four.
+# File systems allow names of 255 bytes with the suffix; a letter may take four.
 _MAX_BYTES = 200
 
 
 @dataclass(frozen=True)
 class PublicKey:
-    """A party's name and the key by which its signatures are known; ``hex`` spells the 32 bytes of Ed25519."""
+    """A party's name and the public key of its signatures; ``hex`` is the 32 bytes in hexadecimal digits."""
 
     name: str
     hex: str
@@ -53,7 +53,7 @@ class PublicKey:
         return True
 
     def save(self, path: str | Path) -> None:
-        """Write the key to a file that may be handed out."""
+        """Write the key to a file that may be given to others."""
         write_canonical(path, {"format": PUBLIC_FORMAT, "version": VERSION, "name": self.name, "public": self.hex})
 
     @classmethod
@@ -67,7 +67,7 @@ class PublicKey:
 
 @dataclass(frozen=True)
 class PrivateKey:
-    """A party's name and what it signs with."""
+    """A party's name and the key that it signs with."""
 
     name: str
     secret: bytes = field(repr=False)
@@ -75,18 +75,18 @@ class PrivateKey:
     @classmethod
     def generate(cls, name: str) -> Self:
         """Return a new key, drawn from the system's secure generator."""
-        _ed25519()  # what cannot sign needs no key
+        _ed25519()  # fails where signing is not possible
         return cls(checked_name(name), secure_bytes(KEY_BYTES))
 
     @property
     def public(self) -> PublicKey:
-        """The key to hand out."""
+        """The public key, to give to others."""
         return PublicKey(self.name, self._key.public_key().public_bytes_raw().hex())
 
     def sign(self, document: Mapping[str, Any]) -> str:
-        """Return the signature of the document's one spelling, in hexadecimal digits.
+        """Return the signature of the document's canonical form, in hexadecimal digits.
 
-        Its ``format`` says what kind of message it is, so no signature of one kind passes for another.
+        The document's ``format`` names the kind of message, so a signature of one kind is not valid for another.
         """
         signature: bytes = self._key.sign(canonical(document))
         return signature.hex()
@@ -98,7 +98,7 @@ class PrivateKey:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a private key; a file that others can read is refused."""
+        """Read a private key. A file that others can read is refused."""
         what = f"the private key {str(path)!r}"
         document = read_canonical(path, "private key")
         check_document(document, what, format_=PRIVATE_FORMAT, version=VERSION, keys={"name", "private"})
@@ -131,9 +131,9 @@ def _exceptions() -> ModuleType:
 
 
 def checked_name(name: object) -> str:
-    """Return ``name`` where it can stand in a file's name on any system, spelled in one way."""
+    """Return ``name`` in Unicode normal form, if it can be part of a file's name on any system."""
     if isinstance(name, str):
-        # Spellings that look alike are one name.
+        # Different encodings of the same letters are one name.
         name = unicodedata.normalize("NFC", name)
         plain = 0 < len(name) <= MAX_NAME and name[0].isalnum() and all(c.isalnum() or c in "-_" for c in name)
         if plain and len(name.encode()) <= _MAX_BYTES:

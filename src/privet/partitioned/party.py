@@ -1,4 +1,4 @@
-"""A party: it counts on its own rows, adds noise, signs, remembers what it has sent. The argument is in party.md."""
+"""A party: it counts its own rows, adds noise, signs, and stores what it has sent. The argument is in party.md."""
 
 import sys
 from pathlib import Path
@@ -33,14 +33,14 @@ class Party:
     Parameters
     ----------
     key : PrivateKey or path
-        Its name, and what it signs with.
+        Its name and signing key.
     store : path
-        The folder of what it has released; made where it is not there.
+        The folder of its releases; created if it does not exist.
     ledger : Ledger, optional
-        Where the cost of a release is reserved before a row is read, and settled after it.
+        The cost of a release is reserved there before a row is read, and settled afterwards.
     epsilon : float, optional
-        The most that a release may cost; a structure that asks for more is refused. One without noise is, unless inf
-        is given here.
+        The most that a release may cost. A structure that costs more is refused. One without noise is refused unless
+        inf is given here.
     n_jobs : int, optional
         Threads; -1 uses all cores.
 
@@ -76,38 +76,38 @@ class Party:
         self.n_jobs = n_jobs
 
     def release(self, structure: Structure, X: Any, y: Any = None, *, again: bool = False) -> Release:
-        """Return this party's release of ``structure``: the one it has made already, or else a new one.
+        """Return this party's release of ``structure``: the stored one if there is one, or else a new one.
 
         Parameters
         ----------
         structure : Structure
         X, y
-            The party's rows and labels, or a file that has both; not looked at where the release is there already.
+            The party's rows and labels, or a file that has both. They are not read if the release is stored.
         again : bool
-            Spend a second time where the ledger knows of a release that the store has lost.
+            Spend a second time if the ledger has a release that the store has lost.
 
         Privacy
         -------
-        Fresh noise on the same counts would be a second release, and the average of two hides less. So a release is
-        stored before it is returned, and the stored bytes are returned ever after.
+        New noise on the same counts would be a second release, and the average of two hides less. So a release is
+        stored before it is returned, and later calls return the stored bytes.
         """
-        self.check_asked(structure)
+        self.check_structure(structure)
         stored = self.stored(structure)
         if stored is not None:
-            remove_unfinished(self.store)  # of a run that was stopped as soon as it had stored this
+            remove_unfinished(self.store)  # left by a run that was stopped after it stored the release
             return stored
         if self.ledger is not None:
             self._check_not_spent(self.ledger.account(), structure, again=again)
         make_store(self.store, what="releases")
-        with self._reserve(structure, again=again) as reservation:  # refuses here, before any data are read
+        with self._reserve(structure, again=again) as reservation:  # refuses here, before a row is read
             noisy_counts, event = self._noisy_counts(structure, X, y, reservation)
             release = Release.signed(self.key, structure, noisy_counts, event)
-            self._remember(structure, release)
+            self._store_release(structure, release)
             reservation.settle(event, lambda: {"model": release.hash, "leaks": list(structure.schema.leaks)})
         return release
 
     def stored(self, structure: Structure) -> Release | None:
-        """Return the release of ``structure`` that this party has made, if it has."""
+        """Return the stored release of ``structure``, if there is one."""
         path = self._path(structure)
         if not path.exists():
             return None
@@ -124,27 +124,27 @@ class Party:
             noise=reservation.watch(SystemNoise()),
         )  # fmt: skip
 
-    def check_asked(self, structure: Structure) -> None:
-        """Refuse a structure that is dearer than this party pays, or made for another one."""
+    def check_structure(self, structure: Structure) -> None:
+        """Refuse a structure that costs more than this party spends, or that is for another party."""
         if structure.epsilon > self.epsilon:
             raise PartyError(
-                f"the structure asks for epsilon={structure.epsilon!r}, more than this party pays; agree on another"
+                f"the structure costs epsilon={structure.epsilon!r}, more than this party spends; agree on another"
             )
         if structure.party not in (None, self.key.name):
             raise PartyError(
-                f"this part of the structure is for {structure.party!r}, and the key is that of {self.key.name!r}; "
-                "take the part of the same name"
+                f"this part of the structure is for {structure.party!r}, and the key belongs to {self.key.name!r}; "
+                "use the part of the same name"
             )
 
     def has_paid(self, structure: Structure) -> bool:
-        """Return whether the ledger knows of a release of ``structure`` that counts as spent."""
+        """Return whether the ledger has a release of ``structure`` that counts as spent."""
         return self.ledger is not None and _has_paid(self.ledger.account(), structure)
 
     def _check_not_spent(self, account: Account, structure: Structure, *, again: bool) -> None:
         if _has_paid(account, structure) and not again:
             raise LedgerError(
-                f"the ledger knows of a release of this structure that the store {str(self.store)!r} lacks: name the "
-                "store that has it; if a process of this party is at it still, wait, and run this again; if one was "
+                f"the ledger has a release of this structure that the store {str(self.store)!r} lacks: name the store "
+                "that has it; if a process of this party is still running, wait, and run this again; if one was "
                 "stopped, it counts as spent: spend a second time with again=True (--again)"
             )
 
@@ -159,7 +159,7 @@ class Party:
             **note,
         )
 
-    def _remember(self, structure: Structure, release: Release) -> None:
+    def _store_release(self, structure: Structure, release: Release) -> None:
         path = self._path(structure)
         try:
             write_secret(path, release.bytes, what="release")
@@ -167,10 +167,10 @@ class Party:
             if not path.exists():
                 raise
             if path.read_bytes() == release.bytes:
-                return  # it is there; what failed came after
+                return  # the file is complete; only a later step failed
             raise PartyError(
-                "another process of this party has released the same structure meanwhile; this one's counts are "
-                "dropped, and count as spent: run it again to send what is stored"
+                "another process of this party has released the same structure in the meantime; the counts of this "
+                "one are dropped, and count as spent: run it again to send what is stored"
             ) from None
 
     def _path(self, structure: Structure) -> Path:
@@ -192,7 +192,7 @@ def exact_counts(
     *,
     n_jobs: int | None = None,
 ) -> NDArray[np.int64]:
-    """Return how many of a party's rows of each class reach each leaf. Exact: noise comes before it leaves the room."""
+    """Return how many of a party's rows of each class reach each leaf. Exact: add noise before releasing it."""
     encoder = Encoder(structure.schema, structure.unit.column)
     rows = _rows(encoder, structure, X, y, reservation or NoReservation())
     return exact_leaf_counts(structure.forest, rows, n_classes=structure.n_classes, n_jobs=n_jobs)

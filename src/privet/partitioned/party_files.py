@@ -1,7 +1,8 @@
-"""Documents that several parties must agree on: one spelling of each, and its hash.
+"""Files of parties: documents in canonical form with their hashes, and secret files.
 
-A document is plain JSON. Its canonical bytes have sorted keys and no blanks, so whoever holds the same document signs
-and hashes the same bytes, however the file was laid out.
+A document is plain JSON. Its canonical form has sorted keys and no blanks, so everyone with the same document signs and
+hashes the same bytes, whatever the layout of the file. A secret file can be read by its owner alone, is safely on the
+disk, and is never written over.
 """
 
 import hashlib
@@ -22,16 +23,16 @@ DIGEST_CHARACTERS = 64
 
 
 def canonical(document: Mapping[str, Any]) -> bytes:
-    """Return the one spelling of ``document``."""
+    """Return ``document`` in canonical form."""
     try:
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return text.encode("utf-8")
     except (ValueError, TypeError, RecursionError):  # half a surrogate pair, an infinite number
-        raise PartyError("the document holds what JSON cannot spell in one way; fetch it again") from None
+        raise PartyError("the document has no canonical form in JSON; fetch it again") from None
 
 
 def digest(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the document's one spelling, in hexadecimal digits.
+    """Return the SHA-256 of the canonical form, in hexadecimal digits.
 
     Examples
     --------
@@ -42,13 +43,13 @@ def digest(document: Mapping[str, Any]) -> str:
 
 
 def write_canonical(path: str | Path, document: Mapping[str, Any]) -> None:
-    """Write the document's one spelling and a line end; the file is there whole or not at all."""
+    """Write the canonical form and a line end. The file is complete or absent."""
     with whole_bytes(path) as file:
         file.write(canonical(document) + b"\n")
 
 
 def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
-    """Read a document that ``what`` names in errors; no key may stand in it twice."""
+    """Read a document, which errors call ``what``. No key may occur twice."""
     try:
         with opened(path) as file:
             data = read_bounded(file)
@@ -60,13 +61,13 @@ def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
 
 
 def parse(data: bytes, what: str) -> dict[str, Any]:
-    """Return the document that ``data`` spells, in any layout; ``what`` names it in errors."""
+    """Return the document in ``data``, in any layout. Errors call it ``what``."""
     try:
         document = parsed(data)
     except TooLarge:
         raise _too_large(what) from None
-    except ValueError:  # its text may quote the file
-        raise PartyError(f"{what} is no JSON document, or it is damaged; fetch it again") from None
+    except ValueError:  # its message may quote the file
+        raise PartyError(f"{what} is not a JSON document, or it is damaged; fetch it again") from None
     if not isinstance(document, dict):
         raise PartyError(f"{what} is not one that privet wrote; check which file it is")
     return document
@@ -83,7 +84,7 @@ def check_document(document: Mapping[str, Any], what: str, *, format_: str, vers
 
 
 def check_pin(document_digest: str, pin: str | None, what: str) -> None:
-    """Refuse a document whose hash is not the one that was agreed on; without one, anything goes."""
+    """Refuse a document that does not have the agreed hash ``pin``; None accepts every document."""
     if pin is None:
         return
     if not is_hex(pin.lower(), DIGEST_CHARACTERS // 2):
@@ -97,7 +98,7 @@ def _too_large(what: str) -> PartyError:
 
 
 def write_secret(path: str | Path, data: bytes, *, what: str) -> None:
-    """Write a new file as `write_new` does; ``what`` names it in errors."""
+    """Write a new file as `write_new` does. Errors call it ``what``."""
     try:
         write_new(Path(path), data)
     except FileExistsError:
@@ -107,8 +108,8 @@ def write_secret(path: str | Path, data: bytes, *, what: str) -> None:
 
 
 def make_store(folder: Path, *, what: str) -> None:
-    """Make a folder for ``what`` where there is none, and try it: noise that cannot be kept is spent for nothing."""
-    # By its name, the next writer removes it where this one could not.
+    """Make a folder for ``what`` if there is none, and try to write to it, before any epsilon is spent."""
+    # A file of this name is removed by the next writer if this one cannot.
     trial = folder / f".{unforeseeable_name()}.unfinished"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """A release: one party's noisy counts of a structure, signed. It may be published.
 
-Everybody who has the structure and the roster can check it, and nobody else than the party can have made it.
+Everyone with the structure and the roster can check it, and only the party can have made it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,13 +28,13 @@ _KEYS = {*_TEXTS, "counts", "event"}
 
 @dataclass(frozen=True)
 class Release:
-    """A signed document; only `check` says whether it may be used.
+    """A signed document. It may be used only after `check`.
 
     Attributes
     ----------
     document : dict
         The party, the round, the hashes of the structure and of its schema, the noisy counts leaf by leaf and class by
-        class, the receipt, the signature of all that.
+        class, the receipt, and the signature.
     """
 
     document: Mapping[str, Any]
@@ -58,21 +58,21 @@ class Release:
 
     @property
     def party(self) -> str:
-        """The party that says it is its own."""
+        """The party that the release names."""
         return str(self.document["party"])
 
     @cached_property
     def bytes(self) -> bytes:
-        """What is stored, sent, and sent again."""
+        """The bytes that are stored and sent."""
         return canonical(self.document) + b"\n"
 
     @cached_property
     def hash(self) -> str:
-        """What tells this release from any other."""
+        """The hash that identifies this release."""
         return digest(self.document)
 
     def check(self, structure: Structure, roster: Roster) -> NDArray[np.int64]:
-        """Return the noisy counts, or refuse a release that is not what ``structure`` asks of a party of ``roster``."""
+        """Return the noisy counts, or refuse a release that does not fit ``structure`` and ``roster``."""
         self._check_signature(roster)
         self._check_round(structure)
         self._check_receipt(structure)
@@ -108,7 +108,7 @@ class Release:
             event = None
         if event != structure.receipt:
             raise PartyError(
-                f"{who} does not carry the noise that the structure asks for; ask the party to release anew"
+                f"{who} does not have the noise that the structure requires; ask the party to release again"
             )
 
     def _counts(self, structure: Structure) -> NDArray[np.int64]:
@@ -117,16 +117,16 @@ class Release:
             return counts_from_json(self.document["counts"], n_leaves=n_leaves, n_classes=n_classes)
         except ModelFileError:
             raise PartyError(
-                f"the counts in the release of {self.party!r} are damaged: one whole number of magnitude up to "
-                f"{MAX_COUNT:,} a leaf and class is needed; ask the party for the file again"
+                f"the counts in the release of {self.party!r} are damaged: each leaf and class needs one whole number "
+                f"between -{MAX_COUNT:,} and {MAX_COUNT:,}; ask the party for the file again"
             ) from None
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], what: str = "the release") -> Self:
-        """Read a release; `check` looks at what it says."""
+        """Read a release. `check` examines its contents."""
         check_document(document, what, format_=FORMAT, version=VERSION, keys=_KEYS)
         if not all(isinstance(document[name], str) for name in _TEXTS) or len(document["party"]) > MAX_NAME:
-            raise PartyError(f"{what} is damaged: a name, a hash or the signature is none; fetch it again")
+            raise PartyError(f"{what} is damaged: a name, a hash or the signature is invalid; fetch it again")
         return cls(document)
 
     @classmethod
@@ -140,18 +140,20 @@ class Release:
             file.write(self.bytes)
 
 
-def checked_releases(
+def check_releases(
     structures: Iterable[Structure], roster: Roster, releases: Iterable[Release]
 ) -> dict[str, NDArray[np.int64]]:
-    """Return each party's noisy counts, in the roster's order of names; every release is checked first.
+    """Check every release and return each party's noisy counts, in the roster's order of names.
 
-    There is one structure for all parties, or one for each that names its party.
+    There is one structure for all parties, or one for each party, which it names.
     """
     structure_of = {structure.party: structure for structure in structures}
     counts: dict[str, NDArray[np.int64]] = {}
     for release in releases:
         if release.party in counts:
-            raise PartyError(f"there are two releases of {release.party!r}; leave one out: a row is counted once")
+            raise PartyError(
+                f"there are two releases of {release.party!r}, and its rows would count twice; leave one out"
+            )
         structure = structure_of.get(None, structure_of.get(release.party))
         if structure is None:
             raise PartyError(f"the structure has no part for {release.party!r}; leave its release out")

@@ -1,4 +1,4 @@
-"""The roster: which parties take part, and by which keys their signatures are known."""
+"""The roster: the parties that take part, and the public keys of their signatures."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MAX_PARTIES = 10_000
 
 @dataclass(frozen=True)
 class Roster:
-    """Parties in the order of their names; no two share a name or a key.
+    """Parties in the order of their names. No two have the same name or key.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Roster:
 
     @cached_property
     def hash(self) -> str:
-        """What all parties compare before they trust it."""
+        """The hash that all parties compare before they trust the roster."""
         return digest(self.to_json())
 
     def key_of(self, name: object) -> PublicKey:
@@ -49,7 +49,7 @@ class Roster:
         for member in self.members:
             if member.name == name:
                 return member
-        raise PartyError(f"the party {name!r} is not in the roster; make a roster with its public key, if it belongs")
+        raise PartyError(f"the party {name!r} is not in the roster; if it belongs, make a roster with its public key")
 
     def to_json(self) -> dict[str, Any]:
         """Return the roster as plain JSON values."""
@@ -62,17 +62,17 @@ class Roster:
         if not isinstance(document["parties"], Mapping):
             raise PartyError(f"{what} lists no parties; fetch it again")
         roster = cls(PublicKey(name, key) for name, key in document["parties"].items())
-        if roster.to_json() != document:  # a name in another spelling
-            raise PartyError(f"{what} is not as privet writes it; make it anew with `privet party roster`")
+        if roster.to_json() != document:  # a name in another Unicode form
+            raise PartyError(f"{what} is not as privet writes it; make it again with `privet party roster`")
         return roster
 
     def save(self, path: str | Path) -> None:
-        """Write the roster to a file that every party gets."""
+        """Write the roster to a file for every party."""
         write_canonical(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path, *, pin: str | None = None) -> Self:
-        """Read a roster; with ``pin``, only the one that has this hash."""
+        """Read a roster. With ``pin``, its hash must be this one."""
         roster = cls.from_json(read_canonical(path, "roster"), f"the roster {str(path)!r}")
         check_pin(roster.hash, pin, f"the roster {str(path)!r}")
         return roster

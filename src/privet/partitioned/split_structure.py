@@ -1,4 +1,4 @@
-"""The structures of a round whose parties hold different attributes of the same rows: one part a party, in one file."""
+"""The structures of a round in which parties hold different attributes of the same rows: one part for each party."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,10 +33,10 @@ class SplitStructure:
         if not all(names) or not names or names != sorted(set(names)):
             raise PartyError("a split structure needs one part for each party, in the order of their names")
         if len({_common(part) for part in self.parts}) > 1:
-            raise PartyError("the parts of a split structure must agree on round, price, unit, classes and trees")
+            raise PartyError("the parts of a split structure must agree on round, epsilon, unit, classes and trees")
         columns = [name for part in self.parts for name in part.schema.names]
         if len(set(columns)) != len(columns):
-            raise PartyError("an attribute is with two parties of the split structure; give it to one of them")
+            raise PartyError("two parties of the split structure have the same attribute; give it to one of them")
 
     @classmethod
     def draw(
@@ -60,9 +60,9 @@ class SplitStructure:
         schema : Schema
             All attributes, and the classes, which every party knows.
         split : mapping of party to attributes
-            Each attribute with one party.
+            Each attribute belongs to one party.
         epsilon : float
-            What the whole round costs, shared out equally. With ``variant="paper"`` each party pays as much, as in
+            What the whole round costs, divided equally. With ``variant="paper"`` each party spends this much, as in
             Jagannathan et al. (2012), and the round costs the sum.
         """
         if variant not in VARIANTS:
@@ -87,11 +87,11 @@ class SplitStructure:
 
     @cached_property
     def hash(self) -> str:
-        """What every party compares before it counts."""
+        """The hash that every party compares before it counts."""
         return digest(self.to_json())
 
     def part_of(self, party: str) -> Structure:
-        """Return what ``party`` is to count."""
+        """Return the part that ``party`` counts."""
         for part in self.parts:
             if part.party == party:
                 return part
@@ -112,16 +112,16 @@ class SplitStructure:
         return cls(tuple(Structure.from_json(part, f"a part of {what}") for part in parts))
 
     def save(self, path: str | Path) -> None:
-        """Write all parts to a file that every party gets."""
+        """Write all parts to a file for every party."""
         write_canonical(path, self.to_json())
 
 
 def load_structure(path: str | Path, *, pin: str | None = None) -> Structure | SplitStructure:
-    """Read a structure of either kind; with ``pin``, only the one that has this hash."""
+    """Read a structure of either kind. With ``pin``, its hash must be this one."""
     document, what = read_canonical(path, "structure"), f"the structure {str(path)!r}"
     kind = SplitStructure if document.get("format") == FORMAT else Structure
     if document.get("format") not in (FORMAT, ONE_STRUCTURE):
-        raise PartyError(f"{what} is no structure; pass the file that `privet party structure` wrote")
+        raise PartyError(f"{what} is not a structure; pass the file that `privet party structure` wrote")
     structure = kind.from_json(document, what)
     check_pin(structure.hash, pin, what)
     return structure

@@ -1,7 +1,7 @@
-"""The structure: what the parties of a round count, and at what price. Public, and pinned by its hash.
+"""The structure: what the parties of a round count, and the epsilon that it costs. It is public.
 
-It is made before anyone looks at a row. A party that counts by another one releases numbers that fit nowhere, so
-every message quotes the hash. The round is part of it: two rounds never share a hash.
+It is made before anyone looks at a row. Counts of another structure are useless, so every message quotes the hash. The
+round is part of the structure, so two rounds never have the same hash.
 """
 
 import math
@@ -37,22 +37,22 @@ _ROUND_BYTES = 16
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Random trees whose leaves every party counts on its own rows.
+    """Random trees; every party counts its own rows in their leaves.
 
     Attributes
     ----------
     schema : Schema
-        The attributes that the trees ask for, and the classes.
+        The attributes that the trees test, and the classes.
     forest : Forest
         The trees, as `PrivateRDTClassifier` draws them.
     epsilon : float
-        What the counts of one party cost that party's rows.
+        The epsilon that the counts of one party cost its own rows.
     unit : Unit
-        Whose presence the price is about.
+        The unit of privacy.
     round : str
-        A name that no other round has.
+        A unique name.
     party : str, optional
-        The only party that is to count it, where each has attributes of its own; None where all count the same.
+        The only party that counts it, where each party has its own attributes; None where all count the same.
     """
 
     schema: Schema
@@ -83,14 +83,14 @@ class Structure:
         schema : Schema
             What is public about the rows of all parties.
         epsilon : float
-            What each party pays.
+            What each party spends.
         n_trees, height
             As `PrivateRDTClassifier` has them.
         n_rows : int, optional
-            About how many rows all parties have together, by default as the schema says; it sets the height.
+            Roughly how many rows all parties have together, by default the schema's number. It determines the height.
         unit : Unit
         round_ : str, optional
-            The round's name; a random one unless given.
+            The round's name; by default a random one.
         party : str, optional
             The only party that counts these trees.
         random_state
@@ -102,14 +102,14 @@ class Structure:
             check_whole("height", height, least=1, most=MAX_HEIGHT)
         elif schema.rows is None:
             raise ParameterError(
-                "the height of the trees follows from the number of rows, and nobody may count them; say about how "
-                "many all parties have together (--rows), or set the height (--height)"
+                "the height of the trees depends on the number of rows, and nobody may count them; give roughly how "
+                "many all parties have together (--rows), or the height (--height)"
             )
         public_rng = public_generator(random_state)
         forest = draw_trees(schema, n_trees=n_trees, height=height, n_rows=schema.rows or 1, public_rng=public_rng)
         name = secure_bytes(_ROUND_BYTES).hex() if round_ is None else checked_name(round_)
         structure = cls(schema, forest, check_epsilon(epsilon), unit, name, party and checked_name(party))
-        structure.receipt  # noqa: B018 - refuses a price beyond the sampler's limits
+        structure.receipt  # noqa: B018 - refuses an epsilon beyond the sampler's limits
         return structure
 
     @property
@@ -124,12 +124,12 @@ class Structure:
 
     @property
     def sensitivity(self) -> int:
-        """How far one unit more moves all counts together: its rows reach one leaf of every tree each."""
+        """How far one more unit moves all counts together: each of its rows reaches one leaf of every tree."""
         return self.forest.n_trees * self.unit.max_rows
 
     @property
     def receipt(self) -> Event:
-        """What a party that adds noise of its own must have drawn."""
+        """The receipt of a party that adds the noise by itself."""
         if math.isinf(self.epsilon):
             return NoNoise(LEAF_COUNTS)
         scale = scale_at_least(self.sensitivity, self.epsilon)
@@ -137,19 +137,19 @@ class Structure:
 
     @cached_property
     def hash(self) -> str:
-        """What every party compares before it counts, and every message quotes."""
+        """The hash that every party compares before it counts, and that every message quotes."""
         return digest(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the structure as plain JSON values; epsilon is the decimal that was written, as a fraction."""
-        price = "inf" if math.isinf(self.epsilon) else str(Fraction(repr(self.epsilon)))
+        """Return the structure as plain JSON values. Epsilon is the shortest decimal of the float, as a fraction."""
+        epsilon = "inf" if math.isinf(self.epsilon) else str(Fraction(repr(self.epsilon)))
         return {
             "format": FORMAT,
             "version": VERSION,
             "method": METHOD,
             "schema": self.schema.to_json(),
             "trees": structure_to_json(self.forest),
-            "epsilon": price,
+            "epsilon": epsilon,
             "unit": self.unit.name,
             "max_rows": self.unit.max_rows,
             "round": self.round,
@@ -165,7 +165,7 @@ class Structure:
         except PrivetError as error:
             raise PartyError(f"{what} is damaged: {error}") from error
         if structure.to_json() != document:
-            raise PartyError(f"{what} is not as privet writes it; it was changed: fetch it again")
+            raise PartyError(f"{what} is not as privet writes it, so it was changed; fetch it again")
         return structure
 
     @classmethod
@@ -173,28 +173,28 @@ class Structure:
         schema = schema_from_json(document["schema"])
         forest = structure_from_json(document["trees"], schema.attributes)
         if forest.n_trees > MAX_TREES or forest.depth > MAX_HEIGHT:
-            raise ModelFileError("the trees are more or taller than privet grows them")
+            raise ModelFileError("there are more trees, or taller ones, than privet grows")
         party, unit = document["party"], Unit(document["unit"], document["max_rows"])
         structure = cls(
-            schema, forest, _price(document["epsilon"]), unit, checked_name(document["round"]),
+            schema, forest, _epsilon_from_json(document["epsilon"]), unit, checked_name(document["round"]),
             None if party is None else checked_name(party),
         )  # fmt: skip
-        structure.receipt  # noqa: B018 - refuses a price beyond the sampler's limits
+        structure.receipt  # noqa: B018 - refuses an epsilon beyond the sampler's limits
         return structure
 
     def save(self, path: str | Path) -> None:
-        """Write the structure to a file that every party gets."""
+        """Write the structure to a file for every party."""
         write_canonical(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path, *, pin: str | None = None) -> Self:
-        """Read a structure; with ``pin``, only the one that has this hash."""
+        """Read a structure. With ``pin``, its hash must be this one."""
         structure = cls.from_json(read_canonical(path, "structure"), f"the structure {str(path)!r}")
         check_pin(structure.hash, pin, f"the structure {str(path)!r}")
         return structure
 
 
-def _price(text: object) -> float:
+def _epsilon_from_json(text: object) -> float:
     top, _, bottom = text.partition("/") if isinstance(text, str) and len(text) < 700 else ("", "", "")
     if text == "inf":
         return math.inf

@@ -1,4 +1,4 @@
-"""A forest of several parties who hold different attributes of the same rows: the union of their trees votes.
+"""A forest of parties who hold different attributes of the same rows: all their trees vote together.
 
 The argument is in vertical.md.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privet.central.receipts import drawn, in_sequence, is_count
 from privet.errors import DataError, ParameterError
 from privet.partitioned.horizontal import PartyForest
-from privet.partitioned.release import Release, checked_releases
+from privet.partitioned.release import Release, check_releases
 from privet.partitioned.roster import Roster
 from privet.partitioned.split_structure import SplitStructure
 from privet.partitioned.structure import Structure
@@ -29,9 +29,9 @@ from privet.tree.vote import SummedCounts, Vote, class_shares
 class VerticalForest(PartyForest):
     """Random trees of parties who hold different attributes of the same rows, and the class.
 
-    Make one with `combine`, or `load` its file. Every party's counts are about the same people, so their prices add up.
-    All trees vote together. A row of which nothing is known that a party holds is decided by the trees of the others,
-    and a table may lack all columns of a party.
+    Make one with `combine`, or `load` its file. The counts of all parties are about the same people, so their epsilons
+    add up. All trees vote together. If all attributes of a party are missing in a row, the trees of the other parties
+    decide. A table may lack all columns of a party.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class VerticalForest(PartyForest):
 
     @classmethod
     def combine(cls, structure: SplitStructure, roster: Roster, releases: Iterable[Release]) -> Self:
-        """Return the forest of the parties that have released their part of ``structure``, any number of them."""
-        counts_of = checked_releases(structure.parts, roster, releases)
+        """Return the forest of those parties that have released their part of ``structure``."""
+        counts_of = check_releases(structure.parts, roster, releases)
         parts = [part for part in structure.parts if part.party in counts_of]
         schema = _joined_schema(parts)
         model = cls(
@@ -73,9 +73,9 @@ class VerticalForest(PartyForest):
         return super().check_parameters()
 
     def columns_in(self, found: Iterable[str]) -> list[str]:
-        """Return the attributes that a prediction takes from a table with the columns ``found``.
+        """Return the attributes that a prediction uses from a table with the columns ``found``.
 
-        All of a party's columns may be absent; of one that has some there, all must be.
+        All columns of a party may be absent. If some are present, all must be.
         """
         names = set(found)
         wanted = [name for own in self.parties.values() if names & set(own) for name in own]
@@ -83,7 +83,7 @@ class VerticalForest(PartyForest):
         return wanted
 
     def _completed(self, table: Any) -> Any:
-        """Return the table with nothing in the columns of the parties that it lacks."""
+        """Return the table with nulls in the columns of absent parties."""
         found = column_names(table)
         if found is None:
             return table
@@ -100,12 +100,12 @@ class VerticalForest(PartyForest):
         return pa.table({name: known.get(name, pa.nulls(max(sizes))) for name in self.schema_.names})
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
-        assert isinstance(self.schema, Schema)  # noqa: S101 - of a structure, or of a file
+        assert isinstance(self.schema, Schema)  # noqa: S101 - comes from a structure or a file
         first_column = np.cumsum([0, *(len(names) for names in self.parties.values())])[:-1]
         return UnionVote.of_parties(nodes, self.schema.attributes, first_column)
 
     def _owner(self, forest: Forest) -> NDArray[np.int64]:
-        """Return the number of the party that each node is of."""
+        """Return for each node the number of its party."""
         return forest.tree_of_node // (forest.n_trees // len(self.parties))
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
@@ -120,11 +120,11 @@ class VerticalForest(PartyForest):
             and forest.n_trees % n_parties == 0
             and all(is_count(receipt, sensitivity=moves) for receipt in receipts)
             and len(set(map(drawn, receipts))) == 1
-            and self._asks_its_own(forest, schema)
+            and self._tests_own_attributes(forest, schema)
         )
 
-    def _asks_its_own(self, forest: Forest, schema: Schema) -> bool:
-        """Return whether every tree asks for attributes of its own party alone."""
+    def _tests_own_attributes(self, forest: Forest, schema: Schema) -> bool:
+        """Return whether every tree tests only attributes of its own party."""
         holder = {name: i for i, names in enumerate(self.parties.values()) for name in names}
         holders = np.array([*(holder[name] for name in schema.names), -1])[forest.attribute]
         return bool(np.all((forest.attribute == LEAF) | (holders == self._owner(forest))))
@@ -136,7 +136,7 @@ def _joined_schema(parts: list[Structure]) -> Schema:
 
 
 def _union(parts: list[Structure], counts: list[NDArray[np.int64]], schema: Schema) -> tuple[Forest, NDArray[np.int64]]:
-    """Return all trees as one forest, and the counts of its leaves: level by level, a party after the other."""
+    """Return all trees as one forest, and the counts of its leaves: level by level, party by party."""
     offsets = np.cumsum([0, *(len(part.schema.attributes) for part in parts)])
     attribute, cut, released = list[Any](), list[Any](), list[Any]()
     for level in range(1 + max(part.forest.depth for part in parts)):
@@ -160,16 +160,16 @@ def _listed(names: object) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class UnionVote(SummedCounts):
-    """Leaf counts added up over the trees of the parties that have a value of the row.
+    """Leaf counts added up over the trees of those parties for which the row has a value.
 
     Attributes
     ----------
     leaf_counts : int64 array
-        As released.
+        The released counts.
     first_column : int64 array
-        Where the columns of each party begin.
+        The first column of each party.
     missing : int64 array
-        The code of a missing value, per column.
+        Per column, the code of a missing value.
     """
 
     leaf_counts: NDArray[np.int64]
@@ -180,7 +180,7 @@ class UnionVote(SummedCounts):
     def of_parties(
         cls, nodes: CountedForest, attributes: tuple[Attribute, ...], first_column: NDArray[np.int64]
     ) -> "UnionVote":
-        """Prepare the vote of parties with equally many trees, whose columns begin at ``first_column``."""
+        """Prepare the vote of parties that have equally many trees and columns from ``first_column`` on."""
         forest, counts = nodes.forest, nodes.counts[nodes.forest.leaves]
         vote = SummedCounts.of(forest, counts)
         missing = np.array([attribute.missing_code for attribute in attributes])
@@ -194,13 +194,13 @@ class UnionVote(SummedCounts):
         for pattern in np.unique(knows, axis=0):
             rows = (knows == pattern).all(axis=1)
             answers = np.empty((int(rows.sum()), out.shape[1]))
-            self._of_some(pattern)._fill(np.ascontiguousarray(codes[rows]), answers)  # noqa: SLF001 - of its own kind
+            self._of_parties_with_values(pattern)._fill(np.ascontiguousarray(codes[rows]), answers)  # noqa: SLF001 - of the same class
             out[rows] = answers
 
-    def _of_some(self, knows: NDArray[np.bool_]) -> SummedCounts:
-        """Return the vote of the parties that know something; where none does, that of nobody: class totals."""
+    def _of_parties_with_values(self, knows: NDArray[np.bool_]) -> SummedCounts:
+        """Return the vote of the parties with a value; if there are none, the released class totals of all."""
         forest = self.forest
-        speaks = knows[np.arange(forest.n_trees) // (forest.n_trees // len(knows))]
-        heard = speaks if knows.any() else ~speaks
-        otherwise = class_shares(self.leaf_counts[heard[forest.tree_of_node[forest.leaves]]])
-        return SummedCounts(forest, np.flatnonzero(speaks), otherwise, self.weights)
+        votes = knows[np.arange(forest.n_trees) // (forest.n_trees // len(knows))]
+        counted = votes if knows.any() else ~votes
+        otherwise = class_shares(self.leaf_counts[counted[forest.tree_of_node[forest.leaves]]])
+        return SummedCounts(forest, np.flatnonzero(votes), otherwise, self.weights)

@@ -142,8 +142,8 @@ def test_a_message_signed_with_a_key_that_is_not_in_the_roster_is_refused(exact_
      ({"version": 2}, "has a format version that this privet does not know"),
      ({"format": "privet-sum-key"}, "is not what its name says"),
      ({"attempt": True}, "is from another attempt than attempt 1"),
-     ({"terms": "0" * 64}, "is from another round: its structure, roster or number of honest parties is not"),
-     ({"keys": "0" * 64}, "were masked with other keys than the ones at hand")],
+     ({"terms": "0" * 64}, "is from another round: its structure, roster or number of honest parties differs"),
+     ({"keys": "0" * 64}, "were masked with other keys than these")],
 )  # fmt: skip
 def test_a_damaged_message_is_refused_though_it_is_signed(exact_round, changes, sentence):
     terms, keys, masked = exact_round
@@ -155,7 +155,7 @@ def test_a_damaged_message_is_refused_though_it_is_signed(exact_round, changes, 
 def test_what_is_no_message_is_refused_without_quoting_it(exact_round, data):
     terms, keys, masked = exact_round
     with pytest.raises(
-        PartyError, match="the masked message of 'mill' is (no JSON document|not one that privet wrote)"
+        PartyError, match="the masked message of 'mill' is (not a JSON document|not one that privet wrote)"
     ):
         SecureSumForest.open(terms, 1, keys, masked | {"mill": data})
 
@@ -178,7 +178,7 @@ def test_a_party_that_sends_no_counts_is_noticed_where_the_sum_shows_it(exact_ro
     terms, keys, masked = exact_round
     vector = np.frombuffer(base64.b64decode(json.loads(masked["mill"])["vector"]), dtype="<u8") + np.uint64(2**60)
     lie = signed_by("mill", masked["mill"], vector=base64.b64encode(vector.tobytes()).decode())
-    with pytest.raises(PartyError, match="what was opened is no sum of counts"):
+    with pytest.raises(PartyError, match="the result is not a sum of counts"):
         SecureSumForest.open(terms, 1, keys, masked | {"mill": lie})
 
 

@@ -100,7 +100,7 @@ def test_a_key_that_has_served_and_cannot_be_removed_is_told_of_and_the_next_run
     prepare(parties_of(terms, tmp_path))
     with monkeypatch.context() as patch:
         patch.setattr("pathlib.Path.unlink", forbidden)
-        with pytest.raises(PartyError, match=r"cannot remove the key for masks .*: Permission denied; remove it, and"):
+        with pytest.raises(PartyError, match=r"cannot remove the used mask key .*: Permission denied; remove it, and"):
             messages(parties_of(terms, tmp_path))
     messages(parties_of(terms, tmp_path))
     assert {path.name for path in secret_files(tmp_path)} == {"noised"}
@@ -134,7 +134,7 @@ def test_counts_are_not_masked_with_a_key_that_is_not_ones_own(tmp_path):
     prepare(parties)
     prepare(twins)
     keys = {name: party.key_message(1) for name, party in parties.items()}
-    with pytest.raises(PartyError, match="goes by a key of this party that it does not have; begin attempt 2"):
+    with pytest.raises(PartyError, match="uses a key that this party does not have; begin attempt 2"):
         parties["bank"].masked_message(1, keys | {"bank": twins["bank"].key_message(1)})
     assert not list(tmp_path.rglob("*.masked"))
 
@@ -144,7 +144,7 @@ def test_an_old_attempt_is_over(tmp_path):
     prepare({"bank": party})
     party.key_message(5)
     with pytest.raises(
-        PartyError, match="attempt 4 is over: this party has begun attempt 5; all parties go on with that"
+        PartyError, match="attempt 4 is over: this party has begun attempt 5; all parties continue with that"
     ):
         party.key_message(4)
 
@@ -215,7 +215,7 @@ def test_a_crash_before_the_noised_counts_are_kept_is_spent_and_not_repeated_una
         party.prepare(data.X, data.y)
     assert ledger.spent == 1.0
     with pytest.raises(
-        LedgerError, match="has reserved the price of this sum, and nothing was sent: .*: spend a second"
+        LedgerError, match="has reserved the epsilon of this sum, and nothing was sent: .*: spend a second"
     ):
         party.prepare(data.X, data.y)
     party.prepare(data.X, data.y, again=True)

@@ -303,13 +303,13 @@ def verify(
     Example:  privet party verify bank.release.json --structure structure.json --roster roster.json
     """
     from privet.partitioned import Release, Roster, SplitStructure
-    from privet.partitioned.release import checked_releases
+    from privet.partitioned.release import check_releases
     from privet.partitioned.split_structure import load_structure
 
     agreed = load_structure(structure_file, pin=structure_hash)
     known = Roster.load(roster_file, pin=roster_hash)
     parts = agreed.parts if isinstance(agreed, SplitStructure) else (agreed,)
-    found = list(checked_releases(parts, known, [Release.load(path) for path in releases]))
+    found = list(check_releases(parts, known, [Release.load(path) for path in releases]))
     missing = [name for name in known.names if name not in found]
     facts = {"intact": found, "not heard of": missing, "structure": agreed.hash, "roster": known.hash}
     tell(facts, as_json=as_json)

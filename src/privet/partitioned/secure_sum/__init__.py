@@ -1,1 +1,5 @@
-"""A sum that opens as a whole: masks, messages, rounds."""
+"""A secure sum: only the sum of all parties' noisy counts is opened. The argument is in `forest.md`.
+
+`terms` are agreed on, `masks` hide, `messages` are sent, `store` keeps what a party must not draw twice, `round` is one
+party's side, and `forest` is the model.
+"""

@@ -1,6 +1,6 @@
-"""A forest of several parties who hold different rows: only the sum of their counts is opened.
+"""A forest of parties who hold different rows: only the sum of their counts is opened.
 
-The sum carries about the noise of one curator, since each party adds a share of it. The argument is in forest.md.
+The sum has about the noise of one curator, since each party adds a share of it. The argument is in forest.md.
 """
 
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ from privet.tree.forest import Forest
 
 
 class SecureSumForest(PartyForest):
-    """Random trees counted by parties who hold different rows; no one sees the counts of one party.
+    """Random trees counted by parties who hold different rows. Nobody sees the counts of a single party.
 
     Make one with `SumParty.run`, or with `open` from the messages of all parties, or `load` its file.
 
     Attributes
     ----------
     parties : list of str
-        Whose counts are in it.
+        The parties whose counts are included.
     guarantee_, forest_, noisy_counts_, classes_, schema_
         As in `PrivateRDTClassifier`.
     """
@@ -41,13 +41,13 @@ class SecureSumForest(PartyForest):
     def open(
         cls, terms: Terms, attempt: int, key_messages: Mapping[str, bytes], masked_messages: Mapping[str, bytes]
     ) -> Self:
-        """Return the forest of the sum. Every message of both kinds is checked, and none may be missing."""
+        """Return the forest of the sum. All messages of both kinds are needed, and each is checked."""
         attempt = check_attempt(attempt)
         keys = read_keys(key_messages, terms, attempt)
         noisy_counts = read_masked(masked_messages, terms, attempt, keys).astype(np.uint64).view(np.int64)
-        # Not by abs, which keeps the least integer negative.
+        # Without abs, which leaves the smallest integer negative.
         if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
-            raise PartyError("what was opened is no sum of counts: a party sent something else; nothing is kept of it")
+            raise PartyError("the result is not a sum of counts: a party sent something else; nothing is kept of it")
         structure = terms.structure
         model = cls(
             structure.schema, parties=list(terms.roster.names), epsilon=structure.epsilon, unit=structure.unit.name,
@@ -62,7 +62,7 @@ class SecureSumForest(PartyForest):
         release = drawn(event)
         return [one_party_each(self._unit()), *([honesty(release)] if isinstance(release, NoiseShares) else [])]
 
-    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - some methods look
+    def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - other methods use it
         release = drawn(event)
         return isinstance(release, NoNoise) or (
             isinstance(release, NoiseShares)
@@ -72,7 +72,7 @@ class SecureSumForest(PartyForest):
 
 
 def honesty(shares: NoiseShares) -> str:
-    """Return what the price of a sum with shared noise assumes of its parties."""
+    """Return what the epsilon of a sum with shared noise assumes about its parties."""
     if shares.honest == shares.parties:
         return f"all {shares.parties} parties followed the protocol, and none uses its own noise against another"
     return f"at least {shares.honest} of the {shares.parties} parties followed the protocol and did not collude"

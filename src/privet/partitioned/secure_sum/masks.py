@@ -1,7 +1,7 @@
-"""Pairwise masks: two parties agree on a stream of numbers that one adds and the other takes off.
+"""Pairwise masks: two parties share a stream of numbers, which one adds and the other subtracts.
 
-Keys are agreed on by X25519 and spread by HKDF-SHA256 and ChaCha20, all from the package cryptography. Numbers are
-integers modulo 2**64, so that masks cancel to the last bit. The argument is in forest.md.
+X25519 agrees on a secret, and HKDF-SHA256 and ChaCha20 turn it into a stream, all from the package cryptography.
+Numbers are integers modulo 2**64, so that masks cancel exactly. The argument is in forest.md.
 """
 
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from privet.errors import PartyError, PrivetError
 from privet.partitioned.party_files import canonical
 
 KEY_BYTES = 32
-# 64-bit numbers with the low byte first, on every machine.
+# 64-bit little-endian numbers, on every machine.
 WORD = np.dtype("<u8")
 Words = NDArray[np.uint64]
 
-# Streams and sums of a block stay in the processor's second-level cache.
+# The streams and sums of a block fit in the processor's second-level cache.
 _BLOCK = 2**14
 
 
 @dataclass(frozen=True)
 class AgreementKey:
-    """An X25519 key that serves one attempt at one sum."""
+    """An X25519 key for one attempt at one sum."""
 
     secret: bytes = field(repr=False)
 
@@ -38,29 +38,29 @@ class AgreementKey:
 
     @property
     def public(self) -> str:
-        """What the others get, in hexadecimal digits."""
+        """The public key for the other parties, in hexadecimal digits."""
         key = _x25519().X25519PrivateKey.from_private_bytes(self.secret)
         return str(key.public_key().public_bytes_raw().hex())
 
     def stream_key(self, public: str, context: Mapping[str, Any]) -> bytes:
         """Return the key of the stream that is shared with the owner of ``public``.
 
-        ``context`` says what the stream is for; for another round, roster, attempt or pair the key is another one.
+        The key depends on ``context``, so another round, roster, attempt or pair has another key.
         """
         x25519 = _x25519()
         theirs = x25519.X25519PublicKey.from_public_bytes(bytes.fromhex(public))
         try:
             shared = x25519.X25519PrivateKey.from_private_bytes(self.secret).exchange(theirs)
-        except ValueError:  # a point of small order: everybody would know the secret
-            raise PartyError("a key for the masks is one that hides nothing; ask its party to begin again") from None
+        except ValueError:  # a point of small order, with which everyone would know the secret
+            raise PartyError("a key for the masks would hide nothing; ask its party to begin again") from None
         return _hkdf(shared, canonical(context))
 
 
-def add_streams(vector: Words, keys_to_add: list[bytes], keys_to_take_off: list[bytes]) -> Words:
+def add_streams(vector: Words, keys_to_add: list[bytes], keys_to_subtract: list[bytes]) -> Words:
     """Return ``vector`` plus the streams of some keys and minus those of others, modulo 2**64."""
     masked = vector.astype(WORD)
     streams = [(_stream(key), np.add) for key in keys_to_add] + [
-        (_stream(key), np.subtract) for key in keys_to_take_off
+        (_stream(key), np.subtract) for key in keys_to_subtract
     ]
     blank = bytes(_BLOCK * WORD.itemsize)
     words = np.empty(_BLOCK, dtype=WORD)
@@ -73,7 +73,7 @@ def add_streams(vector: Words, keys_to_add: list[bytes], keys_to_take_off: list[
 
 
 def _stream(key: bytes) -> Any:
-    """Return ChaCha20 of ``key``; each key makes one stream only, so the nonce may be zero."""
+    """Return the ChaCha20 stream of ``key``. Each key is used for one stream only, so the nonce may be zero."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
     return Cipher(algorithms.ChaCha20(key, bytes(16)), mode=None).encryptor()

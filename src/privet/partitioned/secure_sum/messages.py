@@ -1,7 +1,7 @@
 """The two messages that each party of a secure sum sends: a key for masks, and its masked counts.
 
-Both are signed, and quote the terms, the attempt and the party. The second quotes all the keys that its masks were made
-with, so parties that saw different keys are found out.
+Both are signed, and quote the terms, the attempt and the party. The second quotes all keys that its masks were made
+with, so that parties that saw different keys are detected.
 """
 
 import base64
@@ -33,13 +33,13 @@ def key_message(key: PrivateKey, terms: Terms, attempt: int, agreement: Agreemen
 
 
 def masked_message(key: PrivateKey, terms: Terms, attempt: int, keys: Mapping[str, str], masked: Words) -> bytes:
-    """Return the second message of a party: its masked counts, and which keys they were masked with."""
+    """Return the second message of a party: its masked counts, and the hash of the keys of their masks."""
     vector = base64.b64encode(masked.astype(WORD).tobytes()).decode("ascii")
     return _signed(key, MASKED, terms, attempt, {"keys": digest(dict(keys)), "vector": vector})
 
 
 def longest_message(terms: Terms) -> int:
-    """Return how many bytes no message is longer than: masked counts in base64, and a little text."""
+    """Return an upper bound on the bytes of a message: masked counts in base64, and some text."""
     n_leaves, n_classes = terms.structure.shape
     return 2 * WORD.itemsize * n_leaves * n_classes + _TEXT_BYTES
 
@@ -50,7 +50,7 @@ def check_attempt(attempt: object) -> int:
 
 
 def read_keys(messages: Mapping[str, bytes], terms: Terms, attempt: int) -> dict[str, str]:
-    """Return every party's public key for the masks; each message is checked, and none may be missing."""
+    """Check all key messages, of which none may be missing, and return every party's public key for the masks."""
     keys = {}
     for name in _all_of(messages, terms, KEY):
         public = read_message(messages[name], KEY, name, terms, attempt)["public"]
@@ -63,15 +63,15 @@ def read_keys(messages: Mapping[str, bytes], terms: Terms, attempt: int) -> dict
 
 
 def read_masked(messages: Mapping[str, bytes], terms: Terms, attempt: int, keys: Mapping[str, str]) -> Words:
-    """Return the sum of all masked counts modulo 2**64, in which the masks have cancelled."""
+    """Check all masked messages and return their sum modulo 2**64, in which the masks cancel."""
     n_leaves, n_classes = terms.structure.shape
     total = np.zeros(n_leaves * n_classes, dtype=WORD)
     for name in _all_of(messages, terms, MASKED):
         document = read_message(messages[name], MASKED, name, terms, attempt)
         if document["keys"] != digest(dict(keys)):
             raise PartyError(
-                f"the masked counts of {name!r} were masked with other keys than the ones at hand, so their masks "
-                "would not cancel; nothing was opened: begin another attempt"
+                f"the masked counts of {name!r} were masked with other keys than these, so their masks would not "
+                "cancel; nothing was opened: begin another attempt"
             )
         total += _words(document["vector"], total.size, name)
     return total
@@ -80,7 +80,7 @@ def read_masked(messages: Mapping[str, bytes], terms: Terms, attempt: int, keys:
 def mask(
     vector: Words, agreement: AgreementKey, name: str, terms: Terms, attempt: int, keys: Mapping[str, str]
 ) -> Words:
-    """Return a party's counts under a mask with each other party: the one that comes first in the alphabet adds it."""
+    """Return a party's counts with one mask for each other party. The alphabetically first of a pair adds it."""
     streams: dict[bool, list[bytes]] = {True: [], False: []}
     for other in terms.roster.names:
         if other != name:
@@ -94,7 +94,7 @@ def mask(
 
 
 def read_message(data: bytes, kind: str, name: str, terms: Terms, attempt: int) -> dict[str, Any]:
-    """Return a message of ``kind``, or refuse what this party did not sign for these terms and this attempt."""
+    """Return a message of ``kind``, or refuse one that ``name`` did not sign for these terms and this attempt."""
     what = f"the {kind} message of {name!r}"
     document = parse(data, what)
     check_document(document, what, format_=_FORMATS[kind], version=_VERSION, keys=_COMMON | _OWN[kind])
@@ -108,8 +108,8 @@ def read_message(data: bytes, kind: str, name: str, terms: Terms, attempt: int) 
         )
     if document["terms"] != terms.hash:
         raise PartyError(
-            f"{what} is from another round: its structure, roster or number of honest parties is not the one at hand; "
-            "compare the hashes of both files with that party"
+            f"{what} is from another round: its structure, roster or number of honest parties differs; compare "
+            "the hashes of both files with that party"
         )
     if document["attempt"] != attempt or type(document["attempt"]) is not int:
         raise PartyError(f"{what} is from another attempt than attempt {attempt}; it is not used")
@@ -129,7 +129,7 @@ def _signed(key: PrivateKey, kind: str, terms: Terms, attempt: int, own: dict[st
 
 
 def _all_of(messages: Mapping[str, bytes], terms: Terms, kind: str) -> tuple[str, ...]:
-    """Return the names of the roster, if each of them has sent its message."""
+    """Return the names of the roster, or refuse if a message is missing."""
     missing = [name for name in terms.roster.names if name not in messages]
     if missing:
         raise PartyError(

@@ -1,4 +1,4 @@
-"""One party's side of a secure sum: counts with a share of noise, drawn once, and two messages an attempt.
+"""One party's side of a secure sum: counts with a share of noise, drawn once, and two messages per attempt.
 
 The argument is in forest.md.
 """
@@ -35,14 +35,14 @@ from privet.rng import NoiseSource, SystemNoise
 
 
 class Exchange(Protocol):
-    """A way to carry the messages of one attempt; it needs no trust but for delivery."""
+    """Carries the messages of one attempt. It is trusted with delivery only."""
 
     def send(self, kind: str, party: str, message: bytes) -> None:
-        """Give a message to all others."""
+        """Send a message to all other parties."""
         ...
 
     def collect(self, kind: str) -> dict[str, bytes]:
-        """Return the messages of this kind of all parties, or give up."""
+        """Return the messages of this kind from all parties, or raise an error."""
         ...
 
 
@@ -54,7 +54,7 @@ class SumParty:
     party : Party
         Its key, its store and its ledger.
     terms : Terms
-        What all parties have agreed on.
+        The terms that all parties have agreed on.
     """
 
     def __init__(self, party: Party, terms: Terms) -> None:
@@ -66,43 +66,43 @@ class SumParty:
 
     @property
     def prepared(self) -> bool:
-        """Whether the noised counts are there, so that rows are not looked at any more."""
+        """Whether the noised counts are stored, so that no row is read again."""
         return self._noised() is not None
 
     @property
     def has_paid(self) -> bool:
-        """Whether the ledger knows of noised counts for these terms that count as spent."""
+        """Whether the ledger has noised counts for these terms that count as spent."""
         return bool(self._states())
 
     def prepare(self, X: Any, y: Any = None, *, again: bool = False, noise: NoiseSource | None = None) -> None:
-        """Count the party's rows and add its share of noise, where that has not been done for these terms.
+        """Count the party's rows and add its share of noise, unless that has been done for these terms.
 
         Parameters
         ----------
         X, y
-            The party's rows and labels, or a file that has both; not looked at where the noised counts are there.
+            The party's rows and labels, or a file that has both. They are not read if the noised counts are stored.
         again : bool
-            Spend a second time where a crash has cost noised counts of which nothing was sent.
+            Spend a second time after a crash that lost the noised counts before anything was sent.
         noise : NoiseSource, optional
             For tests; the system's secure generator unless given.
 
         Privacy
         -------
-        The noised counts are not private by themselves. They stay in the store, and leave it under masks only.
+        The noised counts are not private by themselves. They stay in the store, and leave it only under masks.
         """
-        self.party.check_asked(self.terms.structure)
+        self.party.check_structure(self.terms.structure)
         if self.prepared:
             return
         self._check_not_drawn(self._states(), again=again)
         self._store.make()
-        with self._reserve(again=again) as reservation:  # refuses here, before any data are read
+        with self._reserve(again=again) as reservation:  # refuses here, before a row is read
             noised, event = self._with_share(X, y, reservation, noise or SystemNoise())
             self._store.keep_noised(noised.ravel())
             leaks = list(self.terms.structure.schema.leaks)
             reservation.settle(event, lambda: {"model": self.terms.hash, "leaks": leaks})
 
     def key_message(self, attempt: int) -> bytes:
-        """Return the first message of ``attempt``; asked again, the same one."""
+        """Return the first message of ``attempt``. A second call returns the same one."""
         attempt = check_attempt(attempt)
         sent = self._store.message(KEY, attempt)
         if sent is not None:
@@ -111,8 +111,8 @@ class SumParty:
             raise PartyError("this party has not counted its rows for these terms; prepare it first")
         if attempt < self._store.newest():
             raise PartyError(
-                f"attempt {attempt} is over: this party has begun attempt {self._store.newest()}; all parties go on "
-                "with that one or a later one"
+                f"attempt {attempt} is over: this party has begun attempt {self._store.newest()}; all parties "
+                "continue with that one or a later one"
             )
         agreement = self._store.agreement(attempt)
         if agreement is None:
@@ -123,7 +123,7 @@ class SumParty:
         return message
 
     def masked_message(self, attempt: int, key_messages: Mapping[str, bytes]) -> bytes:
-        """Return the second message of ``attempt``, masked with the keys of all; asked again, the same one."""
+        """Return the second message of ``attempt``, masked with all keys. A second call returns the same one."""
         attempt = check_attempt(attempt)
         keys = read_keys(key_messages, self.terms, attempt)
         sent = self._store.message(MASKED, attempt)
@@ -148,9 +148,7 @@ class SumParty:
     def _masked(self, attempt: int, keys: Mapping[str, str]) -> bytes:
         agreement, noised = self._store.agreement(attempt), self._noised()
         if agreement is None or noised is None or agreement.public != keys[self.name]:
-            raise PartyError(
-                f"attempt {attempt} goes by a key of this party that it does not have; begin attempt {attempt + 1}"
-            )
+            raise PartyError(f"attempt {attempt} uses a key that this party does not have; begin attempt {attempt + 1}")
         masked = mask(noised.view(np.uint64).astype(WORD), agreement, self.name, self.terms, attempt, keys)
         return masked_message(self.party.key, self.terms, attempt, keys, masked)
 
@@ -171,24 +169,24 @@ class SumParty:
     def _check_not_drawn(self, states: set[str], *, again: bool) -> None:
         """Refuse to draw noised counts a second time, unless the first ones cannot have left this party.
 
-        Of two sums that differ in this party's noise alone, the difference tells that noise: the rows of all others
-        would lose its share of their protection.
+        Two sums that differ only in this party's noise reveal that noise by their difference. The rows of all other
+        parties would lose this share of their protection.
         """
         if not states and self._store.newest() == 0:
             return
         if not (self._store.nothing_sent and states == {RESERVED}):
             raise PartyError(
                 f"noised counts were drawn for this sum, and the store {str(self.party.store)!r} lacks them: name the "
-                f"store that has them, or {NEW_ROUND}; other noise in the same sum would weaken the promise to all rows"
+                f"store that has them, or {NEW_ROUND}; new noise in the same sum would weaken the guarantee of all rows"
             )
         if not again:
             raise LedgerError(
-                "an earlier run has reserved the price of this sum, and nothing was sent: if it is at work still, "
+                "an earlier run has reserved the epsilon of this sum, and nothing was sent: if it is still running, "
                 "wait; if it was stopped, it counts as spent: spend a second time with again=True (--again)"
             )
 
     def _states(self) -> set[str]:
-        """Return what the ledger says became of noised counts for these terms, where some were drawn."""
+        """Return the ledger's states of noised counts for these terms."""
         return set() if self.party.ledger is None else self._states_in(self.party.ledger.account())
 
     def _states_in(self, account: Account) -> set[str]:

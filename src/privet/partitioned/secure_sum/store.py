@@ -1,6 +1,6 @@
-"""What one party keeps of a secure sum: its noised counts, drawn once, and the messages of each attempt.
+"""What one party stores for a secure sum: its noised counts, drawn once, and the messages of each attempt.
 
-Noised counts and the keys of masks are secret: whoever has them and the messages can take the sum apart.
+Noised counts and mask keys are secret: with them and the messages, the sum can be taken apart.
 """
 
 from pathlib import Path
@@ -25,12 +25,12 @@ class SumStore:
         self._folder = folder
 
     def make(self) -> None:
-        """Make the folder, and see that it keeps files, before anything is spent."""
+        """Make the folder and try to write to it, before anything is spent."""
         make_store(self._folder, what="noised counts")
 
     @property
     def nothing_sent(self) -> bool:
-        """Whether the folder is there to say that no message has left; one that is lost says nothing."""
+        """Whether the folder shows that no message was sent. A lost folder shows nothing."""
         return self._folder.is_dir() and self.newest() == 0
 
     def noised(self, size: int) -> NDArray[np.int64] | None:
@@ -41,24 +41,24 @@ class SumStore:
         return None if data is None else np.frombuffer(data, dtype=_NUMBER).astype(np.int64)
 
     def keep_noised(self, noised: NDArray[np.int64]) -> None:
-        """Keep the noised counts for every attempt to come; a second set is refused."""
+        """Store the noised counts for all attempts. A second set is refused."""
         self._write_secret(self._folder / "noised", noised.astype(_NUMBER).tobytes(), "noised counts")
 
     def agreement(self, attempt: int) -> AgreementKey | None:
-        """Return the key for the masks of ``attempt``, if there is one that has not served yet."""
+        """Return the key for the masks of ``attempt``, if there is one that has not been used."""
         data = self._read_secret(self._path(attempt, _SECRET))
         if data is not None and len(data) != KEY_BYTES:
             raise PartyError(f"the key for the masks of attempt {attempt} is damaged; begin attempt {attempt + 1}")
         return None if data is None else AgreementKey(data)
 
     def keep_agreement(self, attempt: int, key: AgreementKey) -> None:
-        """Keep the key for the masks of a new attempt, and forget those of earlier ones."""
+        """Store the key for the masks of a new attempt, and remove those of earlier ones."""
         for earlier in self._folder.glob(f"attempt-*.{_SECRET}"):
             _remove_key(earlier)
         self._write_secret(self._path(attempt, _SECRET), key.secret, "key for the masks")
 
     def forget_agreement(self, attempt: int) -> None:
-        """Remove a key for masks: nobody can ask for it any more."""
+        """Remove a mask key that is no longer needed."""
         _remove_key(self._path(attempt, _SECRET))
 
     def message(self, kind: str, attempt: int) -> bytes | None:
@@ -67,7 +67,7 @@ class SumStore:
         return path.read_bytes() if path.exists() else None
 
     def keep_message(self, kind: str, attempt: int, message: bytes) -> None:
-        """Keep a message before it is sent."""
+        """Store a message before it is sent."""
         with whole_bytes(self._path(attempt, kind)) as file:
             file.write(message)
 
@@ -86,7 +86,7 @@ class SumStore:
         return path.read_bytes()
 
     def _write_secret(self, path: Path, data: bytes, what: str) -> None:
-        """Write a secret whole or not at all, and never over another one."""
+        """Write a new secret file, complete or not at all."""
         try:
             write_new(path, data)
         except FileExistsError:
@@ -102,6 +102,6 @@ def _remove_key(path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         raise PartyError(
-            f"cannot remove the key for masks {str(path)!r}, which has served: {error.strerror}; remove it, and run "
-            "this again, which costs nothing"
+            f"cannot remove the used mask key {str(path)!r}: {error.strerror}; remove it, and run this again, which "
+            "costs nothing"
         ) from error

@@ -1,4 +1,4 @@
-"""The terms of a secure sum: what is counted, by whom, and how many of them have to be honest."""
+"""The terms of a secure sum: what is counted, by whom, and how many parties must be honest."""
 
 import math
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ FORMAT, VERSION = "privet-sum-terms", 1
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What all parties of a secure sum must agree on to the letter; every message quotes the hash.
+    """What all parties of a secure sum must agree on exactly. Every message quotes the hash.
 
     Parameters
     ----------
     structure : Structure
-        What each party counts, and the price of the sum.
+        What each party counts, and the epsilon of the sum.
     roster : Roster
-        The parties; all of them have to take part.
+        The parties; all of them must take part.
     honest : int, optional
-        How many shares of noise are enough for the price. By default all but one: a party knows its own share, so it
-        is the other ones that protect their rows from it.
+        How many shares of noise are enough for epsilon. By default all but one: a party knows its own share, so only
+        the shares of the others protect their rows from it.
     """
 
     structure: Structure
@@ -59,7 +59,7 @@ class Terms:
 
     @cached_property
     def hash(self) -> str:
-        """What tells these terms from all others."""
+        """The hash that identifies these terms."""
         return digest(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Terms:
 
     @property
     def receipt(self) -> Event:
-        """What the opened sum costs."""
+        """The receipt of the opened sum."""
         structure = self.structure
         if math.isinf(structure.epsilon):
             return NoNoise(LEAF_COUNTS)

@@ -1,1 +1,1 @@
-"""Ways to carry the messages of a secure sum; none of them is trusted with anything but delivery."""
+"""Transports for the messages of a secure sum. A transport is trusted with delivery and nothing else."""

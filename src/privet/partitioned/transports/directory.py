@@ -1,6 +1,7 @@
-"""Messages as files in a folder that all parties can write to. It is the default, and needs no server.
+"""Messages as files in a folder that all parties can write to. This is the default, and needs no server.
 
-A file is there whole or not at all. Who can write to the folder can stop a round, and no more: every message is signed.
+A file is complete or absent. Everyone who can write to the folder can stop a round, and nothing more: every message is
+signed.
 """
 
 import time
@@ -24,11 +25,11 @@ class Directory:
         Where all parties can write.
     terms : Terms
     attempt : int
-        All parties take the same number; after an abort, the next one.
+        All parties use the same number; after an abort, the next one.
     timeout : float
         Seconds to wait for the others, for each of the two messages.
     say : function, optional
-        Is told which parties are waited for.
+        Called with a text that names the parties that are missing.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Directory:
     ) -> None:
         self._names, self._attempt = terms.roster.names, check_attempt(attempt)
         if not 0 < timeout < float("inf"):
-            raise ParameterError(f"timeout={timeout!r} is no number of seconds; pass one above 0, such as 600")
+            raise ParameterError(f"timeout={timeout!r} is not a number of seconds; pass one above 0, such as 600")
         self._timeout, self._say, self._longest = timeout, say, longest_message(terms)
         self._shared = Path(folder)
         if not self._shared.is_dir():
@@ -50,7 +51,7 @@ class Directory:
         self.folder = self._shared / f"sum-{terms.hash[:32]}" / f"attempt-{attempt}"
 
     def send(self, kind: str, party: str, message: bytes) -> None:
-        """Write a message; the same one may be there already."""
+        """Write a message. The same one may exist already."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -64,21 +65,21 @@ class Directory:
         self._put(path, message)
 
     def collect(self, kind: str) -> dict[str, bytes]:
-        """Return the messages of all parties, once they are there; give up after the timeout."""
-        end, pause, told = time.monotonic() + self._timeout, _FIRST_PAUSE, ""
+        """Wait for the messages of all parties and return them; give up after the timeout."""
+        end, pause, said = time.monotonic() + self._timeout, _FIRST_PAUSE, ""
         while missing := [name for name in self._names if not self._path(kind, name).is_file()]:
             left = end - time.monotonic()
             if left <= 0:
                 raise self._gave_up(kind, missing)
             waiting = f"waiting for the {kind} message of {', '.join(missing)}"
-            if waiting != told:
-                self._say(told := waiting)
+            if waiting != said:
+                self._say(said := waiting)
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST_PAUSE)
         return {name: self._read(kind, name) for name in self._names}
 
     def present(self, kind: str) -> dict[str, bytes]:
-        """Return the messages that are there now."""
+        """Return the messages that have arrived."""
         return {name: self._read(kind, name) for name in self._names if self._path(kind, name).is_file()}
 
     def _gave_up(self, kind: str, missing: list[str]) -> PartyError:
@@ -89,7 +90,7 @@ class Directory:
         )
 
     def _put(self, path: Path, message: bytes) -> None:
-        """Write a message whole or not at all. A link that others may have put there is not followed but replaced."""
+        """Write a complete message or none. A link that others may have put there is replaced, not followed."""
         with whole_bytes(path, follow=False) as file:
             file.write(message)
 

@@ -1,8 +1,8 @@
 """Messages over Flower: SuperNodes are the parties, and the ServerApp carries bytes that it cannot change unnoticed.
 
-Flower's own secure aggregation is not used. Its ServerApp, its SuperLink and whoever runs them are trusted with
+Flower's own secure aggregation is not used. The ServerApp, the SuperLink and those who run them are trusted with
 delivery only: every party checks every message against its own copy of the structure and the roster. TLS keeps
-outsiders from stopping a round. flwr is imported when an app is made; it is no dependency of privet.
+outsiders from stopping a round. flwr is imported when an app is made; it is not a dependency of privet.
 """
 
 import sys
@@ -67,29 +67,29 @@ def server_app() -> Any:
     return app
 
 
-def answer(asked: Settings, settings: Settings) -> dict[str, Any]:
+def answer(question: Settings, settings: Settings) -> dict[str, Any]:
     """Return a party's reply: its message, or why it sends none.
 
-    Sentences about messages go back. What is wrong with the party's own files is for its own log only.
+    Errors about messages are sent back. Errors about the party's own files go to its own log only.
     """
     try:
-        party = _prepared(settings)
+        party = _prepare_party(settings)
     except PrivetError as error:
         print(f"privet: {error}", file=sys.stderr)
         return {"party": "", "refused": "a party could not take part; its own log says why"}
     try:
-        return {"party": party.name, "message": _message(party, asked)}
+        return {"party": party.name, "message": _message(party, question)}
     except PrivetError as error:
         print(f"privet: {error}", file=sys.stderr)
         return {"party": party.name, "refused": str(error)}
 
 
 def open_round(ask: Ask, terms: Terms, attempt: int) -> SecureSumForest:
-    """Ask all parties for both messages, hand the first ones round, and open the sum."""
+    """Ask all parties for both messages, pass the first ones to all, and open the sum."""
     keys = _by_party(ask({"phase": KEY, "attempt": attempt}), terms, KEY)
     names = list(terms.roster.names)
-    asked = {"phase": MASKED, "attempt": attempt, "names": names, "messages": [keys[name] for name in names]}
-    return SecureSumForest.open(terms, attempt, keys, _by_party(ask(asked), terms, MASKED))
+    question = {"phase": MASKED, "attempt": attempt, "names": names, "messages": [keys[name] for name in names]}
+    return SecureSumForest.open(terms, attempt, keys, _by_party(ask(question), terms, MASKED))
 
 
 def terms_of(settings: Settings) -> Terms:
@@ -101,15 +101,17 @@ def terms_of(settings: Settings) -> Terms:
 
 
 def asker(grid: Any, terms: Terms, *, timeout: float) -> Ask:
-    """Return the function that asks all SuperNodes, and waits until every party has replied or the time is over.
+    """Return a function that asks all SuperNodes, and waits until every party has replied or the time is over.
 
-    A SuperNode that was killed and started again is known to Flower twice for a while, so more may be asked than reply.
+    Flower lists a SuperNode twice for a while after a restart, so fewer may reply than are asked.
     """
 
-    def ask(asked: dict[str, Any]) -> list[Mapping[str, Any]]:
+    def ask(question: dict[str, Any]) -> list[Mapping[str, Any]]:
         end = time.monotonic() + timeout
         nodes = _connected(grid, terms.n_parties, end)
-        waited_for = {str(message_id) for message_id in grid.push_messages([_question(asked, node) for node in nodes])}
+        waited_for = {
+            str(message_id) for message_id in grid.push_messages([_question(question, node) for node in nodes])
+        }
         replies: list[Mapping[str, Any]] = []
         while len(replies) < terms.n_parties and waited_for and time.monotonic() < end:
             for reply in grid.pull_messages(sorted(waited_for)):
@@ -122,10 +124,10 @@ def asker(grid: Any, terms: Terms, *, timeout: float) -> Ask:
     return ask
 
 
-def _question(asked: dict[str, Any], node: int) -> Any:
+def _question(question: dict[str, Any], node: int) -> Any:
     from flwr.app import ConfigRecord, Message, MessageType, RecordDict
 
-    return Message(RecordDict({RECORD: ConfigRecord(asked)}), dst_node_id=node, message_type=MessageType.QUERY)
+    return Message(RecordDict({RECORD: ConfigRecord(question)}), dst_node_id=node, message_type=MessageType.QUERY)
 
 
 def _connected(grid: Any, n_parties: int, end: float) -> list[int]:
@@ -136,8 +138,8 @@ def _connected(grid: Any, n_parties: int, end: float) -> list[int]:
     return nodes
 
 
-def _prepared(settings: Settings) -> SumParty:
-    """Return the party that ``settings`` describe, its noised counts drawn and kept."""
+def _prepare_party(settings: Settings) -> SumParty:
+    """Return the party that ``settings`` describe, with its noised counts drawn and stored."""
     _check_named(settings, "key", "rows")
     key, ledger = Path(str(settings["key"])), settings.get("ledger")
     account = Ledger(str(ledger), dataset=str(settings.get("dataset"))) if ledger else None
@@ -147,11 +149,13 @@ def _prepared(settings: Settings) -> SumParty:
     return prepared
 
 
-def _message(party: SumParty, asked: Settings) -> bytes:
-    if asked.get("phase") == KEY:
-        return party.key_message(asked["attempt"])
-    if asked.get("phase") == MASKED:
-        return party.masked_message(asked["attempt"], dict(zip(asked["names"], asked["messages"], strict=True)))
+def _message(party: SumParty, question: Settings) -> bytes:
+    if question.get("phase") == KEY:
+        return party.key_message(question["attempt"])
+    if question.get("phase") == MASKED:
+        return party.masked_message(
+            question["attempt"], dict(zip(question["names"], question["messages"], strict=True))
+        )
     raise PartyError("the server asks for a message that no secure sum has; update privet there or here")
 
 
@@ -174,7 +178,7 @@ def _by_party(replies: Iterable[Mapping[str, Any]], terms: Terms, kind: str) -> 
 
 
 def _in_plain_text(text: object) -> str:
-    """Return what another machine said, with nothing in it that could steer a terminal."""
+    """Return text from another machine without characters that could control a terminal."""
     return "".join(c if c.isprintable() else "?" for c in str(text)[:_LONGEST_SENTENCE]).rstrip(".;")
 
 
