@@ -100,7 +100,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
 
 def test_a_file_that_is_not_gzip_is_called_damaged(folder):
     (folder / "adult.csv.gz").write_text(PEOPLE)
-    with pytest.raises(DatasetUnavailable, match=r"adult.csv.gz is missing or damaged; replace it by a sound copy"):
+    with pytest.raises(DatasetUnavailable, match=r"adult.csv.gz is missing or damaged; replace it by an intact copy"):
         uci("adult")
 
 
@@ -140,8 +140,8 @@ def test_a_missing_or_broken_description_is_called_damaged(folder):
         (PEOPLE.replace(",007", ""), "a line that does not fit its header"),
         (PEOPLE.replace("city", "town"), "the columns of adult.csv.gz are not those of its json"),
         (PEOPLE.replace("age,city,class", "city,age,class"), "text in a numeric column"),
-        (PEOPLE.replace("41,NA,yes\n", ""), "has not as many rows as adult.json says"),
-        (PEOPLE.splitlines(keepends=True)[0], "has not as many rows as adult.json says"),
+        (PEOPLE.replace("41,NA,yes\n", ""), "does not have as many rows as adult.json says"),
+        (PEOPLE.splitlines(keepends=True)[0], "does not have as many rows as adult.json says"),
         ("", "a line that does not fit its header"),
         (PEOPLE.replace("yes", "perhaps"), "has labels that are not in adult.json"),
         (PEOPLE.replace("yes", ""), "has labels that are not in adult.json"),

@@ -110,7 +110,7 @@ class OtherSum(SummedCounts):
 
 
 def test_a_vote_that_is_no_sum_of_counts_is_refused(model):
-    sentence = "PrivateRDTClassifier cannot be exported: its vote is no sum of leaf counts or weights over the trees"
+    sentence = "PrivateRDTClassifier cannot be exported: its vote is not a sum of leaf counts or weights over the trees"
     for vote in (LogisticVote(), OtherSum(**vars(model._vote))):
         other = copy(model)
         other._vote = vote

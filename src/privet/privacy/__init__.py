@@ -1,1 +1,4 @@
-"""What a release costs, and the mechanisms that make one."""
+"""Releases and their cost: receipts (`events`), what they cost (`accounting`) and what they promise (`guarantee`).
+
+`mechanisms/` makes releases and returns a receipt with each; `ledger/` records what a data set has spent.
+"""

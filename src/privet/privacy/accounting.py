@@ -1,8 +1,7 @@
 """What events cost: pure epsilon, rho of zero-concentrated DP, or epsilon at a delta.
 
-Sums are exact and rounded up. A receipt is charged for the dearer of what was asked for and what was really
-drawn, so a damaged one cannot look cheap. Neighbours are two tables that differ by one row, present or
-absent.
+Sums are exact and rounded up. A receipt costs the larger of what was requested and what was really drawn, so a damaged
+one cannot look cheap. Neighbours are two tables that differ by one row, present or absent.
 """
 
 import math
@@ -18,7 +17,7 @@ from privet.privacy.mechanisms.rational import float_above
 
 
 def pure_epsilon(event: events.Event) -> float:
-    """Return the epsilon that ``event`` costs at delta 0; infinity if it has none."""
+    """Return the epsilon that ``event`` costs at delta 0; infinity if no epsilon bounds it."""
     match event:
         case events.DiscreteLaplace() | events.NoiseShares():
             return max(event.epsilon, float_above(event.sensitivity / event.scale))
@@ -53,7 +52,7 @@ def rho_of(event: events.Event) -> float:
 
 
 def stated_epsilon(event: events.Event) -> float:
-    """Return the epsilon at which `stated_delta` holds; releases that state no delta count at their pure epsilon."""
+    """Return the epsilon at which `stated_delta` holds. Releases that state no delta have their pure epsilon."""
     match event:
         case events.GaussianObjective():
             return event.epsilon
@@ -96,7 +95,7 @@ def epsilon_at(event: events.Event, delta: float) -> float:
 
 
 def check_delta(delta: object) -> float:
-    """Refuse a delta that is no probability below 1."""
+    """Return ``delta`` as a float, or refuse what is not a probability below 1."""
     if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 <= float(delta) < 1:
         raise ParameterError(f"delta={delta!r} is no probability below 1; pass 0 for pure DP, or something like 1e-6")
     return float(delta)
@@ -112,8 +111,8 @@ def _composed(event: events.Sequential | events.Parallel, cost: Callable[[events
 def epsilon_from_rho(rho: float, delta: float) -> float:
     """Return the epsilon at ``delta`` that follows from ``rho`` of zero-concentrated DP."""
     accounting = _dp_accounting()
-    # The best order of Renyi divergence is near this one; the library's own list ends at 1024, too early for
-    # a small rho.
+    # The best order of Renyi divergence is near this one. The library's own list ends at 1024, too early for a small
+    # rho.
     best = 1 + math.sqrt(-math.log(delta) / rho)
     orders = [1 + (best - 1) * 2 ** (step / 16) for step in range(-64, 65)]
     accountant = accounting.rdp.RdpAccountant(orders=orders)
@@ -126,8 +125,8 @@ def _dp_accounting() -> ModuleType:
         import dp_accounting.rdp
     except ImportError as missing:
         raise PrivetError(
-            "a delta above 0 is accounted for by dp-accounting, which is not installed; "
-            "pip install 'privet[delta]', or ask for delta=0"
+            "a delta above 0 needs the package dp-accounting, which is not installed; "
+            "pip install 'privet[delta]', or use delta=0"
         ) from missing
     module: ModuleType = dp_accounting
     return module

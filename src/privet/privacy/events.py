@@ -1,8 +1,8 @@
 """Receipts: what was released, by which mechanism, with which parameters.
 
-An event is an immutable record of one release and says nothing about its cost; `accounting` does. Events nest:
-releases that looked at the same rows are `Sequential`, releases that looked at disjoint rows are `Parallel`. The
-meaning of an existing event never changes, because model files and ledgers hold them for years.
+An event is an immutable record of one release. It does not say what the release costs; `accounting` does. Events nest:
+releases about the same rows are `Sequential`, releases about disjoint rows are `Parallel`. The meaning of an existing
+event never changes, because model files and ledgers hold events for years.
 """
 
 import sys
@@ -17,7 +17,7 @@ from privet.rng import NoiseSource
 
 @dataclass(frozen=True)
 class NoNoise:
-    """Exact values left the room: epsilon is infinite."""
+    """Exact values were released: epsilon is infinite."""
 
     what: str
 
@@ -26,7 +26,7 @@ class NoNoise:
 class DiscreteLaplace:
     """Integers plus integer noise X with P(X = x) proportional to exp(-|x| / scale).
 
-    ``epsilon`` is what was asked for; ``scale >= sensitivity / epsilon`` is what was drawn.
+    ``epsilon`` was requested; noise of ``scale >= sensitivity / epsilon`` was drawn.
     """
 
     what: str
@@ -37,9 +37,9 @@ class DiscreteLaplace:
 
 @dataclass(frozen=True)
 class NoiseShares:
-    """A sum of ``parties`` parts, each with a share of integer noise, of which ``honest`` make a `DiscreteLaplace`.
+    """A sum of ``parties`` parts, each with a share of integer noise; ``honest`` shares make a `DiscreteLaplace`.
 
-    ``epsilon`` is what was asked for; the noise of ``honest`` shares has ``scale >= sensitivity / epsilon``.
+    ``epsilon`` was requested; the noise of ``honest`` shares has ``scale >= sensitivity / epsilon``.
     """
 
     what: str
@@ -54,7 +54,7 @@ class NoiseShares:
 class DiscreteGaussian:
     """Integers plus integer noise X with P(X = x) proportional to exp(-x^2 / (2 sigma^2)).
 
-    ``rho`` is what was asked for, in zero-concentrated DP; ``sigma^2 >= sensitivity_squared / (2 rho)`` was drawn.
+    ``rho`` of zero-concentrated DP was requested; noise of ``sigma^2 >= sensitivity_squared / (2 rho)`` was drawn.
     """
 
     what: str
@@ -65,9 +65,9 @@ class DiscreteGaussian:
 
 @dataclass(frozen=True)
 class PermuteAndFlip:
-    """One of ``candidates`` was chosen by score; ``rate <= epsilon / (2 sensitivity)`` per unit of score was used.
+    """One of ``candidates`` was chosen by score, at ``rate <= epsilon / (2 sensitivity)`` per unit of score.
 
-    A ``monotone`` score moves in one direction only when a row is added; its rate may be twice that.
+    A ``monotone`` score moves in one direction only when a row is added. Its rate may be twice as high.
     """
 
     what: str
@@ -113,14 +113,14 @@ class GaussianObjective:
 
 @dataclass(frozen=True)
 class Seeded:
-    """A release whose noise came from a seed and can be taken off again: epsilon is infinite."""
+    """A release whose noise came from a seed and can be subtracted: epsilon is infinite."""
 
     part: "Event"
 
 
 @dataclass(frozen=True)
 class Unproven:
-    """A release of a method as its paper has it, whose price is claimed and not proven: epsilon counts as infinite."""
+    """A release of a method as in its paper, whose epsilon is claimed but not proven. Epsilon counts as infinite."""
 
     part: "Event"
     because: str
@@ -128,14 +128,14 @@ class Unproven:
 
 @dataclass(frozen=True)
 class Sequential:
-    """Releases that looked at the same rows: their costs add up."""
+    """Releases about the same rows: their costs add up."""
 
     parts: tuple["Event", ...]
 
 
 @dataclass(frozen=True)
 class Parallel:
-    """Releases that looked at disjoint rows: the dearest one counts. ``because`` says why they are disjoint."""
+    """Releases about disjoint rows: the largest cost counts. ``because`` says why they are disjoint."""
 
     parts: tuple["Event", ...]
     because: str
@@ -161,17 +161,17 @@ _EVENTS = (
 )  # fmt: skip
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in _EVENTS}
 
-# A receipt nests as deep as releases compose; a file that nests deeper was not written by privet.
+# Releases compose to a small depth. A file that nests deeper was not written by privet.
 _MAX_DEPTH = 32
 
 
 def drawn_from(noise: NoiseSource, event: Event) -> Event:
-    """Return the receipt of a release that drew on ``noise``."""
+    """Return the receipt of a release with noise from ``noise``."""
     return event if noise.secure else Seeded(event)
 
 
 def releases(event: Event) -> Iterator[Event]:
-    """Yield ``event`` and everything in it."""
+    """Yield ``event`` and all events inside it."""
     yield event
     parts = (
         event.parts
@@ -191,7 +191,7 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(data: object, *, _depth: int = 0) -> Event:
-    """Read an event back; anything that `to_json` could not have written is an error."""
+    """Read an event. Anything that `to_json` could not have written is an error."""
     if not isinstance(data, Mapping) or str(data.get("event")) not in _KINDS or _depth > _MAX_DEPTH:
         raise ModelFileError(
             "the guarantee holds a receipt of an unknown kind; the file is damaged or of a later version"

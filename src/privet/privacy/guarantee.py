@@ -1,7 +1,7 @@
-"""What a model promises: one record, one sentence.
+"""The guarantee of a model, as one record and one sentence.
 
-The record says who is protected from what, at which price, and what the price does not cover. It is made from the
-receipts of the mechanisms, travels in the model file, and is checked against its receipts when it is read back.
+The record says who is protected, at which epsilon and delta, and what they do not cover. It is made from the receipts
+of the mechanisms, is stored in the model file, and is checked against its receipts when the file is read.
 """
 
 import math
@@ -34,7 +34,7 @@ def _versions() -> dict[str, str]:
 
 
 def installed_versions() -> dict[str, str]:
-    """Return the software that is at work here."""
+    """Return the versions of the installed software."""
     return dict(_versions())
 
 
@@ -45,25 +45,25 @@ class Guarantee:
     Attributes
     ----------
     epsilon, delta : float
-        What all releases cost together; infinite where the model is not private.
+        The cost of all releases together; infinite if the model is not private.
     neighbours : str
-        Two tables that the model must not tell apart.
+        Which two tables the model must not distinguish.
     unit : str
-        What one neighbour more stands for: a row, or all rows with the same value in the column of this name.
+        The unit of privacy: a row, or all rows with the same value in the column of this name.
     max_rows : int
-        Of each unit, at most so many rows were used.
+        The largest number of rows that were used of each unit.
     trust : str
-        Who has to be trusted.
+        Who must be trusted.
     public : tuple of str
         What was declared public beforehand.
     leaks : tuple of str
-        What was read from the rows without noise, because the caller asked for it by name. No promise covers it.
+        What was read from the rows without noise, because the caller explicitly allowed it. Nothing protects it.
     assumptions : tuple of str
-        What the caller promised and nobody can check.
+        What the caller asserts and nobody can check.
     mode : str
-        ``"sound"``, ``"not private"``, or ``"paper"`` where a method is as its paper has it and nothing is proven.
+        ``"sound"``, ``"not private"``, or ``"paper"`` for a method as in its paper, where nothing is proven.
     reason : str
-        Why the mode is not sound; empty where it is.
+        Why the mode is not sound; empty if it is.
     event : Event
         The receipts.
     versions : dict
@@ -95,7 +95,7 @@ class Guarantee:
         unit: Unit = EACH_ROW,
         trust: str = CURATOR,
     ) -> Self:
-        """Return what ``event`` promises; exact values and noise from a seed promise nothing."""
+        """Return the guarantee of ``event``. Exact values and noise from a seed guarantee nothing."""
         delta = stated_delta(event)
         epsilon = epsilon_at(event, delta)
         kinds = {type(release) for release in events.releases(event)}
@@ -114,7 +114,7 @@ class Guarantee:
 
     @property
     def sentence(self) -> str:
-        """The promise in one sentence."""
+        """The guarantee in one sentence."""
         if self.mode == NOT_PRIVATE:
             return f"This model is not private: {self.reason}."
         if self.mode == PAPER:
@@ -153,7 +153,7 @@ class Guarantee:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read a guarantee back; whatever does not follow from its receipts is refused."""
+        """Read a guarantee. It is refused if it does not follow from its receipts."""
         if not isinstance(data, Mapping) or set(data) != {*cls.__dataclass_fields__, "sentence"}:
             raise ModelFileError("the guarantee lacks a field or has one too many; the file is damaged")
         lists = {name: _texts(data[name], name) for name in ("public", "leaks", "assumptions")}
@@ -161,7 +161,7 @@ class Guarantee:
         if not isinstance(versions, dict) or not all_text([*versions, *versions.values()]):
             raise ModelFileError("the guarantee's versions are not what privet writes there; the file is damaged")
         event, unit = events.from_json(data["event"]), _unit_from_json(data)
-        [trust] = _texts([data["trust"]], "trust")  # whether the method asks for it, its class will say
+        [trust] = _texts([data["trust"]], "trust")  # the class of the method checks it
         guarantee = replace(cls.from_event(event, unit=unit, trust=trust, **lists), versions=versions)
         if guarantee.to_json() != data:
             raise ModelFileError("the guarantee does not follow from its receipts; the file was changed")
@@ -176,7 +176,7 @@ def _unit_from_json(data: Mapping[str, Any]) -> Unit:
 
 
 def rounded_up(epsilon: float, digits: int = 12) -> str:
-    """Return epsilon to so many digits, rounded up: shares of it add up to a little less."""
+    """Return epsilon to this many digits, rounded up, since shares of it add up to slightly less."""
     exact = Decimal(repr(float(epsilon)))
     if not (exact and exact.is_finite()):
         return repr(float(epsilon)).removesuffix(".0")
@@ -185,22 +185,22 @@ def rounded_up(epsilon: float, digits: int = 12) -> str:
 
 
 def left_over(epsilon: float) -> str:
-    """Return what is left of a budget, to twelve places: what shares of it have left over is nothing."""
+    """Return what is left of a budget, to twelve places. Smaller rests come from the rounding of shares."""
     return rounded_up(float(epsilon)) if math.isinf(epsilon) else f"{epsilon:.12f}".rstrip("0").rstrip(".")
 
 
 def times(epsilon: float) -> str:
-    """Return e^epsilon to three digits, rounded up: a promise must not look better than it is."""
+    """Return e^epsilon to three digits, rounded up: a guarantee must not look better than it is."""
     if epsilon > 50:
         return ", which is next to no promise at all"
-    # As many digits as it takes to tell it from 1.
+    # Enough digits to distinguish it from 1.
     digits = 2 + max(1, -math.floor(math.log10(math.expm1(epsilon))))
     step = 10.0 ** (math.floor(epsilon / math.log(10)) - digits + 1)
     return f" = {math.ceil(math.exp(epsilon) / step) * step:.{digits}g}"
 
 
 def few(names: Sequence[str], most: int = 3) -> str:
-    """Return the first ``most`` names, and how many more there are."""
+    """Return the first ``most`` names and the number of the others."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 

@@ -1,4 +1,4 @@
-"""The unit of privacy: what one neighbour more or less stands for."""
+"""The unit of privacy: what two neighbouring tables differ in."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ MAX_ROWS = 1_000_000
 
 @dataclass(frozen=True)
 class Unit:
-    """A row, or all rows that share a value in the column ``name``, of which at most ``max_rows`` are used."""
+    """A row, or all rows with the same value in the column ``name``; at most ``max_rows`` of them are used."""
 
     name: str = ROW
     max_rows: int = 1
@@ -21,7 +21,7 @@ class Unit:
             raise ParameterError(
                 f'unit={self.name!r} must be "row" or the name of the column that says whose row it is'
             )
-        # A plain int, also where NumPy's was given: machine integers wrap around.
+        # A plain int even if a NumPy integer is given, since machine integers wrap around.
         object.__setattr__(self, "max_rows", check_whole("max_rows", self.max_rows, least=1, most=MAX_ROWS))
         if self.column is None and self.max_rows != 1:
             raise ParameterError(
@@ -30,17 +30,17 @@ class Unit:
 
     @property
     def column(self) -> str | None:
-        """The column that tells the units apart; None where each row is one."""
+        """The column that identifies a unit; None where each row is one."""
         return None if self.name == ROW else self.name
 
     @property
     def subject(self) -> str:
-        """Whose presence the promise is about."""
+        """Subject and verb of the guarantee's sentence."""
         return "any one row was" if self.column is None else f"the rows of any one {self.name!r} were"
 
     @property
     def neighbours(self) -> str:
-        """Two tables that must not be told apart."""
+        """How two neighbouring tables differ, in words."""
         if self.column is None:
             return "one row more or less"
         used = "the first one is" if self.max_rows == 1 else f"the first {self.max_rows} are"
@@ -48,12 +48,12 @@ class Unit:
 
     @property
     def one_batch_each(self) -> str:
-        """What parallel composition over batches assumes."""
+        """The assumption of parallel composition over batches."""
         return f"no {self.name if self.column is None else repr(self.name)} is in more than one batch"
 
     @property
     def one_part_each(self) -> str:
-        """What the ledger assumes that counts parts of a data set side by side."""
+        """The assumption of a ledger that composes parts of a data set in parallel."""
         return f"no {self.name if self.column is None else repr(self.name)} is in more than one part of the data set"
 
 

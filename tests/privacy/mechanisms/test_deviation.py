@@ -61,5 +61,5 @@ def test_no_noise_spreads_by_nothing():
     [events.PermuteAndFlip("split", 1.0, 1, 2, False, Fraction(1, 2)), events.Sequential((laplace(1),))],
 )
 def test_events_that_add_no_noise_to_values_have_no_deviation(event):
-    with pytest.raises(ParameterError, match=r"adds no noise to values; ask its parts"):
+    with pytest.raises(ParameterError, match=r"adds no noise to values; pass one of its parts"):
         standard_deviation(event)

@@ -1,5 +1,5 @@
-"""Exact integer mechanisms, one a file, each with its argument in the ``.md`` beside it.
+"""Exact integer mechanisms, one per file, each with its argument in the ``.md`` of the same name.
 
-Import a mechanism from its own file; this package imports nothing, so that whoever only plans need not load
-numba.
+Import a mechanism from its own file. This package imports nothing, so that planning does not load numba. A mechanism
+returns the noisy value and its receipt.
 """

@@ -1,13 +1,13 @@
-"""Exact coins made of uniform bits, by integer arithmetic only.
+"""Exact Bernoulli draws ("coins") from uniform bits, by integer arithmetic only.
 
-Nothing here is a float, so nothing is rounded: given uniform bits, ``below(m)`` is uniform and ``exp_minus``
-has a success probability of exactly exp(-a/b). The series for exp are those of Canonne, Kamath and Steinke
-(2020), "The discrete Gaussian for differential privacy", algorithm 1, after von Neumann.
+Nothing here is a float, so nothing is rounded: given uniform bits, ``below(m)`` is uniform and ``exp_minus`` succeeds
+with probability exactly exp(-a/b). The series for exp are those of Canonne, Kamath and Steinke (2020), "The discrete
+Gaussian for differential privacy", algorithm 1, after von Neumann.
 
-The bits arrive in a buffer of 16-bit halves of words; ``cursor[0]`` is the next one to read. A sample is a
-function of the bits it reads. Were it begun anew on other bits whenever the buffer ends, long samples would
-be rarer than they should be. So a kernel whose buffer ends returns to where that sample began, and `fill`
-replays it on the same halves, with fresh ones behind them.
+The bits arrive in a buffer of 16-bit halves of words; ``cursor[0]`` is the next one to read. A sample is a function of
+the bits it reads. If it were restarted on other bits whenever the buffer ends, long samples would be too rare. So a
+kernel whose buffer ends returns where that sample began, and `fill` replays it on the same halves, with new ones after
+them.
 
 Every number in a kernel is ``uint64``: numba adds signed to unsigned integers as floats.
 """
@@ -32,10 +32,10 @@ _2_16, _2_32 = U64(2**16), U64(2**32)
 _LOW_16, _LOW_32 = U64(2**16 - 1), U64(2**32 - 1)
 _16, _30, _32, _48 = U64(16), U64(30), U64(32), U64(48)
 
-# One half serves draws below this; it rejects at most one in eight, and one in 4096 at 7!.
+# One half is enough for draws below this. It rejects at most one in eight, and one in 4096 at 7!.
 NARROW = U64(2**13)
 
-# Fits the second-level cache of common processors, so that words are read soon after they were made.
+# Fits the second-level cache of common processors, so that words are read soon after they are made.
 _MOST_WORDS = 2**16
 
 
@@ -45,7 +45,7 @@ def compiled(function: _Function) -> _Function:
 
 
 def inlined(function: _Function) -> _Function:
-    """Compile ``function`` into its callers: handing two arrays over would cost more than most coins do."""
+    """Compile ``function`` into its callers: passing two arrays would cost more than most coins."""
     return cast("_Function", numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
 
 
@@ -56,16 +56,15 @@ def fill(
     words_each: float,
     noise: NoiseSource,
 ) -> None:
-    """Let ``kernel`` fill the flat array ``out``, and fetch words as long as it needs more.
+    """Let ``kernel`` fill the flat array ``out``, and fetch words while it needs more.
 
-    ``kernel(halves, out, done, *parameters)`` writes ``out[done:]`` as far as the halves last, and returns
-    how many values are written and where the next one's halves begin.
+    ``kernel(halves, out, done, *parameters)`` writes ``out[done:]`` as far as the halves last. It returns how many
+    values are written and where the halves of the next one begin.
     """
     done, unread = 0, np.empty(0, dtype=np.uint16)
     while done < out.size:
         expected = min(int(words_each * (out.size - done)) + 16, _MOST_WORDS)
-        # At least half as many as are being replayed: one very long sample is then replayed a few times, not
-        # often.
+        # At least half as many as are replayed, so that a very long sample is replayed only a few times.
         fresh = noise.words(max(expected, unread.size // 4))
         halves = np.concatenate([unread, fresh.view(np.uint16)])
         done, read = kernel(halves, out, done, *parameters)
@@ -80,7 +79,7 @@ def with_noise(
     words_each: float,
     noise: NoiseSource,
 ) -> NDArray[np.int64]:
-    """Return ``exact`` plus what ``kernel`` draws for every value at ``scale``."""
+    """Return ``exact`` plus the noise that ``kernel`` draws for every value at ``scale``."""
     noisy = np.empty(exact.size, dtype=np.int64)
     fill(kernel, noisy, U64(scale.numerator), U64(scale.denominator), words_each=words_each, noise=noise)
     noisy += exact.ravel()
@@ -89,16 +88,16 @@ def with_noise(
 
 @inlined
 def next_half(halves: Halves, cursor: Cursor) -> np.uint64:
-    """Return the next 16 bits; past the end, filler that is never released.
+    """Return the next 16 bits; past the end of the buffer, filler that is never released.
 
-    The filler only brings a sample that ran dry to some end. ``cursor`` then points past the buffer, and the
-    kernel discards that sample and returns to its beginning.
+    The filler only lets a sample without bits end. ``cursor`` then points past the buffer, and the kernel discards that
+    sample and returns to its beginning.
     """
     position = cursor[0]
     cursor[0] = position + 1
     if position < halves.size:
         return U64(halves[position])
-    mixed = (U64(position) + _ONE) * U64(0x9E3779B97F4A7C15)  # splitmix64, so that no loop waits for ever
+    mixed = (U64(position) + _ONE) * U64(0x9E3779B97F4A7C15)  # splitmix64, so that every loop ends
     mixed = (mixed ^ (mixed >> _30)) * U64(0xBF58476D1CE4E5B9)
     return mixed >> _48
 
@@ -108,8 +107,8 @@ def below(m: np.uint64, halves: Halves, cursor: Cursor) -> np.uint64:
     """Return a uniform integer from 0 to ``m - 1``, for 0 < m <= 2**48."""
     if m > NARROW:
         return _below_wide(m, halves, cursor)
-    # Lemire (2019), "Fast random integer generation in an interval": of the 2**16 products, those whose low
-    # half is below 2**16 mod m are too many for equal shares.
+    # Lemire (2019), "Fast random integer generation in an interval": of the 2**16 products, those whose low half is
+    # below 2**16 mod m must be rejected for equal shares.
     product = next_half(halves, cursor) * m
     if (product & _LOW_16) < m:
         surplus = (_2_16 - m) % m
@@ -153,9 +152,9 @@ def happens(numerator: np.uint64, denominator: np.uint64, halves: Halves, cursor
 def exp_minus_one(halves: Halves, cursor: Cursor) -> bool:
     """Return True with probability exp(-1).
 
-    Toss coins of 1/2, 1/3, 1/4, ...; the first ``k - 1`` all succeed with probability 1/k!, so the first
-    failure is at an odd k with probability 1/2! - 1/3! + 1/4! - ... = exp(-1). A number below 7! holds the
-    first six coins at once, since those up to 1/k all succeed where it is below 7!/k!.
+    Toss coins of 1/2, 1/3, 1/4, ...; the first ``k - 1`` all succeed with probability 1/k!, so the first failure is at
+    an odd k with probability 1/2! - 1/3! + 1/4! - ... = exp(-1). A number below 7! gives the first six coins at once:
+    those up to 1/k all succeed where it is below 7!/k!.
     """
     drawn = below(U64(5040), halves, cursor)
     if drawn != _ZERO:
@@ -172,7 +171,7 @@ def exp_minus_one(halves: Halves, cursor: Cursor) -> bool:
 def exp_minus(a: np.uint64, b: np.uint64, halves: Halves, cursor: Cursor) -> bool:
     """Return True with probability exp(-a/b), for 0 <= a <= b <= 2**48.
 
-    As `exp_minus_one`, with coins of a/(b k); each is a coin of 1/k and a coin of a/b, so that no term grows.
+    Like `exp_minus_one`, with coins of a/(b k). Each is a coin of 1/k and a coin of a/b, so that no term grows.
     """
     if not happens(a, b, halves, cursor):
         return True
@@ -186,7 +185,7 @@ def exp_minus(a: np.uint64, b: np.uint64, halves: Halves, cursor: Cursor) -> boo
 def exp_minus_whole(times: np.uint64, halves: Halves, cursor: Cursor) -> bool:
     """Return True with probability exp(-times).
 
-    Counted by hand, since numba's ``range`` takes 2**63 for a negative number.
+    A while loop, since numba's ``range`` treats 2**63 as a negative number.
     """
     while times > _ZERO and exp_minus_one(halves, cursor):
         times -= _ONE

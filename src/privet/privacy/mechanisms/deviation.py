@@ -1,4 +1,4 @@
-"""How far noise spreads: the standard deviation of what an event added."""
+"""The standard deviation of the noise that an event added."""
 
 import math
 
@@ -19,12 +19,12 @@ def standard_deviation(event: events.Event) -> float:
         case events.DiscreteLaplace():
             return laplace_deviation(float(event.scale))
         case events.NoiseShares():
-            # Where all parties keep to the protocol: shares are independent, so their variances add up.
+            # If all parties follow the protocol, shares are independent, so their variances add up.
             return laplace_deviation(float(event.scale)) * math.sqrt(event.parties / event.honest)
         case events.DiscreteGaussian():
             return gaussian_deviation(float(event.sigma))
     raise ParameterError(
-        f"{type(event).__name__} adds no noise to values; ask its parts, or a Laplace or Gaussian release"
+        f"{type(event).__name__} adds no noise to values; pass one of its parts, or a Laplace or Gaussian release"
     )
 
 

@@ -24,7 +24,7 @@ from privet.rng import NoiseSource, SystemNoise
 
 _ZERO, _ONE, _TWO = U64(0), U64(1), U64(2)
 
-# Keeps top * wholes below 2**62. It is met with probability exp(-2**20), which no machine will see.
+# Keeps top * wholes below 2**62. It is reached with probability exp(-2**20), which is negligible.
 _MOST_WHOLES = U64(2**21)
 
 
@@ -36,19 +36,19 @@ def discrete_gaussian(
     what: str = "counts",
     noise: NoiseSource | None = None,
 ) -> tuple[NDArray[np.int64], events.Event]:
-    """Add discrete Gaussian noise to ``exact`` and say what was released.
+    """Add discrete Gaussian noise to ``exact`` and return a receipt.
 
     Parameters
     ----------
     exact : array of integers, any shape
     rho : float
-        From 5e-13 to infinity; infinity adds no noise and says so.
+        From 5e-13 to infinity; infinity adds no noise, and the receipt says so.
     sensitivity_squared : int
-        How far one row more or less can move ``exact``: the sum of the squares of all its values' moves.
+        How far one more or less row can move ``exact``: the sum of the squares of all its values' moves.
     what : str
         The receipt's name for the values.
     noise : NoiseSource, optional
-        Where the bits come from; the system's secure generator unless given.
+        The source of bits; by default the system's secure generator.
 
     Returns
     -------

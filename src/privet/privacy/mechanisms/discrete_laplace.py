@@ -22,7 +22,7 @@ from privet.rng import NoiseSource, SystemNoise
 
 _ZERO, _ONE = U64(0), U64(1)
 
-# Keeps top * wholes below 2**62. It is met with probability exp(-2**21), which no machine will see.
+# Keeps top * wholes below 2**62. It is reached with probability exp(-2**21), which is negligible.
 _MOST_WHOLES = U64(2**21)
 
 
@@ -34,19 +34,19 @@ def discrete_laplace(
     what: str = "counts",
     noise: NoiseSource | None = None,
 ) -> tuple[NDArray[np.int64], events.Event]:
-    """Add discrete Laplace noise to ``exact`` and say what was released.
+    """Add discrete Laplace noise to ``exact`` and return a receipt.
 
     Parameters
     ----------
     exact : array of integers, any shape
     epsilon : float
-        From 1e-6 to infinity; infinity adds no noise and says so.
+        From 1e-6 to infinity. Infinity adds no noise, and the receipt says so.
     sensitivity : int
-        How far one row more or less can move ``exact``, summed over all its values.
+        How far one more or less row can move ``exact``, summed over all its values.
     what : str
         The receipt's name for the values.
     noise : NoiseSource, optional
-        Where the bits come from; the system's secure generator unless given.
+        The source of bits; by default the system's secure generator.
 
     Returns
     -------

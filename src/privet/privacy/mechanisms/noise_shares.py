@@ -27,7 +27,7 @@ MAX_PARTIES = 10_000
 
 _ZERO, _ONE, _TWO = U64(0), U64(1), U64(2)
 
-# Keeps top * wholes below 2**62. It is met with probability exp(-2**21), which no machine will see.
+# Keeps top * wholes below 2**62. It is reached with probability exp(-2**21), which is negligible.
 _MOST_WHOLES = U64(2**21)
 
 
@@ -48,16 +48,16 @@ def noise_share(
     exact : array of integers, any shape
         One party's part of the sum.
     epsilon : float
-        From 1e-6 to infinity; infinity adds no noise and says so.
+        From 1e-6 to infinity. Infinity adds no noise, and the receipt says so.
     sensitivity : int
-        How far one row more or less can move the sum, added up over all its values.
+        How far one more or less row can move the sum, added up over all its values.
     honest, parties : int
         Of ``parties`` shares, ``honest`` together are the noise that epsilon asks for; the others may be missing, or
         known to whoever looks at the sum.
     what : str
         The receipt's name for the values.
     noise : NoiseSource, optional
-        Where the bits come from; the system's secure generator unless given.
+        The source of bits; by default the system's secure generator.
 
     Returns
     -------

@@ -33,23 +33,22 @@ def permute_and_flip(
     what: str = "selection",
     noise: NoiseSource | None = None,
 ) -> tuple[int, events.Event]:
-    """Choose a candidate, a high score being likelier, and say what was released.
+    """Choose a candidate, with higher probability for higher scores, and return a receipt.
 
     Parameters
     ----------
     exact_scores : 1-D array of integers
-        One score a candidate, in whole steps of a grid of the caller's choice.
+        One score per candidate, in whole steps of the caller's grid.
     epsilon : float
-        From 1e-6 to infinity; infinity takes the best score, ties by lot, and says so.
+        From 1e-6 to infinity; infinity takes the best score, ties at random, and the receipt says so.
     sensitivity : int
-        How far one row more or less can move any one score, in the same steps, rounding to the grid included.
+        How far one more or less row can move any one score, in the same steps, rounding to the grid included.
     monotone : bool
-        Whether one row more never lowers a score (or never raises one); the choice may then be twice as
-        sharp.
+        Whether one more row never lowers a score, or never raises one. The rate may then be twice as high.
     what : str
         The receipt's name for the choice.
     noise : NoiseSource, optional
-        Where the bits come from; the system's secure generator unless given.
+        The source of bits; by default the system's secure generator.
 
     Returns
     -------
@@ -83,14 +82,14 @@ def permute_and_flip_each(
     what: str = "selection",
     noise: NoiseSource | None = None,
 ) -> tuple[NDArray[np.int64], events.Event]:
-    """Choose one of the ``allowed`` candidates in every line of ``exact_scores``, each on rows of its own.
+    """Choose one of the ``allowed`` candidates in every line of ``exact_scores``. Lines are about disjoint rows.
 
     Parameters
     ----------
     exact_scores : 2-D array of integers
-        One line a choice, one column a candidate.
+        One line per choice, one column per candidate.
     allowed : bool array of the same shape
-        Public; at least one candidate a line.
+        Public; at least one candidate per line.
     epsilon, sensitivity, monotone, what, noise
         As in `permute_and_flip`.
 
@@ -134,7 +133,7 @@ def _gaps(exact_scores: ArrayLike) -> NDArray[np.uint64]:
 
 def _choose(gaps: NDArray[np.uint64], top: int, bottom: int, noise: NoiseSource) -> int:
     chosen = np.empty(1, dtype=np.int64)
-    # Two words a candidate serve even if all are asked; `fill` fetches more where many coins are long.
+    # Two words per candidate are enough even if all are tried; `fill` fetches more where coins are long.
     fill(_fill, chosen, gaps, U64(top), U64(bottom), words_each=2.0 * gaps.size, noise=noise)
     return int(chosen[0])
 

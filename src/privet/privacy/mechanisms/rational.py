@@ -1,8 +1,8 @@
-"""Noise parameters as exact rationals, rounded towards more noise.
+"""The numbers of a mechanism: whole exact values, and noise parameters as exact rationals rounded towards more noise.
 
-A float epsilon is an exact rational. The sampler needs a rational with small terms, so each helper takes the
-simplest one in a narrow window on the safe side: a scale or a sigma never below what epsilon or rho asks for,
-a rate never above.
+A float epsilon is an exact rational. The samplers need a rational with small terms, so each function takes the simplest
+one in a narrow window on the safe side: a scale or a sigma never below what epsilon or rho requires, a rate never
+above.
 """
 
 import functools
@@ -20,31 +20,29 @@ from privet.errors import ParameterError, PrivetError
 MIN_EPSILON = 1e-6
 MIN_RHO = 5e-13  # what an epsilon of 1e-6 costs in zCDP: epsilon**2 / 2
 
-# The window's width. A millionth more noise is not noticed, and leaves room for a rational with terms below
-# 2**21 or so.
+# The width of the window. A millionth more noise does not matter, and allows a rational with terms below about 2**21.
 _WINDOW = Fraction(1, 10**6)
 
-# Noise of scale 2**-20 differs from none with probability exp(-2**20). Smaller scales would only make the
-# terms longer.
+# Noise of scale 2**-20 differs from none with probability exp(-2**20). Smaller scales would only make longer terms.
 _SMALLEST_SCALE = Fraction(1, 2**20)
 
 # The samplers multiply terms by numbers below 2**22 in 64-bit integers.
 MAX_TERM = 2**40
 
-# A tree asks for the same scale at every node. Only plain ints and floats come here: machine integers wrap around, and
-# one that equals a plain int would share its place in the cache.
+# A tree needs the same scale at every node. Only plain ints and floats come here: machine integers wrap around, and one
+# that equals a plain int would share its cache entry.
 _remembered = functools.lru_cache(maxsize=256)
 # Values up to 2**62 and noise below 2**62 add up in 64 bits.
 _LARGEST = 2**62
 
 
 def check_epsilon(epsilon: object) -> float:
-    """Return ``epsilon`` as a float from `MIN_EPSILON` to infinity, or say why it is none."""
+    """Return ``epsilon`` as a float from `MIN_EPSILON` to infinity, or refuse it."""
     return _checked("epsilon", epsilon, MIN_EPSILON)
 
 
 def check_rho(rho: object) -> float:
-    """Return ``rho`` as a float from `MIN_RHO` to infinity, or say why it is none."""
+    """Return ``rho`` as a float from `MIN_RHO` to infinity, or refuse it."""
     return _checked("rho", rho, MIN_RHO)
 
 
@@ -54,7 +52,7 @@ def _checked(name: str, value: object, least: float) -> float:
         raise ParameterError(way_out)
     try:
         number = float(value)
-    except OverflowError:  # an int beyond every float; reading it as inf would switch the noise off
+    except OverflowError:  # an int beyond every float; as inf it would switch the noise off
         raise ParameterError(way_out) from None
     if not number >= least:  # also catches NaN
         raise ParameterError(way_out)
@@ -65,8 +63,7 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     """Return the rational with the smallest terms in the closed interval from ``low > 0`` to ``high``."""
     if not 0 < low <= high:
         raise ParameterError(f"no positive interval runs from {low} to {high}; pass 0 < low <= high")
-    # The ends share these terms of their continued fractions; the answer is the shortest one that leaves
-    # them.
+    # The ends share these terms of their continued fractions. The answer is the shortest fraction beyond them.
     shared: list[int] = []
     while (floor := math.floor(low)) != low and floor + 1 > high:
         shared.append(floor)
@@ -78,7 +75,7 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
 
 def scale_at_least(sensitivity: int, epsilon: float) -> Fraction:
-    """Return a discrete Laplace scale, never below ``sensitivity / epsilon`` and hardly above it."""
+    """Return a discrete Laplace scale, never below ``sensitivity / epsilon`` and at most slightly above it."""
     return _rounded_up(Fraction(operator.index(sensitivity)) / Fraction(float(epsilon)), "epsilon")
 
 
@@ -88,7 +85,7 @@ def sigma_at_least(sensitivity_squared: int, rho: float) -> Fraction:
 
 
 def rate_at_most(sensitivity: int, epsilon: float, *, monotone: bool) -> Fraction:
-    """Return a rate of selection, never above ``epsilon / (2 sensitivity)`` and hardly below it.
+    """Return a rate of selection, never above ``epsilon / (2 sensitivity)`` and at most slightly below it.
 
     A monotone score allows ``epsilon / sensitivity``.
     """
@@ -105,12 +102,12 @@ def _rounded_up(least: Fraction, cause: str) -> Fraction:
             f"pass a larger {cause}, or count in coarser units so that the sensitivity is smaller"
         )
     if rounded < least:
-        raise PrivetError("noise came out smaller than the promise asks for; nothing was released")
+        raise PrivetError("the noise is smaller than epsilon requires; nothing was released")
     return rounded
 
 
 def _root_above(square: Fraction) -> Fraction:
-    """Return the square root of ``square``, exactly where it is rational and else a little above it."""
+    """Return the square root of ``square``: exact if it is rational, else slightly above it."""
     # sqrt(n / d) = sqrt(n d) / d. The shift leaves at least 64 bits of root, far finer than the window.
     shift = max(0, 128 - square.numerator.bit_length())
     product = square.numerator * square.denominator << 2 * shift
@@ -152,7 +149,7 @@ def float_above(value: Fraction) -> float:
 
 
 def exact_integers(exact: ArrayLike) -> NDArray[np.int64]:
-    """Return a copy of ``exact`` as 64-bit integers, or refuse what is no array of integers."""
+    """Return a copy of ``exact`` as 64-bit integers, or refuse what is not an array of integers."""
     values = np.asarray(exact)
     if values.dtype.kind not in "iu":
         raise ParameterError(
