@@ -1,4 +1,4 @@
-"""A first forest, and whether its chances keep their word.
+"""A first forest, and whether its chances are calibrated.
 
 The recommended forest needs a schema and an epsilon, and nothing to tune. Who pays a loan back is a matter of chance
 here, as it is in life. On people that the forest has not seen, the chances that it gives are compared with what came
