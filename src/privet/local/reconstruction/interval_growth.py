@@ -1,4 +1,4 @@
-"""Growing one tree on the cells of disturbed rows, level by level.
+"""Growing one tree on the cells of disturbed rows, level by level, and pruning it.
 
 A node's counts are a sum over rows here as everywhere; what is special is that the cells of a row may be found anew at
 a node, from the answers of that node's rows alone (Agrawal and Srikant 2000, section 4.2, "Local").
@@ -20,6 +20,8 @@ from privet.schema import Attribute, Numeric, Schema
 from privet.tree import kernels
 from privet.tree.forest import LEAF, Forest
 
+# In bits: a leaf costs one and its errors; an inner node one, one for its test, and what its children cost.
+LEAF_COST, SPLIT_COST = 1, 2
 # What rounding makes of no gain at all.
 _NO_GAIN = 1e-12
 
@@ -158,3 +160,19 @@ def children_counts(table: Ints, cut: int) -> NDArray[Any]:
     if cut < 0:
         return table
     return np.stack([table[: cut + 1].sum(axis=0), table[cut + 1 :].sum(axis=0)])
+
+
+def worth_their_bits(forest: Forest, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which nodes become leaves: where a leaf describes the rows in no more bits than the whole subtree.
+
+    This is pruning by minimum description length (Mehta et al. 1995). ``counts`` has one line a node.
+    """
+    is_leaf: NDArray[np.bool_] = forest.attribute == LEAF
+    cost = LEAF_COST + counts.sum(axis=1) - counts.max(axis=1)
+    for level in range(forest.depth - 1, -1, -1):
+        start, middle, stop = forest.level_start[level : level + 3]
+        inner = start + np.flatnonzero(forest.n_children[start:middle])
+        below = SPLIT_COST + np.add.reduceat(cost[middle:stop], forest.first_child[inner] - middle)
+        is_leaf[inner] = cost[inner] <= below
+        cost[inner] = np.minimum(cost[inner], below)
+    return is_leaf

@@ -17,8 +17,7 @@ from privet.local.channels.channel import Channel
 from privet.local.guarantee import LocalGuarantee
 from privet.local.reconstruction.count_tree import MAX_HEIGHT, CountTreeClassifier
 from privet.local.reconstruction.hidden_columns import HiddenColumn, hidden_columns
-from privet.local.reconstruction.interval_growth import GrowthLimits, IntervalGrowth
-from privet.local.reconstruction.mdl import worth_their_bits
+from privet.local.reconstruction.interval_growth import GrowthLimits, IntervalGrowth, worth_their_bits
 from privet.local.response_forest.bit_kernels import SURE
 from privet.local.response_forest.inverse_counts import by_true_class, chances_of
 from privet.rng import public_generator

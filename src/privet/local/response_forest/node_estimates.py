@@ -1,19 +1,24 @@
 """What is estimated of the nodes of a forest, and how far chance takes it."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.local.response_forest.bit_kernels import SURE
-from privet.local.response_forest.shrinkage import balance_of, shrunk_shares
 from privet.tree.forest import Forest
 from privet.tree.vote import SHARE_GRID, nearest_nonempty
 
 Floats = NDArray[np.float64]
-
+# The variance of what some nodes, a slice, hold of each class beyond the given shares of all that they hold.
+Variance: TypeAlias = Callable[[slice, Floats], Floats]
+# Standard deviations below which a node keeps its parent's shares: of many splits the luckiest is grown, so two would
+# be no surprise.
+SHRUNK_BELOW = 3.0
 # Variances are differences of sums: what is left of equal ones by rounding is no variance.
 _ROUNDING = 1e-9
 
@@ -158,3 +163,52 @@ class NodeEstimates:
 def _at_least_0(variance: Floats) -> Floats:
     """Return variances; an estimated one may fall below 0."""
     return np.maximum(variance, 0.0)
+
+
+def shrunk_shares(forest: Forest, estimates: Floats, balance: Floats, variance: Variance) -> Floats:
+    """Return the classes' shares in every node, drawn to those of the node above as far as noise may explain.
+
+    What is estimated from disturbed answers is noise in most small nodes, and whoever decides by it does worse than by
+    the class balance. So a node's shares move away from its parent's by the positive part of James and Stein's factor,
+    1 - (SHRUNK_BELOW / z)^2, with z the difference in its standard deviations: not at all below SHRUNK_BELOW of them,
+    and fully where the noise is small. Arguments: reconstruction_tree.md, random_response_forest.md.
+
+    Parameters
+    ----------
+    forest : Forest
+        Whose nodes these are.
+    estimates : array of nodes x classes
+        Unbiased estimates of each class's rows; some may lie below 0.
+    balance : array of classes
+        The shares of all rows, which every root has.
+    variance : function
+        Of ``estimates - shares * total``, given nodes and the shares of the nodes above them.
+    """
+    own = _clipped(estimates)
+    shares = np.empty_like(own)
+    shares[: forest.n_trees] = balance
+    for level in range(1, forest.depth + 1):
+        nodes = slice(int(forest.level_start[level]), int(forest.level_start[level + 1]))
+        above = shares[forest.parent[nodes]]
+        away = estimates[nodes] - above * estimates[nodes].sum(axis=1, keepdims=True)
+        noise = np.maximum(variance(nodes, above), 0.0)
+        # The class that stands out most decides for all.
+        square = np.divide(away**2, noise, out=np.full_like(away, np.inf), where=noise > 0).max(axis=1)
+        weight = np.maximum(0.0, 1.0 - SHRUNK_BELOW**2 / np.maximum(square, SHRUNK_BELOW**2))
+        has_rows = own[nodes].any(axis=1)
+        shares[nodes] = above + np.where(has_rows, weight, 0.0)[:, None] * (own[nodes] - above)
+    return shares
+
+
+def balance_of(estimates: Floats) -> Floats:
+    """Return the classes' shares of estimated counts, equal ones where none is above 0."""
+    share = _clipped(estimates[None, :])[0]
+    return share if share.any() else np.full(len(share), 1.0 / len(share))
+
+
+def _clipped(estimates: Floats) -> Floats:
+    """Return shares of the estimates above 0; all 0 where there are none."""
+    counts = np.maximum(estimates, 0.0)
+    total = counts.sum(axis=1, keepdims=True)
+    shares: Floats = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    return shares

@@ -1,5 +1,6 @@
 """From answers to estimated trees: on rows and their mirror images, or on answers that were drawn one by one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -7,19 +8,66 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.errors import ModelFileError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
 from privet.local.response_forest.bit_trees import Growth, grown_on_bags, joined
-from privet.local.response_forest.inverse_counts import GRID, AnswerCodes, AnsweredRows, chances_of
-from privet.local.response_forest.mirror_counts import MirrorRows
+from privet.local.response_forest.inverse_counts import GRID, AnswerCodes, AnsweredRows, InverseCounts, chances_of
+from privet.local.response_forest.mirror_counts import MirrorCounts, MirrorRows
 from privet.local.response_forest.out_of_bag import NOT_JUDGED, OutOfBag, out_of_bag
-from privet.local.response_forest.response_forest_file import (
-    Estimates,
-    inverse_estimates,
-    is_mirrored,
-    mirror_estimates,
-)
+from privet.model_file import counts_from_json, counts_to_json
 from privet.tree.forest import Forest
+
+Estimates = MirrorCounts | InverseCounts
+_MOST_ROWS = 2.0**53
+
+
+def mirror_estimates(
+    kept: NDArray[np.int64], mirrored: NDArray[np.int64], channel: Channel, n_trees: int, *, bootstrap: bool
+) -> MirrorCounts:
+    """Return the estimates that counts of rows and of mirror images give through ``channel``; a clear one keeps all."""
+    keep, flips = (1.0, False) if channel.record is None else (channel.record.keep, channel.record.flips_label)
+    return MirrorCounts(n_trees, bootstrap, kept, mirrored, keep, flips)
+
+
+def inverse_estimates(
+    sums: NDArray[np.int64], squares: NDArray[np.int64], channel: Channel, n_trees: int, *, bootstrap: bool
+) -> InverseCounts:
+    """Return the estimates that sums and squares, in steps of a grid, give through ``channel``."""
+    n_rows = float(sums[:n_trees].sum(axis=1).max()) / GRID
+    return InverseCounts(n_trees, bootstrap, sums / GRID, squares / GRID, n_rows, chances_of(channel.label))
+
+
+def is_mirrored(channel: Channel) -> bool:
+    """Return whether the nodes of a forest count rows and mirror images; clear rows are a case of it."""
+    return channel.record is not None or channel.is_clear
+
+
+def estimates_to_json(estimates: Estimates, forest: Forest) -> dict[str, Any]:
+    """Return the nodes' numbers as plain JSON values; counts of inner nodes are sums of leaves and left out."""
+    if isinstance(estimates, MirrorCounts):
+        leaves = forest.leaves
+        return {"kept": counts_to_json(estimates.kept[leaves]), "mirrored": counts_to_json(estimates.mirrored[leaves])}
+    numbers = {"sums": estimates.sums, "squares": estimates.squares}
+    return {name: counts_to_json(np.rint(number * GRID).astype(np.int64)) for name, number in numbers.items()}
+
+
+def estimates_from_json(data: object, forest: Forest, channel: Channel, *, bootstrap: bool) -> Estimates:
+    """Read the nodes' numbers back."""
+    names = ("kept", "mirrored") if is_mirrored(channel) else ("sums", "squares")
+    if not isinstance(data, Mapping) or set(data) != set(names):
+        raise ModelFileError("the nodes' numbers are not those of this channel; the file is damaged")
+    n_counted = len(forest.leaves) if is_mirrored(channel) else forest.n_nodes
+    n_classes = len(channel.schema.classes)
+    first, second = (counts_from_json(data[name], n_leaves=n_counted, n_classes=n_classes) for name in names)
+    if second.min(initial=0) < 0 or float(np.abs(first).sum(dtype=np.float64)) >= _MOST_ROWS:
+        raise ModelFileError("the nodes' numbers are not those of rows; the file is damaged")
+    if not is_mirrored(channel):
+        return inverse_estimates(first, second, channel, forest.n_trees, bootstrap=bootstrap)
+    if first.min(initial=0) < 0 or (channel.record is None and second.any()):
+        raise ModelFileError("the nodes' counts are not those of rows; the file is damaged")
+    kept, mirrored = forest.sums_of_leaves(first), forest.sums_of_leaves(second)
+    return mirror_estimates(kept, mirrored, channel, forest.n_trees, bootstrap=bootstrap)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, Schema
 from privet.local import RandomizedResponse, RandomResponseForestClassifier, Secret, perturb
-from privet.local.response_forest.shrinkage import SURE, balance_of, shrunk_shares
+from privet.local.response_forest.node_estimates import SHRUNK_BELOW, balance_of, shrunk_shares
 from privet.model_file import schema_from_json
 from privet.tree.forest import LEAF, Forest
 from tests.loops import loop_over
@@ -35,7 +35,7 @@ def test_with_much_noise_every_node_has_the_class_balance():
 
 def test_in_between_the_factor_is_that_of_james_and_stein_by_hand():
     # The first child has 10 where 0.6 * 40 = 24 were expected: 14 away, with a deviation of 3.5, so z = 4.
-    assert SURE == 3
+    assert SHRUNK_BELOW == 3
     weight = 1 - 9 / 16
     assert_allclose(shares_at(3.5**2)[1], [0.6 + weight * (0.25 - 0.6), 0.4 + weight * (0.75 - 0.4)])
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from privet.local.reconstruction.mdl import worth_their_bits
+from privet.local.reconstruction.interval_growth import worth_their_bits
 from privet.schema import Categorical, Numeric
 from privet.tree.forest import LEAF, Forest
 
