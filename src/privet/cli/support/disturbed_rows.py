@@ -1,4 +1,4 @@
-"""The answers of a file's people, batch by batch, as Arrow tables."""
+"""The files of ``privet perturb``, the answers of a file's people, and whether a file holds such answers."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -10,14 +10,70 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from privet.cli.support.files import check_output
+from privet.cli.support.row_output import STDOUT, check_destination
 from privet.counting.files import file_columns, read_batches, table_of
 from privet.errors import DataError, ParameterError
 from privet.local import Channel, Secret
 from privet.local.channels.perturb import Respondents
+from privet.privacy.guarantee import few
 from privet.schema import Numeric, Schema
 from privet.schema.encoding import arrow_type_of, without_dictionary
 from privet.schema.persons import Persons
 from privet.schema.table import check_present
+
+_WITHOUT_ONE = (
+    "a secret is needed: it fixes each person's answers, so that asking twice tells no more; name a file with "
+    "--secret, which is made if it is not there"
+)
+
+
+@dataclass(frozen=True)
+class DisturbedFiles:
+    """What is read and written; the channel is not written where it was given."""
+
+    rows: Path
+    secret: Path
+    answers: Path
+    channel: Path | None
+
+    @classmethod
+    def chosen(
+        cls,
+        rows: Path | None,
+        secret: Path | None,
+        answers: Path | None,
+        described: Path | None,
+        published: Path | None,
+    ) -> "DisturbedFiles":
+        """Return the files that were named, and names for the others; the channel is ``described`` or ``published``."""
+        if rows is None:
+            raise ParameterError("name the table of clear rows: .csv, .csv.gz or .parquet; --explain alone needs none")
+        if secret is None:
+            raise ParameterError(_WITHOUT_ONE)
+        if published is not None and described is not None:
+            raise ParameterError("--channel-output does not go with --channel, which is there already; leave it out")
+        stem = _stem(rows)
+        ending = rows.name.removeprefix(stem).replace(".pq", ".parquet") or ".csv"
+        answers = answers or rows.with_name(f"{stem}.disturbed{ending}")
+        beside = rows if answers == STDOUT else answers
+        described = described or beside.with_name(f"{_stem(beside).removesuffix('.disturbed')}.channel.json")
+        return cls(rows, secret, answers, None if published is not None else described)
+
+    @property
+    def to_stdout(self) -> bool:
+        """Whether the answers go to stdout, from where nothing can be taken back."""
+        return self.answers == STDOUT
+
+    def check(self, *, force: bool, inputs: Sequence[Path]) -> None:
+        """Refuse files that cannot or should not be written, before any row is read."""
+        read = (*inputs, self.secret)
+        check_destination(self.answers, what="answers", force=force, inputs=read)
+        if self.channel is not None:
+            check_output(self.channel, force=force, inputs=read)
+        written = [path.resolve() for path in (self.answers, self.secret, self.channel) if path is not None]
+        if len(set(written)) < len(written):
+            raise ParameterError("answers, channel and secret are three files; give each its own name")
 
 
 @dataclass
@@ -160,3 +216,37 @@ def whole_table(path: Path, schema: Schema, beside: Sequence[str] = ()) -> Any:
     if not batches:
         raise DataError(f"{str(path)!r} has no rows; nothing can be read from it")
     return table_of(batches)
+
+
+def refuse_other_answers(path: Path, channel: Channel) -> None:
+    """Refuse a file whose columns show that it came through another channel."""
+    found, schema = file_columns(path), channel.schema
+    if channel.record is None and _holds_bits(found, schema):
+        raise DataError(
+            f"{str(path)!r} holds records in bits: these answers came through another channel; pass the one that was "
+            "written beside them with --channel"
+        )
+    if channel.record is not None and not set(channel.record.coding.bit_names) & set(found):
+        raise DataError(
+            f"{str(path)!r} holds no records in bits, as this channel answers them: these rows came through another "
+            "channel, or none; pass the file that was written beside this one"
+        )
+
+
+def refuse_bits(path: Path, schema: Schema) -> None:
+    """Refuse to predict rows that are answers in bits."""
+    if _holds_bits(file_columns(path), schema):
+        raise DataError(
+            f"{str(path)!r} holds answers, records in bits: predict needs clear rows, with the columns "
+            f"{few(schema.names)}"
+        )
+
+
+def _holds_bits(found: Sequence[str], schema: Schema) -> bool:
+    """Return whether a file has bits of coded values, ``age:0``, in place of the values."""
+    return not set(schema.names) & set(found) and any(f"{name}:0" in found for name in schema.names)
+
+
+def _stem(table: Path) -> str:
+    name = table.name.removesuffix(".gz")
+    return next((name.removesuffix(end) for end in (".csv", ".parquet", ".pq") if name.endswith(end)), name)

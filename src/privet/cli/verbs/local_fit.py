@@ -94,7 +94,7 @@ class LocalOptions:
 
     def fit(self, model: Any, rows: Path) -> None:
         """Fit to a file of answers; one through another channel is refused, and one that looks so is remarked on."""
-        from privet.cli.support.answer_check import refuse_other_answers
+        from privet.cli.support.disturbed_rows import refuse_other_answers
 
         refuse_other_answers(rows, model.channel)
         with warnings.catch_warnings():

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privet.cli.support import disturbance_options as own
 from privet.cli.support import options, output
-from privet.cli.support.answers import write_answers
-from privet.cli.support.disturbance import Disturbance
-from privet.cli.support.disturbed_files import DisturbedFiles
+from privet.cli.support import perturb_options as own
+from privet.cli.support.channel_request import ChannelRequest
 from privet.cli.support.files import stamp
+from privet.cli.support.row_output import write_answers
 from privet.cli.verbs.local_fit import NO_METHOD, fitting_methods
 from privet.errors import ParameterError, PrivetError
 from privet.files.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from privet.cli.support.disturbed_rows import DisturbedRows
+    from privet.cli.support.disturbed_rows import DisturbedFiles, DisturbedRows
     from privet.local import Channel, Secret
 
 _BY_PLACE = (
@@ -76,18 +75,20 @@ def perturb(
 
     Example:  privet perturb --schema schema.json --noise laplace --epsilon 4 --explain
     """
-    asked = Disturbance(
+    asked = ChannelRequest(
         noise, privacy, confidence, scale, epsilon, keep, categories_epsilon, theta, bins, columns or (), clear or (),
         label, covers_missing, frequencies, infer_frequencies,
     )  # fmt: skip
     source = _Source(asked, channel, schema, rows, max_epsilon)
     if explain:
-        from privet.cli.support.measures import print_measures
+        from privet.cli.support.channel_tables import print_measures
 
         described = source.channel()
         _say_what_is_inferred(described)
         print_measures(described, rows, person, as_json=as_json)
         return
+    from privet.cli.support.disturbed_rows import DisturbedFiles
+
     files = DisturbedFiles.chosen(rows, secret, answers, channel_output, channel)
     files.check(force=force, inputs=[path for path in (rows, schema, channel, frequencies) if path is not None])
     if files.to_stdout and as_json:
@@ -105,7 +106,7 @@ def perturb(
 class _Source:
     """Where the channel comes from: what was asked for, or a published one."""
 
-    asked: Disturbance
+    asked: ChannelRequest
     published: Path | None
     schema: Path | None
     rows: Path | None
@@ -192,7 +193,7 @@ def _say_new_secret(path: Path, *, existed: bool) -> None:
 
 
 def _write(
-    channel: "Channel", files: DisturbedFiles, person: str | None, *, keep_id: bool, lines: bool
+    channel: "Channel", files: "DisturbedFiles", person: str | None, *, keep_id: bool, lines: bool
 ) -> "DisturbedRows":
     """Write the answers and the channel, both or none, and return the answers."""
     from privet.cli.support.disturbed_rows import DisturbedRows
@@ -218,7 +219,7 @@ def _write(
     return table
 
 
-def _write_stdout(table: "DisturbedRows", files: DisturbedFiles, *, lines: bool) -> None:
+def _write_stdout(table: "DisturbedRows", files: "DisturbedFiles", *, lines: bool) -> None:
     """Write the answers to stdout, and the channel if any of them went out, even where a reader went away."""
     table.check_persons()
     try:
@@ -244,8 +245,8 @@ def _say_what_is_missing(table: "DisturbedRows") -> None:
         output.say(f"left out, since the channel does not know them: {names}{more}")
 
 
-def _say_what_was_done(channel: "Channel", files: DisturbedFiles, *, as_json: bool) -> None:
-    from privet.cli.support.channel_table import print_channel
+def _say_what_was_done(channel: "Channel", files: "DisturbedFiles", *, as_json: bool) -> None:
+    from privet.cli.support.channel_tables import print_channel
     from privet.local.guarantee import LocalGuarantee
 
     guarantee = LocalGuarantee(channel)

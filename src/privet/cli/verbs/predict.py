@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from privet.cli.support import options
-from privet.cli.support.answers import STDOUT, check_destination, say_where, write_answers
+from privet.cli.support.row_output import STDOUT, check_destination, say_where, write_answers
 from privet.cli.verbs.local_fit import is_local
 from privet.errors import ParameterError
 
@@ -41,7 +41,7 @@ def predict(
     from privet.cli.support.predictions import Predictions
 
     if is_local(model.method):
-        from privet.cli.support.answer_check import refuse_bits
+        from privet.cli.support.disturbed_rows import refuse_bits
 
         refuse_bits(rows, model.schema_)
     predictions = Predictions(model, rows, keep or (), proba)

@@ -10,7 +10,7 @@ from privet.cli.support.files import check_picture
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privet.cli.support.spread import Spread
+    from privet.cli.support.reconstruction_table import ReconstructionTable
 
 _ABOVE_LEGEND = 24  # points
 
@@ -60,18 +60,18 @@ def reconstruct(
     Example:  privet reconstruct answers.csv --channel channel.json --column age --class yes
     """
     _check_picture(plot, original, force=force, inputs=tuple(p for p in (answers, channel, original) if p is not None))
-    from privet.cli.support.spread import Spread
+    from privet.cli.support.reconstruction_table import ReconstructionTable
 
     with output.working("reconstructing"):
-        spread = Spread.of(answers, channel, column, class_, bins)
+        table = ReconstructionTable.of(answers, channel, column, class_, bins)
     if plot is not None:
-        _draw(spread, plot, original)
+        _draw(table, plot, original)
     if as_json:
-        output.print_json({**spread.to_json(), "plot": None if plot is None else str(plot)})
+        output.print_json({**table.to_json(), "plot": None if plot is None else str(plot)})
         return
-    output.print_table(spread.headings, spread.lines(), right=[1, 2])
+    output.print_table(table.headings, table.lines(), right=[1, 2])
     output.print_text()
-    output.print_text(spread.sentence)
+    output.print_text(table.sentence)
     if plot is not None:
         output.print_text(f"picture: {plot}")
 
@@ -83,7 +83,7 @@ def _check_picture(plot: Path | None, original: Path | None, *, force: bool, inp
         check_picture(plot, force=force, inputs=inputs, option="--plot")
 
 
-def _draw(spread: "Spread", plot: Path, original: Path | None) -> None:
+def _draw(table: "ReconstructionTable", plot: Path, original: Path | None) -> None:
     from matplotlib.figure import Figure
 
     from privet.files.whole_file import whole_bytes
@@ -91,11 +91,11 @@ def _draw(spread: "Spread", plot: Path, original: Path | None) -> None:
     from privet.report.plots.reconstruction_plot import plot_reconstruction
     from privet.tree.conditions import quoted
 
-    clear = None if original is None else spread.clear_values(original)
+    clear = None if original is None else table.clear_values(original)
     figure = Figure(figsize=(6.5, 3.6), layout="constrained")  # of its own: pyplot would look for a screen
-    ax = plot_reconstruction(spread.found, original=clear, ax=figure.subplots())
-    if spread.label is not None:
-        title = f"{short(quoted(spread.channel.schema.target))} = {short(quoted(spread.label))}"
+    ax = plot_reconstruction(table.found, original=clear, ax=figure.subplots())
+    if table.label is not None:
+        title = f"{short(quoted(table.channel.schema.target))} = {short(quoted(table.label))}"
         ax.set_title(title, loc="left", pad=_ABOVE_LEGEND, fontsize="medium", parse_math=False)
     with whole_bytes(plot) as file:
         figure.savefig(file, format=plot.suffix.lower().removeprefix("."), dpi=150)

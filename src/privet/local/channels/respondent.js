@@ -159,17 +159,33 @@ function answersOf(record, columns, target, labels) {
   };
 }
 
+// The kinds of fields: how each is asked, and its local epsilon where it has one. A new kind is registered here.
+const KINDS = {
+  clear: { question: asItIs },
+  intervals: { question: intervalOf },
+  randomized_response: { question: randomAnswer, epsilon: answerEpsilon },
+  uniform: { question: addedNoise },
+  gaussian: { question: addedNoise },
+  laplace: { question: addedNoise, epsilon: laplaceEpsilon },
+};
+
 // A question takes a clear value and returns what is to be done with it, once there is somebody to draw.
 
 function questionAbout(field, attribute, mark) {
-  if (field.channel === "clear") return (value) => () => (isMissing(value) ? null : value);
-  if (field.channel === "randomized_response") return randomAnswer(field, attribute, mark);
-  check(attribute.type === "continuous", "noise is for numbers, not for categories; fetch the channel again");
-  if (field.channel === "intervals") return intervalOf(attribute);
-  return addedNoise(field, attribute, mark);
+  check(Object.hasOwn(KINDS, field.channel), UNKNOWN);
+  return KINDS[field.channel].question(field, attribute, mark);
 }
 
-function intervalOf(attribute) {
+function checkNumber(attribute) {
+  check(attribute.type === "continuous", "noise is for numbers, not for categories; fetch the channel again");
+}
+
+function asItIs() {
+  return (value) => () => (isMissing(value) ? null : value);
+}
+
+function intervalOf(field, attribute) {
+  checkNumber(attribute);
   const codeOf = coderOf(attribute);
   const middles = [...middlesOf(attribute), null];
   return (value) => () => middles[codeOf(value)];
@@ -177,7 +193,6 @@ function intervalOf(attribute) {
 
 function gridOf({ channel, scale }, [low, high]) {
   const spread = scale / (high - low);
-  check(Object.hasOwn(NOISES, channel), UNKNOWN);
   check(spread >= 4 / GRID && spread <= MOST_RANGES, "the noise is out of proportion to its range; fetch it again");
   const steps = stepsOf(spread);
   const step = (high - low) / steps;
@@ -185,7 +200,9 @@ function gridOf({ channel, scale }, [low, high]) {
   return { steps, step, reach, farthest: reach + (channel === "laplace" ? steps : 0) };
 }
 
-function addedNoise(field, { name, bounds }, mark) {
+function addedNoise(field, attribute, mark) {
+  checkNumber(attribute);
+  const { name, bounds } = attribute;
   const [low, high] = bounds;
   const { steps, step, reach, farthest } = gridOf(field, bounds);
   const outcome = ofNoise(NOISES[field.channel].lowerHalf, field.scale, step, farthest);
@@ -426,15 +443,17 @@ function ofNoise(...noise) {
 // Local epsilons, from the weights that are drawn from: the argument is in columns.md.
 
 function epsilonOf(field, attribute) {
-  if (field.channel === "randomized_response") {
-    const [own, other] = shares(field.keep, field.answers);
-    const least = own < other ? own : other;
-    return least === 0n ? Infinity : logRatio(own > other ? own - other : other - own, least);
-  }
-  return field.channel === "laplace" ? laplaceEpsilon(field, attribute.bounds) : Infinity;
+  const kind = Object.hasOwn(KINDS, field.channel) ? KINDS[field.channel] : {};
+  return kind.epsilon ? kind.epsilon(field, attribute) : Infinity;
 }
 
-function laplaceEpsilon(field, bounds) {
+function answerEpsilon({ keep, answers }) {
+  const [own, other] = shares(keep, answers);
+  const least = own < other ? own : other;
+  return least === 0n ? Infinity : logRatio(own > other ? own - other : other - own, least);
+}
+
+function laplaceEpsilon(field, { bounds }) {
   const { steps, step, reach, farthest } = gridOf(field, bounds);
   const lower = lowerWeights(NOISES.laplace.lowerHalf, field.scale, step, farthest);
   const held = lower.reduce((sum, weight) => sum + weight, 0n);

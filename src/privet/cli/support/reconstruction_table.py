@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from privet.checks import counted
 from privet.cli.support import output
-from privet.cli.support.answer_check import refuse_other_answers
-from privet.cli.support.disturbance import meant
+from privet.cli.support.channel_request import meant
+from privet.cli.support.disturbed_rows import refuse_other_answers
 from privet.cli.support.options import label_of
 from privet.counting.files import read_batches
 from privet.errors import DataError, ParameterError
@@ -31,7 +31,7 @@ _BAR_WIDTH = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class ReconstructionTable:
     """A reconstruction of one column, of everybody or of one class, and the answers that it is made from."""
 
     channel: Channel
@@ -92,7 +92,7 @@ class Spread:
         return f"{told} {self.found.n_steps:,} steps of the iteration{end}."
 
     def to_json(self) -> dict[str, Any]:
-        """Return the spread as plain JSON values."""
+        """Return the table as plain JSON values."""
         below, above = self._outside
         return {
             "column": self.column,

@@ -1,17 +1,23 @@
-"""How a table is to be disturbed, as the command line says it, and the channel that this describes."""
+"""The channel that the options of ``privet perturb`` ask for, and the file of publicly known frequencies."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from privet.cli.support import output
-from privet.errors import ParameterError
+from privet.errors import DataError, ParameterError
+from privet.files.documents import read_json
 
 if TYPE_CHECKING:
     from privet.local import Channel, Coding
-    from privet.schema import Schema
+    from privet.schema import Attribute, Label, Schema
+
+Frequencies: TypeAlias = "dict[str, dict[Label | None, float]]"
+Quartiles: TypeAlias = dict[str, list[float]]
+# The file of frequencies: the cells of a number are named "0", "1", ...; an empty name stands for a missing value.
+SHAPE = '{"frequencies": {"sex": {"female": 0.5, "male": 0.5}}, "quartiles": {"age": [28, 41, 57]}}'
 
 Noise: TypeAlias = Literal["uniform", "gaussian", "laplace", "intervals", "randomized-response", "record-complement"]
 # Which options say how strongly values are disturbed; of intervals the schema may say it too.
@@ -37,7 +43,7 @@ _LEAK = (
 
 
 @dataclass(frozen=True)
-class Disturbance:
+class ChannelRequest:
     """What was asked for; an option that was not given is None, empty or False."""
 
     noise: Noise | None
@@ -192,8 +198,6 @@ class Disturbance:
         if self.infer_frequencies and self.frequencies is not None:
             raise ParameterError("--frequencies and --infer-frequencies contradict each other; leave one of them out")
         if self.frequencies is not None:
-            from privet.cli.support.frequencies import read_frequencies
-
             return Coding.of(schema, *read_frequencies(self.frequencies, schema))
         if not self.infer_frequencies:
             return None
@@ -203,6 +207,47 @@ class Disturbance:
 
         output.say(_LEAK)
         return Coding.from_rows(whole_table(rows, schema), schema)
+
+
+def read_frequencies(path: Path, schema: "Schema") -> tuple[Frequencies, Quartiles]:
+    """Return frequencies and quartiles by attribute; names of values become those values."""
+    try:
+        data = read_json(path)
+    except OSError as error:
+        raise DataError(f"cannot read the frequencies {str(path)!r}: {error.strerror}; check the path") from None
+    except ValueError:
+        raise DataError(f"{str(path)!r} is no JSON document; write {SHAPE}") from None
+    if not isinstance(data, Mapping) or not data or set(data) - {"frequencies", "quartiles"}:
+        raise DataError(f"{str(path)!r} does not hold frequencies and quartiles; write {SHAPE}")
+    frequencies, quartiles = data.get("frequencies", {}), data.get("quartiles", {})
+    _check_numbers(frequencies, quartiles, path)
+    attributes = {a.name: a for a in schema.attributes}
+    unknown = [name for name in (*frequencies, *quartiles) if name not in attributes]
+    if unknown:
+        raise DataError(f"{str(path)!r} names {unknown[0]!r}, which is no attribute of the schema; correct it")
+    return {name: _by_value(attributes[name], shares) for name, shares in frequencies.items()}, dict(quartiles)
+
+
+def _check_numbers(frequencies: Any, quartiles: Any, path: Path) -> None:
+    both = isinstance(frequencies, Mapping) and isinstance(quartiles, Mapping)
+    shares = [share for own in frequencies.values() for share in _entries(own)] if both else [None]
+    cuts = [cut for own in quartiles.values() for cut in (own if isinstance(own, list) else [None])] if both else []
+    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in [*shares, *cuts]):
+        raise DataError(f"{str(path)!r} has entries that are no numbers; write {SHAPE}")
+
+
+def _entries(own: Any) -> list[Any]:
+    return list(own.values()) if isinstance(own, Mapping) else [None]
+
+
+def _by_value(attribute: "Attribute", shares: Mapping[str, float]) -> "dict[Label | None, float]":
+    """Return shares by category, or by the number of a cell; a name that fits none stays and is refused later."""
+    from privet.schema import Numeric
+
+    values = range(attribute.n_values) if isinstance(attribute, Numeric) else attribute.categories
+    by_name: dict[str, Label | None] = {"": None, **{str(value): value for value in values}}
+    by_name |= {str(value).lower(): value for value in values if isinstance(value, bool)}
+    return {by_name.get(name, name): float(share) for name, share in shares.items()}
 
 
 def meant(name: str, known: Sequence[str]) -> str:

@@ -5,8 +5,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from privet.cli.support.disturbance import Noise
-from privet.cli.support.frequencies import SHAPE
+from privet.cli.support.channel_request import SHAPE, Noise
 
 HOW, STRENGTH, WHICH, WHOSE = "How values are disturbed", "How strongly", "Which fields", "Whose answers they are"
 OUTPUT = "Output"

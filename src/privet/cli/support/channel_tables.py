@@ -1,16 +1,17 @@
-"""How private a channel is, as ``privet perturb --explain`` prints it: a table for each measure, never one for all."""
+"""A channel as a table of its fields, and how private it is: a table for each measure, never one for all."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli.support import output
-from privet.cli.support.channel_table import print_channel
 from privet.cli.verbs.local_fit import NO_METHOD, fitting_methods
 
 if TYPE_CHECKING:
     from privet.local import Channel
+    from privet.local.guarantee import LocalGuarantee
     from privet.local.measures.measures import Measures
 
+_FIRST_NUMBER = 3
 _TITLES = {
     "local_epsilon": "Local epsilon: how much likelier an answer can be for one value than for another, proven",
     "interval": "Interval: the width about an answer that holds the value with so much confidence",
@@ -19,6 +20,42 @@ _TITLES = {
     "filtering": "Filtering: how far off an attacker is on average, in percent of the range",
     "binary_anonymity": "Binary anonymity: how well a record and its mirror image are mixed up, 1 at most",
 }
+
+
+def print_channel(guarantee: "LocalGuarantee") -> None:
+    """Print one line a field."""
+    from privet.report.page.local import all_fields
+
+    cells = [_cells(told) for told in all_fields(guarantee.to_json())]
+    headings = ["field", "what happens", "how strongly", "95 % width", "of the range", "local epsilon"]
+    filled = [j for j in range(len(headings)) if any(row[j] for row in cells)]  # noise alone has widths
+    shown = [[row[j] for j in filled] for row in cells]
+    right = [place for place, j in enumerate(filled) if j >= _FIRST_NUMBER]
+    output.print_table([headings[j] for j in filled], shown, right=right)
+
+
+def _cells(told: dict[str, Any]) -> tuple[str, ...]:
+    from privet.report.page.formats import number
+    from privet.report.page.local import CHANNEL_NAMES, strength
+
+    width, share = told.get("width_at_95%"), told.get("privacy_at_95%")
+    return (
+        told["field"],
+        CHANNEL_NAMES.get(told["channel"], told["channel"]),
+        strength(told),
+        "" if width is None else number(width),
+        "" if share is None else f"{100 * share:.0f} %",
+        _field_epsilon(told),
+    )
+
+
+def _field_epsilon(told: dict[str, Any]) -> str:
+    if told["channel"] == "clear":
+        return ""
+    from privet.report.page.formats import epsilon_up
+
+    epsilon = told.get("local_epsilon")
+    return "none" if epsilon is None else epsilon_up(epsilon)
 
 
 def print_measures(channel: "Channel", rows: Path | None, person: str | None, *, as_json: bool) -> None:

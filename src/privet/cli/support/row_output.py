@@ -14,7 +14,7 @@ from privet.files.whole_file import whole_bytes
 STDOUT = Path("-")
 
 
-class Answers(Protocol):
+class RowTable(Protocol):
     """A table about the rows of a file; nothing is read before it is gone through."""
 
     @property
@@ -40,7 +40,7 @@ def check_destination(path: Path, *, what: str, force: bool, inputs: tuple[Path,
 
 
 def write_answers(
-    answers: Answers,
+    answers: RowTable,
     destination: Path,
     *,
     done: str,
@@ -72,7 +72,7 @@ def say_where(destination: Path, model_file: Path, *, what: str, as_json: bool) 
         output.say(f"{what} written to {str(destination)!r}")
 
 
-def _write_file(destination: Path, answers: Answers, batches: Iterator[Any]) -> None:
+def _write_file(destination: Path, answers: RowTable, batches: Iterator[Any]) -> None:
     from privet.cli.support.predictions import write_csv, write_parquet
 
     with whole_bytes(destination) as file:
@@ -82,7 +82,7 @@ def _write_file(destination: Path, answers: Answers, batches: Iterator[Any]) -> 
             write_csv(file, answers.names, batches)
 
 
-def _write_stdout(answers: Answers, batches: Iterator[Any], *, on_screen: bool) -> None:
+def _write_stdout(answers: RowTable, batches: Iterator[Any], *, on_screen: bool) -> None:
     from privet.cli.support.predictions import write_csv
 
     if on_screen:
