@@ -272,7 +272,7 @@ FREQUENCIES = "perturb rows.csv --schema schema.json --noise record-complement -
         ('{"shares": {}}', "does not hold frequencies and quartiles"),
         ('{"frequencies": {"sex": [1]}}', "has entries that are no numbers"),
         ('{"frequencies": {"sex": {"male": "often"}}}', "has entries that are no numbers"),
-        ('{"frequencies": {"shoe": {"43": 1}}}', "speaks of 'shoe', which is no attribute of the schema"),
+        ('{"frequencies": {"shoe": {"43": 1}}}', "names 'shoe', which is no attribute of the schema"),
     ],
 )
 def test_a_file_of_frequencies_that_is_wrong_is_refused(refused, content, sentence):

@@ -36,12 +36,12 @@ def print_channel(guarantee: "LocalGuarantee") -> None:
 
 def _cells(told: dict[str, Any]) -> tuple[str, ...]:
     from privet.report.page.formats import number
-    from privet.report.page.local import CHANNEL_NAMES, strength
+    from privet.report.page.local import channel_name, strength
 
     width, share = told.get("width_at_95%"), told.get("privacy_at_95%")
     return (
         told["field"],
-        CHANNEL_NAMES.get(told["channel"], told["channel"]),
+        channel_name(told["channel"]),
         strength(told),
         "" if width is None else number(width),
         "" if share is None else f"{100 * share:.0f} %",
