@@ -87,8 +87,8 @@ def _draw(table: "ReconstructionTable", plot: Path, original: Path | None) -> No
     from matplotlib.figure import Figure
 
     from privet.files.whole_file import whole_bytes
-    from privet.report.plots.plot import short
-    from privet.report.plots.reconstruction_plot import plot_reconstruction
+    from privet.report.plots.reconstruction import plot_reconstruction
+    from privet.report.plots.trees import short
     from privet.tree.conditions import quoted
 
     clear = None if original is None else table.clear_values(original)

@@ -30,7 +30,7 @@ def report(
 
     It needs no network, and is the same for the same model file.
 
-    With --json what it says is printed, and a page is written only where -o asks for one.
+    With --json its facts are printed instead. Then a page is written only if -o names one.
 
     Example:  privet report model.privet -o report.html
     """

@@ -6,7 +6,7 @@ import numpy as np
 
 from privet.checks import check_whole, class_position
 from privet.errors import ParameterError
-from privet.report.plots.plot import class_colour, new_axes
+from privet.report.plots.trees import class_colour, new_axes
 from privet.schema import Label
 from privet.tree.conditions import quoted
 

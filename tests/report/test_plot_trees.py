@@ -4,7 +4,7 @@ import pytest
 
 from privet.errors import ParameterError
 from privet.report import plot_importances, plot_tree
-from privet.report.plots.plot import MAX_CHILDREN
+from privet.report.plots.trees import MAX_CHILDREN
 from tests.report.forests import one_tree, wide_forest
 
 

@@ -9,7 +9,7 @@ from privet.local.channels.added_noise import AddedNoise
 from privet.local.channels.distributions import Gaussian
 from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.reconstruction.reconstruct import reconstruct
-from privet.report.plots.reconstruction_plot import plot_reconstruction
+from privet.report.plots.reconstruction import plot_reconstruction
 from privet.schema import Categorical, Numeric
 
 COLOUR = Categorical("<b>$colour_$", ["red", "$green$", "blue"])

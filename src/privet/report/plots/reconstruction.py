@@ -9,7 +9,7 @@ from privet.errors import DataError, ParameterError
 from privet.local.channels.cells import codes_of
 from privet.local.reconstruction.reconstruct import Reconstruction
 from privet.report.page.formats import number
-from privet.report.plots.plot import class_colour, new_axes, short
+from privet.report.plots.trees import class_colour, new_axes, short
 from privet.schema.encoding import numbers_of
 from privet.tree.conditions import quoted
 

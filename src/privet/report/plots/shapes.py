@@ -10,7 +10,7 @@ from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.report.page.effects import BAND, Effect, borders, effects_of, places, score_of
 from privet.report.page.formats import number
-from privet.report.plots.plot import class_colour, short
+from privet.report.plots.trees import class_colour, short
 from privet.schema import Label, Numeric
 
 if TYPE_CHECKING:
