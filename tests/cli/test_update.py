@@ -10,7 +10,7 @@ import pytest
 
 from privet import Ledger, load
 from privet.cli.support.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
-from privet.cli.support.update_target import UpdateTarget
+from privet.cli.verbs.update import UpdateTarget
 from privet.errors import ModelFileError
 
 FIT = "fit rows.csv --schema schema.json --method private-rdt"

@@ -205,7 +205,7 @@ class ReleasedClassifier(PrivateClassifier):
     def _check_guarantee(self, guarantee: Guarantee, schema: Schema, forest: Any) -> None:
         """Refuse a guarantee that a fit of this model over this schema and forest would not have written."""
         expected = replace(self._guarantee(schema, guarantee.event), versions=guarantee.versions)
-        # Whether the fit was paid for as a part of an account of people is nowhere else in the file.
+        # Whether the fit was of a part of an account of people is nowhere else in the file.
         stated = self._unit().one_part_each
         if self._unit().column is not None and stated in guarantee.assumptions:
             expected = replace(expected, assumptions=(*expected.assumptions, stated))
@@ -213,13 +213,13 @@ class ReleasedClassifier(PrivateClassifier):
             raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
 
     @classmethod
-    def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **told: Any) -> Self:
-        """Return an unfitted model of a file's ``parameters``, and of what its other parts have ``told``."""
+    def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **others: Any) -> Self:
+        """Return an unfitted model with a file's ``parameters`` and ``others`` that follow from the rest of it."""
         if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
         model = cls(
             schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **{**parameters, **told},
+            unsafe_seeded_noise=is_seeded(guarantee.event), **{**parameters, **others},
         )  # fmt: skip
         try:
             model.check_parameters()

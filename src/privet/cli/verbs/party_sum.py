@@ -78,7 +78,7 @@ def sum_(
 
     All parties run this at about the same time. The noised counts are kept: another attempt costs nothing.
 
-    Another structure, roster or --honest is a new sum, and has its price.
+    Another structure, roster or --honest is a new sum, and costs epsilon again.
 
     Example:  privet party sum rows.csv --structure s.json --roster r.json --key bank.key --folder shared
     """

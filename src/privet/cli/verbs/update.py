@@ -1,24 +1,125 @@
 """``privet update``: add a batch of new rows to a released model of leaf counts."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.files import check_output, stamp
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.progress import Progress
 from privet.cli.support.recovery import PendingModel
-from privet.cli.support.update_target import UpdateTarget, checked_date
-from privet.errors import ParameterError
+from privet.errors import ModelFileError, ParameterError
+from privet.files.file_lock import file_lock
 from privet.methods import UPDATED
 
 if TYPE_CHECKING:
     from privet.central.updates.update import RefitAdvice, Update
 
+_STATE = re.compile(r"\d{4}-\d{2}-\d{2}\.privet(\.gz)?")
 # Of a long history the first batch and so many of the last are printed; --json has all.
 _LAST_SHOWN = 10
 _SINGLE_ROWS = "single rows that are in two batches are not noticed: that there are none is your promise"
+
+
+@dataclass(frozen=True)
+class UpdateTarget:
+    """The model that is read, the file that is written, which may be the same, and the folder if states are kept."""
+
+    source: Path
+    path: Path
+    folder: Path | None
+    stamp: tuple[int, int, int] | None
+
+    @classmethod
+    def of(cls, model: Path, destination: Path | None, dated: str | None) -> Self:
+        """Return the target that the options name; a date that a folder cannot take is refused."""
+        if not model.is_dir():
+            return cls(model, destination or model, None, stamp(model))
+        if destination is not None:
+            raise ParameterError(f"the folder {str(model)!r} keeps its states by date; leave -o out")
+        if dated is None:
+            raise ParameterError(f"the folder {str(model)!r} keeps states by date; give the batch's with --dated")
+        newest = newest_state(model)
+        _check_after(dated, newest.name.partition(".")[0], model)
+        return cls(newest, model / f"{dated}.privet", model, stamp(newest))
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the next model follows the one that is read in its own place, or in its folder."""
+        if self.folder is not None:
+            return True
+        return self.source.exists() and self.path.exists() and self.path.samefile(self.source)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other updates of the same model out until this one has written: of two, one would be spent and lost.
+
+        If the next model goes elsewhere, the one that is read stays, and anyone may branch off from it.
+        """
+        if not (self.in_place and self.source.is_file()):
+            yield
+            return
+        with file_lock(self.folder or self.source, seconds=0) as is_mine:
+            if not is_mine:
+                raise ModelFileError(
+                    f"another update of {str(self.folder or self.source)!r} is being made, and nothing was spent on "
+                    "this one; run it again when that is done"
+                )
+            self.check_unchanged()
+            yield
+
+    def check_output(self, *, force: bool, inputs: tuple[Path, ...]) -> None:
+        """Refuse a file that cannot be written; the model that is updated is there to be replaced."""
+        # The states of a folder stay, whatever is forced.
+        check_output(self.path, force=self.folder is None and (force or self.in_place), inputs=inputs)
+
+    def check_unchanged(self) -> None:
+        """Refuse to write over what another update has made meanwhile."""
+        overtaken = self.folder is not None and newest_state(self.folder) != self.source
+        if overtaken or stamp(self.source) != self.stamp:
+            raise ModelFileError(
+                f"{str(self.folder or self.source)!r} changed while this update was made, and was left as it is; "
+                "update it again (a ledger shows what was spent)"
+            )
+
+
+def newest_state(folder: Path) -> Path:
+    """Return the model of the latest date in ``folder``."""
+    states = sorted(path for path in folder.iterdir() if _STATE.fullmatch(path.name) and path.is_file())
+    if not states:
+        raise ParameterError(
+            f"the folder {str(folder)!r} holds no model named by a date; begin with a fit of --method private-rdt or "
+            "dp-rf and -o FOLDER/YYYY-MM-DD.privet"
+        )
+    return states[-1]
+
+
+def checked_date(dated: str | None) -> str | None:
+    """Return a date as it was given, or refuse what is none."""
+    if dated is None:
+        return None
+    try:
+        same = date.fromisoformat(dated).isoformat() == dated
+    except ValueError:
+        same = False
+    if not same:
+        raise ParameterError(f"--dated {output.printable(dated)!r} is no date; write it as YYYY-MM-DD")
+    return dated
+
+
+def _check_after(dated: str, newest: str, folder: Path) -> None:
+    if dated <= newest:
+        there = "is there already" if dated == newest else f"is before {newest}, the newest"
+        raise ParameterError(
+            f"--dated {dated}: that state {there} in {str(folder)!r}, and states stay as they are; give a later date"
+        )
 
 
 def update(
@@ -58,8 +159,8 @@ def update(
 ) -> None:
     """Add a batch of new rows to a model of leaf counts: same trees, fresh noise.
 
-    The price is the model's epsilon, on the new rows alone; noise grows with every batch. A folder keeps one model a
-    date. With a ledger, a batch that is in the model already is refused, in whatever order its rows are.
+    It costs the model's epsilon, on the new rows alone; noise grows with every batch. A folder keeps one model a date.
+    With a ledger, a batch that is in the model already is refused, whatever the order of its rows.
 
     Example:  privet update model.privet november.parquet --ledger ledger.db
 
@@ -151,11 +252,11 @@ def _print_growth(advice: "RefitAdvice") -> None:
 def _advice_sentence(advice: "RefitAdvice", epsilon: str) -> str:
     if advice.now == 0:
         return "There is no noise to grow: the model is not private."
-    price = f"it costs its own epsilon={epsilon} on every row again, old and new"
+    cost = f"it costs its own epsilon={epsilon} on every row again, old and new"
     if advice.advised:
         return (
             f"Think of a refit: one fit on all rows so far, at the same epsilon, has noise of about "
-            f"{advice.one_fit:,.1f} a count instead of {advice.now:,.1f}; {price}."
+            f"{advice.one_fit:,.1f} a count instead of {advice.now:,.1f}; {cost}."
         )
     more = "one more batch" if advice.batches_until == 1 else f"{advice.batches_until} more batches"
-    return f"No need to refit: after {more} one fit on all rows would halve the noise; {price}."
+    return f"No need to refit: after {more} one fit on all rows would halve the noise; {cost}."
