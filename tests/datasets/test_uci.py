@@ -108,7 +108,7 @@ def test_a_file_cut_off_anywhere_is_refused(folder):
     whole = (folder / "adult.csv.gz").read_bytes()
     for size in range(len(whole)):
         (folder / "adult.csv.gz").write_bytes(whole[:size])
-        with pytest.raises((DatasetUnavailable, DataError), match=r"sound cop|are not those of its json"):
+        with pytest.raises((DatasetUnavailable, DataError), match=r"intact cop|are not those of its json"):
             uci("adult")
 
 

@@ -203,7 +203,7 @@ def test_it_is_reported_and_ruled_and_says_why_it_is_not_exported(noisy, tmp_pat
     write_report(noisy, tmp_path / "m.html")
     assert "the same rows: epsilons add up" in (tmp_path / "m.html").read_text()
     assert len(noisy.rules()) > 0
-    with pytest.raises(ParameterError, match="VerticalForest cannot be exported: its vote is no sum of leaf counts"):
+    with pytest.raises(ParameterError, match="VerticalForest cannot be exported: its vote is not a sum of leaf counts"):
         export_model(noisy, tmp_path / "m.json", format="json")
 
 
