@@ -25,8 +25,8 @@ from privet.tree.forest import Forest
 
 # Version 1 knew no unit of privacy other than the row, and no method with parameters.
 FORMAT, VERSION = "privet-model", 2
-# The version of a method's files whose released numbers have a form that version 2 does not know.
-LATER_VERSIONS = {"private-forest": 3}
+# The versions of a method's files whose released numbers have a form that version 2 does not know.
+LATER_VERSIONS = {"private-forest": (3, 4)}
 # Sums over trees and batches stay exact in int64.
 MAX_COUNT = 2**45
 _KEYS = {
@@ -83,7 +83,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
 
 def _versions(document: Mapping[str, Any]) -> set[int]:
     """Return the versions that a file of this method can have."""
-    return {1, VERSION} | {later for method, later in LATER_VERSIONS.items() if document.get("method") == method}
+    return {1, VERSION, *LATER_VERSIONS.get(str(document.get("method")), ())}
 
 
 def _of_this_version(document: dict[str, Any]) -> dict[str, Any]:

@@ -80,8 +80,8 @@ def test_its_plan_shows_the_split_and_the_expected_loss(privet):
     result = privet(f"{PLAN} --epsilon 100")
     lines = result.stdout.splitlines()
     assert lines[0] == "private-forest at epsilon=100 per row, planned for 300 rows"
-    assert [line.split("  ")[0] for line in lines[3:6]] == [
-        "class balance", "leaf weights", "last digits of leaf weights",
+    assert [line.split("  ")[0] for line in lines[3:7]] == [
+        "class balance", "rows in each cell", "leaf weights", "last digits of leaf weights",
     ]  # fmt: skip
     assert "how accurate the model is, `privet evaluate` tells" in " ".join(lines[-2:])
     needed = PrivateForestClassifier("schema.json").epsilon_needed()

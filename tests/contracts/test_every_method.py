@@ -210,7 +210,10 @@ def one_tree_more(document):
         n_values = [a.n_values for a in Schema.from_json(document["schema"]).attributes]
         fewer = {name: values[:-1] if isinstance(values, list) else values for name, values in own.items()}
         n_lost = int(np.prod([n_values[a] + 1 for a in own["trees"][-1]]))
-        return {"structure": fewer, "released": {**numbers, "weights": numbers["weights"][:-n_lost]}}
+        lost = {"weights": n_lost} | (
+            {"cells": sum(n_values[a] + 1 for a in own["trees"][-1])} if "cells" in numbers else {}
+        )
+        return {"structure": fewer, "released": {**numbers, **{name: numbers[name][:-n] for name, n in lost.items()}}}
     # A root alone: it is the first node, and the first that is counted.
     more = {"n_trees": own["n_trees"] + 1, **{key: [-1, *own[key]] for key in ("attribute", "cut")}}
     return {"structure": more, "released": {"counts": [0, 0, *numbers["counts"]]}}

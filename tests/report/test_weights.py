@@ -42,7 +42,8 @@ def test_the_head_tells_trees_numbers_and_noise(source):
     read = Elements(source)
     model = weights()
     assert f"{model.trees_.n_trees}trees of height 1" in read.text
-    assert f"{model.released_.weights.size + 2}numbers released" in read.text
+    n_numbers = model.released_.weights.size + 2 + model.released_.cells.size
+    assert f"{n_numbers}numbers released" in read.text
     assert "noise that pulls at a leaf, standard deviation in rows" in read.text
 
 

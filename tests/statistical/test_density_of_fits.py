@@ -85,6 +85,13 @@ def log_chance_of_counts(noisy, labels, scale):
     return -np.abs(noisy - np.bincount(labels, minlength=len(noisy))).sum() / scale
 
 
+def log_chance_of_cells(case, kept, noisy, cells):
+    """Return how likely the noisy rows in each cell of the kept attributes are: a row is in one cell of each."""
+    widths = [len(a.categories) if isinstance(a, Categorical) else a.bins for a in (case.attributes[k] for k in kept)]
+    counts = [np.bincount(cells[:, a], minlength=n + 1) for a, n in zip(kept, widths, strict=True)]
+    return -np.abs(noisy - np.concatenate(counts)).sum() * 0.05 * case.epsilon / len(kept)
+
+
 def log_chance_of_choice(case, kept, cells, labels, shares):
     """Return how likely permute-and-flip keeps these attributes, in whichever order."""
     price = case.options["selection_share"] * case.epsilon / len(kept)
@@ -178,6 +185,8 @@ def log_density(case, model, rows):
         model.guarantee_.delta > 0,
     )  # fmt: skip
     found = log_chance_of_counts(released.balance, labels, scale)
+    if released.cells is not None:
+        found += log_chance_of_cells(case, kept, released.cells, cells)
     if len(kept) < len(case.attributes):
         found += log_chance_of_choice(case, kept, cells, labels, shares)
     return found + weights.log_density(list(zip(reached, labels, strict=True)))
@@ -212,6 +221,10 @@ WHOLE = {
         SHAPES, ["no", "yes"], [("round", "flat", "flat", "no")] * 3, ("flat", "flat", "round", "yes"), 2.0, 400,
         {"n_attributes": 2, "selection_share": 0.4},
     ),
+    "cells": Case(
+        [AGE, COLOUR], ["no", "yes"], [(1, "red", "no"), (9, "blue", "yes"), (5, "red", "no")] * 40, (4, "blue", "no"),
+        6.0, 300,
+    ),
     "normal noise": Case(
         [Categorical(f"c{i}", ["u"]) for i in range(12)], ["no", "yes"], [("u",) * 12 + ("no",)] * 2,
         ("u",) * 12 + ("yes",), 1.0, 400, {"delta": 0.05, "n_attributes": 12},
@@ -226,6 +239,7 @@ def test_the_mean_ratio_of_whole_releases_of_neighbours_is_one(case):
         models = [case.fit(own) for _ in range(case.n_fits)]
         logs = np.array([log_density(case, model, other) - log_density(case, model, own) for model in models])
         delta = models[0].guarantee_.delta
+        assert {model.released_.cells is not None for model in models} == {len(own) > 100}
         off = deviations_from_one(logs)
         print(f"\nmean f'/f {np.exp(logs).mean():.3f}, {off:+.2f} s.e. from 1; largest log {abs(logs).max():.3f}")
         assert abs(off) < 5

@@ -9,7 +9,7 @@ import numpy as np
 from privet.central.weights.fitting import PublicFit
 from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise
 from privet.central.weights.policy import Policy
-from privet.central.weights.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS
+from privet.central.weights.released import BALANCE, CELLS, CHOICES, DIGITS, ROW_COUNT, WEIGHTS
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees
 from privet.errors import ParameterError
@@ -171,6 +171,11 @@ def _steps(policy: Policy, trees: Trees, noise: ObjectiveNoise, left: float, m: 
         one = choice_step(CHOICES, each, sensitivity=SENSITIVITY * m)
         steps.append(replace(one, epsilon=selection, a_node=False))
         left = remaining(left, selection) if math.isfinite(left) else left
+    if policy.counts_cells:
+        histograms, n_kept = multiple(shares.histograms, m), len(trees.kept)
+        n_cells = sum(map(trees.n_cells, trees.kept))
+        steps.append(laplace_step(CELLS, histograms, sensitivity=n_kept * m, n_values=n_cells))
+        left = remaining(left, histograms) if math.isfinite(left) else left
     fit = multiple(shares.fit, m)
     steps.append(Step(WEIGHTS, fit, m, float(noise.noise_std.mean()), n_weights))
     left = remaining(left, fit) if math.isfinite(left) else left

@@ -65,8 +65,8 @@ class PrivateForestClassifier(WeightForestClassifier):
     n_rows_ : int
         About how many rows there were: as declared, unless the released class counts tell otherwise.
     feature_importances_ : array
-        Each attribute's share in the size of effects, less what noise would show; all 0 where nothing is left. Rough,
-        since how many rows a cell has is not released.
+        Each attribute's share in the size of effects, less what noise would show; all 0 where nothing is left. Rough
+        where rows times epsilon are below 300 for each kept attribute: how many rows a cell has is not released then.
     told_apart_ : array of bool
         Which attributes do more than noise alone would, however rows lie over their cells. About one in eight that
         does nothing passes too.

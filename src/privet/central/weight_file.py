@@ -12,7 +12,7 @@ from privet.central.receipts import drawn, in_sequence, is_count
 from privet.central.weights.minimiser import MOST_WEIGHT
 from privet.central.weights.objective_noise import laplace_factor
 from privet.central.weights.policy import MARGIN, MOST_LEAVES
-from privet.central.weights.released import BALANCE, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, Released
+from privet.central.weights.released import BALANCE, CELLS, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, Released
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees, checked_trees
 from privet.errors import ModelFileError
@@ -29,13 +29,14 @@ from privet.privacy.mechanisms.objective_perturbation import n_columns
 from privet.schema import Schema
 
 _EXPONENTS = range(-40, 13)
+_NUMBERS = {"rows", "balance", "weights", "exponent"}
 _PARTS = {"trees", "variances", "noise_std", "margin"}
 
 
 def released_to_json(released: Released) -> dict[str, Any]:
     """Return the parts of a model document that hold what was released, and the version that knows them."""
     return {
-        "version": _version_of(released.balance),
+        "version": _version_of(released.balance, released.cells is not None),
         "structure": {
             "trees": [list(own) for own in released.trees.attributes],
             "variances": released.variances.tolist(),
@@ -47,13 +48,19 @@ def released_to_json(released: Released) -> dict[str, Any]:
             "balance": released.balance.tolist(),
             "weights": released.weights.ravel().tolist(),
             "exponent": released.exponent,
+            **({} if released.cells is None else {"cells": released.cells.tolist()}),
         },
     }
 
 
-def _version_of(balance: NDArray[np.int64]) -> int:
-    """Return the file's version: version 2 knows counts of more classes, but of two their difference alone."""
-    return LATER_VERSIONS["private-forest"] if len(balance) == 2 else VERSION
+def _version_of(balance: NDArray[np.int64], has_cells: bool) -> int:
+    """Return the file's version.
+
+    Version 2 knows the counts of three classes or more, and of two classes only their difference. Version 3 also knows
+    the counts of two classes, and version 4 the rows in each cell.
+    """
+    with_counts, with_cells = LATER_VERSIONS["private-forest"]
+    return with_cells if has_cells else with_counts if len(balance) == 2 else VERSION
 
 
 def released_from_json(document: Mapping[str, Any], schema: Schema) -> Released:
@@ -63,7 +70,7 @@ def released_from_json(document: Mapping[str, Any], schema: Schema) -> Released:
         raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
     if structure["margin"] != MARGIN or type(structure["margin"]) is not float:
         raise ModelFileError("the model was fitted with a margin that this privet does not know; update privet")
-    if not isinstance(data, Mapping) or set(data) != {"rows", "balance", "weights", "exponent"}:
+    if not isinstance(data, Mapping) or set(data) - {"cells"} != _NUMBERS:
         raise ModelFileError("the released numbers are not those of this method; the file is damaged")
     columns = n_columns(len(schema.classes))
     trees = Trees.of(checked_trees(structure["trees"], schema.attributes, most_leaves=MOST_LEAVES), schema)
@@ -73,13 +80,16 @@ def released_from_json(document: Mapping[str, Any], schema: Schema) -> Released:
     balance = integers(data["balance"], "released.balance", limit=2**53)
     weights = integers(data["weights"], "released.weights", limit=int(MOST_WEIGHT * 2.0**-exponent))
     n_counts = columns if document["version"] == VERSION else len(schema.classes)
-    is_of_version = document["version"] == _version_of(balance)
-    if not is_of_version or len(balance) != n_counts or len(weights) != trees.n_leaves * columns:
+    cells = integers(data["cells"], "released.cells", limit=2**53) if "cells" in data else None
+    n_cells = 0 if cells is None else sum(map(trees.n_cells, trees.kept))
+    is_of_version = document["version"] == _version_of(balance, cells is not None)
+    fits = len(balance) == n_counts and len(weights) == trees.n_leaves * columns
+    if not (is_of_version and fits and (cells is None or 0 < len(cells) == n_cells)):
         raise ModelFileError("the released numbers do not fit the trees and classes; the file is damaged")
     variances, noise_std = (_one_a_tree(structure[name], trees.n_trees) for name in ("variances", "noise_std"))
     if not (variances > 0).all():
         raise ModelFileError("a prior variance is not above 0; the file is damaged")
-    return Released(trees, n_rows, balance, weights.reshape(-1, columns), exponent, variances, noise_std)
+    return Released(trees, n_rows, balance, weights.reshape(-1, columns), exponent, variances, noise_std, cells)
 
 
 def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
@@ -93,7 +103,7 @@ def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
 
 
 def are_receipts(event: Event, released: Released, schema: Schema, max_rows: int) -> bool:
-    """Return whether these are a row count where none is declared, a balance, choices, and a fit of these trees."""
+    """Return whether these are the receipts of such a fit, in their order and with the sensitivities it has."""
     receipts, names = list(in_sequence(event)), _names(released, schema)
     if [getattr(drawn(receipt), "what", "") for receipt in receipts] != names:
         return False
@@ -101,6 +111,7 @@ def are_receipts(event: Event, released: Released, schema: Schema, max_rows: int
         ROW_COUNT: lambda receipt: is_count(receipt, sensitivity=max_rows),
         BALANCE: lambda receipt: is_count(receipt, sensitivity=max_rows),
         CHOICES: lambda receipt: _is_choice(receipt, max_rows),
+        CELLS: lambda receipt: is_count(receipt, sensitivity=len(released.trees.kept) * max_rows),
         WEIGHTS: lambda receipt: _is_fit(receipt, released, len(schema.classes), max_rows),
         DIGITS: lambda receipt: _hides(receipt, released.weights.size),
     }
@@ -110,9 +121,10 @@ def are_receipts(event: Event, released: Released, schema: Schema, max_rows: int
 def _names(released: Released, schema: Schema) -> list[str]:
     """Return what a fit of these trees releases, in order. A budget too small for a row count takes one row for it."""
     bought = schema.rows is None and not (released.n_rows == 1 and released.trees.n_trees == 0)
-    n_kept = sum(map(len, released.trees.attributes))
+    n_kept = len(released.trees.kept)
     n_choices = n_kept if n_kept < len(schema.attributes) else 0
-    fitted = [*[CHOICES] * n_choices, WEIGHTS, DIGITS] if released.trees.n_trees else []
+    counted = [CELLS] if released.cells is not None else []
+    fitted = [*[CHOICES] * n_choices, *counted, WEIGHTS, DIGITS] if released.trees.n_trees else []
     return [*[ROW_COUNT] * bought, BALANCE, *fitted]
 
 

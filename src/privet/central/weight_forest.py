@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.receipts import in_sequence
 from privet.central.released import FitCall, ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
-from privet.central.weights.fitting import balance_scale
+from privet.central.weights.fitting import noise_scale
+from privet.central.weights.histograms import Histogram
 from privet.central.weights.importance import effects_of_trees, shares_of_effects
 from privet.central.weights.link import scores_of
 from privet.central.weights.policy import MARGIN
-from privet.central.weights.released import Released
+from privet.central.weights.released import BALANCE, CELLS, Released
 from privet.central.weights.shapes import Shape, shape_of
 from privet.central.weights.trees import Trees
 from privet.central.weights.weights import LeafWeights
@@ -62,7 +63,15 @@ class WeightForestClassifier(ReleasedClassifier):
 
     @property
     def _balance_scale(self) -> float:
-        return balance_scale(list(in_sequence(self.guarantee_.event)))
+        return self._noise_scale(BALANCE)
+
+    def _noise_scale(self, what: str) -> float:
+        return noise_scale(list(in_sequence(self.guarantee_.event)), what)
+
+    @property
+    def _histograms(self) -> dict[int, Histogram] | None:
+        """The released histogram of each kept attribute, or None where they were not paid for."""
+        return self.released_.histograms(self._noise_scale(CELLS), self.n_rows_)
 
     @property
     def noise_std_(self) -> float:
@@ -80,7 +89,8 @@ class WeightForestClassifier(ReleasedClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each attribute's share in the size of effects less what noise would show; all 0 where nothing is left.
 
-        How many rows a cell has is not released. It is guessed, so shares are rough; see `told_apart_`.
+        A cell counts by its released share of the rows. Where rows times epsilon are too few to release shares, they
+        are guessed from the weights, and importances are rough; see `told_apart_`.
         """
         return self._importances()[0].copy()
 
@@ -95,8 +105,8 @@ class WeightForestClassifier(ReleasedClassifier):
         kept: Any = self.__dict__.get("_importances_of")
         if kept is None or kept[0] is not self.released_:
             effects = effects_of_trees(
-                self.leaf_weights_, self.schema_, variances=self.released_.variances,
-                noise_std=self.tree_noise_std_, rows=self._effective(self.n_rows_),
+                self.leaf_weights_, self.schema_, self.released_, rows=self._effective(self.n_rows_),
+                histograms=self._histograms,
             )  # fmt: skip
             kept = self._importances_of = (self.released_, shares_of_effects(effects, self.n_features_in_))
         told: tuple[NDArray[np.float64], NDArray[np.bool_]] = kept[1]
@@ -185,7 +195,7 @@ class WeightForestClassifier(ReleasedClassifier):
         return self
 
     def _set_fitted(self, encoder: Encoder, released: Released, guarantee: Guarantee) -> None:
-        offsets = scores_of(released.class_shares(balance_scale(list(in_sequence(guarantee.event)))), MARGIN)
+        offsets = scores_of(released.class_shares(noise_scale(list(in_sequence(guarantee.event)), BALANCE)), MARGIN)
         weights = released.weights.astype(np.float64) * 2.0**released.exponent
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), released_=released, guarantee_=guarantee,

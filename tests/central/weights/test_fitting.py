@@ -8,11 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Schema
-from privet.central.weights.fitting import Fitting, balance_scale
+from privet.central.weights.fitting import Fitting, noise_scale
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.link import scores_of
 from privet.central.weights.policy import Overrides, Policy
-from privet.central.weights.released import BALANCE, CHOICES, DIGITS, WEIGHTS, Released
+from privet.central.weights.released import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, Released
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows
@@ -50,6 +50,41 @@ def test_all_attributes_need_no_choice():
     assert sorted(a for trees in released.trees.attributes for a in trees) == [0, 1, 2, 3]
     assert released.weights.shape == (released.trees.n_leaves, 1)
     assert released.balance.shape == (2,)
+
+
+def test_with_enough_rows_the_cells_of_kept_attributes_are_counted_before_the_fit():
+    # 400 rows at epsilon 3 are 300 for each of four attributes, at epsilon 2 less.
+    own = fitting(3.0)
+    released = own.release()
+    assert names(own) == [BALANCE, CELLS, WEIGHTS, DIGITS]
+    assert released.cells.shape == (5 + 4 + 3 + 3,)
+    assert own.receipts[1].epsilon == pytest.approx(0.05 * 3)
+    assert own.receipts[1].sensitivity == 4
+    chosen = fitting(3.0, n_attributes=2)
+    assert len(chosen.release().trees.kept) == 2
+    assert names(chosen) == [BALANCE, CHOICES, CHOICES, CELLS, WEIGHTS, DIGITS]
+    assert fitting(2.0).release().cells is None
+
+
+def test_a_person_of_three_rows_moves_a_cell_of_each_attribute_three_times():
+    one, three = fitting(3.0, n_rows=1200), fitting(9.0, n_rows=1200, max_rows=3)
+    one.release(), three.release()
+    assert (one.receipts[1].sensitivity, three.receipts[1].sensitivity) == (4, 12)
+    assert three.receipts[1].epsilon == pytest.approx(3 * one.receipts[1].epsilon)
+    assert three.receipts[1].scale == pytest.approx(one.receipts[1].scale, rel=1e-6)
+
+
+@pytest.mark.parametrize("fixed", [{}, {"n_attributes": 3}, {"group_size": 2}])
+def test_without_noise_cells_hold_the_rows_that_a_plain_count_finds(fixed):
+    own = fitting(math.inf, **fixed)
+    released, codes = own.release(), rows_of().codes
+    found = released.histograms(0.0, 7)
+    assert sorted(found) == sorted(released.trees.kept)
+    for a, histogram in found.items():
+        counts = [int((codes[:, a] == code).sum()) for code in range(released.trees.n_cells(a))]
+        assert histogram.noisy.tolist() == counts
+        assert_allclose(histogram.shares, np.array(counts) / 400)
+    assert NoNoise(CELLS) in own.receipts
 
 
 def test_each_choice_has_a_receipt():
@@ -180,8 +215,8 @@ def test_what_is_paid_depends_on_the_rows_by_the_released_balance_alone(monkeypa
 def test_the_scale_of_the_balance_is_found_among_receipts():
     own = fitting(1.0, noise=SeededNoise(3))
     own.release()
-    assert balance_scale(own.receipts) == pytest.approx(1 / 0.05)
-    assert balance_scale([NoNoise(BALANCE)]) == 0
+    assert noise_scale(own.receipts, BALANCE) == pytest.approx(1 / 0.05)
+    assert noise_scale([NoNoise(BALANCE)], BALANCE) == 0
 
 
 def released(balance, n_rows=100):

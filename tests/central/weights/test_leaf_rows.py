@@ -123,3 +123,16 @@ def test_a_sample_is_evenly_spaced_and_counts_for_the_lines_it_stands_for():
     assert sample.labels.tolist() == [0, 3, 6]
     assert sample.weights.tolist() == [3, 12, 21]
     assert rows.sample(5) is rows
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 200, 5000])
+@pytest.mark.parametrize("groups", [GROUPS, [[0], [1], [2], [3]], [[0, 1, 2], [3]], [[3]]])
+def test_the_cells_of_each_attribute_have_the_rows_that_a_plain_count_finds(monkeypatch, n_rows, groups):
+    monkeypatch.setattr("privet.central.weights.leaf_rows._STRETCH", 300)
+    schema = schema_of()
+    trees, memory = Trees.of(groups, schema), memory_rows(schema, *table(n_rows))
+    rows = LeafRows.of(memory, trees, n_classes=2)
+    found = rows.exact_cells(trees)
+    assert len(found) == len(trees.kept)
+    for a, counts in zip(trees.kept, found, strict=True):
+        assert counts.tolist() == [int((memory.codes[:, a] == code).sum()) for code in range(trees.n_cells(a))]

@@ -65,9 +65,21 @@ def test_shares_by_hand():
     one = policy(300, 1.0).shares
     assert (one.balance, one.selection, one.release) == pytest.approx((0.05, 0.35, 0.01))
     assert one.fit == pytest.approx(0.59)
+    assert (one.histograms, policy(1000, 1.0).shares.histograms) == (0.0, 0.0)
     assert policy(1000, 1.0).shares.selection == pytest.approx(0.2)
     everything = policy(10**5, 1.0).shares
-    assert (everything.selection, everything.fit) == (0.0, pytest.approx(0.94))
+    assert (everything.selection, everything.histograms, everything.fit) == pytest.approx((0.0, 0.05, 0.89))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "epsilon", "n_attributes", "counts"),
+    [(2999, 1.0, None, False), (3000, 1.0, None, True), (6000, 0.5, None, True), (5999, 0.5, None, False),
+     (600, 1.0, 2, True), (599, 1.0, 2, False), (10**9, 1.0, 1, False), (1, math.inf, None, True)],
+)  # fmt: skip
+def test_cells_are_counted_where_several_attributes_have_300_rows_each(n_rows, epsilon, n_attributes, counts):
+    own = policy(n_rows, epsilon, n_attributes=n_attributes)
+    assert own.counts_cells == counts
+    assert (own.shares.histograms > 0) == counts or math.isinf(epsilon)
 
 
 FIXED = [
@@ -93,8 +105,10 @@ def test_shares_add_up_to_epsilon_and_never_to_more(n_rows, fixed):
 def test_fixed_shares_are_honoured():
     shares = policy(1000, 2.0, balance_share=0.3, selection_share=0.4, n_attributes=3).shares
     assert (shares.balance, shares.selection) == pytest.approx((0.6, 0.8))
-    # What is left after both has a tenth of itself for the fit at least.
+    # What is left after both has a tenth of itself for the fit at least; here cells have their share, too.
     shares = policy(1000, 1.0, balance_share=0.5, selection_share=0.5, n_attributes=3).shares
+    assert shares.selection == pytest.approx(0.9 * 0.44)
+    shares = policy(800, 1.0, balance_share=0.5, selection_share=0.5, n_attributes=3).shares
     assert shares.selection == pytest.approx(0.9 * 0.49)
     assert policy(1000, 1.0, n_attributes=99).n_attributes == 10
 
@@ -144,9 +158,11 @@ def test_groups_leave_ten_times_more_rows_than_noise_in_a_leaf():
     def largest(n_rows):
         return max(map(len, policy(n_rows, 1.0, schema).trees(list(range(4)), np.random.default_rng(0)).attributes))
 
-    noise = math.sqrt(2) * 2 / (policy(10**4, 1.0, schema).shares.fit * 0.8)
+    # Up to 1,200 rows nothing is paid for how rows lie over cells.
+    noise = math.sqrt(2) * 2 / (policy(10**3, 1.0, schema).shares.fit * 0.8)
     assert largest(math.floor(10 * noise * 16) - 1) == 1
     assert largest(math.ceil(10 * noise * 16) + 1) == 2
+    noise = math.sqrt(2) * 2 / (policy(10**4, 1.0, schema).shares.fit * 0.8)
     assert largest(math.floor(10 * noise * 64) - 1) == 2
     assert largest(math.ceil(10 * noise * 64) + 1) == 3
 

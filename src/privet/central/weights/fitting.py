@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from privet.central.weights.histograms import release_histograms
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.link import scores_of
 from privet.central.weights.minimiser import Grid, noisy_minimiser
@@ -14,7 +15,7 @@ from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import choose_noise, deviations, public_error
 from privet.central.weights.policy import MARGIN, Policy
 from privet.central.weights.prior import Prior, spread_of
-from privet.central.weights.released import BALANCE, CHOICES, DIGITS, WEIGHTS, Released
+from privet.central.weights.released import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, Released
 from privet.central.weights.selection import most_telling
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows, Rows
@@ -82,7 +83,7 @@ class Fitting:
     def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> Released:
         """Release the class balance, and correct the policy where it shows another number of rows."""
         balance = self.release_balance(exact_counts, multiple(self.policy.shares.balance, self.max_rows))
-        self.policy = self.policy.counted(balance.about_rows(balance_scale(self.receipts)))
+        self.policy = self.policy.counted(balance.about_rows(noise_scale(self.receipts, BALANCE)))
         return balance
 
     def _choose_and_fit(self, balance: Released, tables: list[NDArray[np.int64]]) -> Released:
@@ -120,9 +121,19 @@ class Fitting:
         self._pay(price, *receipts)
         return kept
 
+    def release_cells(self, exact_cells: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Release how many rows each cell of each kept attribute has."""
+        price = multiple(self.policy.shares.histograms, self.max_rows)
+        noisy, receipt = release_histograms(
+            exact_cells, epsilon=price, rows=self.max_rows, what=CELLS, noise=self.noise
+        )
+        self._pay(price, receipt)
+        return noisy
+
     def fit_weights(self, trees: Trees, rows: LeafRows, balance: Released) -> Released:
-        """Fit all weights together and release them."""
+        """Fit all weights together and release them, and before them how rows lie over cells where it is worth it."""
         policy = self.policy
+        cells = self.release_cells(rows.exact_cells(trees)) if policy.counts_cells else None
         chosen = choose_noise(policy, trees, delta=self.delta, rows=self.max_rows)
         event = chosen.event(WEIGHTS, rows=self.max_rows)
         self._pay(multiple(policy.shares.fit, self.max_rows), drawn_from(self.noise, event))
@@ -137,11 +148,11 @@ class Fitting:
         self._pay(self.left, receipt)
         return replace(
             balance, trees=trees, weights=weights, exponent=public.grid.exponent, variances=public.variances,
-            noise_std=chosen.noise_std,
+            noise_std=chosen.noise_std, cells=cells,
         )  # fmt: skip
 
     def _shares(self, balance: Released) -> NDArray[np.float64]:
-        return balance.class_shares(balance_scale(self.receipts))
+        return balance.class_shares(noise_scale(self.receipts, BALANCE))
 
     def _pay(self, price: float, *receipts: Event) -> None:
         self.left = remaining(self.left, price)
@@ -168,8 +179,8 @@ class PublicFit:
         return cls(variances, scores_of(shares, MARGIN), grid)
 
 
-def balance_scale(receipts: list[Event]) -> float:
-    """Return the scale of the noise in the class balance."""
+def noise_scale(receipts: list[Event], what: str) -> float:
+    """Return the scale of the Laplace noise in what was released by this name; 0 without noise."""
     plain = [receipt.part if isinstance(receipt, Seeded) else receipt for receipt in receipts]
-    scales = [each.scale for each in plain if isinstance(each, DiscreteLaplace) and each.what == BALANCE]
+    scales = [each.scale for each in plain if isinstance(each, DiscreteLaplace) and each.what == what]
     return float(scales[0]) if scales else 0.0

@@ -1,8 +1,9 @@
-"""Which attributes matter, from released weights alone: the size of their effects, less what noise would show.
+"""Which attributes matter, from released numbers alone: the size of their effects, less what noise would show.
 
-How many rows a cell has is not released, and a cell that no row reaches has a weight all the same: noise, and more of
-it than any other. So rows are supposed to lie over a number's cells in one of several ways, each believed as far as it
-explains the released weights, and over categories evenly, though it may be otherwise. Missing values count for nothing.
+A cell that no row reaches has a weight all the same: noise, and more of it than any other. So a cell counts by its
+share of the rows, as the released histograms show it. A model without histograms has to guess: rows lie over a number's
+cells in one of several ways, each believed as far as it explains the released weights, and evenly over categories.
+Missing values then count for nothing.
 """
 
 import math
@@ -16,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from privet.central.weights.histograms import Histogram
 from privet.central.weights.prior import covariance_of
+from privet.central.weights.released import Released
 from privet.central.weights.trees import cell_ends
 from privet.central.weights.weights import LeafWeights
 from privet.rng import public_generator
@@ -50,7 +53,10 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeOfWeights:
-    """What is released and public of one tree; ``rows`` are effective rows: rows times the mean curvature."""
+    """What is released and public of one tree; ``rows`` are effective rows: rows times the mean curvature.
+
+    ``histograms`` has one for each attribute, or is None where they were not released.
+    """
 
     attributes: tuple[int, ...]
     n_cells: tuple[int, ...]
@@ -58,25 +64,36 @@ class TreeOfWeights:
     covariance: Floats
     noise_std: float
     rows: float
+    histograms: tuple[Histogram, ...] | None = None
 
     def effects(self, schema: Schema) -> Iterator[Effect]:
         """Return what each attribute does, and what several do together that fewer of them do not."""
         public_rng = public_generator(_PUBLIC_SEED)
-        number = schema.attributes[self.attributes[0]]
-        if isinstance(number, Numeric):  # it has a tree of its own
-            likely = over_number(number)
-            margins, ways = [self.belief(likely) @ likely], over_number(number, even=0.0)
+        if self.histograms is None:
+            margins, ways = self._guessed(schema, public_rng)
+            n_draws, false = _DRAWS, _FALSE
         else:
-            margins = [_even(n) for n in self.n_cells]
-            n_ways = _WAYS if len(self.weights) <= _LARGE else _WAYS_OF_LARGE
-            ways = np.array([_product([_uneven(margin, public_rng) for margin in margins]) for _ in range(n_ways)])
+            margins = [own.sure_shares for own in self.histograms]
+            # With as few rows as there may be, noise shows most. An attribute of a larger tree has several effects.
+            ways = _product([own.least_shares for own in self.histograms])[None]
+            n_draws, false = _WAYS * _DRAWS, _FALSE / 2 ** (len(self.attributes) - 1)
         seen = self._squares(self.weights[None], margins)
-        expected = self._squares(self._noise(_product(margins)[None], public_rng), margins)
-        possible = self._squares(self._noise(ways, public_rng), margins)
+        expected = self._squares(self._noise(_product(margins)[None], _DRAWS, public_rng), margins)
+        possible = self._squares(self._noise(ways, n_draws, public_rng), margins)
         for subset, (square,) in seen.items():
             size = math.sqrt(max(0.0, square - expected[subset].mean()))
             own = tuple(self.attributes[i] for i in subset)
-            yield Effect(own, size, size > 0 and bool(np.mean(possible[subset] >= square) < _FALSE))
+            yield Effect(own, size, size > 0 and bool(np.mean(possible[subset] >= square) < false))
+
+    def _guessed(self, schema: Schema, public_rng: np.random.Generator) -> tuple[list[Floats], Floats]:
+        """Return how rows probably lie over the cells of each attribute, and ways in which they may lie over leaves."""
+        number = schema.attributes[self.attributes[0]]
+        if isinstance(number, Numeric):  # it has a tree of its own
+            likely = over_number(number)
+            return [self.belief(likely) @ likely], over_number(number, even=0.0)
+        margins = [_even(n) for n in self.n_cells]
+        n_ways = _WAYS if len(self.weights) <= _LARGE else _WAYS_OF_LARGE
+        return margins, np.array([_product([_uneven(each, public_rng) for each in margins]) for _ in range(n_ways)])
 
     def belief(self, ways: Floats) -> Floats:
         """Return how far each way in which rows may lie over the cells of a number is believed, the last one even."""
@@ -95,9 +112,9 @@ class TreeOfWeights:
         belief: Floats = chances / chances.sum()
         return belief
 
-    def _noise(self, ways: Floats, public_rng: np.random.Generator) -> Floats:
+    def _noise(self, ways: Floats, n_draws: int, public_rng: np.random.Generator) -> Floats:
         """Return weights that are noise, and chance among so many rows, alone: draws x leaves x columns."""
-        shape = (len(self.weights), _DRAWS * self.weights.shape[1])
+        shape = (len(self.weights), n_draws * self.weights.shape[1])
         if self.noise_std == 0:
             return np.zeros((1, *self.weights.shape))
         drawn = []
@@ -108,7 +125,7 @@ class TreeOfWeights:
             )
             # (K^-1 + rows)^-1 pull
             drawn.append(self.covariance @ np.linalg.solve(np.eye(len(rows)) + rows * self.covariance, pull))
-        found = np.stack(drawn).reshape(len(ways), len(self.weights), _DRAWS, -1)
+        found = np.stack(drawn).reshape(len(ways), len(self.weights), n_draws, -1)
         return found.transpose(0, 2, 1, 3).reshape(-1, *self.weights.shape)
 
     def _squares(self, weights: Floats, margins: Sequence[Floats]) -> dict[tuple[int, ...], Floats]:
@@ -199,15 +216,17 @@ def _log_density(size: Floats, deviation: Floats, scale: Floats) -> Floats:
 
 
 def effects_of_trees(
-    model: LeafWeights, schema: Schema, *, variances: Floats, noise_std: Floats, rows: float
+    model: LeafWeights, schema: Schema, released: Released, *, rows: float, histograms: dict[int, Histogram] | None
 ) -> Iterator[Effect]:
     """Return the effects of all trees; ``rows`` are effective rows."""
     trees = model.trees
     for t, own in enumerate(trees.attributes):
         weights = model.weights[trees.starts[t] : trees.starts[t] + trees.sizes[t]]
-        covariance = covariance_of(trees, t, schema, float(variances[t]))
+        covariance = covariance_of(trees, t, schema, float(released.variances[t]))
         n_cells = tuple(map(trees.n_cells, own))
-        yield from TreeOfWeights(own, n_cells, weights, covariance, float(noise_std[t]), rows).effects(schema)
+        known = None if histograms is None else tuple(histograms[a] for a in own)
+        tree = TreeOfWeights(own, n_cells, weights, covariance, float(released.noise_std[t]), rows, known)
+        yield from tree.effects(schema)
 
 
 def shares_of_effects(effects: Iterable[Effect], n_attributes: int) -> tuple[Floats, NDArray[np.bool_]]:

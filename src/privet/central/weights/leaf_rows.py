@@ -59,6 +59,21 @@ class LeafRows:
             counts += np.bincount(self.labels[part], weights, n_classes).astype(np.int64)
         return counts
 
+    def exact_cells(self, trees: Trees) -> list[NDArray[np.int64]]:
+        """Return how many rows each cell has, for each attribute as ``trees`` ask for them."""
+        counts = [np.zeros(int(size), dtype=np.int64) for size in trees.sizes]
+        for start in range(0, self.n_lines, _STRETCH):
+            part = slice(start, start + _STRETCH)
+            weights = None if self.weights is None else self.weights[part]
+            for t, own in enumerate(counts):
+                own += np.bincount(self.leaves[part, t], weights, len(own)).astype(np.int64)
+        found = []
+        for own, attributes in zip(counts, trees.attributes, strict=True):
+            table = own.reshape([trees.n_cells(a) for a in attributes])
+            axes = range(len(attributes))
+            found += [table.sum(axis=tuple(j for j in axes if j != i)) for i in axes]
+        return found
+
     def unpacked(self, trees: Trees) -> tuple[NDArray[Any], NDArray[np.uint16]]:
         """Return codes and classes of every row: of each attribute's cell, the first code that falls into it.
 

@@ -22,6 +22,9 @@ from privet.schema import Attribute, Categorical, Numeric, Schema
 MARGIN = 1.0
 # Of epsilon, for the noise that hides how far the solver is from the minimiser, and the rounding.
 _RELEASE_SHARE = 0.01
+# Of epsilon, for how rows lie over cells. Below this many rows times epsilon for each kept attribute, the noise would
+# be about as large as the counts, and nothing is paid. Both were measured: benchmarks/advice/results.
+_HISTOGRAM_SHARE, _LEAST_HISTOGRAM = 0.05, 300.0
 # Below this many rows times epsilon, or this epsilon, only the class balance is released: a fit would be noise.
 _LEAST_SIGNAL, _LEAST_EPSILON = 16.0, 1e-4
 # Leaves of all trees, and weights of all leaves; the prior's matrices grow with the square of a tree's leaves.
@@ -57,6 +60,7 @@ class Shares:
 
     balance: float
     selection: float
+    histograms: float
     release: float
     fit: float
 
@@ -127,6 +131,11 @@ class Policy:
             )
 
     @property
+    def counts_cells(self) -> bool:
+        """Whether it is released how rows lie over the cells of kept attributes; a single one needs no comparison."""
+        return self.n_attributes > 1 and self.n_rows * self.epsilon >= _LEAST_HISTOGRAM * self.n_attributes
+
+    @property
     def n_bins(self) -> int:
         """Into how many cells of equal width a number is cut, before the finer ones near zero."""
         if self.fixed.n_bins is not None:
@@ -142,18 +151,19 @@ class Policy:
 
     @cached_property
     def shares(self) -> Shares:
-        """How epsilon is split over the class balance, the choice of attributes, the fit and the rounding."""
+        """How epsilon is split: class balance, choice of attributes, histograms of cells, rounding, and the fit."""
         if math.isinf(self.epsilon):
-            return Shares(math.inf, math.inf, math.inf, math.inf)
+            return Shares(*[math.inf] * 5)
         part = self.fixed.balance_share
         balance = self.epsilon * (np.clip(8 / (self.n_rows * self.epsilon), 0.05, 0.2) if part is None else part)
         release = _RELEASE_SHARE * self.epsilon
-        left = remaining(remaining(self.epsilon, float(balance)), release)
+        histograms = _HISTOGRAM_SHARE * self.epsilon if self.counts_cells else 0.0
+        left = remaining(remaining(remaining(self.epsilon, float(balance)), release), histograms)
         part = self.fixed.selection_share
         usual = _PART_OF_ONE if self.n_attributes == 1 else _PART_OF_SOME
         wanted = self.epsilon * (usual if part is None else part)
         selection = min(wanted, 0.9 * left) if self.chooses else 0.0
-        return Shares(float(balance), selection, release, remaining(left, selection))
+        return Shares(float(balance), selection, histograms, release, remaining(left, selection))
 
     def counted(self, n_rows: int) -> "Policy":
         """Return the policy for about ``n_rows``, once the class balance is paid for and rows are in cells."""

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.weights.histograms import Histogram
 from privet.central.weights.trees import Trees
 from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.privacy.mechanisms.objective_perturbation import n_columns
 from privet.tree.intervals import reach
 
 ROW_COUNT, BALANCE, CHOICES = "number of rows", "class balance", "attributes worth a tree"
-WEIGHTS, DIGITS = "leaf weights", "last digits of leaf weights"
+CELLS, WEIGHTS, DIGITS = "rows in each cell", "leaf weights", "last digits of leaf weights"
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Released:
     ``n_rows`` is the declared number of rows, or the noisy one that was bought; ``balance`` is each class's rows, or in
     a file of an earlier privet, of two classes, the second's rows minus the first's; ``weights`` are leaves x columns
     in units of 2**exponent; ``variances`` of the prior and ``noise_std`` of the noise are public, one a tree.
+    ``cells`` are the rows in each cell, attribute after attribute as trees ask for them, or None where they were not
+    paid for.
     """
 
     trees: Trees
@@ -30,12 +33,21 @@ class Released:
     exponent: int
     variances: NDArray[np.float64]
     noise_std: NDArray[np.float64]
+    cells: NDArray[np.int64] | None = None
 
     @classmethod
     def balance_only(cls, trees: Trees, n_rows: int, balance: NDArray[np.int64]) -> "Released":
         """Return what is released where no weights are, or not yet."""
         none = np.empty((0, n_columns(len(balance))), dtype=np.int64)
         return cls(trees, n_rows, balance, none, 0, np.empty(0), np.empty(0))
+
+    def histograms(self, noise_scale: float, n_rows: int) -> dict[int, Histogram] | None:
+        """Return the histogram of each kept attribute, where they were released with noise of this scale."""
+        if self.cells is None:
+            return None
+        kept = self.trees.kept
+        parts = np.split(self.cells, np.cumsum([self.trees.n_cells(a) for a in kept])[:-1])
+        return {a: Histogram(part, n_rows, noise_scale) for a, part in zip(kept, parts, strict=True)}
 
     @property
     def has_counts(self) -> bool:

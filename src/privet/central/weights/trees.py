@@ -37,6 +37,11 @@ class Trees:
         """The number of trees."""
         return len(self.attributes)
 
+    @property
+    def kept(self) -> list[int]:
+        """The attributes that have a tree, tree after tree."""
+        return [a for own in self.attributes for a in own]
+
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """The number of leaves of each tree."""

@@ -47,7 +47,8 @@ def forest(model: Any) -> dict[str, Any]:
 def released_values(model: Any) -> int:
     """Return how many numbers were released."""
     released = model.released_
-    return int(released.weights.size + released.balance.size + (1 if model.schema_.rows is None else 0))
+    cells = 0 if released.cells is None else released.cells.size
+    return int(released.weights.size + released.balance.size + cells + (1 if model.schema_.rows is None else 0))
 
 
 def noise(model: Any) -> dict[str, Any]:
