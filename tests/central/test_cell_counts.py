@@ -12,7 +12,7 @@ from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
 from privet.central.receipts import in_sequence
 from privet.errors import ModelFileError
 from privet.model_file import write_document
-from privet.report.page.weights import n_released
+from privet.report.page.weights import released_values
 
 ATTRIBUTES = [Numeric("age", 0, 100, bins=4), Categorical("job", ["nurse", "cook"]), Numeric("pay", 0, 9, edges=[3])]
 
@@ -111,7 +111,7 @@ def test_the_plan_lists_what_is_paid_for_cells(options):
 
 def test_the_report_counts_the_numbers_of_cells():
     model = forest().fit(*rows())
-    assert n_released(model) == model.released_.weights.size + 2 + 11
+    assert released_values(model) == model.released_.weights.size + 2 + 11
 
 
 def test_without_noise_the_cells_are_exact_and_nothing_is_promised():
