@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility expected-loss importances papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
+.PHONY: venv docs docs-check demo test test-fast browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility expected-loss importances papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -25,6 +25,16 @@ demo: venv
 
 test: venv
 	$(BIN)/python -m pytest -m "not slow and not browser and not site and not cluster and not spark" -n 2
+
+# What to run after each change: the library by subject, and what every verb of the command line shares. Left out are the
+# contracts over every method, crashes, hostile files, leaks, papers, benchmarks, real data and the verbs one by one
+# (`pytest tests/cli/test_fit.py`); `make test` runs them all.
+FAST = $(wildcard tests/test_*.py) tests/schema tests/tree tests/privacy tests/counting tests/central tests/local \
+	tests/partitioned tests/attack tests/datasets tests/report $(addprefix tests/cli/test_,help.py program.py output.py)
+
+test-fast: venv
+	$(BIN)/python -m pytest -q -n 2 \
+		-m "not slow and not browser and not site and not cluster and not spark and not real_data" $(FAST)
 
 # A browser for `make browser`, and node, in which `make test` runs exported code and which it otherwise skips. Where
 # one is missing, Debian's packages are installed.
