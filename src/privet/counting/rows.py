@@ -97,7 +97,7 @@ class MemoryRows:
 
 @dataclass(frozen=True)
 class BatchRows:
-    """Rows of files or other batches. They are read anew in each pass and never held in memory together."""
+    """Rows of files or other batches. Each pass reads them again, and they are never all in memory."""
 
     source: Source
     encoder: Encoder

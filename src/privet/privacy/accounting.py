@@ -63,7 +63,7 @@ def stated_epsilon(event: events.Event) -> float:
 
 
 def stated_delta(event: events.Event) -> float:
-    """Return the delta that the releases of ``event`` state beside their epsilon: 0 but for some tilted objectives."""
+    """Return the delta that the releases of ``event`` state: 0 except for objective perturbation by normal noise."""
     match event:
         case events.GaussianObjective():
             drawn = gaussian_price(

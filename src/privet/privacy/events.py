@@ -80,9 +80,9 @@ class PermuteAndFlip:
 
 @dataclass(frozen=True)
 class ObjectivePerturbation:
-    """The minimiser of an objective tilted by Laplace noise, a row's gradient moving its density by ``linear`` at most.
+    """The minimiser of an objective with Laplace noise; a row's gradient moves its log density by at most ``linear``.
 
-    ``epsilon`` is what was asked for, for ``rows`` rows at once; ``linear`` and ``curvature`` are what
+    ``epsilon`` was requested, for ``rows`` rows at once; ``linear`` and ``curvature`` are what
     `objective_perturbation.pure_price` prices for one.
     """
 
@@ -96,9 +96,9 @@ class ObjectivePerturbation:
 
 @dataclass(frozen=True)
 class GaussianObjective:
-    """The minimiser of an objective tilted by normal noise in ``numbers`` directions, ``trees`` of which a row touches.
+    """The minimiser of an objective with normal noise in ``numbers`` directions; a row touches ``trees`` of them.
 
-    ``delta`` at ``epsilon`` is what was asked for; `objective_perturbation.gaussian_price` prices what was drawn.
+    ``delta`` at ``epsilon`` was requested; `objective_perturbation.gaussian_price` prices what was drawn.
     """
 
     what: str

@@ -15,7 +15,7 @@ from privet.tree.forest import LEAF, Forest
 
 @dataclass
 class Growth:
-    """Trees while they grow: all levels so far, of which the last is still open.
+    """Trees while they grow: all levels so far; the last is still open.
 
     ``available[i, a]`` says whether attribute a is still unused on the path to the i-th node of the last level. A split
     uses up its attribute and has a child for each code.

@@ -50,7 +50,7 @@ def check_attempt(attempt: object) -> int:
 
 
 def read_keys(messages: Mapping[str, bytes], terms: Terms, attempt: int) -> dict[str, str]:
-    """Check all key messages, of which none may be missing, and return every party's public key for the masks."""
+    """Check that all key messages are there and valid, and return every party's public key for the masks."""
     keys = {}
     for name in _all_of(messages, terms, KEY):
         public = read_message(messages[name], KEY, name, terms, attempt)["public"]

@@ -73,7 +73,7 @@ def discrete_gaussian(
 
 
 def gaussian_steps(n: int, sigma: Fraction, noise: NoiseSource) -> NDArray[np.int64]:
-    """Return ``n`` whole noises of this sigma, where no count is at hand to add them to."""
+    """Return ``n`` draws of noise of this sigma, without counts to add them to."""
     return with_noise(_fill, np.zeros(n, dtype=np.int64), sigma, words_each=10.5, noise=noise)
 
 

@@ -52,8 +52,8 @@ def noise_share(
     sensitivity : int
         How far one more or less row can move the sum, added up over all its values.
     honest, parties : int
-        Of ``parties`` shares, ``honest`` together are the noise that epsilon asks for; the others may be missing, or
-        known to whoever looks at the sum.
+        ``honest`` of the ``parties`` shares together are the noise that epsilon requires. The others may be missing, or
+        known to those who see the sum.
     what : str
         The receipt's name for the values.
     noise : NoiseSource, optional
@@ -86,7 +86,7 @@ def noise_share(
 
 
 def _words_each(scale: float, honest: int) -> float:
-    """Return about how many words a share was measured to take: a few a halving, and more where jumps are frequent."""
+    """Return about how many words a share takes, as measured: a few per halving, and more where jumps are frequent."""
     return 2.6 + (1.4 + 8.0 / honest) * max(0.0, math.log2(scale))
 
 
@@ -109,9 +109,9 @@ def _fill(
 def _negative_binomial(
     top: np.uint64, bottom: np.uint64, honest: np.uint64, halves: Halves, cursor: Cursor
 ) -> np.int64:
-    """Draw from the negative binomial law of shape 1 / honest and q = exp(-bottom / top).
+    """Draw from the negative binomial distribution of shape 1 / honest and q = exp(-bottom / top).
 
-    As long as q is above exp(-1), a law of q is one of q^2 and a few jumps beyond it: noise_shares.md, "Halving".
+    While q is above exp(-1), the distribution for q is that for q^2 plus a few jumps: noise_shares.md, "Halving".
     """
     total = _ZERO
     while bottom + bottom <= top:
@@ -125,7 +125,7 @@ def _negative_binomial(
 
 @inlined
 def _level(a: np.uint64, b: np.uint64, honest: np.uint64, halves: Halves, cursor: Cursor) -> np.uint64:
-    """Draw from the negative binomial law of shape 1 / honest and p = q / (1 + q), q = exp(-a/b)."""
+    """Draw from the negative binomial distribution of shape 1 / honest and p = q / (1 + q), q = exp(-a/b)."""
     # Most draws are 0: one number decides between 0 and more, in the proportion honest : q.
     while below(honest + _ONE, halves, cursor) == _ZERO:
         if not exp_minus(a, b, halves, cursor):
@@ -140,7 +140,7 @@ def _level(a: np.uint64, b: np.uint64, honest: np.uint64, halves: Halves, cursor
 
 @inlined
 def _last(a: np.uint64, b: np.uint64, honest: np.uint64, halves: Halves, cursor: Cursor) -> np.uint64:
-    """Draw from the negative binomial law of shape 1 / honest and q = exp(-a/b), where a may exceed b."""
+    """Draw from the negative binomial distribution of shape 1 / honest and q = exp(-a/b), where a may exceed b."""
     whole, rest = a // b, a % b
     k = _ZERO
     while exp_minus_whole(whole, halves, cursor) and (rest == _ZERO or exp_minus(rest, b, halves, cursor)):
@@ -150,7 +150,7 @@ def _last(a: np.uint64, b: np.uint64, honest: np.uint64, halves: Halves, cursor:
 
 @inlined
 def _goes_on(k: np.uint64, honest: np.uint64, halves: Halves, cursor: Cursor) -> bool:
-    """Return True with probability (k + 1/honest) / (k + 1); otherwise the draw begins anew."""
+    """Return True with probability (k + 1/honest) / (k + 1); otherwise the draw starts again."""
     return happens(k * honest + _ONE, (k + _ONE) * honest, halves, cursor)
 
 
@@ -165,7 +165,7 @@ def _odds(a: np.uint64, b: np.uint64, halves: Halves, cursor: Cursor) -> bool:
 
 @compiled
 def _geometric(top: np.uint64, bottom: np.uint64, halves: Halves, cursor: Cursor) -> np.uint64:
-    """Draw from the geometric law of q = exp(-bottom / top): Canonne, Kamath and Steinke (2020), algorithm 2."""
+    """Draw a geometric variable of q = exp(-bottom / top): Canonne, Kamath and Steinke (2020), algorithm 2."""
     part = below(top, halves, cursor)
     while not exp_minus(part, top, halves, cursor):
         part = below(top, halves, cursor)
