@@ -137,7 +137,7 @@ def test_answers_that_are_all_but_impossible_are_promised_nothing(privet, distur
         assert "do not look as if they had come through the channel" in result.stderr
         assert "Warning" not in result.stderr
     privet("report model.privet -o page.html")
-    assert "The answers do not look as if they had come through the channel." in Path("page.html").read_text()
+    assert "The answers do not look as if they came through the channel." in Path("page.html").read_text()
 
 
 def test_who_is_among_the_answers_twice_is_refused(privet, refused, disturbed):
