@@ -9,7 +9,7 @@ from papers.workers import Cell
 from privet import Numeric
 from privet.datasets import agrawal
 from privet.local import measure as privacy_of
-from privet.local.measures.field_measures import FieldMeasures
+from privet.local.measures.measures import FieldMeasures
 
 _ROWS = 20_000
 # At which the paper measures privacy.

@@ -208,3 +208,10 @@ def test_fields_that_are_given_as_they_are_are_marked_so():
     channel = UniformNoise(SCHEMA, privacy=0.5, columns=["age"]).channel
     others = [name for name in [*SCHEMA.names, "smoker"] if name != "age"]
     assert channel.pins == {**channel.fingerprints, **dict.fromkeys(others, CLEAR)}
+
+
+def test_a_schema_is_checked_once_however_many_transformers_share_it():
+    noise = UniformNoise(SCHEMA, privacy=1, columns=["age"]).channel
+    answers = RandomizedResponse(SCHEMA, keep=0.75, columns=["owner"]).channel
+    assert noise.schema is SCHEMA
+    assert (noise | answers).schema is SCHEMA

@@ -17,7 +17,7 @@ from privet.local.channels.cells import labels_of
 from privet.local.channels.distributions import DISTRIBUTIONS, TOTAL_WEIGHT, Gaussian, Laplace, Uniform
 from privet.local.channels.field_channel import Clear
 from privet.local.channels.intervals import IntervalMembership
-from privet.local.channels.kinds import field_from_json
+from privet.local.channels.kinds import KINDS, field_from_json
 from privet.local.channels.randomized_response import RandomAnswer
 
 AGE = Numeric("age", 20, 60)
@@ -303,3 +303,9 @@ def test_what_is_no_column_is_refused():
         with pytest.raises(ChannelError, match="'job'"):
             field_from_json(data, JOB)
     assert_array_equal(field_from_json(RandomAnswer("job", 3, 1).to_json(), JOB).matrix, np.eye(3))
+
+
+def test_every_kind_is_registered_under_the_names_that_its_json_has():
+    assert list(KINDS) == ["clear", "uniform", "gaussian", "laplace", "intervals", "randomized_response"]
+    assert {column.kind for column, _ in COLUMNS} <= set(KINDS)
+    assert all(words for kind in KINDS.values() for words in kind.kinds.values())

@@ -181,9 +181,9 @@ def test_a_secret_that_nobody_else_has_used_can_be_taken_back(tmp_path):
     secret.pin({"age": MARK})
     secret.pin_people("by place")
     secret.pin({"age": MARK})
-    assert secret.take_back()
+    assert secret.remove_if_unused()
     assert not path.exists()
-    assert not secret.take_back()
+    assert not secret.remove_if_unused()
 
 
 @pytest.mark.parametrize("other_first", [False, True])
@@ -193,8 +193,8 @@ def test_a_secret_that_another_has_used_is_not_taken_back_though_it_says_the_sam
     made, other = Secret(path), Secret(path)
     for secret in (other, made) if other_first else (made, other):
         use(secret)
-    assert not made.take_back()
-    assert not other.take_back()
+    assert not made.remove_if_unused()
+    assert not other.remove_if_unused()
     assert path.exists()
 
 
@@ -219,14 +219,14 @@ def test_a_secret_that_was_there_before_is_not_taken_back(tmp_path):
     Secret(path)
     secret = Secret(path)
     secret.pin({"age": MARK})
-    assert not secret.take_back()
-    assert not Secret().take_back()
+    assert not secret.remove_if_unused()
+    assert not Secret().remove_if_unused()
 
 
 def test_whoever_opened_a_secret_that_was_taken_back_answers_nothing_with_it(tmp_path):
     path = tmp_path / "secret.json"
     made, other = Secret(path), Secret(path)
-    assert made.take_back()
+    assert made.remove_if_unused()
     with pytest.raises(ChannelError, match="cannot read the secret .*; check the path"):
         other.pin({"age": MARK})
 

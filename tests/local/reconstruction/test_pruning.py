@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from privet.local.reconstruction.interval_growth import worth_their_bits
+from privet.local.reconstruction.interval_growth import nodes_to_cut
 from privet.schema import Categorical, Numeric
 from privet.tree.forest import LEAF, Forest
 
@@ -15,7 +15,7 @@ def tree(attribute, cut, attributes=NUMBERS):
 
 
 def pruned(forest, leaf_counts):
-    return worth_their_bits(forest, forest.sums_of_leaves(np.array(leaf_counts)))
+    return nodes_to_cut(forest, forest.sums_of_leaves(np.array(leaf_counts)))
 
 
 def test_a_split_must_save_more_errors_than_its_bits():

@@ -52,7 +52,7 @@ def answers_of(channel):
 
 def grown(channel, codes, labels, rng, *, bootstrap):
     """Return a tree of one split on disguised rows."""
-    growth, bag = Growth(1, 1, 2.0, 1.0, 1, bootstrap), Bag.drawn(len(labels), rng, bootstrap=bootstrap)
+    growth, bag = Growth(1, 1, 2.0, 1.0, 1, bootstrap), Bag.sample(len(labels), rng, bootstrap=bootstrap)
     n_classes, record = len(channel.schema.classes), channel.record
     if is_mirrored(channel):
         keep, flips = (record.keep, record.flips_label) if record else (1.0, False)

@@ -172,15 +172,15 @@ def _secret_file(path: Path, has_answered: Callable[[], bool]) -> "Iterator[Secr
         yield secret
     except BaseException:
         # What has gone out cannot be answered anew: with another secret, both answers would average the noise away.
-        if has_answered() or not _is_taken_back(secret):
+        if has_answered() or not _is_removed(secret):
             _say_new_secret(path, existed=existed)
         raise
     _say_new_secret(path, existed=existed)
 
 
-def _is_taken_back(secret: "Secret") -> bool:
+def _is_removed(secret: "Secret") -> bool:
     with suppress(PrivetError):  # the first error is the one to tell
-        return secret.take_back()
+        return secret.remove_if_unused()
     return False
 
 

@@ -47,7 +47,7 @@ class Secret:
         self._key, self._answered = secure_bytes(_KEY_BYTES), dict[str, str]()
         self._people: str | None = None
         # How often the file was used; and how often when it was made here and nobody else had used it, else None.
-        self._uses, self._has_left_trace = 0, False
+        self._uses, self._has_recorded_use = 0, False
         self._uses_if_alone: int | None = None
         if self.path is not None:
             if self.path.exists():
@@ -85,12 +85,12 @@ class Secret:
 
         A field that is given as it is has the mark `CLEAR`.
         """
-        with self._turn():
+        with self._locked():
             self._pin(fingerprints)
 
-    def take_back(self) -> bool:
+    def remove_if_unused(self) -> bool:
         """Remove the file and return True, if this object made it and nobody else has used it."""
-        with self._turn():
+        with self._locked():
             if self.path is None or not self._is_alone(self.path):
                 return False
             try:
@@ -101,12 +101,12 @@ class Secret:
 
     def _is_alone(self, path: Path) -> bool:
         if self._uses_if_alone is not None and path.exists():
-            self._look_again()
+            self._reload()
             return self._uses_if_alone is not None
         return False
 
     def _pin(self, fingerprints: Mapping[str, str]) -> None:
-        self._look_again()
+        self._reload()
         changed = [field for field, mark in fingerprints.items() if self._answered.get(field, mark) != mark]
         named = f"the field {changed[0]!r}" if changed and changed[0] else "the record"
         if changed and fingerprints[changed[0]] == CLEAR:
@@ -122,22 +122,22 @@ class Secret:
             )
         new = {field: mark for field, mark in fingerprints.items() if mark != CLEAR and field not in self._answered}
         self._answered.update(new)
-        self._leave_trace(changed=bool(new))
+        self._record_use(changed=bool(new))
 
     def pin_people(self, how: str) -> None:
         """Remember how people are told apart, or refuse another way: it would let the same person answer anew."""
-        with self._turn():
+        with self._locked():
             self._pin_people(how)
 
     def _pin_people(self, how: str) -> None:
-        self._look_again()
+        self._reload()
         if self._people not in (None, how):
             raise ChannelError(
                 "this secret has answered for people who were told apart in another way: by another column, or by "
                 "their place in another table; name the same column again, or take a new secret for other people"
             )
         changed, self._people = self._people is None, how
-        self._leave_trace(changed=changed)
+        self._record_use(changed=changed)
 
     def words(self, fingerprint: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the 64 bits that decide each person's answer about a value, for a channel with this fingerprint."""
@@ -168,21 +168,21 @@ class Secret:
                 f"{str(path)!r} holds no secret of privet's, or a damaged one; restore it, or name another file"
             )
 
-    def _turn(self) -> AbstractContextManager[object]:
+    def _locked(self) -> AbstractContextManager[object]:
         """Let nobody else change the secret: two that looked at once would each answer through a channel of its own."""
         # The folder's lock, since a new file takes the secret's place with every change.
         folder = None if self.path is None else self.path.resolve().parent
         return nullcontext() if folder is None or not folder.is_dir() else file_lock(folder)
 
-    def _look_again(self) -> None:
+    def _reload(self) -> None:
         """Read the file in this object's turn: others may have answered with the same secret meanwhile."""
         if self.path is not None:
             self._read(self.path)
             self._uses_if_alone = self._uses_if_alone if self._uses_if_alone == self._uses else None
 
-    def _leave_trace(self, *, changed: bool) -> None:
+    def _record_use(self, *, changed: bool) -> None:
         """Write what has changed, and once that this object has used it: whoever made it must see that another has."""
-        if self.path is None or (self._has_left_trace and not changed):
+        if self.path is None or (self._has_recorded_use and not changed):
             return
         self._uses += 1
         try:
@@ -191,13 +191,13 @@ class Secret:
             # Where the folder is only to be read, whoever made the secret cannot remove it either.
             if changed or not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _READ_ONLY:
                 raise
-        self._has_left_trace = True
+        self._has_recorded_use = True
         self._uses_if_alone = None if self._uses_if_alone is None else self._uses
 
     def _create(self, path: Path) -> None:
         """Make the file, whole from its first moment: an empty one would be taken for a lost secret."""
         try:
-            with self._turn():
+            with self._locked():
                 write_new(path, json.dumps(self._document(), ensure_ascii=False).encode(), anywhere=True)
                 self._uses_if_alone = self._uses
         except FileExistsError:
@@ -227,16 +227,16 @@ def persons_in_json(persons: Iterable[Any]) -> list[str]:
 
 def fingerprint_of(document: Any) -> str:
     """Return what tells a channel from any other: SHA-256 of its JSON, in which numbers are spelled bit by bit."""
-    text = json.dumps(_spelled(document), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(_canonical(document), ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def _spelled(value: Any) -> Any:
+def _canonical(value: Any) -> Any:
     """Return JSON values with sorted keys, and numbers as the hexadecimal digits of a double: alike in any language."""
     if isinstance(value, Mapping):
-        return {key: _spelled(value[key]) for key in sorted(value)}
+        return {key: _canonical(value[key]) for key in sorted(value)}
     if isinstance(value, (list, tuple)):
-        return [_spelled(part) for part in value]
+        return [_canonical(part) for part in value]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return {"": struct.pack(">d", value).hex()}  # which no text can imitate
     return value

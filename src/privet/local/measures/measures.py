@@ -6,7 +6,7 @@ written beside them, and on average. They are never mixed.
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,14 +17,14 @@ from privet.local.channels.cells import FieldValues
 from privet.local.channels.channel import Channel
 from privet.local.channels.field_channel import CLEAR_KIND, FieldChannel
 from privet.local.measures.anonymity import record_anonymity
-from privet.local.measures.field_measures import FieldMeasures, percent, told
-from privet.local.measures.filtering import attack, attributes_in
+from privet.local.measures.filtering import Recovered, attack, attributes_in
+from privet.local.measures.posterior import BestGuess, PosteriorEntropy, Prior
+from privet.privacy.guarantee import rounded_up, times
 from privet.schema.encoding import Encoder
 from privet.schema.table import column_names, column_of, columns_of
 
 if TYPE_CHECKING:
     from privet.local.channels.record_complement import Complement
-    from privet.local.measures.posterior import Prior
 
 NOT_PROMISED = {
     "local_epsilon": "it bounds what the answers add to what is known already, and says nothing of that; fields add "
@@ -43,6 +43,71 @@ OWNERS_ONLY = (
     "Exact numbers about the rows given: they belong to whoever holds those rows, and are not to be published."
 )
 EVENLY = "No rows were given: values are taken to be spread evenly, and no attack was tried."
+
+
+@dataclass(frozen=True)
+class FieldMeasures:
+    """The measures of one field; those that do not apply are None."""
+
+    field: str
+    channel: str
+    local_epsilon: float | None = None
+    widths: Mapping[float, float] | None = None
+    posterior_entropy: PosteriorEntropy | None = None
+    best_guess: BestGuess | None = None
+    filtering: Recovered | None = None
+
+    @classmethod
+    def of(cls, field: str, column: FieldChannel, prior: Prior | None, filtering: Recovered | None = None) -> Self:
+        """Return the measures of a field whose values are spread as ``prior``."""
+        if column.is_clear:
+            return cls(field, column.kind)
+        epsilon = column.local_epsilon if math.isfinite(column.local_epsilon) else None
+        return cls(field, column.kind, epsilon, filtering=filtering, **column.measures(prior))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the measures as plain JSON values."""
+        parts = {name: getattr(self, name) for name in ("posterior_entropy", "best_guess", "filtering")}
+        return {
+            "field": self.field,
+            "channel": self.channel,
+            "local_epsilon": self.local_epsilon,
+            "interval": self._intervals(),
+            **{name: None if part is None else part.to_json() for name, part in parts.items()},
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the measures in plain English; the name is quoted, with control characters spelled out."""
+        if self.channel == CLEAR_KIND:
+            yield f"{self.field!r} is given as it is."
+            return
+        yield f"{self.field!r} ({self.channel.replace('_', ' ')})"
+        yield f"  local epsilon: {epsilon_in_words(self.local_epsilon)}"
+        if self.widths is not None:
+            yield f"  interval: {_several(self._intervals() or [])}"
+        if self.posterior_entropy is not None:
+            yield f"  posterior entropy: {self._left(self.posterior_entropy)}"
+        if self.best_guess is not None:
+            yield f"  best guess: {_hits(self.best_guess)}"
+        if self.filtering is not None:
+            yield f"  filtering: {_errors(self.filtering)}"
+
+    def _intervals(self) -> list[dict[str, float]] | None:
+        if self.widths is None or self.posterior_entropy is None:
+            return None
+        out_of = self.posterior_entropy.out_of
+        return [{"confidence": c, "width": width, "share": width / out_of} for c, width in self.widths.items()]
+
+    def _left(self, left: PosteriorEntropy) -> str:
+        if self.widths is not None:
+            return (
+                f"with the answer one is as unsure as of a number anywhere in a width of {left.after:.4g} "
+                f"({percent(left.share)} of the range); without it, of {left.before:.4g}"
+            )
+        return (
+            f"with the answer one is as unsure as between {left.after:.3g} equally likely values of "
+            f"{left.out_of:g}; without it, {left.before:.3g}"
+        )
 
 
 @dataclass(frozen=True)
@@ -148,7 +213,7 @@ class Measures:
         if self.record is not None:
             yield from self.record.lines()
         if self.local_epsilon is not None:
-            yield f"All disturbed fields together: local epsilon {told(self.local_epsilon)}"
+            yield f"All disturbed fields together: local epsilon {epsilon_in_words(self.local_epsilon)}"
         elif any(part.channel != CLEAR_KIND for part in self.fields):
             yield "All disturbed fields together: no local epsilon, since not every one of them has one"
         if self.not_promised:
@@ -198,7 +263,7 @@ def _values_in(rows: Any, channel: Channel) -> dict[str, FieldValues]:
     return {a.name: FieldValues(a, columns[j], codes[:, j]) for j, a in enumerate(channel.schema.attributes)}
 
 
-def _prior(column: FieldChannel, values: dict[str, FieldValues]) -> "Prior | None":
+def _prior(column: FieldChannel, values: dict[str, FieldValues]) -> Prior | None:
     """Return how a field's values are spread in the rows, None for evenly."""
     return column.prior(values[column.name]) if column.name in values else None
 
@@ -212,3 +277,36 @@ def _told_apart(bits: NDArray[np.uint8], keep: float) -> float:
     answers = {**dict(zip(packed, mirrors, strict=True)), **dict(zip(mirrors, packed, strict=True))}
     right = sum(max(keep * counts[seen], (1 - keep) * counts[mirror]) for seen, mirror in answers.items())
     return right / len(packed)
+
+
+def epsilon_in_words(epsilon: float | None) -> str:
+    """Return a local epsilon in words."""
+    return "none" if epsilon is None else f"{rounded_up(epsilon)}, a factor of e^{rounded_up(epsilon)}{times(epsilon)}"
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, to three digits."""
+    return f"{100 * share:.3g} %"
+
+
+def _several(intervals: list[dict[str, float]]) -> str:
+    each = [
+        f"{part['width']:.4g} ({percent(part['share'])} of the range) with {100 * part['confidence']:g} % confidence"
+        for part in intervals
+    ]
+    return f"the answer leaves the value in a width of {', '.join(each)}"
+
+
+def _hits(guess: BestGuess) -> str:
+    return (
+        f"right for {percent(guess.answer)} of people with the answer itself, for {percent(guess.best)} with the "
+        f"likeliest value given the answer, for {percent(guess.naive)} without any answer"
+    )
+
+
+def _errors(recovered: Recovered) -> str:
+    return (
+        f"off by {percent(recovered.answer)} of the range on average with the answer itself, "
+        f"{percent(recovered.linear)} with the best linear estimate, {percent(recovered.spectral)} with the spectral "
+        f"filter, {percent(recovered.naive)} without any answer"
+    )

@@ -162,7 +162,7 @@ def children_counts(table: Ints, cut: int) -> NDArray[Any]:
     return np.stack([table[: cut + 1].sum(axis=0), table[cut + 1 :].sum(axis=0)])
 
 
-def worth_their_bits(forest: Forest, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+def nodes_to_cut(forest: Forest, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which nodes become leaves: where a leaf describes the rows in no more bits than the whole subtree.
 
     This is pruning by minimum description length (Mehta et al. 1995). ``counts`` has one line a node.

@@ -76,23 +76,23 @@ class Bag:
     draw: np.uint64
 
     @classmethod
-    def drawn(cls, n_rows: int, coins: np.random.Generator, *, bootstrap: bool) -> "Bag":
+    def sample(cls, n_rows: int, public_rng: np.random.Generator, *, bootstrap: bool) -> "Bag":
         """Return as many rows as there are, drawn with replacement, or all of them once."""
         times = np.ones(n_rows, dtype=np.int64)
         if bootstrap:
-            times = np.bincount(coins.integers(n_rows, size=n_rows), minlength=n_rows)
+            times = np.bincount(public_rng.integers(n_rows, size=n_rows), minlength=n_rows)
         rows = np.flatnonzero(times)
-        return cls(rows, times[rows], coins.integers(2**64, dtype=np.uint64))
+        return cls(rows, times[rows], public_rng.integers(2**64, dtype=np.uint64))
 
 
-def grown_on_bags(
-    grow: Callable[[Bag], GrownTree], n_rows: int, growth: Growth, coins: np.random.Generator, n_jobs: int | None
+def grow_on_bags(
+    grow: Callable[[Bag], GrownTree], n_rows: int, growth: Growth, public_rng: np.random.Generator, n_jobs: int | None
 ) -> tuple[list[GrownTree], list[Bag]]:
     """Return trees, each grown on a bag of its own, and the bags; trees are shared out over threads."""
-    streams = coins.spawn(growth.n_trees)
+    streams = public_rng.spawn(growth.n_trees)
 
     def grown(stream: np.random.Generator) -> tuple[GrownTree, Bag]:
-        bag = Bag.drawn(n_rows, stream, bootstrap=growth.bootstrap)
+        bag = Bag.sample(n_rows, stream, bootstrap=growth.bootstrap)
         return grow(bag), bag
 
     with ThreadPoolExecutor(n_threads(n_jobs)) as pool:

@@ -153,7 +153,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
 
     def _fit(self, X: Any, y: Any) -> Self:
         self.check_parameters()
-        coins = public_generator(self.random_state)
+        public_rng = public_generator(self.random_state)
         X, given = self._read(X, y)
         channel = self._channel(X, given)
         check_channel(channel)
@@ -170,7 +170,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
             raise DataError("the table and its labels have different lengths; pass one label per row")
         growth, by_majority = self._growth(channel, coding, len(labels)), self.vote == MAJORITY
         grower = ResponseGrowth(coding, channel, growth, by_majority, bool(self.cautious), self.n_jobs)
-        forest, estimates, judged = grower.grow(codes, labels, coins)
+        forest, estimates, judged = grower.grow(codes, labels, public_rng)
         self._say(f"{forest.n_trees:,} trees with {forest.n_nodes:,} nodes were grown on {coding.n_bits} bits")
         return self._set_fitted(LocalGuarantee(channel, doubts=doubts), coding, forest, estimates, judged)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privet.errors import ModelFileError
 from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding
-from privet.local.response_forest.bit_trees import Growth, grown_on_bags, joined
+from privet.local.response_forest.bit_trees import Growth, grow_on_bags, joined
 from privet.local.response_forest.inverse_counts import GRID, AnswerCodes, AnsweredRows, InverseCounts, chances_of
 from privet.local.response_forest.mirror_counts import MirrorCounts, MirrorRows
 from privet.local.response_forest.out_of_bag import NOT_JUDGED, OutOfBag, out_of_bag
@@ -82,27 +82,27 @@ class ResponseGrowth:
     n_jobs: int | None
 
     def grow(
-        self, codes: NDArray[Any], labels: NDArray[np.int64], coins: np.random.Generator
+        self, codes: NDArray[Any], labels: NDArray[np.int64], public_rng: np.random.Generator
     ) -> tuple[Forest, Estimates, OutOfBag]:
         """Return a forest, what is estimated of its nodes, and its out-of-bag error.
 
         ``codes`` are bits where whole records were flipped or not, else the codes of answers.
         """
         grow = self._on_mirrors if is_mirrored(self.channel) else self._on_answers
-        return grow(codes, labels, coins)
+        return grow(codes, labels, public_rng)
 
     @property
     def _n_classes(self) -> int:
         return len(self.channel.schema.classes)
 
     def _on_mirrors(
-        self, codes: NDArray[Any], labels: NDArray[np.int64], coins: np.random.Generator
+        self, codes: NDArray[Any], labels: NDArray[np.int64], public_rng: np.random.Generator
     ) -> tuple[Forest, Estimates, OutOfBag]:
         record, n_classes = self.channel.record, self._n_classes
         bits = self.coding.bits(codes) if record is None else (codes > 0).astype(np.uint8)
         keep, flips = (1.0, False) if record is None else (record.keep, record.flips_label)
         rows = MirrorRows.of(bits, labels, n_classes=n_classes, keep=keep, flips_label=flips)
-        trees, bags = grown_on_bags(partial(rows.grow, self.growth), len(labels), self.growth, coins, self.n_jobs)
+        trees, bags = grow_on_bags(partial(rows.grow, self.growth), len(labels), self.growth, public_rng, self.n_jobs)
         forest, (counts,) = joined(trees, self.coding)
         kept, mirrored, bootstrap = counts[:, :n_classes], counts[:, n_classes:], self.growth.bootstrap
         estimates = mirror_estimates(kept, mirrored, self.channel, forest.n_trees, bootstrap=bootstrap)
@@ -113,11 +113,11 @@ class ResponseGrowth:
         return forest, estimates, judged
 
     def _on_answers(
-        self, codes: NDArray[Any], labels: NDArray[np.int64], coins: np.random.Generator
+        self, codes: NDArray[Any], labels: NDArray[np.int64], public_rng: np.random.Generator
     ) -> tuple[Forest, Estimates, OutOfBag]:
         answers, label = AnswerCodes.of(self.coding, self.channel), chances_of(self.channel.label)
         rows = AnsweredRows(codes, labels, answers, label, self._n_classes)
-        trees, _ = grown_on_bags(partial(rows.grow, self.growth), len(labels), self.growth, coins, self.n_jobs)
+        trees, _ = grow_on_bags(partial(rows.grow, self.growth), len(labels), self.growth, public_rng, self.n_jobs)
         forest, numbers = joined(trees, self.coding)
         sums, squares = (np.rint(number * GRID).astype(np.int64) for number in numbers)
         bootstrap = self.growth.bootstrap
