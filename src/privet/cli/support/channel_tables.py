@@ -26,7 +26,7 @@ def print_channel(guarantee: "LocalGuarantee") -> None:
     """Print one line a field."""
     from privet.report.page.local import all_fields
 
-    cells = [_cells(told) for told in all_fields(guarantee.to_json())]
+    cells = [_cells(field) for field in all_fields(guarantee.to_json())]
     headings = ["field", "what happens", "how strongly", "95 % width", "of the range", "local epsilon"]
     filled = [j for j in range(len(headings)) if any(row[j] for row in cells)]  # noise alone has widths
     shown = [[row[j] for j in filled] for row in cells]
@@ -34,27 +34,27 @@ def print_channel(guarantee: "LocalGuarantee") -> None:
     output.print_table([headings[j] for j in filled], shown, right=right)
 
 
-def _cells(told: dict[str, Any]) -> tuple[str, ...]:
+def _cells(field: dict[str, Any]) -> tuple[str, ...]:
     from privet.report.page.formats import number
     from privet.report.page.local import channel_name, strength
 
-    width, share = told.get("width_at_95%"), told.get("privacy_at_95%")
+    width, share = field.get("width_at_95%"), field.get("privacy_at_95%")
     return (
-        told["field"],
-        channel_name(told["channel"]),
-        strength(told),
+        field["field"],
+        channel_name(field["channel"]),
+        strength(field),
         "" if width is None else number(width),
         "" if share is None else f"{100 * share:.0f} %",
-        _field_epsilon(told),
+        _field_epsilon(field),
     )
 
 
-def _field_epsilon(told: dict[str, Any]) -> str:
-    if told["channel"] == "clear":
+def _field_epsilon(field: dict[str, Any]) -> str:
+    if field["channel"] == "clear":
         return ""
     from privet.report.page.formats import epsilon_up
 
-    epsilon = told.get("local_epsilon")
+    epsilon = field.get("local_epsilon")
     return "none" if epsilon is None else epsilon_up(epsilon)
 
 
@@ -112,19 +112,21 @@ def _of_fields(name: str, found: "Measures") -> tuple[list[str], list[list[str]]
     """Return the headings and lines of one measure, of the fields that have it."""
     from privet.report.page.formats import number
 
-    told = [(part, part.to_json()[name]) for part in found.fields if part.to_json()[name] is not None]
+    given = [(part, part.to_json()[name]) for part in found.fields if part.to_json()[name] is not None]
     if name == "local_epsilon":
-        return ["field", "local epsilon"], _epsilons([(part.field, value) for part, value in told], found.local_epsilon)
+        return ["field", "local epsilon"], _epsilons(
+            [(part.field, value) for part, value in given], found.local_epsilon
+        )
     if name == "interval":
-        shown = [f"at {100 * each['confidence']:g} %" for each in told[0][1]]
-        return ["field", *shown], [[part.field, *map(_width, value)] for part, value in told]
+        shown = [f"at {100 * each['confidence']:g} %" for each in given[0][1]]
+        return ["field", *shown], [[part.field, *map(_width, value)] for part, value in given]
     if name == "posterior_entropy":
-        lines = [[part.field, *(number(value[key]) for key in ("after", "before", "out_of"))] for part, value in told]
+        lines = [[part.field, *(number(value[key]) for key in ("after", "before", "out_of"))] for part, value in given]
         return ["field", "with the answer", "without", "range or number of values"], lines
     names = {"answer": "by the answer", "best": "by the likeliest value", "linear": "by the best linear estimate",
              "spectral": "by the spectral filter", "naive": "without any answer"}  # fmt: skip
-    return ["field", *(names[key] for key in told[0][1])], [
-        [part.field, *map(output.percent, value.values())] for part, value in told
+    return ["field", *(names[key] for key in given[0][1])], [
+        [part.field, *map(output.percent, value.values())] for part, value in given
     ]
 
 
@@ -134,20 +136,20 @@ def _width(interval: dict[str, float]) -> str:
     return f"{number(interval['width'])} ({100 * interval['share']:.0f} %)"
 
 
-def _epsilons(told: list[tuple[str, float]], together: float | None) -> list[list[str]]:
+def _epsilons(given: list[tuple[str, float]], together: float | None) -> list[list[str]]:
     from privet.report.page.formats import epsilon_up
 
-    lines = [[field, epsilon_up(epsilon)] for field, epsilon in told]
-    return lines if together is None or len(told) == 1 else [*lines, ["all together", epsilon_up(together)]]
+    lines = [[field, epsilon_up(epsilon)] for field, epsilon in given]
+    return lines if together is None or len(given) == 1 else [*lines, ["all together", epsilon_up(together)]]
 
 
-def _of_record(told: dict[str, Any]) -> list[list[str]]:
-    lines = [["by the coding's frequencies, the mean of all fields", f"{told['binary_anonymity']:.3f}"]]
-    if told["told_apart"] is not None:
+def _of_record(record: dict[str, Any]) -> list[list[str]]:
+    lines = [["by the coding's frequencies, the mean of all fields", f"{record['binary_anonymity']:.3f}"]]
+    if record["told_apart"] is not None:
         lines += [
-            ["of the whole rows given", f"{told['binary_anonymity_of_rows']:.3f}"],
-            ["told rightly whether flipped, by who knows how frequent rows are", output.percent(told["told_apart"])],
-            ["the same, without that knowledge", output.percent(told["keep"])],
+            ["of the whole rows given", f"{record['binary_anonymity_of_rows']:.3f}"],
+            ["told rightly whether flipped, by who knows how frequent rows are", output.percent(record["told_apart"])],
+            ["the same, without that knowledge", output.percent(record["keep"])],
         ]
     return lines
 

@@ -116,7 +116,7 @@ class DisturbedRows:
     def batches(self, watch: Callable[[float], None] | None = None) -> Iterator[Any]:
         """Yield the answers to one batch of rows after the other."""
         names = [*self._read, *([self.person] if self.person is not None else [])]  # a file that is not there ends here
-        check_present(self._found, names)  # before the secret remembers who is told apart by a column that is not there
+        check_present(self._found, names)  # before the secret remembers a column that is not there
         respondents = Respondents(self.channel, self.secret, self.person, table=self._digest())
         self._seen.clear()
         for batch in read_batches(self.rows, self.channel.schema, names, watch=watch):
@@ -127,7 +127,7 @@ class DisturbedRows:
         self._refuse_persons_seen_twice()
 
     def check_persons(self) -> None:
-        """Refuse a file in which people are not told apart, before anyone is answered: it is read once more."""
+        """Refuse a file that holds a person twice before anyone is answered: it is read once more."""
         if self.person is None:
             return
         self._seen.clear()
@@ -136,7 +136,7 @@ class DisturbedRows:
         self._refuse_persons_seen_twice()
 
     def _digest(self) -> str | None:
-        """Return what tells this file from any other, where people are told by their place in it."""
+        """Return the file's digest, where people are known by their place in it."""
         if self.person is not None:
             return None
         file_columns(self.rows)  # which words what is wrong with a file that cannot be read

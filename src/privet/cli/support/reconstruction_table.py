@@ -81,15 +81,15 @@ class ReconstructionTable:
         """What the table rests on."""
         of_class = "" if self.label is None else f" of people with the label {self.label!r}"
         missing = f", {self.found.n_missing:,} more were missing" if self.found.n_missing else ""
-        told = f"From {counted(self.found.n_values, 'answer')}{of_class}{missing}."
+        source = f"From {counted(self.found.n_values, 'answer')}{of_class}{missing}."
         if not self.found.looks_answered:
-            told = f"{_UNLIKE} {told}"
+            source = f"{_UNLIKE} {source}"
         if self.found.standard_errors is not None:
-            return f"{told} Estimates by the inverse of the channel, set to 0 where below, ± one standard error."
+            return f"{source} Estimates by the inverse of the channel, set to 0 where below, ± one standard error."
         if not self.found.n_steps:
-            return f"{told} Nothing had to be reconstructed."
+            return f"{source} Nothing had to be reconstructed."
         end = "" if self.found.converged else "; it had not come to rest, and fewer --bins may help"
-        return f"{told} {self.found.n_steps:,} steps of the iteration{end}."
+        return f"{source} {self.found.n_steps:,} steps of the iteration{end}."
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as plain JSON values."""
@@ -111,8 +111,8 @@ class ReconstructionTable:
         edges, errors = self.found.edges, self.found.standard_errors
         is_cell = edges is not None and j < len(edges) - 1
         where = {"from": float(edges[j]), "to": float(edges[j + 1])} if is_cell else {"value": self.found.categories[j]}  # type: ignore[index]
-        told = {**where, "disturbed": float(self._seen[j]), "reconstructed": float(self.found.estimate[j])}
-        return told if errors is None else {**told, "standard_error": float(errors[j])}
+        cell = {**where, "disturbed": float(self._seen[j]), "reconstructed": float(self.found.estimate[j])}
+        return cell if errors is None else {**cell, "standard_error": float(errors[j])}
 
     def _reconstructed(self, j: int) -> str:
         share, errors = output.percent(self.found.estimate[j]), self.found.standard_errors

@@ -143,7 +143,7 @@ class _Source:
             raise ParameterError(NO_METHOD)
 
     def say_what_is_clear(self, channel: "Channel") -> None:
-        """Name the attributes that nobody asked to be given as they are, and are."""
+        """Name the attributes that are given as they are although nobody asked for it."""
         from privet.privacy.guarantee import few
 
         asked = (*channel.disturbed, *self.asked.clear)
@@ -179,7 +179,7 @@ def _secret_file(path: Path, has_answered: Callable[[], bool]) -> "Iterator[Secr
 
 
 def _is_removed(secret: "Secret") -> bool:
-    with suppress(PrivetError):  # the first error is the one to tell
+    with suppress(PrivetError):  # the first error is the one to report
         return secret.remove_if_unused()
     return False
 

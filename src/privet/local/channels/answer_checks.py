@@ -165,6 +165,6 @@ def _refuse(found: Impossible) -> None:
 
 
 def _how_many(share: float) -> str:
-    """Return a share in words so round that no row can be told from them."""
+    """Return a share in round words, which give no single row away."""
     words = {0.05: "some", 0.15: "about 1 in 10", 0.4: "about 1 in 4", 0.6: "about half", 0.95: "most"}
     return next((word for upto, word in words.items() if share < upto), "all or nearly all")

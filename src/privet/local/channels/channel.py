@@ -1,7 +1,7 @@
-"""The channel of a whole table: what respondents and collector have in common, and all that they have.
+"""The channel of a whole table: all that respondents and collector share.
 
-It says which fields are disturbed and how, in one JSON document that can be published: the schema, a channel for every
-field, and for the label or the whole record where those are disturbed.
+It is one JSON document that can be published: the schema, a channel for every field, and one for the label or the whole
+record where those are disturbed.
 """
 
 import json
@@ -125,17 +125,17 @@ class Channel:
 
     @property
     def local_epsilon(self) -> float:
-        """What all disturbed fields of a record cost together; infinite where one of them has no local epsilon."""
+        """The sum of the disturbed fields' local epsilons; infinite where one of them has none."""
         if self.record is not None:
             return math.inf
         epsilons = [field.local_epsilon for field in self.fields.values()]
         return math.fsum(epsilons) if epsilons else math.inf
 
     def total_epsilon(self, clear: Collection[str] = ()) -> float:
-        """Return what a person's whole answer costs: rounded up as promises state it, the same in respondent.js.
+        """Return the epsilon of a person's whole answer: rounded up as promises state it, the same in respondent.js.
 
         It is infinite where a field has no local epsilon, is always kept, or is given as it is; not for the fields
-        ``clear``, of which their owner says that they need not be hidden.
+        ``clear``, which need not be hidden according to their owner.
         """
         if self.record is not None:
             return math.inf
@@ -154,18 +154,18 @@ class Channel:
 
     @cached_property
     def fingerprints(self) -> dict[str, str]:
-        """What tells each field's channel, over its domain, from any other one."""
+        """A fingerprint of each field's channel and its domain: no two different ones are equal."""
         domains = {a["name"]: a for a in self.schema.to_json()["attributes"]}
         domains |= {self.schema.target: list(self.schema.classes), RECORD: self.schema.to_json()}
         return {name: fingerprint_of([field.to_json(), domains[name]]) for name, field in self.fields.items()}
 
     @property
     def pins(self) -> dict[str, str]:
-        """What a secret is told of every field: its channel, the record's where it speaks of the field, or `CLEAR`."""
+        """What a secret remembers of every field: its channel's fingerprint, or the record's, or `CLEAR`."""
         if self.record is None:
             return {**dict.fromkeys([*self.schema.names, self.schema.target], CLEAR), **self.fingerprints}
-        told = [*self.schema.names, *([self.schema.target] if self.record.flips_label else [])]
-        return {self.schema.target: CLEAR, **dict.fromkeys([RECORD, *told], self.fingerprints[RECORD])}
+        hidden = [*self.schema.names, *([self.schema.target] if self.record.flips_label else [])]
+        return {self.schema.target: CLEAR, **dict.fromkeys([RECORD, *hidden], self.fingerprints[RECORD])}
 
     def with_schema(self, schema: Schema) -> "Channel":
         """Return the channel over the same fields in other cells, for a collector who chooses his own."""

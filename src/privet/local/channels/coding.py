@@ -118,8 +118,8 @@ class Coding:
             counts = zip(channel.record.coding.codes, channel.record.value_counts(bits), strict=True)
             found = [_ValueCounts(code.attribute, own) for code, own in counts]
         else:
-            told = zip(channel.schema.attributes, channel.columns, _columns(table, channel.schema), strict=True)
-            found = [_of_answers(FieldValues(a, column), own) for a, own, column in told]
+            fields = zip(channel.schema.attributes, channel.columns, _columns(table, channel.schema), strict=True)
+            found = [_of_answers(FieldValues(a, column), own) for a, own, column in fields]
         return cls._of_counts(channel.schema, [_at_quartiles(one) if recut else one for one in found], channel.leaks)
 
     @classmethod
@@ -254,7 +254,7 @@ class _ValueCounts:
 
 
 def quartered(attribute: Numeric, quartiles: list[float]) -> Numeric:
-    """Return a number's attribute in quarters, of which those without room between them are one cell.
+    """Return a number's attribute in quarters; equal quartiles make fewer cells.
 
     A quarter holds its upper border; a cell of a schema holds its lower one, which is the next number.
     """
@@ -266,7 +266,7 @@ def quartered(attribute: Numeric, quartiles: list[float]) -> Numeric:
 def _columns(table: Any, schema: Schema) -> list[Any]:
     columns = columns_of(table, schema.names, label=schema.target)
     if not len(columns[0]):
-        raise DataError("the table has no rows, so it does not tell how frequent values are; pass some rows")
+        raise DataError("the table has no rows, so it does not show how frequent values are; pass some rows")
     return columns
 
 
@@ -281,7 +281,7 @@ def _of_clear(values: FieldValues) -> _ValueCounts:
 
 
 def _of_answers(values: FieldValues, channel: "FieldChannel") -> _ValueCounts:
-    """Return what answers tell of the true values' counts."""
+    """Return the true values' counts, estimated from answers."""
     if channel.is_clear:
         return _of_clear(values)
     if channel.chances is not None:

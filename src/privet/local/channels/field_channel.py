@@ -141,7 +141,7 @@ class FieldChannel(ABC):
 
     @property
     def has_own_cells(self) -> bool:
-        """Whether answers are about the schema's cells, so that nobody can choose others afterwards."""
+        """Whether answers are about the schema's cells, so that the collector cannot choose others."""
         return False
 
     @property
@@ -178,7 +178,7 @@ class FieldChannel(ABC):
     # The collector's side.
 
     def see(self, values: FieldValues, cells: Attribute, mass: Mass = "interval") -> SeenAnswers | None:  # noqa: ARG002
-        """Return answers as a reconstruction of ``cells`` needs them; None where an answer tells the cell itself."""
+        """Return answers as a reconstruction of ``cells`` needs them; None where an answer is the cell itself."""
         return None
 
     @abstractmethod

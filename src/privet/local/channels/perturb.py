@@ -48,7 +48,7 @@ def perturb(
         Fixes every answer once; it stays with the people whose rows these are.
     person : str, optional
         The column that says whose row it is; it decides the answers and is left out of the result. Without one a
-        person is told by their place in this very table: a table in which anything has changed is answered anew.
+        person is known by their place in this very table: if anything in it changes, everybody is answered anew.
     max_epsilon : float, optional
         The owner's own limit: a channel that costs more is refused, and so is one that gives a field as it is. Without
         one, a channel that always keeps a field is warned of; ``inf`` says that this is meant.
@@ -112,7 +112,7 @@ def kept_fields(channel: Channel) -> list[str]:
 class Respondents:
     """People who answer through one channel, a table or a batch of one at a time.
 
-    Without a column ``person`` they are told by their place in a table that goes by the name ``table``, such as a
+    Without a column ``person`` they are known by their place in a table with the name ``table``, such as a
     digest of its file; without one, each table or batch goes by its own.
     """
 
@@ -167,7 +167,7 @@ class Respondents:
     def _digest(self, codes: NDArray[np.int64], columns: Sequence[Any]) -> str:
         digest = hashlib.sha256(codes.tobytes())
         for channel, column in zip(self._channel.columns, columns, strict=True):
-            if channel.reads_numbers:  # codes tell the cell only
+            if channel.reads_numbers:  # a code is the cell only
                 digest.update(np.asarray(numbers_of(column, channel.name), dtype=np.float64).tobytes())
         return digest.hexdigest()
 

@@ -1,8 +1,8 @@
 """The secret that stays with a respondent and fixes every answer once.
 
 The 64 bits that decide an answer are HMAC-SHA256 of the person and the value, under a key that is itself HMAC-SHA256
-of the field's channel under the secret key. Who has not the key cannot tell them from coin tosses; who asks twice hears
-the same answer twice. A second channel for a field would be a second answer, and several answers average the noise
+of the field's channel under the secret key. Without the key they look like coin tosses. The same question gets the same
+answer again. A second channel for a field would be a second answer, and several answers average the noise
 away: a secret remembers which channel a field was answered through, and refuses another.
 """
 
@@ -39,7 +39,7 @@ class Secret:
     ----------
     path : str or Path, optional
         Where the secret is kept. A file that is there is opened; else one is made that its owner alone can read.
-        Without a path the secret lives as long as this object, and nobody can ever ask again.
+        Without a path the secret lives as long as this object; nobody can ask again after that.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
@@ -125,7 +125,7 @@ class Secret:
         self._record_use(changed=bool(new))
 
     def pin_people(self, how: str) -> None:
-        """Remember how people are told apart, or refuse another way: it would let the same person answer anew."""
+        """Remember how people are identified, or refuse another way: the same person could answer anew."""
         with self._locked():
             self._pin_people(how)
 
@@ -141,7 +141,7 @@ class Secret:
 
     def words(self, fingerprint: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the 64 bits that decide each person's answer about a value, for a channel with this fingerprint."""
-        # A key of the channel's own: what is known of answers through one channel tells nothing of another's.
+        # A key of the channel's own: answers through one channel say nothing about another's bits.
         started = hmac.new(hmac.digest(self._key, fingerprint.encode(), "sha256"), digestmod="sha256")
         digests = bytearray()
         for person, code in zip(persons, codes.tolist(), strict=True):
@@ -169,7 +169,7 @@ class Secret:
             )
 
     def _locked(self) -> AbstractContextManager[object]:
-        """Let nobody else change the secret: two that looked at once would each answer through a channel of its own."""
+        """Lock the secret: two processes at once could each answer through a channel of its own."""
         # The folder's lock, since a new file takes the secret's place with every change.
         folder = None if self.path is None else self.path.resolve().parent
         return nullcontext() if folder is None or not folder.is_dir() else file_lock(folder)
@@ -181,14 +181,14 @@ class Secret:
             self._uses_if_alone = self._uses_if_alone if self._uses_if_alone == self._uses else None
 
     def _record_use(self, *, changed: bool) -> None:
-        """Write what has changed, and once that this object has used it: whoever made it must see that another has."""
+        """Write what has changed, and once that this object used the file: its maker must see that another did."""
         if self.path is None or (self._has_recorded_use and not changed):
             return
         self._uses += 1
         try:
             self._write(self.path)
         except ParameterError as error:
-            # Where the folder is only to be read, whoever made the secret cannot remove it either.
+            # In a read-only folder its maker cannot remove the secret either.
             if changed or not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _READ_ONLY:
                 raise
         self._has_recorded_use = True
@@ -226,7 +226,7 @@ def persons_in_json(persons: Iterable[Any]) -> list[str]:
 
 
 def fingerprint_of(document: Any) -> str:
-    """Return what tells a channel from any other: SHA-256 of its JSON, in which numbers are spelled bit by bit."""
+    """Return the fingerprint of a channel: SHA-256 of its JSON, with numbers written bit by bit."""
     text = json.dumps(_canonical(document), ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
