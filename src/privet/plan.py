@@ -19,7 +19,7 @@ _DIGITS = 3
 
 @dataclass(frozen=True)
 class Step:
-    """One release: what, at which price, and how noisy."""
+    """One release: what, at which epsilon, and how noisy."""
 
     what: str
     epsilon: float

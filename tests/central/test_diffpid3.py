@@ -116,7 +116,7 @@ def test_it_learns_what_decides():
         ({"height": 0}, "height=0 must be a whole number from 1 to 64"),
         ({"criterion": "entropy"}, "criterion='entropy' is not known; choose from gini, n_gini"),
         ({"criterion": ["gini"]}, "is not known; choose from gini, n_gini"),
-        ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 10 questions"),
+        ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 10 queries"),
         ({"epsilon": math.nan}, "epsilon=nan is out of range"),
         ({"n_jobs": 0}, "n_jobs=0 must be a whole number other than 0"),
     ],

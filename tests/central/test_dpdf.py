@@ -84,9 +84,9 @@ def test_empty_and_pure_nodes_are_not_split_however_high_trees_may_grow():
     class Listening(DPDFClassifier):
         """Tells what its nodes hold before pruning hides it."""
 
-        def _choose(self, tables, noisy, allowed, level, layout, asked):
+        def _choose_attributes(self, tables, noisy, allowed, level, layout, asked):
             split.append(noisy)
-            return super()._choose(tables, noisy, allowed, level, layout, asked)
+            return super()._choose_attributes(tables, noisy, allowed, level, layout, asked)
 
     X, y = table(40)
     model = Listening(SCHEMA, epsilon=math.inf, n_trees=1, height=64, min_support=0)
@@ -277,7 +277,7 @@ def test_a_table_of_any_size_is_taken_by_the_entropy(tmp_path):
         ({"numeric": "cells"}, "numeric='cells' is not known; choose from bins, quantiles"),
         ({"variant": "swift"}, "variant='swift' is not known; choose from sound, paper"),
         ({"epsilon": 0}, "epsilon=0 is out of range"),
-        ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 9 questions; lower height, n_trees or max_rows"),
+        ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 9 queries; lower height, n_trees or max_rows"),
         ({"n_jobs": 0}, "n_jobs=0 must be a whole number other than 0"),
         ({"max_rows": 2}, "max_rows=2 bounds the rows of a person; name their column with unit"),
     ],

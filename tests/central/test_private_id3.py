@@ -57,7 +57,7 @@ def test_the_papers_numbers_of_questions():
     # Its Table 1: 36, 136 and 253 for 8, 16 and 22 attributes.
     for k, questions in ((8, 36), (16, 136), (22, 253)):
         schema = Schema([Categorical(f"c{j}", ["u"]) for j in range(k)], classes=["no", "yes"])
-        assert PrivateID3Classifier(schema)._n_questions(schema) == questions
+        assert PrivateID3Classifier(schema)._n_queries(schema) == questions
 
 
 def test_attributes_that_a_path_has_used_are_not_looked_at_again():
@@ -65,8 +65,8 @@ def test_attributes_that_a_path_has_used_are_not_looked_at_again():
     asked = []
 
     class Listening(PrivateID3Classifier):
-        def _choose(self, tables, noisy, allowed, level, layout, questions):
-            chosen, noisy_tables, receipts = super()._choose(tables, noisy, allowed, level, layout, questions)
+        def _choose_attributes(self, tables, noisy, allowed, level, layout, queries):
+            chosen, noisy_tables, receipts = super()._choose_attributes(tables, noisy, allowed, level, layout, queries)
             asked.append((layout, allowed, noisy_tables))
             return chosen, noisy_tables, receipts
 
@@ -113,7 +113,7 @@ def test_a_leaf_without_rows_votes_as_its_nearest_ancestor_with_some():
     ("changes", "sentence"),
     [
         ({"height": 0}, "height=0 must be a whole number from 1 to 64"),
-        ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 10 questions"),
+        ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 10 queries"),
         ({"epsilon": "1"}, "epsilon='1' is out of range"),
         ({"n_jobs": 0}, "n_jobs=0 must be a whole number other than 0"),
     ],

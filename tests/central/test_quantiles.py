@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet import Categorical, DPDFClassifier, Numeric, Schema, load
-from privet.central.quantiles import QUANTILE_SHARE, RecodedRows, _borders, open_numbers, quantile_cells
+from privet.central.quantiles import QUANTILE_SHARE, RecodedRows, _borders, open_numbers, release_quantiles
 from privet.counting.rows import FileRows, MemoryRows
 from privet.privacy.accounting import pure_epsilon
 from privet.privacy.events import DiscreteLaplace
@@ -48,7 +48,7 @@ def table(n=2_000, seed=3):
 def cells_of(X, y, *, epsilon=math.inf, unit=EACH_ROW):
     encoder = Encoder(SCHEMA)
     rows = MemoryRows(encoder.encode(X), encoder.encode_labels(y))
-    return quantile_cells(SCHEMA, rows, epsilon=epsilon, unit=unit, noise=SeededNoise(1))
+    return release_quantiles(SCHEMA, rows, epsilon=epsilon, unit=unit, noise=SeededNoise(1))
 
 
 def test_only_numbers_that_declare_no_cells_are_open():
@@ -155,7 +155,7 @@ def test_a_file_gives_the_cells_and_the_trees_of_the_table(tmp_path, name, monke
     assert_array_equal(file.noisy_counts_, memory.noisy_counts_)
     assert_array_equal(file.forest_.words, memory.forest_.words)
     rows = FileRows(tmp_path / name, Encoder(SCHEMA))
-    _, recoded, _ = quantile_cells(SCHEMA, rows, epsilon=math.inf, unit=EACH_ROW, noise=SeededNoise(1))
+    _, recoded, _ = release_quantiles(SCHEMA, rows, epsilon=math.inf, unit=EACH_ROW, noise=SeededNoise(1))
     assert len(list(recoded.blocks())) == (7 if name.endswith("parquet") else 1)
 
 

@@ -119,8 +119,8 @@ def test_a_promise_to_people_comes_near_to_its_claim():
 class SizesShown(DiffPID3Classifier):
     """Keeps the noisy sizes as well, which are paid for and are not in the file."""
 
-    def _look(self, counts, level, asked):
-        noisy = super()._look(counts, level, asked)
+    def _release_level(self, counts, level, asked):
+        noisy = super()._release_level(counts, level, asked)
         self.sizes_ = [*(self.sizes_ if level else []), noisy[:, 0]]
         return noisy
 

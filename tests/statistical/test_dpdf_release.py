@@ -19,9 +19,9 @@ PRESENT = np.vstack([ABSENT[0], [[5, 9]]]), np.append(ABSENT[1], "yes")
 class ChoosesForFree(DPDFClassifier):
     """A planted fault: the best attribute is taken, and a receipt written as if there had been noise."""
 
-    def _choose(self, tables, noisy, allowed, level, layout, asked):
+    def _choose_attributes(self, tables, noisy, allowed, level, layout, asked):
         scores = self._scores(tables, noisy, layout, self._score(asked.schema))
-        _, _, receipts = super()._choose(tables, noisy, allowed, level, layout, asked)
+        _, _, receipts = super()._choose_attributes(tables, noisy, allowed, level, layout, asked)
         best, _ = permute_and_flip_each(scores, allowed, epsilon=math.inf, sensitivity=1)
         return best, tables, receipts
 
@@ -29,16 +29,16 @@ class ChoosesForFree(DPDFClassifier):
 class PaysForOneQuestion(DPDFClassifier):
     """A planted fault: every question costs the whole epsilon, as if it were the only one."""
 
-    def _n_questions(self, schema):
+    def _n_queries(self, schema):
         return 1
 
 
 class NoiseForOneTree(DPDFClassifier):
     """A planted fault: noise for one tree, at the price of all."""
 
-    def _look(self, counts, level, asked):
-        noisy = super()._look(counts, level, asked)
-        price = asked.n_trees * self._price(asked.schema, asked.epsilon)
+    def _release_level(self, counts, level, asked):
+        noisy = super()._release_level(counts, level, asked)
+        price = asked.n_trees * self._query_epsilon(asked.schema, asked.epsilon)
         noisy[:], _ = discrete_laplace(counts, epsilon=price, sensitivity=1)
         return noisy
 

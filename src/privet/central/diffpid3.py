@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT
-from privet.central.greedy_forest import GreedyForestClassifier
-from privet.central.questions import Questions
+from privet.central.greedy_forest import BudgetedQueries, GreedyForestClassifier
 from privet.central.receipts import in_sequence, is_choice, is_count
 from privet.checks import OneOf, Whole
 from privet.counting.tables import TableLayout
@@ -91,52 +90,52 @@ class DiffPID3Classifier(GreedyForestClassifier):
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
 
-    def _n_questions(self, schema: Schema) -> int:
+    def _n_queries(self, schema: Schema) -> int:
         """Return how many: a size of every node of a path, a choice at all but the last, a histogram at its leaf."""
         return 2 * (self._n_levels(schema) + 1)
 
-    def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
-        price, sizes = self._price(asked.schema, asked.epsilon), counts.sum(axis=1, keepdims=True)
-        noisy, receipt = asked.counts(sizes, _SIZES.format(level), epsilon=price)
-        asked.receipts.append(receipt)
+    def _release_level(self, counts: NDArray[np.int64], level: int, queries: BudgetedQueries) -> NDArray[np.int64]:
+        per_query, sizes = self._query_epsilon(queries.schema, queries.epsilon), counts.sum(axis=1, keepdims=True)
+        noisy, receipt = queries.release_counts(sizes, _SIZES.format(level), epsilon=per_query)
+        queries.receipts.append(receipt)
         # What is released last, leaf by leaf, needs the counts of nodes that stay leaves here.
-        asked.exact_levels.append(counts)
+        queries.exact_levels.append(counts)
         return noisy
 
-    def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
-        worth: NDArray[np.bool_] = noisy[:, 0] >= self._least_support(asked.schema, asked.epsilon)
+    def _worth_splitting(self, noisy: NDArray[np.int64], queries: BudgetedQueries) -> NDArray[np.bool_]:
+        worth: NDArray[np.bool_] = noisy[:, 0] >= self._least_support(queries.schema, queries.epsilon)
         return worth
 
     def _least_support(self, schema: Schema, epsilon: float) -> float:
         """Return where a cell of the widest split can be expected to hold as much as its noise."""
-        price, widest = self._price(schema, epsilon), max(a.n_values for a in schema.attributes)
-        return max(1.0, widest * len(schema.classes) * math.sqrt(2) * self._unit().max_rows / price)
+        per_query, widest = self._query_epsilon(schema, epsilon), max(a.n_values for a in schema.attributes)
+        return max(1.0, widest * len(schema.classes) * math.sqrt(2) * self._unit().max_rows / per_query)
 
-    def _choose(
+    def _choose_attributes(
         self,
         tables: NDArray[np.int64],
         noisy: NDArray[np.int64],  # noqa: ARG002 - the score needs no size
         allowed: NDArray[np.bool_],
         level: int,
         layout: TableLayout,
-        asked: Questions,
+        queries: BudgetedQueries,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
-        score, price = _SCORES[self.criterion], self._price(asked.schema, asked.epsilon)
+        score, per_query = _SCORES[self.criterion], self._query_epsilon(queries.schema, queries.epsilon)
         each = [score.of(layout.of_attribute(tables, a)) for a in range(len(layout.n_codes))]
         what = _SPLITS.format(level)
-        chosen, receipt = asked.choices(np.stack(each, axis=1), allowed, what, epsilon=price, score=score)
+        chosen, receipt = queries.choose(np.stack(each, axis=1), allowed, what, epsilon=per_query, score=score)
         return chosen, tables, [receipt]
 
-    def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:
-        self._look(counts, asked.n_levels, asked)
-        exact_counts = np.concatenate(asked.exact_levels)[forest.leaves]
-        price = self._price(asked.schema, asked.epsilon)
-        noisy, receipt = asked.counts(exact_counts, _LEAVES, epsilon=price)
-        asked.released.append(noisy)
-        asked.receipts.append(receipt)
+    def _release_last(self, counts: NDArray[np.int64], forest: Forest, queries: BudgetedQueries) -> None:
+        self._release_level(counts, queries.n_levels, queries)
+        exact_counts = np.concatenate(queries.exact_levels)[forest.leaves]
+        per_query = self._query_epsilon(queries.schema, queries.epsilon)
+        noisy, receipt = queries.release_counts(exact_counts, _LEAVES, epsilon=per_query)
+        queries.released.append(noisy)
+        queries.receipts.append(receipt)
 
-    def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
-        return forest, asked.released[0]
+    def _prune(self, forest: Forest, queries: BudgetedQueries) -> tuple[Forest, NDArray[np.int64]]:
+        return forest, queries.released[0]
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
         return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
@@ -149,13 +148,16 @@ class DiffPID3Classifier(GreedyForestClassifier):
 
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, max_rows = self._n_levels(schema), self._unit().max_rows
-        price, score = self._price(schema, epsilon), _SCORES[self.criterion]
+        per_query, score = self._query_epsilon(schema, epsilon), _SCORES[self.criterion]
         steps: list[Step] = []
         for level in range(n_levels + 1):
-            steps.append(laplace_step(_SIZES.format(level), price, sensitivity=max_rows, n_values=1, a_node=True))
+            steps.append(laplace_step(_SIZES.format(level), per_query, sensitivity=max_rows, n_values=1, a_node=True))
             if level < n_levels:
-                steps.append(choice_step(_SPLITS.format(level), price, sensitivity=score.sensitivity * max_rows))
-        return (*steps, laplace_step(_LEAVES, price, sensitivity=max_rows, n_values=len(schema.classes), a_node=True))
+                steps.append(choice_step(_SPLITS.format(level), per_query, sensitivity=score.sensitivity * max_rows))
+        return (
+            *steps,
+            laplace_step(_LEAVES, per_query, sensitivity=max_rows, n_values=len(schema.classes), a_node=True),
+        )
 
     def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:
         *path, leaves = in_sequence(event)

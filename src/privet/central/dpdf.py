@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
-from privet.central.greedy_forest import PAPER, SOUND, GreedyForestClassifier
-from privet.central.quantiles import QUANTILE_SHARE, WHAT, open_numbers, quantile_cells
-from privet.central.questions import Questions
+from privet.central.greedy_forest import PAPER, SOUND, BudgetedQueries, GreedyForestClassifier
+from privet.central.quantiles import QUANTILE_SHARE, WHAT, open_numbers, release_quantiles
 from privet.central.receipts import in_sequence, is_chosen, is_count, is_path
 from privet.checks import OneOf, Whole
 from privet.counting.rows import Rows
@@ -56,7 +55,7 @@ class DPDFClassifier(GreedyForestClassifier):
         The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing.
     n_trees : int
         The paper's tau. Trees have different root attributes while there are any. They share epsilon, and on the tables
-        that were measured one tree is ahead of four at every price.
+        that were measured one tree is ahead of four at every epsilon.
     height : int
         The number of tests on a path; the paper's delta is one more.
     criterion : str
@@ -149,71 +148,76 @@ class DPDFClassifier(GreedyForestClassifier):
             )
         return entropy_score(_MOST_TIMES * schema.rows)
 
-    def _check_prices(self, schema: Schema, epsilon: float) -> None:
+    def _check_query_epsilon(self, schema: Schema, epsilon: float) -> None:
         self._score(schema)
-        super()._check_prices(schema, epsilon)
+        super()._check_query_epsilon(schema, epsilon)
 
     def _adapted(self, schema: Schema) -> Schema:
         return schema if self.numeric == "quantiles" else super()._adapted(schema)
 
-    def _prepared(
+    def _prepare(
         self, encoder: Encoder, rows: Rows, epsilon: float, noise: NoiseSource
     ) -> tuple[Encoder, Rows, float, list[Event]]:
         self._score(encoder.schema)
         if self.numeric == "bins" or not open_numbers(encoder.schema):
             return encoder, rows, epsilon, []
         share = QUANTILE_SHARE * epsilon
-        schema, recoded, receipt = quantile_cells(encoder.schema, rows, epsilon=share, unit=self._unit(), noise=noise)
+        schema, recoded, receipt = release_quantiles(
+            encoder.schema, rows, epsilon=share, unit=self._unit(), noise=noise
+        )
         return Encoder(schema, encoder.unit), recoded, remaining(epsilon, share), [receipt]
 
     def _n_trees(self) -> int:
         return int(self.n_trees)
 
-    def _n_questions(self, schema: Schema) -> int:
+    def _n_queries(self, schema: Schema) -> int:
         """Return how many: one histogram more than choices on a path, in every tree."""
         return self._n_trees() * (2 * self._n_levels(schema) + 1)
 
-    def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
+    def _release_level(self, counts: NDArray[np.int64], level: int, queries: BudgetedQueries) -> NDArray[np.int64]:
         """Q1: the class histogram of every node."""
-        price = self._price(asked.schema, asked.epsilon)
-        noisy, receipt = asked.counts(counts, _COUNTS.format(level), epsilon=price)
-        asked.released.append(noisy)
-        asked.receipts.append(receipt)
+        per_query = self._query_epsilon(queries.schema, queries.epsilon)
+        noisy, receipt = queries.release_counts(counts, _COUNTS.format(level), epsilon=per_query)
+        queries.released.append(noisy)
+        queries.receipts.append(receipt)
         return noisy
 
-    def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
+    def _worth_splitting(self, noisy: NDArray[np.int64], queries: BudgetedQueries) -> NDArray[np.bool_]:
         support = noisy.sum(axis=1)
         pure = (noisy >= support[:, None]).any(axis=1)
-        worth: NDArray[np.bool_] = (support >= self._least_support(asked.schema, asked.epsilon)) & ~pure
+        worth: NDArray[np.bool_] = (support >= self._least_support(queries.schema, queries.epsilon)) & ~pure
         return worth
 
     def _least_support(self, schema: Schema, epsilon: float) -> float:
         """Return the paper's least support and, in the sound form, at least the noise in a support."""
         if self.variant == PAPER:
             return self.min_support
-        price = self._price(schema, epsilon)
-        return max(self.min_support, self._deviation(price) * math.sqrt(len(schema.classes)))
+        per_query = self._query_epsilon(schema, epsilon)
+        return max(self.min_support, self._deviation(per_query) * math.sqrt(len(schema.classes)))
 
-    def _choose(
+    def _choose_attributes(
         self,
         tables: NDArray[np.int64],
         noisy: NDArray[np.int64],
         allowed: NDArray[np.bool_],
         level: int,
         layout: TableLayout,
-        asked: Questions,
+        queries: BudgetedQueries,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
-        """Q2: the split attribute of every node. Trees are asked one after another, since they share the rows."""
-        score, what = self._score(asked.schema), _SPLITS.format(level)
-        scores, price = self._scores(tables, noisy, layout, score), self._price(asked.schema, asked.epsilon)
+        """Q2: the split attribute of every node. Trees compose in sequence, since they share the rows."""
+        score, what = self._score(queries.schema), _SPLITS.format(level)
+        scores, per_query = (
+            self._scores(tables, noisy, layout, score),
+            self._query_epsilon(queries.schema, queries.epsilon),
+        )
         chosen = np.empty(len(tables), dtype=np.int64)
-        # Roots are asked tree by tree, since a root must not have the attribute of an earlier one.
+        # Roots are chosen tree by tree, since a root must not have the attribute of an earlier one.
         parts = np.arange(len(tables))[:, None] if level == 0 and len(tables) else [np.arange(len(tables))]
         for own in parts:
             free = _without_earlier(allowed[own], chosen[: own[0]]) if level == 0 and len(own) else allowed[own]
-            chosen[own], receipt = asked.choices(scores[own], free, what, epsilon=price, score=score)
+            chosen[own], receipt = queries.choose(scores[own], free, what, epsilon=per_query, score=score)
         receipt = Unproven(receipt, _NOT_PROVEN) if self.variant == PAPER else receipt
-        return chosen, tables, [receipt] * asked.n_trees
+        return chosen, tables, [receipt] * queries.n_trees
 
     def _scores(
         self, tables: NDArray[np.int64], noisy: NDArray[np.int64], layout: TableLayout, score: Score
@@ -225,12 +229,12 @@ class DPDFClassifier(GreedyForestClassifier):
             return np.stack([gini_over_sensitivity(counts, size) for counts in each], axis=1)
         return np.stack([score.of(counts) for counts in each], axis=1)
 
-    def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:  # noqa: ARG002
-        self._look(counts, asked.n_levels, asked)
+    def _release_last(self, counts: NDArray[np.int64], forest: Forest, queries: BudgetedQueries) -> None:  # noqa: ARG002
+        self._release_level(counts, queries.n_levels, queries)
 
-    def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
-        noisy_counts = np.concatenate(asked.released)[: forest.n_nodes]
-        kept, nodes = cut_back(forest, useful_splits(forest, noisy_counts), asked.schema)
+    def _prune(self, forest: Forest, queries: BudgetedQueries) -> tuple[Forest, NDArray[np.int64]]:
+        noisy_counts = np.concatenate(queries.released)[: forest.n_nodes]
+        kept, nodes = cut_back(forest, useful_splits(forest, noisy_counts), queries.schema)
         return kept, noisy_counts[nodes]
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
@@ -252,17 +256,19 @@ class DPDFClassifier(GreedyForestClassifier):
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, n_trees, max_rows = self._n_levels(schema), self._n_trees(), self._unit().max_rows
         share = QUANTILE_SHARE * epsilon if self.numeric == "quantiles" and open_numbers(schema) else 0.0
-        price = multiple(self._price(schema, remaining(epsilon, share)), n_trees)
+        per_query = multiple(self._query_epsilon(schema, remaining(epsilon, share)), n_trees)
         score, cells = self._score(schema), open_numbers(schema)
         n_cells = sum(schema.attributes[j].n_values for j in cells)
         steps = [laplace_step(WHAT, share, sensitivity=len(cells) * max_rows, n_values=n_cells)] if share else []
         for level in range(n_levels + 1):
             counts = _COUNTS.format(level)
             steps.append(
-                laplace_step(counts, price, sensitivity=n_trees * max_rows, n_values=len(schema.classes), a_node=True)
+                laplace_step(
+                    counts, per_query, sensitivity=n_trees * max_rows, n_values=len(schema.classes), a_node=True
+                )
             )
             if level < n_levels:
-                steps.append(choice_step(_SPLITS.format(level), price, sensitivity=score.sensitivity * max_rows))
+                steps.append(choice_step(_SPLITS.format(level), per_query, sensitivity=score.sensitivity * max_rows))
         return tuple(steps)
 
     def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:

@@ -1,16 +1,16 @@
-"""Forests grown greedily: every level asks what its nodes hold and what to split them on, and pays for it."""
+"""Forests grown greedily: every level asks what its nodes hold and what to split them on, with noise."""
 
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import CountForestClassifier
-from privet.central.questions import Questions
 from privet.central.released import FitCall
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
@@ -18,60 +18,114 @@ from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
 from privet.privacy.events import Event, Sequential
 from privet.privacy.guarantee import Guarantee
-from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
+from privet.privacy.mechanisms.permute_and_flip import permute_and_flip_each
+from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple
+from privet.privacy.unit import Unit
 from privet.rng import NoiseSource, public_generator
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.tree.criteria import Score
 from privet.tree.forest import LEAF, Forest
 from privet.tree.greedy import Growth
 
 SOUND, PAPER = "sound", "paper"
 # Numbers in the tables of one level; nodes with less support stay leaves beyond it.
 _MAX_NUMBERS = 2**24
-# A question's share of epsilon, with room for what quantiles take.
-_LEAST_PRICE = 2 * MIN_EPSILON
+# Of epsilon for one query, with room for what quantiles take.
+_LEAST_QUERY_EPSILON = 2 * MIN_EPSILON
 # Numeric attributes that declare neither bins nor edges are cut into so many cells.
 DEFAULT_BINS = 5
 
 
+@dataclass
+class BudgetedQueries:
+    """Asks about the nodes of a level, for a share of epsilon each; keeps receipts and what was released.
+
+    A row is in one node of each tree's level. So the nodes of a tree compose in parallel, and trees in sequence.
+    """
+
+    schema: Schema
+    epsilon: float
+    n_trees: int
+    n_levels: int
+    unit: Unit
+    noise: NoiseSource
+    receipts: list[Event] = field(default_factory=list)
+    released: list[NDArray[np.int64]] = field(default_factory=list)
+    exact_levels: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def release_counts(
+        self, exact_counts: NDArray[np.int64], what: str, *, epsilon: float, moves: int = 1
+    ) -> tuple[NDArray[np.int64], Event]:
+        """Release counts of all trees' nodes, at ``epsilon`` a tree; a row moves ``moves`` of a tree's counts by 1."""
+        return discrete_laplace(
+            exact_counts,
+            epsilon=multiple(epsilon, self.n_trees),
+            sensitivity=self.n_trees * moves * self.unit.max_rows,
+            what=what,
+            noise=self.noise,
+        )
+
+    def choose(
+        self,
+        exact_scores: NDArray[np.int64],
+        allowed: NDArray[np.bool_],
+        what: str,
+        *,
+        epsilon: float,
+        score: Score,
+    ) -> tuple[NDArray[np.int64], Event]:
+        """Choose an attribute for every node; the receipt is for the nodes of one tree."""
+        return permute_and_flip_each(
+            exact_scores,
+            allowed,
+            epsilon=epsilon,
+            sensitivity=score.sensitivity * self.unit.max_rows,
+            monotone=score.monotone,
+            what=what,
+            noise=self.noise,
+        )
+
+
 class GreedyForestClassifier(CountForestClassifier):
-    """Trees whose splits are chosen by what the rows say; subclasses ask the questions."""
+    """Trees whose splits are chosen by what the rows say; subclasses make the queries."""
 
     height: int | None
     variant: str = SOUND
     random_state: int | np.random.Generator | np.random.RandomState | None
 
     @abstractmethod
-    def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
-        """Ask what the nodes of a level hold, given their class counts; one line a node."""
+    def _release_level(self, counts: NDArray[np.int64], level: int, queries: BudgetedQueries) -> NDArray[np.int64]:
+        """Release what the nodes of a level hold, given their class counts; one line a node."""
 
     @abstractmethod
-    def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
+    def _worth_splitting(self, noisy: NDArray[np.int64], queries: BudgetedQueries) -> NDArray[np.bool_]:
         """Return which nodes to split, by what is released of them."""
 
     @abstractmethod
-    def _choose(
+    def _choose_attributes(
         self,
         tables: NDArray[np.int64],
         noisy: NDArray[np.int64],
         allowed: NDArray[np.bool_],
         level: int,
         layout: TableLayout,
-        asked: Questions,
+        queries: BudgetedQueries,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         """Choose an attribute for every node; return the tables that children's counts are read off, and receipts."""
 
     @abstractmethod
-    def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:
-        """Ask what is still to be asked when the trees are grown."""
+    def _release_last(self, counts: NDArray[np.int64], forest: Forest, queries: BudgetedQueries) -> None:
+        """Release what is left to release when the trees are grown."""
 
     @abstractmethod
-    def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
-        """Return the trees that are left, with the released counts that the file holds."""
+    def _prune(self, forest: Forest, queries: BudgetedQueries) -> tuple[Forest, NDArray[np.int64]]:
+        """Prune; return the trees that are left, with the released counts that the file holds."""
 
     @abstractmethod
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
-        """Return what would be asked at a price."""
+        """Return what a fit at this epsilon would release."""
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
         """Fit to the rows of ``X`` and their labels ``y``, or to files or batches, in one pass a level.
@@ -99,17 +153,17 @@ class GreedyForestClassifier(CountForestClassifier):
             noise = self._noise(public_rng, reservation)
             encoder, rows = self._open(call, reservation)
             rows.require_rereadable()  # every level is a pass
-            self._check_prices(encoder.schema, epsilon)
-            encoder, rows, left, bought = self._prepared(encoder, rows, epsilon, noise)
+            self._check_query_epsilon(encoder.schema, epsilon)
+            encoder, rows, left, bought = self._prepare(encoder, rows, epsilon, noise)
             growth = Growth.roots(encoder.schema.attributes, self._n_trees())
             n_levels = self._n_levels(encoder.schema)
-            asked = Questions(encoder.schema, left, growth.n_trees, n_levels, self._unit(), noise, bought)
-            self._grow(growth, rows, asked)
-            forest, noisy_counts = self._pruned(growth.forest, asked)
-            event = Sequential(tuple(asked.receipts))
+            queries = BudgetedQueries(encoder.schema, left, growth.n_trees, n_levels, self._unit(), noise, bought)
+            self._grow(growth, rows, queries)
+            forest, noisy_counts = self._prune(growth.forest, queries)
+            event = Sequential(tuple(queries.receipts))
             return self._set_released(encoder, forest, noisy_counts, event, reservation, call)
 
-    def _prepared(
+    def _prepare(
         self,
         encoder: Encoder,
         rows: Rows,
@@ -119,21 +173,21 @@ class GreedyForestClassifier(CountForestClassifier):
         """Return encoder and rows as the method needs them, what is left of epsilon, and receipts."""
         return encoder, rows, epsilon, []
 
-    def _grow(self, growth: Growth, rows: Rows, asked: Questions) -> None:
+    def _grow(self, growth: Growth, rows: Rows, queries: BudgetedQueries) -> None:
         """Grow level by level; the class counts of children are read off their parents' tables."""
-        layout = TableLayout.of(asked.schema)
+        layout = TableLayout.of(queries.schema)
         # All roots hold all rows, so one table serves them.
         (root_table,) = [tables for _, tables in exact_tables(growth.forest, np.array([0]), rows, layout)]
         counts = np.repeat(layout.classes(root_table), growth.n_trees, axis=0)
-        for level in range(asked.n_levels):
-            noisy = self._look(counts, level, asked)
-            worth = self._worth_splitting(noisy, asked) & growth.available.any(axis=1)
+        for level in range(queries.n_levels):
+            noisy = self._release_level(counts, level, queries)
+            worth = self._worth_splitting(noisy, queries) & growth.available.any(axis=1)
             nodes = _within_memory(worth, noisy.sum(axis=1), layout.size)
             parts = _parts(growth, nodes, rows, layout, root_table)
-            chosen, counts = self._split(parts, noisy, level, growth, layout, asked)
+            chosen, counts = self._split(parts, noisy, level, growth, layout, queries)
             growth.split(chosen)
             self._say(f"level {level} grown")
-        self._finish(counts, growth.forest, asked)
+        self._release_last(counts, growth.forest, queries)
 
     def _split(
         self,
@@ -142,19 +196,21 @@ class GreedyForestClassifier(CountForestClassifier):
         level: int,
         growth: Growth,
         layout: TableLayout,
-        asked: Questions,
+        queries: BudgetedQueries,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the attribute that every node of the level is split on, and the class counts of all children."""
         chosen = np.full(len(noisy), LEAF)
         children = [np.empty((0, layout.n_classes), dtype=np.int64)]
         for nodes, tables in parts:
             available = growth.available[nodes]
-            chosen[nodes], tables, receipts = self._choose(tables, noisy[nodes], available, level, layout, asked)
+            chosen[nodes], tables, receipts = self._choose_attributes(
+                tables, noisy[nodes], available, level, layout, queries
+            )
             children += [
                 layout.of_attribute(tables[i : i + 1], int(a))[0] for i, a in enumerate(chosen[nodes]) if a != LEAF
             ]
         # Parts hold different nodes, so different rows: all together cost what one does.
-        asked.receipts += receipts
+        queries.receipts += receipts
         return chosen, np.concatenate(children)
 
     def plan(self, n_rows: int | None = None) -> Plan:
@@ -168,11 +224,11 @@ class GreedyForestClassifier(CountForestClassifier):
         """Return the least epsilon at which votes are as reliable as asked (see `Plan`); it reads no row."""
         self.check_parameters()
         schema = self._declared_schema()
-        least = _LEAST_PRICE * self._n_questions(schema)
+        least = _LEAST_QUERY_EPSILON * self._n_queries(schema)
         return epsilon_needed(lambda epsilon: self._planned(schema, n_rows, epsilon), reliability, least=least)
 
     def _planned(self, schema: Schema, n_rows: int | None, epsilon: float) -> Plan:
-        self._check_prices(schema, epsilon)
+        self._check_query_epsilon(schema, epsilon)
         n_rows, n_levels, depth = self._checked_rows(n_rows, schema), self._n_levels(schema), 0
         branches, least = float(np.mean([a.n_values for a in schema.attributes])), self._least_support(schema, epsilon)
         while depth < n_levels and n_rows / branches**depth >= max(least, 1.0):
@@ -188,26 +244,26 @@ class GreedyForestClassifier(CountForestClassifier):
         """Return how many rows a node must seem to hold to be split."""
 
     @abstractmethod
-    def _n_questions(self, schema: Schema) -> int:
-        """Return how many questions share epsilon."""
+    def _n_queries(self, schema: Schema) -> int:
+        """Return how many queries share epsilon."""
 
-    def _price(self, schema: Schema, epsilon: float) -> float:
-        """Return the price of a question."""
-        return equal_share(epsilon, self._n_questions(schema))
+    def _query_epsilon(self, schema: Schema, epsilon: float) -> float:
+        """Return the epsilon of one query."""
+        return equal_share(epsilon, self._n_queries(schema))
 
-    def _check_prices(self, schema: Schema, epsilon: float) -> None:
+    def _check_query_epsilon(self, schema: Schema, epsilon: float) -> None:
         """Refuse what a mechanism would refuse, before any noise is drawn."""
         try:
             self._steps(schema, epsilon)
         except ParameterError as error:
             raise ParameterError(
-                f"epsilon={epsilon!r} is too little for {self._n_questions(schema):,} questions; lower height, n_trees "
+                f"epsilon={epsilon!r} is too little for {self._n_queries(schema):,} queries; lower height, n_trees "
                 "or max_rows, or raise it"
             ) from error
 
-    def _deviation(self, price: float) -> float:
-        """Return the standard deviation of the noise in a count that costs ``price`` a tree."""
-        return laplace_step("", price, sensitivity=self._unit().max_rows, n_values=1).noise_std
+    def _deviation(self, epsilon: float) -> float:
+        """Return the standard deviation of the noise in a count that is released at ``epsilon`` a tree."""
+        return laplace_step("", epsilon, sensitivity=self._unit().max_rows, n_values=1).noise_std
 
     def _n_trees(self) -> int:
         return 1
@@ -224,7 +280,7 @@ class GreedyForestClassifier(CountForestClassifier):
         if self.variant == PAPER:
             warnings.warn(
                 f'{type(self).__name__}(variant="paper") is for reproduction: no promise is proven for it',
-                NoGuaranteeWarning, stacklevel=4,  # the caller of fit
+                NoGuaranteeWarning, stacklevel=5,  # the caller of fit
             )  # fmt: skip
 
     def _check_guarantee(self, guarantee: Guarantee, schema: Schema, forest: Forest) -> None:

@@ -127,7 +127,7 @@ class LeafCountClassifier(CountForestClassifier):
         return epsilon_needed(self._planner(n_rows), reliability)
 
     def _planner(self, n_rows: int | None) -> Callable[[float], Plan]:
-        """Return the function that plans for a price, with the trees that a fit at ``n_rows`` rows may have."""
+        """Return the function that plans for an epsilon, with the trees that a fit at ``n_rows`` rows may have."""
         schema = self._declared_schema()
         n_rows = self._checked_rows(n_rows, schema)
 
@@ -164,7 +164,7 @@ class LeafCountClassifier(CountForestClassifier):
         if share == 0:
             return schema.rows or 1, epsilon, ()
         rows.require_rereadable()
-        noisy, receipt = self._bought_rows(rows, share, noise)
+        noisy, receipt = self._release_row_count(rows, share, noise)
         return max(1, noisy), remaining(epsilon, share), (receipt,)
 
     def _row_count_share(self, schema: Schema, epsilon: float) -> float:

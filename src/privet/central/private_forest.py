@@ -189,7 +189,7 @@ class PrivateForestClassifier(WeightForestClassifier):
         if share == 0:
             return encoder.schema, 1, epsilon, ()
         rows.require_rereadable()
-        noisy, receipt = self._bought_rows(rows, share, noise)
+        noisy, receipt = self._release_row_count(rows, share, noise)
         return encoder.schema, max(2, noisy), remaining(epsilon, share), (receipt,)
 
     def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT
-from privet.central.greedy_forest import GreedyForestClassifier
-from privet.central.questions import Questions
+from privet.central.greedy_forest import BudgetedQueries, GreedyForestClassifier
 from privet.central.receipts import in_sequence, is_count
 from privet.checks import Whole
 from privet.counting.tables import TableLayout
@@ -94,59 +93,59 @@ class PrivateID3Classifier(GreedyForestClassifier):
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
 
-    def _n_questions(self, schema: Schema) -> int:
+    def _n_queries(self, schema: Schema) -> int:
         """Return how many: a histogram of every attribute that the path has left, level by level."""
         k = len(schema.attributes)
         return sum(k - level for level in range(self._n_levels(schema)))
 
-    def _look(self, counts: NDArray[np.int64], level: int, asked: Questions) -> NDArray[np.int64]:
+    def _release_level(self, counts: NDArray[np.int64], level: int, queries: BudgetedQueries) -> NDArray[np.int64]:
         """Ask nothing: below the root the counts were read off histograms and are released already."""
         if level == 0:  # these are exact, and nobody has to know them
             return np.zeros_like(counts)
-        asked.released.append(counts)
+        queries.released.append(counts)
         return counts
 
-    def _worth_splitting(self, noisy: NDArray[np.int64], asked: Questions) -> NDArray[np.bool_]:
+    def _worth_splitting(self, noisy: NDArray[np.int64], queries: BudgetedQueries) -> NDArray[np.bool_]:
         """Split where the support stands out from its noise and two classes or more are left; the root always."""
-        if not asked.released:
+        if not queries.released:
             return np.ones(len(noisy), dtype=bool)
         mixed = (noisy > 0).sum(axis=1) > 1
-        worth: NDArray[np.bool_] = (noisy.sum(axis=1) > self._least_support(asked.schema, asked.epsilon)) & mixed
+        worth: NDArray[np.bool_] = (noisy.sum(axis=1) > self._least_support(queries.schema, queries.epsilon)) & mixed
         return worth
 
     def _least_support(self, schema: Schema, epsilon: float) -> float:
         """Return what a support must exceed to stand out from its noise."""
-        price = self._price(schema, epsilon)
-        return RELIABLE * self._deviation(price) * math.sqrt(len(schema.classes))
+        per_query = self._query_epsilon(schema, epsilon)
+        return RELIABLE * self._deviation(per_query) * math.sqrt(len(schema.classes))
 
-    def _choose(
+    def _choose_attributes(
         self,
         tables: NDArray[np.int64],
         noisy: NDArray[np.int64],  # noqa: ARG002 - sizes are in the tables
         allowed: NDArray[np.bool_],
         level: int,
         layout: TableLayout,
-        asked: Questions,
+        queries: BudgetedQueries,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         """Release the histograms of all attributes that are left, and take the one that leaves the least entropy."""
         n_attributes = len(layout.n_codes)
         left = n_attributes - level
-        price = self._price(asked.schema, asked.epsilon)
+        per_query = self._query_epsilon(queries.schema, queries.epsilon)
         used = np.repeat(~allowed, layout.n_codes * layout.n_classes, axis=1)
-        noisy_tables, receipt = asked.counts(
-            np.where(used, 0, tables), _HISTOGRAMS.format(level), epsilon=multiple(price, left), moves=left
+        noisy_tables, receipt = queries.release_counts(
+            np.where(used, 0, tables), _HISTOGRAMS.format(level), epsilon=multiple(per_query, left), moves=left
         )
         each = [entropy(layout.of_attribute(noisy_tables, a).astype(np.float64)) for a in range(n_attributes)]
         remaining = np.where(allowed, np.stack(each, axis=1), np.inf)
         return remaining.argmin(axis=1), noisy_tables, [receipt]
 
-    def _finish(self, counts: NDArray[np.int64], forest: Forest, asked: Questions) -> None:  # noqa: ARG002
-        asked.released.append(counts)
+    def _release_last(self, counts: NDArray[np.int64], forest: Forest, queries: BudgetedQueries) -> None:  # noqa: ARG002
+        queries.released.append(counts)
 
-    def _pruned(self, forest: Forest, asked: Questions) -> tuple[Forest, NDArray[np.int64]]:
+    def _prune(self, forest: Forest, queries: BudgetedQueries) -> tuple[Forest, NDArray[np.int64]]:
         # The root is always split, and holds what its children hold.
-        root = asked.released[0].sum(axis=0, keepdims=True)
-        return forest, np.concatenate([root, *asked.released])
+        root = queries.released[0].sum(axis=0, keepdims=True)
+        return forest, np.concatenate([root, *queries.released])
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
         counts = np.maximum(nodes.counts, 0)
@@ -167,10 +166,10 @@ class PrivateID3Classifier(GreedyForestClassifier):
 
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, k, max_rows = self._n_levels(schema), len(schema.attributes), self._unit().max_rows
-        price, n_cells = self._price(schema, epsilon), sum(a.n_values + 1 for a in schema.attributes)
+        per_query, n_cells = self._query_epsilon(schema, epsilon), sum(a.n_values + 1 for a in schema.attributes)
         return tuple(
             laplace_step(
-                _HISTOGRAMS.format(level), multiple(price, k - level), sensitivity=(k - level) * max_rows,
+                _HISTOGRAMS.format(level), multiple(per_query, k - level), sensitivity=(k - level) * max_rows,
                 n_values=n_cells * len(schema.classes), a_node=True,
             )
             for level in range(n_levels)

@@ -69,7 +69,7 @@ def open_numbers(schema: Schema) -> list[int]:
     return [j for j, a in enumerate(schema.attributes) if isinstance(a, Numeric) and a.is_open]
 
 
-def quantile_cells(
+def release_quantiles(
     schema: Schema, rows: Rows, *, epsilon: float, unit: Unit, noise: NoiseSource
 ) -> tuple[Schema, Rows, Event]:
     """Return the schema with quantiles as edges, the rows coded by it, and the receipt.

@@ -17,9 +17,9 @@ from privet.privacy.events import (
 from privet.tree.criteria import Score
 
 
-def drawn(receipt: Event) -> Event:
-    """Return the release itself, without what says that its noise was seeded or its price is not proven."""
-    return drawn(receipt.part) if isinstance(receipt, Seeded | Unproven) else receipt
+def unwrapped(receipt: Event) -> Event:
+    """Return the release itself, without what says that its noise was seeded or its epsilon is not proven."""
+    return unwrapped(receipt.part) if isinstance(receipt, Seeded | Unproven) else receipt
 
 
 def in_sequence(event: Event) -> tuple[Event, ...]:
@@ -29,13 +29,13 @@ def in_sequence(event: Event) -> tuple[Event, ...]:
 
 def is_count(receipt: Event, *, sensitivity: int) -> bool:
     """Return whether counts were released with noise for this sensitivity, or without any."""
-    release = drawn(receipt)
+    release = unwrapped(receipt)
     return isinstance(release, NoNoise) or (isinstance(release, DiscreteLaplace) and release.sensitivity == sensitivity)
 
 
 def is_choice(receipt: Event, score: Score, *, max_rows: int) -> bool:
     """Return whether a choice was made by this score, or without noise."""
-    release = drawn(receipt)
+    release = unwrapped(receipt)
     return isinstance(release, NoNoise) or (
         isinstance(release, PermuteAndFlip)
         and release.sensitivity == score.sensitivity * max_rows
@@ -45,7 +45,7 @@ def is_choice(receipt: Event, score: Score, *, max_rows: int) -> bool:
 
 def is_chosen(receipt: Event) -> bool:
     """Return whether something was chosen by score, with noise."""
-    return isinstance(drawn(receipt), PermuteAndFlip)
+    return isinstance(unwrapped(receipt), PermuteAndFlip)
 
 
 def is_path(receipts: Sequence[Event], score: Score, *, n_trees: int, max_rows: int) -> bool:
@@ -70,7 +70,7 @@ def asked_epsilon(event: Event) -> float:
 
 
 def _undisguised(event: Event) -> Event:
-    event = drawn(event)
+    event = unwrapped(event)
     if isinstance(event, Sequential):
         return Sequential(tuple(map(_undisguised, event.parts)))
     return Parallel(tuple(map(_undisguised, event.parts)), event.because) if isinstance(event, Parallel) else event

@@ -233,7 +233,7 @@ class ReleasedClassifier(PrivateClassifier):
         except SchemaError as error:
             raise ModelFileError("the unit's column is one of the schema's; the file was changed") from error
 
-    def _bought_rows(self, rows: Rows, share: float, noise: NoiseSource) -> tuple[int, Event]:
+    def _release_row_count(self, rows: Rows, share: float, noise: NoiseSource) -> tuple[int, Event]:
         """Return a noisy number of rows, for a ``share`` of epsilon, and its receipt."""
         exact = np.array([rows.exact_size()], dtype=np.int64)
         moves = self._unit().max_rows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.receipts import drawn, in_sequence, is_count
+from privet.central.receipts import in_sequence, is_count, unwrapped
 from privet.central.weights.minimiser import MOST_WEIGHT
 from privet.central.weights.objective_noise import laplace_factor
 from privet.central.weights.policy import MARGIN, MOST_LEAVES
@@ -105,7 +105,7 @@ def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
 def are_receipts(event: Event, released: Released, schema: Schema, max_rows: int) -> bool:
     """Return whether these are the receipts of such a fit, in their order and with the sensitivities it has."""
     receipts, names = list(in_sequence(event)), _names(released, schema)
-    if [getattr(drawn(receipt), "what", "") for receipt in receipts] != names:
+    if [getattr(unwrapped(receipt), "what", "") for receipt in receipts] != names:
         return False
     checks = {
         ROW_COUNT: lambda receipt: is_count(receipt, sensitivity=max_rows),
@@ -129,14 +129,14 @@ def _names(released: Released, schema: Schema) -> list[str]:
 
 
 def _is_choice(receipt: Event, max_rows: int) -> bool:
-    release = drawn(receipt)
+    release = unwrapped(receipt)
     return isinstance(release, NoNoise) or (
         isinstance(release, PermuteAndFlip) and release.sensitivity == SENSITIVITY * max_rows and not release.monotone
     )
 
 
 def _is_fit(receipt: Event, released: Released, n_classes: int, max_rows: int) -> bool:
-    release, n_trees = drawn(receipt), released.trees.n_trees
+    release, n_trees = unwrapped(receipt), released.trees.n_trees
     if isinstance(release, NoNoise):
         return not released.noise_std.any()
     if not isinstance(release, GaussianObjective | ObjectivePerturbation) or not _is_noise(release, released.noise_std):
@@ -151,7 +151,7 @@ def _is_fit(receipt: Event, released: Released, n_classes: int, max_rows: int) -
 
 def _hides(receipt: Event, n_weights: int) -> bool:
     """Return whether the last digits of all weights have noise; how much follows from constants of its time."""
-    release = drawn(receipt)
+    release = unwrapped(receipt)
     return isinstance(release, NoNoise) or (isinstance(release, DiscreteLaplace) and release.sensitivity > n_weights)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.receipts import drawn, in_sequence, is_count
+from privet.central.receipts import in_sequence, is_count, unwrapped
 from privet.errors import DataError, ParameterError
 from privet.partitioned.horizontal import PartyForest
 from privet.partitioned.release import Release, check_releases
@@ -119,7 +119,7 @@ class VerticalForest(PartyForest):
             and isinstance(event, Sequential) == (n_parties > 1)
             and forest.n_trees % n_parties == 0
             and all(is_count(receipt, sensitivity=moves) for receipt in receipts)
-            and len(set(map(drawn, receipts))) == 1
+            and len(set(map(unwrapped, receipts))) == 1
             and self._tests_own_attributes(forest, schema)
         )
 

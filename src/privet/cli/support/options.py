@@ -88,7 +88,7 @@ NoPersonInTwoParts: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """What describes a model on the command line, apart from its price."""
+    """What describes a model on the command line, apart from its epsilon."""
 
     method: str
     trees: int | None

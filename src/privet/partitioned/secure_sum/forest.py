@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.receipts import drawn
+from privet.central.receipts import unwrapped
 from privet.errors import PartyError
 from privet.model_file import MAX_COUNT
 from privet.partitioned.horizontal import PartyForest, one_party_each
@@ -59,11 +59,11 @@ class SecureSumForest(PartyForest):
         return CountedForest.of_leaves(forest, noisy_counts, standard_deviation(event) ** 2)
 
     def _assumptions(self, event: Event) -> list[str]:
-        release = drawn(event)
+        release = unwrapped(event)
         return [one_party_each(self._unit()), *([honesty(release)] if isinstance(release, NoiseShares) else [])]
 
     def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - other methods use it
-        release = drawn(event)
+        release = unwrapped(event)
         return isinstance(release, NoNoise) or (
             isinstance(release, NoiseShares)
             and release.sensitivity == forest.n_trees * self._unit().max_rows
