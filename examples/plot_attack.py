@@ -3,7 +3,7 @@
 Left, membership inference: the attacker guesses whether a row was among those fitted, from how sure the model is of its
 label. A forest without privacy, whose trees have each seen every row, down to leaves of one, gives its rows away: given
 a member and another row, the attacker picks the member nine times of ten (AUC 0.9). On the recommended forest the
-attack does no better than guessing (0.5). That forest is right about 80 to 86 % of other rows, the one without privacy
+attack does no better than guessing (0.5). That forest is right about 78 to 86 % of other rows, the one without privacy
 about 89 %. The dashed line is what the guarantee allows an attacker who knows more than this one.
 
 Right, a forest of one tree is fitted to a table with somebody's row and without it, a thousand times each. The bound
