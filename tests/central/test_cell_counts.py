@@ -119,6 +119,15 @@ def test_without_noise_the_cells_are_exact_and_nothing_is_promised():
     age = np.histogram(rows()[0]["age"], [0, 25, 50, 75, 100])[0]
     assert model.released_.cells[:5].tolist() == [*age, 0]
     assert model.guarantee_.epsilon == math.inf
+    assert_allclose(model.cell_shares_["age"], [*(age / 1_000), 0])
+    assert list(model.cell_shares_) == [ATTRIBUTES[a].name for a in model.trees_.kept]
+
+
+def test_shares_are_shown_where_they_were_released():
+    shares = forest(20.0).fit(*rows()).cell_shares_
+    assert_allclose(shares["age"], [0.5, 0.5, 0, 0, 0], atol=0.1)
+    assert {name: len(own) for name, own in shares.items()} == {"age": 5, "job": 3, "pay": 3}
+    assert forest(n=299).fit(*rows(299)).cell_shares_ is None
 
 
 def test_a_weight_in_a_cell_that_no_row_reaches_does_not_make_an_attribute_matter():

@@ -67,6 +67,9 @@ class PrivateForestClassifier(WeightForestClassifier):
     feature_importances_ : array
         Each attribute's share in the size of effects, less what noise would show; all 0 where nothing is left. Rough
         where rows times epsilon are below 300 for each kept attribute: how many rows a cell has is not released then.
+    cell_shares_ : dict or None
+        Each cell's share of the rows, missing values last, by attribute, from released counts; None where they were
+        not released.
     told_apart_ : array of bool
         Which attributes do more than noise alone would, however rows lie over their cells. About one in eight that
         does nothing passes too.

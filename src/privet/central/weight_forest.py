@@ -12,7 +12,7 @@ from privet.central.released import FitCall, ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
 from privet.central.weights.fitting import noise_scale
 from privet.central.weights.histograms import Histogram
-from privet.central.weights.importance import effects_of_trees, shares_of_effects
+from privet.central.weights.importance import effects_of_trees, mean_curvature, shares_of_effects
 from privet.central.weights.link import scores_of
 from privet.central.weights.policy import MARGIN
 from privet.central.weights.released import BALANCE, CELLS, Released
@@ -74,6 +74,13 @@ class WeightForestClassifier(ReleasedClassifier):
         return self.released_.histograms(self._noise_scale(CELLS), self.n_rows_)
 
     @property
+    def cell_shares_(self) -> dict[str, NDArray[np.float64]] | None:
+        """Each cell's released share of the rows, missing values last, by attribute; None where it was not released."""
+        check_is_fitted(self)
+        histograms = self._histograms
+        return None if histograms is None else {self.schema_.names[a]: own.shares for a, own in histograms.items()}
+
+    @property
     def noise_std_(self) -> float:
         """The standard deviation of the noise in a leaf's pull, in rows; the mean over trees."""
         stds = self.tree_noise_std_
@@ -104,10 +111,15 @@ class WeightForestClassifier(ReleasedClassifier):
         # Kept: it takes the solution of equations, and threads that solve at once wait for each other.
         kept: Any = self.__dict__.get("_importances_of")
         if kept is None or kept[0] is not self.released_:
+            histograms = self._histograms
+            rows = (
+                self._effective(self.n_rows_)
+                if histograms is None
+                else self.n_rows_ * mean_curvature(self.leaf_weights_, histograms)
+            )
             effects = effects_of_trees(
-                self.leaf_weights_, self.schema_, self.released_, rows=self._effective(self.n_rows_),
-                histograms=self._histograms,
-            )  # fmt: skip
+                self.leaf_weights_, self.schema_, self.released_, rows=rows, histograms=histograms
+            )
             kept = self._importances_of = (self.released_, shares_of_effects(effects, self.n_features_in_))
         told: tuple[NDArray[np.float64], NDArray[np.bool_]] = kept[1]
         return told

@@ -6,7 +6,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema
-from privet.central.weights.importance import Effect, TreeOfWeights, over_number, shares_of_effects
+from privet.central.weights.histograms import Histogram
+from privet.central.weights.importance import Effect, TreeOfWeights, mean_curvature, over_number, shares_of_effects
+from privet.central.weights.trees import Trees
+from privet.central.weights.weights import LeafWeights
 from tests.central.weights.problems import schema_of
 
 CROWDED = Numeric("pay", 0, 16, edges=[1, 2, 3, 4, 6, 8, 12])
@@ -29,6 +32,14 @@ def test_the_size_of_an_effect_by_hand():
     assert effect.attributes == (1,)
     assert effect.size == pytest.approx(np.sqrt(8 / 3))
     assert effect.is_told
+
+
+def test_a_cell_counts_by_its_released_share_the_missing_value_too():
+    # Half of the rows at 1, half at -1, and none at 99: a mean of 0, deviations of 1.
+    histogram = Histogram(np.array([50, 0, 0, 50]), 100, 0.0)
+    own = TreeOfWeights((1,), (4,), np.array([[1.0], [99.0], [99.0], [-1.0]]), np.eye(4), 0.0, 20.0, (histogram,))
+    (effect,) = own.effects(schema_of())
+    assert effect == Effect((1,), pytest.approx(1.0), True)
 
 
 def test_what_two_do_together_is_an_effect_of_its_own():
@@ -118,3 +129,41 @@ def test_what_decides_is_told_apart_and_what_does_not_seldom_is():
         assert shares.sum() == pytest.approx(1)
         shares[:] = 0  # a copy, which nobody else sees
         assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def model_of(weights, n_classes=2, groups=((0,), (1, 3))):
+    schema = schema_of(n_classes)
+    trees = Trees.of(groups, schema)
+    columns = 1 if n_classes == 2 else n_classes
+    offsets = np.zeros(n_classes) if n_classes == 2 else np.arange(n_classes) - 1.0
+    return LeafWeights(trees, offsets, np.broadcast_to(weights, (trees.n_leaves, columns)).astype(float), 1.0)
+
+
+def histograms_of(model, counts):
+    return {a: Histogram(np.array(own), sum(own), 0.0) for a, own in counts.items()}
+
+
+def test_the_curvature_of_a_model_that_says_nothing_is_that_of_the_margin():
+    model = model_of(0.0)
+    # The own class is behind by the margin of 1 in every row: q = 1 / (1 + e), whatever the class.
+    q = 1 / (1 + np.e)
+    found = mean_curvature(model, histograms_of(model, {0: [9, 1, 0, 0, 0], 1: [5, 5, 0, 0], 3: [1, 1, 0]}))
+    assert found == pytest.approx(q * (1 - q))
+
+
+def test_the_curvature_is_that_of_rows_in_the_cells_that_are_reached():
+    # All rows are in one cell of each attribute, and the weights of all others are huge.
+    weights = np.full((5 + 12, 3), [50.0, 0, -50])
+    weights[2], weights[5 + 1 * 3 + 0] = [0.5, -0.5, 0], [0.25, 0.25, -0.5]
+    model = model_of(weights, 3)
+    found = mean_curvature(model, histograms_of(model, {0: [0, 0, 7, 0, 0], 1: [0, 3, 0, 0], 3: [4, 0, 0]}))
+    scores = model.offsets + weights[2] + weights[8]
+    powers = np.exp(scores)
+    chances = powers / powers.sum() * (1 - (1 - np.exp(-1)) * powers / powers.sum())
+    chances /= chances.sum()
+    total = 0.0
+    for c in range(3):
+        own = np.exp(scores - np.eye(3)[c])
+        own /= own.sum()
+        total += chances[c] * sum(q * (1 - q) for q in own) / 3
+    assert found == pytest.approx(total)

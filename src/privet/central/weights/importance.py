@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, softmax
 
 from privet.central.weights.histograms import Histogram
+from privet.central.weights.link import chances_of
 from privet.central.weights.prior import covariance_of
 from privet.central.weights.released import Released
 from privet.central.weights.trees import cell_ends
@@ -36,6 +37,8 @@ _ROUGHNESS = (0.05, 0.3, 2.0)
 # categories have logarithms of deviation _UNEVEN. Large trees take long to solve, and have fewer ways.
 _WAYS, _DRAWS, _UNEVEN = 20, 16, 3.0
 _WAYS_OF_LARGE, _LARGE = 3, 400
+# Rows that are drawn from released shares, to see how curved their loss is.
+_ROWS_DRAWN = 4096
 # Coins that anybody may know, so that a model always tells the same.
 _PUBLIC_SEED = 17
 # An effect is told apart where at most this part of the draws, over all ways, is as large. Of attributes without an
@@ -213,6 +216,24 @@ def _log_density(size: Floats, deviation: Floats, scale: Floats) -> Floats:
     below = log_ndtr(-size / deviation - ratio) + size / scale
     density: Floats = ratio**2 / 2 + np.logaddexp(above, below) - np.log(2 * scale)
     return density
+
+
+def mean_curvature(model: LeafWeights, histograms: dict[int, Histogram]) -> float:
+    """Return the mean second derivative of a row's loss by the score of a class, for rows that lie as released.
+
+    The better a model predicts, the less its rows hold their weights against the noise.
+    """
+    public_rng, trees, n_classes = public_generator(_PUBLIC_SEED), model.trees, len(model.offsets)
+    scores = np.tile(model.offsets, (_ROWS_DRAWN, 1))
+    for t, own in enumerate(trees.attributes):
+        borders = [np.cumsum(histograms[a].shares)[:-1] for a in own]
+        cells = [np.searchsorted(each, public_rng.random(_ROWS_DRAWN), side="right") for each in borders]
+        scores += model.of_tree(t)[np.ravel_multi_index(cells, [trees.n_cells(a) for a in own])]
+    total = np.zeros(_ROWS_DRAWN)
+    for chances, own_class in zip(chances_of(scores, model.margin).T, np.eye(n_classes), strict=True):
+        found = softmax(scores - model.margin * own_class, axis=1)
+        total += chances * (found * (1 - found)).mean(axis=1)
+    return float(total.mean())
 
 
 def effects_of_trees(

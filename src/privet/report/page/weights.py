@@ -70,11 +70,13 @@ def smallest_noise(model: Any, deviations: list[float]) -> float:  # noqa: ARG00
 
 
 def findings(model: Any) -> dict[str, Any]:
-    """Return the class balance, the importances, and every tree's effect."""
+    """Return the class balance, the importances, how rows lie over cells, and every tree's effect."""
+    cell_shares = model.cell_shares_
     return {
         "class_balance": class_balance(model),
         "importances": dict(ranked_importances(model)),
         "not_told_apart": not_told_apart(model),
+        "cell_shares": None if cell_shares is None else {name: each.tolist() for name, each in cell_shares.items()},
         "shapes": [effect.to_json() for effect in effects_of(model)],
     }
 
