@@ -222,8 +222,8 @@ WHOLE = {
         {"n_attributes": 2, "selection_share": 0.4},
     ),
     "cells": Case(
-        [AGE, COLOUR], ["no", "yes"], [(1, "red", "no"), (9, "blue", "yes"), (5, "red", "no")] * 40, (4, "blue", "no"),
-        6.0, 300,
+        [AGE, COLOUR], ["no", "yes"], [(1, "red", "no"), (9, "blue", "yes"), (5, "red", "no")] * 110, (4, "blue", "no"),
+        2.0, 250,
     ),
     "normal noise": Case(
         [Categorical(f"c{i}", ["u"]) for i in range(12)], ["no", "yes"], [("u",) * 12 + ("no",)] * 2,
