@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,6 @@ from privet import methods, registry
 from privet.errors import ModelFileError
 
 ROOMS = {"central": registry.METHODS, "local": registry.LOCAL_METHODS, "partitioned": registry.PARTY_METHODS}
-DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.mark.parametrize("method", methods.METHODS, ids=lambda method: method.name)
@@ -29,13 +27,6 @@ def test_names_and_classes_are_in_the_table_once():
 
 def test_the_rooms_hold_all_methods():
     assert [name for room in ROOMS.values() for name in room] == [method.name for method in methods.METHODS]
-
-
-@pytest.mark.parametrize("method", methods.methods_of("central"), ids=lambda method: method.name)
-def test_the_page_about_methods_has_every_method_of_a_curator(method):
-    page = (DOCS / "methods.md").read_text()
-    assert f"`{method.class_name}" in page
-    assert f"`{method.name}`" in page
 
 
 def test_a_class_is_imported_when_it_is_asked_for():
