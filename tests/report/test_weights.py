@@ -3,12 +3,13 @@
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from privet import Categorical, Numeric, PrivateForestClassifier, Schema
+from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
 from privet.report.page import weights as module
 from privet.report.page.facts import facts
 from tests.report.pages import Elements, embedded, page_of
@@ -74,11 +75,19 @@ def test_the_table_shows_released_weights():
     assert "They are those of the exact fit" in read.text
 
 
-def test_noise_is_said_to_depend_on_rows_that_are_not_released(source):
+def test_noise_is_said_to_depend_on_how_rows_are_spread(source):
     read = Elements(source)
     assert "if rows were spread evenly over the cells" in read.text
-    assert "How many rows a cell has was not released" in read.text
+    assert "Shares of the rows in each cell were released for the importances; the bands do not use them." in read.text
+    assert "not released" not in read.text
     assert re.search(r"± [\d.]+ if rows were spread evenly, ± [\d.]+ where hardly any row comes", read.text)
+
+
+def test_a_model_without_shares_of_cells_says_that_they_were_not_released():
+    without = load(Path(__file__).parents[1] / "compatibility/version_0_1_0/models/private-forest-people.privet")
+    read = Elements(page_of(without))
+    assert "How many rows a cell has was not released" in read.text
+    assert "That number is not released" in read.text
 
 
 def test_only_a_class_balance_is_reported_as_such():
