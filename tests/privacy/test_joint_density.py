@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from privet.central.weights.policy import tree_shares
 from privet.central.weights.prior import Prior, spread_of
-from privet.privacy.mechanisms.objective_perturbation import gaussian_price, pure_price
+from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, laplace_objective_epsilon
 from tests.central.weights.density import GROUPS, PAIR, TinyFit, built_worst_case, correlated, searched, setting_of
 
 NO_ROUNDING = 1 + 1e-9
@@ -125,7 +125,7 @@ def normal_delta(epsilon, sigma, curvature, *, lead, margin=1.0):
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.2), (1.0, 0.3), (2.0, 0.7)])
 def test_normal_noise_costs_no_more_than_its_delta(epsilon, mu, lead):
     sigma, curvature = 1 / mu, (epsilon - mu**2 / 2) * (1 - 1e-9)
-    price = gaussian_price(Fraction(sigma), curvature, n_trees=1, n_classes=2, epsilon=epsilon, n_numbers=1)
+    price = gaussian_objective_delta(Fraction(sigma), curvature, n_trees=1, n_classes=2, epsilon=epsilon, n_numbers=1)
     delta = normal_delta(epsilon, sigma, curvature, lead=lead)
     assert delta <= price * (1 + 1e-6)
     if lead == -14.0:
@@ -160,7 +160,7 @@ def three_class_delta(epsilon, sigma, curvature, *, lead, margin=1.0):
 def test_normal_noise_costs_three_classes_no_more_than_their_delta(epsilon, mu):
     sigma = math.sqrt(2) / mu
     curvature = min(0.1 * epsilon * 2, (epsilon - mu**2 / 2) * 2 / 3) * (1 - 1e-9)
-    price = gaussian_price(Fraction(sigma), curvature, n_trees=1, n_classes=3, epsilon=epsilon, n_numbers=3)
+    price = gaussian_objective_delta(Fraction(sigma), curvature, n_trees=1, n_classes=3, epsilon=epsilon, n_numbers=3)
     assert 0.01 * price < three_class_delta(epsilon, sigma, curvature, lead=-14.0) <= price
     assert three_class_delta(epsilon, sigma / 2, curvature, lead=-14.0) > price
 
@@ -169,4 +169,4 @@ def test_the_price_of_a_forest_is_what_its_receipt_is_charged():
     fit, _ = tiny_fit(SETTINGS[0])
     linear = sum(1 / fit.scales[start] for start in np.cumsum(fit.sizes) - fit.sizes)
     curvature = sum(np.linalg.inv(fit.precision).diagonal()[np.cumsum(fit.sizes) - 1])
-    assert fit.price * (1 - 1e-5) <= pure_price(linear, curvature, 2) <= fit.price
+    assert fit.price * (1 - 1e-5) <= laplace_objective_epsilon(linear, curvature, 2) <= fit.price

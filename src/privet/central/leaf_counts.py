@@ -64,8 +64,8 @@ class LeafCountClassifier(CountForestClassifier):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, executor: Executor | None = None) -> Self:
         """Add a batch of new rows: counted on the same trees with fresh noise, and added.
 
-        A row may be in one batch only. The cost of the model is then that of the dearest batch, while the variance of
-        the noise grows with every batch; `noise_growth_` shows it. The first call is a fit.
+        A row may be in one batch only. The cost of the model is then that of the most expensive batch, while the
+        variance of the noise grows with every batch; `noise_growth_` shows it. The first call is a fit.
 
         Parameters
         ----------

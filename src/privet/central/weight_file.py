@@ -141,12 +141,12 @@ def _is_fit(receipt: Event, released: Released, n_classes: int, max_rows: int) -
         return not released.noise_std.any()
     if not isinstance(release, GaussianObjective | ObjectivePerturbation) or not _is_noise(release, released.noise_std):
         return False
-    told = (release.trees, 1) if isinstance(release, GaussianObjective) else (n_trees, release.rows)
-    if isinstance(release, GaussianObjective) and release.numbers != released.weights.size:
+    # A prior of more variance would cost more epsilon than the receipt states.
+    if release.classes != n_classes or float(released.variances.sum()) > release.curvature * (1 + 1e-9):
         return False
-    # A prior of more variance than was priced would be a fit of another price.
-    priced = float(released.variances.sum()) <= release.curvature * (1 + 1e-9)
-    return priced and release.classes == n_classes and told == (n_trees, max_rows)
+    if isinstance(release, GaussianObjective):
+        return (release.trees, release.numbers, max_rows) == (n_trees, released.weights.size, 1)
+    return release.rows == max_rows
 
 
 def _hides(receipt: Event, n_weights: int) -> bool:

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from privet.errors import ParameterError, PrivetError
 from privet.privacy import events
-from privet.privacy.mechanisms.objective_perturbation import gaussian_price, pure_price
+from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, laplace_objective_epsilon
 from privet.privacy.mechanisms.rational import float_above
 
 
@@ -25,7 +25,7 @@ def pure_epsilon(event: events.Event) -> float:
             moves = event.sensitivity if event.monotone else 2 * event.sensitivity
             return max(event.epsilon, float_above(moves * event.rate))
         case events.ObjectivePerturbation():
-            drawn = event.rows * Fraction(pure_price(event.linear, event.curvature, event.classes))
+            drawn = event.rows * Fraction(laplace_objective_epsilon(event.linear, event.curvature, event.classes))
             return max(event.epsilon, float_above(drawn))
         case events.Sequential() | events.Parallel():
             return _composed(event, pure_epsilon)
@@ -66,7 +66,7 @@ def stated_delta(event: events.Event) -> float:
     """Return the delta that the releases of ``event`` state: 0 except for objective perturbation by normal noise."""
     match event:
         case events.GaussianObjective():
-            drawn = gaussian_price(
+            drawn = gaussian_objective_delta(
                 event.sigma, event.curvature, n_trees=event.trees, n_classes=event.classes, epsilon=event.epsilon,
                 n_numbers=event.numbers,
             )  # fmt: skip

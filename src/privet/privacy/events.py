@@ -82,8 +82,8 @@ class PermuteAndFlip:
 class ObjectivePerturbation:
     """The minimiser of an objective with Laplace noise; a row's gradient moves its log density by at most ``linear``.
 
-    ``epsilon`` was requested, for ``rows`` rows at once; ``linear`` and ``curvature`` are what
-    `objective_perturbation.pure_price` prices for one.
+    ``epsilon`` was requested, for ``rows`` rows at once; for one row,
+    `objective_perturbation.laplace_objective_epsilon` follows from ``linear`` and ``curvature``.
     """
 
     what: str
@@ -98,7 +98,8 @@ class ObjectivePerturbation:
 class GaussianObjective:
     """The minimiser of an objective with normal noise in ``numbers`` directions; a row touches ``trees`` of them.
 
-    ``delta`` at ``epsilon`` was requested; `objective_perturbation.gaussian_price` prices what was drawn.
+    ``delta`` at ``epsilon`` was requested; `objective_perturbation.gaussian_objective_delta` gives that of the drawn
+    noise.
     """
 
     what: str

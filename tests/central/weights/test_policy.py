@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from privet import Categorical, Numeric, Schema
 from privet.central.weights.policy import MOST_LEAVES, MOST_WEIGHTS, Overrides, Policy, tree_shares, with_cells
 from privet.central.weights.trees import Trees
-from privet.privacy.mechanisms.objective_perturbation import pure_price
+from privet.privacy.mechanisms.objective_perturbation import laplace_objective_epsilon
 from tests.central.weights.problems import GROUPS, schema_of
 from tests.loops import loop_over
 
@@ -126,9 +126,9 @@ def test_curvature_and_linear_cost_the_fit_and_hardly_less(epsilon, n_classes):
     fit = policy(10**5, epsilon, schema).shares.fit
     curvature, linear = policy(10**5, epsilon, schema).curvature_and_linear(fit)
     assert 0 < linear <= fit
-    assert pure_price(linear, curvature, n_classes) <= fit
+    assert laplace_objective_epsilon(linear, curvature, n_classes) <= fit
     if epsilon < 600:  # beyond that the determinant has more room than it can use
-        assert pure_price(linear, curvature, n_classes) >= fit * (1 - 1e-6)
+        assert laplace_objective_epsilon(linear, curvature, n_classes) >= fit * (1 - 1e-6)
 
 
 def test_two_classes_have_a_curvature_of_the_fit_times_epsilon_from_one_to_two():

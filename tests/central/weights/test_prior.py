@@ -106,7 +106,7 @@ def test_a_wide_tree_is_trusted():
 
 
 def test_variances_beyond_the_price_are_refused():
-    with pytest.raises(PrivetError, match="the prior allows more than its price, a fault of privet's"):
+    with pytest.raises(PrivetError, match="the prior allows more than was paid for, which is a bug in privet"):
         Prior.of(TREES, SCHEMA, np.array([1.0, 1.0, 1.1]), curvature=3.0)
 
 

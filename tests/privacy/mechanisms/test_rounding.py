@@ -16,7 +16,7 @@ from privet.local.channels.distributions import TOTAL_WEIGHT
 from privet.local.channels.randomized_response import LEAST_SHARE, MOST_SHARE, RandomAnswer
 from privet.privacy.mechanisms import discrete_gaussian, discrete_laplace, noise_shares, permute_and_flip
 from privet.privacy.mechanisms.linear_noise import normal_sigma_at_least, scales_at_least
-from privet.privacy.mechanisms.objective_perturbation import gaussian_delta, linear_at_most, pure_price
+from privet.privacy.mechanisms.objective_perturbation import gaussian_delta, laplace_objective_epsilon, linear_at_most
 from privet.privacy.mechanisms.rational import MAX_TERM, MIN_EPSILON, MIN_RHO
 from privet.schema import Numeric, Schema
 
@@ -129,7 +129,7 @@ shares = st.lists(st.fractions(Fraction(1, 1000), 1000, max_denominator=1000), m
 
 @settings(deadline=None, max_examples=60)
 @given(awkward(1e-7, 1e6), shares)
-def test_the_scales_of_a_tilt_together_cost_no_more_than_their_price(linear, parts):
+def test_the_noise_scales_of_an_objective_together_cost_no_more_than_their_epsilon(linear, parts):
     scales = scales_at_least(linear, [part / sum(parts) for part in parts])
     assert sum(1 / scale for scale in scales) <= Fraction(linear)
 
@@ -151,15 +151,16 @@ def cost_at(p, linear, curvature, n_classes):
 
 @settings(deadline=None, max_examples=60)
 @given(awkward(1e-9, 1e3), awkward(1e-12, 1e6), st.sampled_from([2, 3, 5, 26, 100]), st.floats(0, 1))
-def test_no_row_costs_more_than_the_price_of_its_tilt(linear, curvature, n_classes, p):
-    assert PRECISE.mpf(pure_price(linear, curvature, n_classes)) >= cost_at(p, linear, curvature, n_classes)
+def test_no_row_costs_more_than_the_stated_epsilon(linear, curvature, n_classes, p):
+    stated = PRECISE.mpf(laplace_objective_epsilon(linear, curvature, n_classes))
+    assert stated >= cost_at(p, linear, curvature, n_classes)
 
 
 @settings(deadline=None, max_examples=25)
 @given(awkward(MIN_EPSILON, 60.0), st.floats(0.01, 0.9), st.sampled_from([2, 3, 10]), st.floats(0, 1))
 def test_a_tilt_bought_for_a_price_costs_no_row_more(price, share, n_classes, p):
     curvature = share * price
-    assume(pure_price(price * 1e-9, curvature, n_classes) <= price)
+    assume(laplace_objective_epsilon(price * 1e-9, curvature, n_classes) <= price)
     linear = linear_at_most(price, curvature, n_classes)
     assert cost_at(p, linear, curvature, n_classes) <= PRECISE.mpf(price)
 
@@ -172,7 +173,7 @@ def test_a_delta_is_never_understated_where_floats_can_tell(epsilon, mu):
 
     epsilon_, mu_ = PRECISE.mpf(epsilon), PRECISE.mpf(mu)
     exact = tail(epsilon_ / mu_ - mu_ / 2) - PRECISE.exp(epsilon_) * tail(epsilon_ / mu_ + mu_ / 2)
-    assume(exact > 1e-250)  # below it the 2^-60 of `gaussian_price` is all that counts
+    assume(exact > 1e-250)  # below it the 2^-60 of `gaussian_objective_delta` is all that counts
     assert PRECISE.mpf(gaussian_delta(epsilon, mu)) >= exact
 
 

@@ -103,31 +103,31 @@ class Fitting:
         ((_, table),) = exact_tables(root, np.array([0]), self.rows, layout)
         return [layout.of_attribute(table, a)[0] for a in range(len(self.policy.cells.attributes))]
 
-    def release_balance(self, exact_counts: NDArray[np.int64], price: float) -> Released:
+    def release_balance(self, exact_counts: NDArray[np.int64], epsilon: float) -> Released:
         """Release how many rows each class has: a row is in one class, and moves one of these counts by 1."""
         noisy, receipt = discrete_laplace(
-            exact_counts, epsilon=price, sensitivity=self.max_rows, what=BALANCE, noise=self.noise
+            exact_counts, epsilon=epsilon, sensitivity=self.max_rows, what=BALANCE, noise=self.noise
         )
-        self._pay(price, receipt)
+        self._pay(epsilon, receipt)
         return Released.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, noisy)
 
     def choose_attributes(self, tables: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> list[int]:
         """Choose the attributes that have a tree."""
-        price = multiple(self.policy.shares.selection, self.max_rows)
+        epsilon = multiple(self.policy.shares.selection, self.max_rows)
         kept, receipts = most_telling(
-            tables, shares, self.policy.n_attributes, epsilon=price, rows=self.max_rows,
+            tables, shares, self.policy.n_attributes, epsilon=epsilon, rows=self.max_rows,
             what=CHOICES, noise=self.noise,
         )  # fmt: skip
-        self._pay(price, *receipts)
+        self._pay(epsilon, *receipts)
         return kept
 
     def release_cells(self, exact_cells: list[NDArray[np.int64]]) -> NDArray[np.int64]:
         """Release how many rows each cell of each kept attribute has."""
-        price = multiple(self.policy.shares.histograms, self.max_rows)
+        epsilon = multiple(self.policy.shares.histograms, self.max_rows)
         noisy, receipt = release_histograms(
-            exact_cells, epsilon=price, rows=self.max_rows, what=CELLS, noise=self.noise
+            exact_cells, epsilon=epsilon, rows=self.max_rows, what=CELLS, noise=self.noise
         )
-        self._pay(price, receipt)
+        self._pay(epsilon, receipt)
         return noisy
 
     def fit_weights(self, trees: Trees, rows: LeafRows, balance: Released) -> Released:
@@ -154,8 +154,8 @@ class Fitting:
     def _shares(self, balance: Released) -> NDArray[np.float64]:
         return balance.class_shares(noise_scale(self.receipts, BALANCE))
 
-    def _pay(self, price: float, *receipts: Event) -> None:
-        self.left = remaining(self.left, price)
+    def _pay(self, epsilon: float, *receipts: Event) -> None:
+        self.left = remaining(self.left, epsilon)
         self.receipts.extend(receipts)
 
 

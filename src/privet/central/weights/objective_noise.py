@@ -19,7 +19,7 @@ from privet.privacy.mechanisms.linear_noise import (
     normal_sigma_at_least,
     scales_at_least,
 )
-from privet.privacy.mechanisms.objective_perturbation import gaussian_price, n_columns, pulls
+from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, n_columns, pulls
 from privet.privacy.mechanisms.rational import float_above, multiple
 from privet.rng import NoiseSource
 
@@ -99,7 +99,7 @@ def _even_deviation(laplace: ObjectiveNoise) -> float:
 
 
 def _normal_noise(fit: float, delta: float, trees: Trees, n_classes: int) -> ObjectiveNoise | None:
-    """Return the least normal noise whose price is ``fit`` at ``delta``, or None where there is none."""
+    """Return the least normal noise that costs ``fit`` at ``delta``, or None where there is none."""
 
     def noise_of(mu: float) -> ObjectiveNoise | None:
         sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * pulls(n_classes)) / mu)
@@ -107,10 +107,10 @@ def _normal_noise(fit: float, delta: float, trees: Trees, n_classes: int) -> Obj
         if curvature <= 0:
             return None
         n_numbers = trees.n_leaves * n_columns(n_classes)
-        price = gaussian_price(
+        needed = gaussian_objective_delta(
             sigma, curvature, n_trees=trees.n_trees, n_classes=n_classes, epsilon=fit, n_numbers=n_numbers
         )
-        return ObjectiveNoise(trees, n_classes, fit, curvature, (), sigma, delta) if price <= delta else None
+        return ObjectiveNoise(trees, n_classes, fit, curvature, (), sigma, delta) if needed <= delta else None
 
     low, high = 0.0, math.sqrt(2 * fit)
     for _ in range(_HALVINGS):

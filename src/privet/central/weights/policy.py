@@ -98,7 +98,7 @@ class Policy:
         worth = self.n_rows * self.epsilon / _ROWS_PER_ATTRIBUTE
         kept = max(1, round(min(worth, most)))
         kept = min(most if 2 * kept >= most else kept, self._n_affordable)
-        # Each choice has a price of its own, which must not be too small to be drawn.
+        # Each choice has its own share of epsilon, which must not be too small for noise to be drawn.
         return kept if kept == most else max(1, int(min(kept, _PART_OF_SOME * self.epsilon / _LEAST_CHOICE)))
 
     @property

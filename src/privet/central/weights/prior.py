@@ -33,7 +33,7 @@ class Prior:
     def of(cls, trees: Trees, schema: Schema, variances: NDArray[np.float64], *, curvature: float) -> "Prior":
         """Return the prior of these ``variances`` of each tree's weights, which a row's score has at most together."""
         if variances.sum() > curvature * (1 + 1e-9):
-            raise PrivetError("the prior allows more than its price, a fault of privet's; nothing was released")
+            raise PrivetError("the prior allows more than was paid for, which is a bug in privet; nothing was released")
         wanted = [covariance_of(trees, t, schema, variance) for t, variance in enumerate(variances)]
         precisions = [_symmetric(np.linalg.inv(covariance).astype(np.float64)) for covariance in wanted]
         for precision, covariance in zip(precisions, wanted, strict=True):

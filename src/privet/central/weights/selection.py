@@ -30,13 +30,13 @@ def most_telling(
 
     Parameters
     ----------
-    exact_tables : one array a attribute, codes x classes
+    exact_tables : one array an attribute, codes x classes
     balance : array
         Released class shares.
     n_kept : int
         How many to choose.
     epsilon : float
-        The price of all choices together.
+        What all choices cost together.
     rows : int
         How many rows one unit of privacy may have.
 
@@ -49,11 +49,11 @@ def most_telling(
     parts = whole_parts(balance)
     moves = 2 * (_PARTS - int(parts.min()))
     scores = [SENSITIVITY * exact_score(table, parts) // moves for table in exact_tables]
-    left, price, receipts = list(range(len(scores))), equal_share(epsilon, n_kept), []
+    left, each, receipts = list(range(len(scores))), equal_share(epsilon, n_kept), []
     for _ in range(n_kept):
         index, receipt = permute_and_flip(
             np.array([scores[a] for a in left], dtype=np.int64),
-            epsilon=price, sensitivity=SENSITIVITY * rows, what=what, noise=noise,
+            epsilon=each, sensitivity=SENSITIVITY * rows, what=what, noise=noise,
         )  # fmt: skip
         left.pop(index)
         receipts.append(receipt)

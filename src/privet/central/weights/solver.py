@@ -95,9 +95,9 @@ def _shortened(objective: Objective, weights: Floats, step: Floats, size: float)
 def preconditioner(objective: Objective, weights: Floats) -> Solve:
     """Return a function that nearly solves Newton's equations at ``weights``."""
     n_unknowns = int(np.prod(objective.shape))
-    # A line's share of the Hessian takes the time of so many lines' shares of the gradient.
-    dearer = objective.trees.n_trees * objective.shape[1] / 2
-    sample = objective.sampled(int(min(_MOST_SAMPLE, max(_LEAST_SAMPLE, objective.rows.n_lines / dearer))))
+    # One line of the Hessian takes as long as this many lines of the gradient.
+    slower = objective.trees.n_trees * objective.shape[1] / 2
+    sample = objective.sampled(int(min(_MOST_SAMPLE, max(_LEAST_SAMPLE, objective.rows.n_lines / slower))))
     sample.gradient(weights)
     if n_unknowns > _MOST_DENSE:
         return _tree_by_tree(sample)

@@ -41,7 +41,7 @@ class Ledger:
     unit : str, optional
         What the budget protects: ``"row"``, or the column that says whose row it is.
     part : str, optional
-        A named part of the data set. No unit may be in two parts; of several parts the dearest counts.
+        A named part of the data set. No unit may be in two parts; of several parts the most expensive counts.
     no_person_in_two_parts : bool
         States that for a unit other than a row. People come back in other months, though no row does, so nothing is
         spent on a part of such an account without it. The ledger and the model's guarantee record it.

@@ -16,13 +16,13 @@ from privet.errors import ParameterError
 _BRACKET = 2.0**-40
 _MARGIN = 1.0 + 1e-12
 _HALVINGS = 80
-# A search spans so many orders of e: no price needs less than e^-600 of what is affordable at most.
+# A search spans so many powers of e: no epsilon needs less than e^-600 of the largest number that it can pay for.
 _LOGARITHMS = 600.0
 # At least the total variation between discrete normal noise of 2**36 steps or more and a rounded normal variate.
 NORMAL_DEFECT = 2.0**-60
 
 
-def pure_price(linear: float, curvature: float, n_classes: int) -> float:
+def laplace_objective_epsilon(linear: float, curvature: float, n_classes: int) -> float:
     """Return the epsilon of a minimiser: at most this for one row more or less.
 
     Parameters
@@ -55,16 +55,16 @@ def largest_growth(p: float, curvature: float, n_classes: int) -> float:
     return (n_classes - 2) * math.log1p(curvature * (1 - p) * others) + math.log1p(curvature * p * (1 - p) * spread)
 
 
-def linear_at_most(price: float, curvature: float, n_classes: int) -> float:
-    """Return the largest ``linear`` whose price with this curvature is no more than ``price``."""
-    return _largest(lambda linear: pure_price(linear, curvature, n_classes), price, most=price)
+def linear_at_most(epsilon: float, curvature: float, n_classes: int) -> float:
+    """Return the largest ``linear`` that costs at most ``epsilon`` with this curvature."""
+    return _largest(lambda linear: laplace_objective_epsilon(linear, curvature, n_classes), epsilon, most=epsilon)
 
 
-def curvature_at_most(price: float, linear: float, n_classes: int) -> float:
-    """Return the largest curvature whose price with this ``linear`` is no more than ``price``."""
+def curvature_at_most(epsilon: float, linear: float, n_classes: int) -> float:
+    """Return the largest curvature that costs at most ``epsilon`` with this ``linear``."""
     # At p = 1/2 the determinant alone costs log(1 + V / 4), so no curvature beyond this is affordable.
-    most = 4.0 * math.expm1(min(price, 600.0))
-    return _largest(lambda curvature: pure_price(linear, curvature, n_classes), price, most=most)
+    most = 4.0 * math.expm1(min(epsilon, 600.0))
+    return _largest(lambda curvature: laplace_objective_epsilon(linear, curvature, n_classes), epsilon, most=most)
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
@@ -75,7 +75,7 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
     return max(0.0, above - math.exp(below)) + (_MARGIN - 1.0) * above
 
 
-def gaussian_price(
+def gaussian_objective_delta(
     sigma: Fraction, curvature: float, *, n_trees: int, n_classes: int, epsilon: float, n_numbers: int
 ) -> float:
     """Return the delta at ``epsilon`` of a minimiser whose noise is normal; 1 where the theorem says nothing.
@@ -85,11 +85,11 @@ def gaussian_price(
     Parts C (two classes) and D (more) of the theorem of objective_perturbation.md, and what it costs that each of
     ``n_numbers`` numbers is discrete normal noise instead of a rounded normal variate (linear_noise.md).
     """
-    exact = _gaussian_price(sigma, curvature, n_trees, n_classes, epsilon)
+    exact = _normal_delta(sigma, curvature, n_trees, n_classes, epsilon)
     return min(1.0, exact + n_numbers * NORMAL_DEFECT * (1 + math.exp(min(epsilon, 600.0))))
 
 
-def _gaussian_price(sigma: Fraction, curvature: float, n_trees: int, n_classes: int, epsilon: float) -> float:
+def _normal_delta(sigma: Fraction, curvature: float, n_trees: int, n_classes: int, epsilon: float) -> float:
     mu = math.sqrt(n_trees * pulls(n_classes) / Fraction(sigma) ** 2) * _MARGIN
     if n_classes == 2:
         return gaussian_delta(epsilon, mu) if curvature + mu * mu / 2 <= epsilon else 1.0
@@ -132,20 +132,20 @@ def _bracket(slope: Callable[[float], float]) -> tuple[float, float]:
     return low, high
 
 
-def _largest(price_of: Callable[[float], float], price: float, *, most: float) -> float:
-    """Return the largest number up to ``most`` that costs at most ``price``, by halving its logarithm."""
+def _largest(epsilon_of: Callable[[float], float], epsilon: float, *, most: float) -> float:
+    """Return the largest number up to ``most`` that costs at most ``epsilon``, by halving its logarithm."""
     low, high = math.log(most) - _LOGARITHMS, math.log(most)
-    if price_of(math.exp(low)) > price:
+    if epsilon_of(math.exp(low)) > epsilon:
         raise ParameterError("the fit's share of epsilon is too small for any noise to pay for it; raise epsilon")
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if price_of(math.exp(middle)) <= price else (low, middle)
+        low, high = (middle, high) if epsilon_of(math.exp(middle)) <= epsilon else (low, middle)
     return math.exp(low)
 
 
 def _check(linear: float, curvature: float, n_classes: int) -> None:
     if not (linear > 0 and curvature >= 0 and n_classes >= 2):
-        raise ParameterError("a price needs linear > 0, curvature >= 0 and at least 2 classes")
+        raise ParameterError("epsilon needs linear > 0, curvature >= 0 and at least 2 classes")
 
 
 def _normal_tail(x: float) -> float:
