@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ModelFileError, SchemaError
-from privet.files.documents import TooLarge, opened, parsed, read_bounded
+from privet.files.documents import TooLarge, open_for_reading, parse_json, read_bounded
 from privet.files.whole_file import whole_file
 from privet.privacy.unit import ROW
 from privet.schema import Attribute, Schema
@@ -63,7 +63,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
     """Read a model document and check its format, version and checksum."""
     data = _read_bytes(Path(path))
     try:
-        document = parsed(data)
+        document = parse_json(data)
     except TooLarge as error:
         raise ModelFileError(
             f"{str(path)!r} holds more parts than any model privet writes; it is not opened"
@@ -156,7 +156,7 @@ def _within(data: list[int], limit: int) -> bool:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        with opened(path) as file, _unpacked(file) as unpacked:
+        with open_for_reading(path) as file, _unpacked(file) as unpacked:
             return read_bounded(unpacked)
     except TooLarge as error:
         raise ModelFileError(f"{str(path)!r} is larger than any model privet writes; it is not opened") from error

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from privet import Categorical, Numeric, Schema
 from privet.errors import PrivetError, SchemaError
-from privet.files.documents import parsed
+from privet.files.documents import parse_json
 from tests.hostile.case import VIOLATION, Case, hostile_room
 from tests.hostile.choices import Choices
 
@@ -55,15 +55,15 @@ def test_a_schema_comes_back_from_its_file_as_it_was(tmp_path_factory, schema):
 @given(JSON)
 @few
 def test_a_document_is_read_as_json_has_it(value):
-    assert parsed(json.dumps(value).encode()) == json.loads(json.dumps(value))
-    assert parsed(json.dumps(value, ensure_ascii=False).encode()) == json.loads(json.dumps(value))
+    assert parse_json(json.dumps(value).encode()) == json.loads(json.dumps(value))
+    assert parse_json(json.dumps(value, ensure_ascii=False).encode()) == json.loads(json.dumps(value))
 
 
 @given(st.binary(max_size=300))
 @few
 def test_any_bytes_are_a_document_or_a_value_error(data):
     try:
-        parsed(data)
+        parse_json(data)
     except ValueError:
         return
 

@@ -17,7 +17,7 @@ from privet.schema.persons import Persons, check_person_type
 
 def numbers(*columns):
     persons = Persons("pid")
-    return [persons.numbered(column).tolist() for column in columns]
+    return [persons.number_rows(column).tolist() for column in columns]
 
 
 # Each holds the persons 7, 9 and 7.
@@ -155,8 +155,8 @@ def test_values_that_cannot_be_matched_are_refused(column, sentence):
 
 def test_names_are_told_by_number_with_what_other_spellings_have_in_common():
     persons = Persons("pid")
-    persons.numbered(pa.array([7, 9]))
-    persons.numbered(pa.array(["Ann", "007a", "7"]))
+    persons.number_rows(pa.array([7, 9]))
+    persons.number_rows(pa.array(["Ann", "007a", "7"]))
     assert persons.names == ["7", "9", "Ann", "007a"]
     assert persons.common_forms == ["7", "9", "ann", "007a"]
     assert len(persons) == 4

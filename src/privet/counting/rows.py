@@ -196,7 +196,7 @@ class FirstRows:
 
     def keep(self, exact_persons: Any) -> NDArray[np.bool_]:
         """Return which of the next rows are among the first ``max_rows`` of their person."""
-        numbers = self._persons.numbered(exact_persons)
+        numbers = self._persons.number_rows(exact_persons)
         newcomers = len(self._persons) - len(self._seen)
         self._seen = np.concatenate([self._seen, np.zeros(newcomers, dtype=np.int64)])
         earlier = self._seen[numbers] + _earlier_in_batch(numbers)

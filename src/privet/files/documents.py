@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
-# Longer ones are refused before they are parsed: models and what parties send, and what people write or keep.
+# Longer ones are refused before they are parse_json: models and what parties send, and what people write or keep.
 MAX_BYTES, MAX_SHORT_BYTES = 2**29, 2**27
 # Parsed, a list or an object takes fifty times its bytes; what privet writes has few of them.
 _MAX_NESTS, _MAX_VALUES = 10**6, 2**26
@@ -22,7 +22,7 @@ class TooLarge(ValueError):
     """More bytes or parts than any document that privet writes."""
 
 
-def opened(path: str | os.PathLike[str]) -> BinaryIO:
+def open_for_reading(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a file for reading; a pipe that nobody writes to reads as empty, and is not waited for."""
     return Path(path).open("rb") if os.name != "posix" else open(path, "rb", opener=_without_waiting)
 
@@ -39,11 +39,11 @@ def read_bounded(file: BinaryIO, most: int = MAX_BYTES) -> bytes:
 
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Return the document in a file, or raise OSError or ValueError."""
-    with opened(path) as file:
-        return parsed(read_bounded(file, MAX_SHORT_BYTES))
+    with open_for_reading(path) as file:
+        return parse_json(read_bounded(file, MAX_SHORT_BYTES))
 
 
-def parsed(data: bytes) -> Any:
+def parse_json(data: bytes) -> Any:
     """Return the JSON document in ``data``, which is UTF-8.
 
     ValueError is raised if it is not JSON, if an object has a key twice, which readers take differently, and if a text

@@ -53,10 +53,10 @@ def whole_bytes(path: str | Path, *, private: bool = False, follow: bool = True)
         # Renaming over a device or a pipe would remove it.
         raise ParameterError(f"cannot write to {str(path)!r}: it is no regular file; choose another path")
     try:
-        with _unfinished(target.parent, _OWNER_ONLY if private else _AS_THE_MASK_SAYS) as (unfinished, descriptor):
+        with _temporary_file(target.parent, _OWNER_ONLY if private else _AS_THE_MASK_SAYS) as (unfinished, descriptor):
             with (
                 os.fdopen(os.dup(descriptor), "wb") as raw,
-                _packed(raw, zipped=target.suffix == ".gz") as packed,
+                _compressor(raw, zipped=target.suffix == ".gz") as packed,
             ):
                 yield packed
             if follow and target.exists() and not private:
@@ -74,7 +74,7 @@ def write_new(path: Path, data: bytes, *, anywhere: bool = False) -> None:
 
     ``anywhere``: also on a disk without hard links, where a kill at the wrong moment leaves half of it.
     """
-    with _unfinished_folder(path.parent) as folder:
+    with _temporary_folder(path.parent) as folder:
         _write(folder / CONTENT, data)
         try:
             # Unlike renaming, linking fails if the name is taken, even by another process at this moment.
@@ -106,12 +106,12 @@ def _write(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def _unfinished(folder: Path, mode: int) -> Iterator[tuple[Path, int]]:
+def _temporary_file(folder: Path, mode: int) -> Iterator[tuple[Path, int]]:
     """Yield a new locked file under a random name, and remove it in the end if it still has that name."""
     remove_unfinished(folder)
     # A new file: no other writer and no planted link shares it. It has its final permissions, less what the process's
     # mask forbids, from the start: at no moment can others read what is private.
-    path, descriptor = _locked(folder, lambda path: os.open(path, _NEW, mode))
+    path, descriptor = _make_locked(folder, lambda path: os.open(path, _NEW, mode))
     try:
         yield path, descriptor
     finally:
@@ -122,10 +122,10 @@ def _unfinished(folder: Path, mode: int) -> Iterator[tuple[Path, int]]:
 
 
 @contextmanager
-def _unfinished_folder(parent: Path) -> Iterator[Path]:
+def _temporary_folder(parent: Path) -> Iterator[Path]:
     """Yield a new locked folder in ``parent``; in the end it is removed, with the content it may have."""
     remove_unfinished(parent)
-    path, descriptor = _locked(parent, _made_folder)
+    path, descriptor = _make_locked(parent, _make_folder)
     try:
         yield path
     finally:
@@ -135,12 +135,12 @@ def _unfinished_folder(parent: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _made_folder(path: Path) -> int:
+def _make_folder(path: Path) -> int:
     path.mkdir(mode=0o700)
     return os.open(path, os.O_RDONLY)
 
 
-def _locked(folder: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
+def _make_locked(folder: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
     """Make something under a new name, and lock it; try again if somebody removed it before it was locked."""
     for _ in range(_TRIES):
         path = folder / f".{unforeseeable_name()}.unfinished"
@@ -166,6 +166,6 @@ def remove_unfinished(folder: Path) -> None:
             remove_abandoned(folder / name)
 
 
-def _packed(raw: BinaryIO, *, zipped: bool) -> Any:
+def _compressor(raw: BinaryIO, *, zipped: bool) -> Any:
     # Without name and time, so that the same content gives the same bytes.
     return gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) if zipped else nullcontext(raw)

@@ -16,7 +16,7 @@ from typing import Any
 from privet.checks import is_hex
 from privet.entropy import unforeseeable_name
 from privet.errors import ParameterError, PartyError
-from privet.files.documents import TooLarge, opened, parsed, read_bounded
+from privet.files.documents import TooLarge, open_for_reading, parse_json, read_bounded
 from privet.files.whole_file import whole_bytes, write_new
 
 DIGEST_CHARACTERS = 64
@@ -51,7 +51,7 @@ def write_canonical(path: str | Path, document: Mapping[str, Any]) -> None:
 def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
     """Read a document, which errors call ``what``. No key may occur twice."""
     try:
-        with opened(path) as file:
+        with open_for_reading(path) as file:
             data = read_bounded(file)
     except TooLarge:
         raise _too_large(f"the {what} {str(path)!r}") from None
@@ -63,7 +63,7 @@ def read_canonical(path: str | Path, what: str) -> dict[str, Any]:
 def parse(data: bytes, what: str) -> dict[str, Any]:
     """Return the document in ``data``, in any layout. Errors call it ``what``."""
     try:
-        document = parsed(data)
+        document = parse_json(data)
     except TooLarge:
         raise _too_large(what) from None
     except ValueError:  # its message may quote the file

@@ -52,13 +52,13 @@ class Persons:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def numbered(self, exact_persons: Any) -> NDArray[np.int64]:
+    def number_rows(self, exact_persons: Any) -> NDArray[np.int64]:
         """Return a number for every row, the same for the rows of a person."""
         import pyarrow as pa
 
         column = as_arrow(exact_persons, self.column)
         if isinstance(column, pa.ChunkedArray):
-            parts = [self.numbered(chunk) for chunk in column.chunks]
+            parts = [self.number_rows(chunk) for chunk in column.chunks]
             return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
         check_person_type(column.type, self.column)
         column = without_view(without_dictionary(column))
@@ -139,7 +139,7 @@ class Persons:
 def distinct_names(column: Any, name: str) -> list[str]:
     """Return each person's name; refuse a column with a person in it twice."""
     persons = Persons(name)
-    if len(persons.numbered(column)) > len(persons):
+    if len(persons.number_rows(column)) > len(persons):
         raise DataError(f"column {name!r} holds the same person twice; give each person one row")
     return persons.names
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli.support import output
-from privet.cli.verbs.local_fit import NO_METHOD, fitting_methods
+from privet.cli.support.local_methods import NO_METHOD, fitting_methods
 
 if TYPE_CHECKING:
     from privet.local import Channel

@@ -198,7 +198,7 @@ class DisturbedRows:
             # Eight bytes a person: their names would not fit in memory of a fixed size. Two alike by chance are a
             # matter of one in a million for six million people.
             persons = Persons(self.person)
-            persons.numbered(batch.column(self.person))
+            persons.number_rows(batch.column(self.person))
             self._seen.append(np.array([hash(name) for name in persons.common_forms], dtype=np.int64))
 
     def _refuse_persons_seen_twice(self) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_picture
-from privet.cli.verbs.local_fit import refuse_local
+from privet.cli.support.local_methods import refuse_local
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:

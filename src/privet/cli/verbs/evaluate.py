@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.local_methods import refuse_local
 from privet.cli.support.progress import Progress
-from privet.cli.verbs.local_fit import refuse_local
 from privet.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import typer
 from privet.cli.support import cluster, options, output
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.support.local_methods import COSTS_NOTHING, LocalOptions, is_local, refuse_what_is_not_local
 from privet.cli.support.progress import Progress
 from privet.cli.support.recovery import PendingModel
-from privet.cli.verbs.local_fit import COSTS_NOTHING, LocalOptions, is_local, refuse_what_is_not_local
 from privet.cli.verbs.plan import advise
 from privet.errors import ParameterError
 
@@ -97,12 +97,12 @@ def fit(
     account = None if is_local(method) else chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
     inputs = (*rows, schema, ledger, channel, dask_tls_ca, dask_tls_cert, dask_tls_key)
     check_output(model_file, force=force, inputs=tuple(path for path in inputs if path is not None))
-    spread = cluster.Cluster(dask, dask_tls_ca, dask_tls_cert, dask_tls_key)
+    workers = cluster.Cluster(dask, dask_tls_ca, dask_tls_cert, dask_tls_key)
     if is_local(method):
         local = LocalOptions(method, channel, schema, strategy, trees, height, jobs, person)
         model = local.estimator(_given(context), random_state)
         with output.working("reading the answers and growing trees"):
-            local.fit(model, _only_file(rows, spread))
+            local.fit(model, _only_file(rows, workers))
         PendingModel(model_file, force).save(model)
         _tell(model, method, model_file, as_json=as_json)
         return
@@ -112,24 +112,24 @@ def fit(
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
     model.set_params(ledger=account)
     _say_beforehand(model, declared)
-    _fit(model, rows, spread, PendingModel(model_file, force), lines=progress)
+    _fit(model, rows, workers, PendingModel(model_file, force), lines=progress)
     _tell(model, method, model_file, as_json=as_json)
 
 
-def _fit(model: Any, rows: list[Path], spread: cluster.Cluster, pending: PendingModel, *, lines: bool) -> None:
+def _fit(model: Any, rows: list[Path], workers: cluster.Cluster, pending: PendingModel, *, lines: bool) -> None:
     """Fit, and save the model before its cost is settled."""
     from privet.central.updates.update import fit_files
     from privet.counting.sources import Files
 
-    with spread.executor() as executor, Progress("reading the rows", lines=lines) as progress:
+    with workers.executor() as executor, Progress("reading the rows", lines=lines) as progress:
         files = Files(*rows, watch=progress.read)
         # A pattern or folder may hold what is about to be replaced.
         check_output(pending.path, force=True, inputs=files.paths)
         fit_files(model, files, executor=executor, save=pending.save)
 
 
-def _only_file(rows: list[Path], spread: cluster.Cluster) -> Path:
-    if spread.address is not None:
+def _only_file(rows: list[Path], workers: cluster.Cluster) -> Path:
+    if workers.address is not None:
         raise ParameterError("--dask does not apply to this method, which counts in one process; leave it out")
     if len(rows) > 1:
         raise ParameterError("this method takes one file of answers; put the rows together in one")

@@ -10,8 +10,8 @@ from privet.cli.support import options, output
 from privet.cli.support import perturb_options as own
 from privet.cli.support.channel_request import ChannelRequest
 from privet.cli.support.files import stamp
+from privet.cli.support.local_methods import NO_METHOD, fitting_methods
 from privet.cli.support.row_output import write_answers
-from privet.cli.verbs.local_fit import NO_METHOD, fitting_methods
 from privet.errors import ParameterError, PrivetError
 from privet.files.whole_file import whole_file
 

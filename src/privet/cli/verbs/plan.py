@@ -7,7 +7,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.verbs.local_fit import COSTS_NOTHING, refuse_local
+from privet.cli.support.local_methods import COSTS_NOTHING, refuse_local
 from privet.errors import ParameterError
 
 _DOUBTFUL = 0.9

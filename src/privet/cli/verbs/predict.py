@@ -6,8 +6,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from privet.cli.support import options
+from privet.cli.support.local_methods import is_local
 from privet.cli.support.row_output import STDOUT, check_destination, say_where, write_answers
-from privet.cli.verbs.local_fit import is_local
 from privet.errors import ParameterError
 
 Destination: TypeAlias = Annotated[

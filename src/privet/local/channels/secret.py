@@ -85,12 +85,12 @@ class Secret:
 
         A field that is given as it is has the mark `CLEAR`.
         """
-        with self._locked():
+        with self._lock():
             self._pin(fingerprints)
 
     def remove_if_unused(self) -> bool:
         """Remove the file and return True, if this object made it and nobody else has used it."""
-        with self._locked():
+        with self._lock():
             if self.path is None or not self._is_alone(self.path):
                 return False
             try:
@@ -126,7 +126,7 @@ class Secret:
 
     def pin_people(self, how: str) -> None:
         """Remember how people are identified, or refuse another way: the same person could answer anew."""
-        with self._locked():
+        with self._lock():
             self._pin_people(how)
 
     def _pin_people(self, how: str) -> None:
@@ -168,7 +168,7 @@ class Secret:
                 f"{str(path)!r} holds no secret of privet's, or a damaged one; restore it, or name another file"
             )
 
-    def _locked(self) -> AbstractContextManager[object]:
+    def _lock(self) -> AbstractContextManager[object]:
         """Lock the secret: two processes at once could each answer through a channel of its own."""
         # The folder's lock, since a new file takes the secret's place with every change.
         folder = None if self.path is None else self.path.resolve().parent
@@ -197,7 +197,7 @@ class Secret:
     def _create(self, path: Path) -> None:
         """Make the file, whole from its first moment: an empty one would be taken for a lost secret."""
         try:
-            with self._locked():
+            with self._lock():
                 write_new(path, json.dumps(self._document(), ensure_ascii=False).encode(), anywhere=True)
                 self._uses_if_alone = self._uses
         except FileExistsError:

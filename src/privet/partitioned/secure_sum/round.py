@@ -128,7 +128,7 @@ class SumParty:
         keys = read_keys(key_messages, self.terms, attempt)
         sent = self._store.message(MASKED, attempt)
         if sent is None:
-            sent = self._masked(attempt, keys)
+            sent = self._make_masked_message(attempt, keys)
             self._store.keep_message(MASKED, attempt, sent)
         elif parse(sent, "the masked counts in the store").get("keys") != digest(keys):
             raise PartyError(
@@ -145,7 +145,7 @@ class SumParty:
         exchange.send(MASKED, self.name, self.masked_message(attempt, keys))
         return SecureSumForest.open(self.terms, attempt, keys, exchange.collect(MASKED))
 
-    def _masked(self, attempt: int, keys: Mapping[str, str]) -> bytes:
+    def _make_masked_message(self, attempt: int, keys: Mapping[str, str]) -> bytes:
         agreement, noised = self._store.agreement(attempt), self._noised()
         if agreement is None or noised is None or agreement.public != keys[self.name]:
             raise PartyError(f"attempt {attempt} uses a key that this party does not have; begin attempt {attempt + 1}")

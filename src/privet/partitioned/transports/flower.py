@@ -108,7 +108,7 @@ def asker(grid: Any, terms: Terms, *, timeout: float) -> Ask:
 
     def ask(question: dict[str, Any]) -> list[Mapping[str, Any]]:
         end = time.monotonic() + timeout
-        nodes = _connected(grid, terms.n_parties, end)
+        nodes = _wait_for_nodes(grid, terms.n_parties, end)
         waited_for = {
             str(message_id) for message_id in grid.push_messages([_question(question, node) for node in nodes])
         }
@@ -130,7 +130,7 @@ def _question(question: dict[str, Any], node: int) -> Any:
     return Message(RecordDict({RECORD: ConfigRecord(question)}), dst_node_id=node, message_type=MessageType.QUERY)
 
 
-def _connected(grid: Any, n_parties: int, end: float) -> list[int]:
+def _wait_for_nodes(grid: Any, n_parties: int, end: float) -> list[int]:
     nodes = list(grid.get_node_ids())
     while len(nodes) < n_parties and time.monotonic() < end:
         time.sleep(_PAUSE)

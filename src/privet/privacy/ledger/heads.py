@@ -56,7 +56,7 @@ class HeadFolder:
 
     def __init__(self, folder: str | Path, tell: Callable[[str], None] = warnings.warn) -> None:
         self.folder, self._tell = Path(folder), tell
-        self._has_told = False
+        self._has_warned = False
 
     def newest(self, identity: str) -> Head | None:
         """Return the head that is kept of a ledger, if one is."""
@@ -88,6 +88,6 @@ class HeadFolder:
         return self.folder / f"{identity}.head"
 
     def _say(self, trouble: str) -> None:
-        if not self._has_told:
-            self._has_told = True
+        if not self._has_warned:
+            self._has_warned = True
             self._tell(f"{trouble} short is not noticed; check its permissions, or note heads elsewhere")

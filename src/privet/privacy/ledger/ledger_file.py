@@ -18,7 +18,7 @@ from typing import Any
 from privet.checks import is_hex
 from privet.entropy import secure_bytes
 from privet.errors import LedgerError
-from privet.files.documents import parsed
+from privet.files.documents import parse_json
 from privet.files.whole_file import remove_unfinished, write_new
 from privet.privacy.ledger.bodies import is_body
 from privet.privacy.ledger.heads import HASH_BYTES, Head, HeadFolder, Seen, seen_of
@@ -302,7 +302,7 @@ def _written_and_read(kind: str, body: Mapping[str, Any]) -> tuple[str, Mapping[
 def _read_body(kind: str, text: str) -> Mapping[str, Any] | None:
     """Return what the text of an entry says; None where no entry of its kind says that."""
     try:
-        body: object = parsed(text.encode())
+        body: object = parse_json(text.encode())
     except ValueError:
         return None
     return body if is_body(body, kind) else None

@@ -1,4 +1,4 @@
-"""What ``privet fit`` does with answers that were disturbed at the source: it costs nothing further."""
+"""Methods for answers that were disturbed at the source: which there are, what they take, and how they are fitted."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,8 +27,8 @@ NO_METHOD = (
     "no method can fit answers through this channel: a field has too many values to be reconstructed; merge its rare "
     "values in the schema"
 )
-# What a fit by a trusted curator has and this one has not.
-_OF_A_CURATOR = ("epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "part", "variant")
+# Options for a fit by a trusted curator, which do not apply here.
+_CURATOR_OPTIONS = ("epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "part", "variant")
 
 
 def is_local(method: str) -> bool:
@@ -75,7 +75,7 @@ class LocalOptions:
 
     def estimator(self, given: Sequence[str], random_state: int | None) -> Any:
         """Return the unfitted model; ``given`` names the parameters that were on the command line."""
-        self._refuse_a_curators(given)
+        self._refuse_curator_options(given)
         if self.channel is None:
             raise ParameterError(_NEEDS_CHANNEL.format(self.method))
         from privet.local import Channel
@@ -86,7 +86,7 @@ class LocalOptions:
         estimator = LOCAL_METHODS[self.method](
             self.schema, channel=channel, random_state=random_state, n_jobs=self.jobs, person=self.person
         )
-        estimator.set_params(**self._asked_for(estimator.get_params()))
+        estimator.set_params(**self._parameters(estimator.get_params()))
         estimator.check_parameters()
         if channel.schema.leaks:
             output.say(_INFERRED)
@@ -103,8 +103,8 @@ class LocalOptions:
         if model.guarantee_.doubts:
             output.say(f"{model.guarantee_.reason}; make sure that `privet perturb` wrote them with this channel")
 
-    def _refuse_a_curators(self, given: Sequence[str]) -> None:
-        curators = [name for name in _OF_A_CURATOR if name in given]
+    def _refuse_curator_options(self, given: Sequence[str]) -> None:
+        curators = [name for name in _CURATOR_OPTIONS if name in given]
         if curators:
             option = f"--{curators[0].replace('_', '-')}"
             raise ParameterError(f"{option} does not apply to {self.method}: {COSTS_NOTHING}; leave it out")
@@ -119,7 +119,7 @@ class LocalOptions:
                 f"answers through this channel cannot be fitted by --method {self.method}; choose --method {fitting[0]}"
             )
 
-    def _asked_for(self, known: Mapping[str, Any]) -> dict[str, Any]:
+    def _parameters(self, known: Mapping[str, Any]) -> dict[str, Any]:
         names = {"--trees": ("n_trees",), "--height": ("height", "max_depth"), "--strategy": ("strategy",)}
         values = {"--trees": self.trees, "--height": self.height, "--strategy": self.strategy}
         asked = {}

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from privet.files.documents import MAX_BYTES, TooLarge, opened, parsed, read_bounded, read_json
+from privet.files.documents import MAX_BYTES, TooLarge, open_for_reading, parse_json, read_bounded, read_json
 
 
 def nested(depth: int) -> bytes:
@@ -17,7 +17,7 @@ def test_a_document_is_read_as_it_is_written(tmp_path):
 
 
 def test_a_mark_at_the_beginning_of_a_text_is_read_over():
-    assert parsed(b"\xef\xbb\xbf[5, 9]") == [5, 9]
+    assert parse_json(b"\xef\xbb\xbf[5, 9]") == [5, 9]
 
 
 @pytest.mark.parametrize(
@@ -38,22 +38,22 @@ def test_a_mark_at_the_beginning_of_a_text_is_read_over():
 )
 def test_what_is_no_document_is_a_value_error(data):
     with pytest.raises(ValueError):
-        parsed(data)
+        parse_json(data)
 
 
 def test_a_pair_of_surrogates_is_a_character():
-    assert parsed(b'"\\ud83c\\udf33"') == "🌳"
+    assert parse_json(b'"\\ud83c\\udf33"') == "🌳"
 
 
 def test_two_hundred_levels_are_read_and_brackets_in_texts_are_none():
-    assert parsed(nested(200)) == json.loads(nested(200))
-    assert parsed(json.dumps(["[{" * 500, '\\"[' * 500]).encode()) == ["[{" * 500, '\\"[' * 500]
+    assert parse_json(nested(200)) == json.loads(nested(200))
+    assert parse_json(json.dumps(["[{" * 500, '\\"[' * 500]).encode()) == ["[{" * 500, '\\"[' * 500]
 
 
 @pytest.mark.parametrize(("piece", "n"), [(b"[],", 1_000_001), (b"1,", 2**26 + 1)])
 def test_more_parts_than_privet_writes_are_not_parsed(piece, n):
     with pytest.raises(TooLarge):
-        parsed(b"[" + piece * n + b"1]")
+        parse_json(b"[" + piece * n + b"1]")
 
 
 class Endless:
@@ -77,7 +77,7 @@ def test_a_file_without_end_is_read_to_the_bound_and_no_further(most):
 
 def test_a_pipe_without_a_writer_reads_as_empty(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with opened(tmp_path / "pipe") as file:
+    with open_for_reading(tmp_path / "pipe") as file:
         assert file.read() == b""
 
 
@@ -89,20 +89,20 @@ def test_a_pipe_with_a_writer_is_read_to_its_end(tmp_path):
         with os.fdopen(writing, "wb") as file:
             file.write(b'{"a": [1]}')
 
-    with opened(f"/dev/fd/{reading}") as file:
+    with open_for_reading(f"/dev/fd/{reading}") as file:
         os.close(reading)
         later = threading.Timer(0.05, write)
         later.start()
-        assert parsed(read_bounded(file)) == {"a": [1]}
+        assert parse_json(read_bounded(file)) == {"a": [1]}
         later.join()
 
 
 def test_a_folder_is_an_os_error(tmp_path):
     with pytest.raises(OSError, match="directory"):
-        opened(tmp_path)
+        open_for_reading(tmp_path)
 
 
 def test_a_text_that_never_ends_behind_many_brackets_is_refused_in_time_that_grows_with_it():
     # With a way back this would take hours: the test would not end.
     with pytest.raises(ValueError):
-        parsed(b"[" * 201 + b'"' + b'\\"' * 500_000)
+        parse_json(b"[" * 201 + b'"' + b'\\"' * 500_000)
