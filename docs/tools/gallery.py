@@ -14,7 +14,7 @@ from docs.tools.included import ROOT, MissingPages
 ORDER = ("first_forest", "shapes", "epsilon", "budget", "rules", "updates", "attack", "disturbed", "parties")
 _INTRODUCTION = """# Gallery
 
-Each picture is drawn by a short script in `examples/`, anew whenever these pages are built. Noise is not seeded, so
+Each picture is drawn by a short script in `examples/`, again whenever these pages are built. Noise is not seeded, so
 it differs from one build to the next.
 
 <div class="gallery" markdown>

@@ -31,8 +31,8 @@ class Step:
     @property
     def numbers(self) -> str:
         """How many numbers are released, in words; a choice releases none."""
-        told = f"{self.n_values:,} numbers" if self.n_values > 1 else "a number" if self.n_values else "a choice"
-        return f"{told} a node" if self.a_node else told
+        amount = f"{self.n_values:,} numbers" if self.n_values > 1 else "a number" if self.n_values else "a choice"
+        return f"{amount} a node" if self.a_node else amount
 
 
 def laplace_step(what: str, epsilon: float, *, sensitivity: int, n_values: int, a_node: bool = False) -> Step:

@@ -233,7 +233,7 @@ def test_a_method_without_updates_is_refused(privet, refused, batches, method):
     assert privet(f"fit rows.csv --schema schema.json --method {method}").exit_code == 0
     sentence = refused("update model.privet one.csv", EXIT_USAGE)
     assert sentence == (
-        f"a model of the method '{method}' takes no further rows: nothing that it released can be added to; fit anew "
+        f"a model of the method '{method}' takes no further rows: nothing that it released can be added to; fit again "
         "on all rows, or use a method of random trees, private-rdt or dp-rf, from the start"
     )
 

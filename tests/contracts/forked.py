@@ -83,7 +83,7 @@ def in_pool(kind, n_processes):
 def main():
     before = drawn()  # whatever could be kept in a buffer is in it now
     found = {"fork": [before, *forked(8)]}
-    # A spawned process imports everything anew, which takes seconds; it is compared with this one.
+    # A spawned process imports everything again, which takes seconds; it is compared with this one.
     for kind, n_processes in {"fork": 2, "spawn": 1}.items():
         found[f"pool by {kind}"] = [before, *in_pool(kind, n_processes)]
     with ThreadPoolExecutor(8) as pool:

@@ -95,7 +95,7 @@ def test_a_frozen_model_is_the_released_one(released, tmp_path):
     assert ledger.spent == 0.5
 
 
-# What a wrapper knows after it has seen the rows: nothing here is fitted anew, the model is frozen.
+# What a wrapper knows after it has seen the rows: nothing here is fitted again, the model is frozen.
 BREAKING = {
     "`Pipeline` with `StandardScaler`": lambda model, X, y: make_pipeline(StandardScaler(), FrozenEstimator(model))
     .fit(X, y)[0].mean_,

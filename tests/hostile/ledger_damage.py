@@ -1,4 +1,4 @@
-"""Damage to a ledger that SQLite still opens: entries changed and sealed anew, and tables that are none."""
+"""Damage to a ledger that SQLite still opens: entries changed and sealed again, and tables that are none."""
 
 import json
 import sqlite3

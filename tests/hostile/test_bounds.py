@@ -29,7 +29,7 @@ def counts_of_leaves():
     return next(seed for seed in files().seeds["model"] if seed.document["method"] == "private-rdt")
 
 
-# Kernels are compiled anew, which takes most of the time.
+# Kernels are compiled again, which takes most of the time.
 @pytest.mark.slow
 def test_hostile_models_never_lead_a_kernel_outside_its_arrays(tmp_path):
     (tmp_path / "models").mkdir()

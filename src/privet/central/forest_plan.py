@@ -115,9 +115,9 @@ class ForestPlan(Plan):
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as plain values; that a leaf is reliable says little of the forest, and is left out."""
-        told = {name: value for name, value in super().to_json().items() if not name.endswith("reliability")}
-        return {**told, "expected_loss": self.expected_loss._asdict()}
+        """Return the plan as plain values; the reliability of one leaf says little about the forest and is left out."""
+        plan = {name: value for name, value in super().to_json().items() if not name.endswith("reliability")}
+        return {**plan, "expected_loss": self.expected_loss._asdict()}
 
     @property
     def reliability(self) -> float:

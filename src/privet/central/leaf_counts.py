@@ -186,9 +186,9 @@ class LeafCountClassifier(CountForestClassifier):
 
     def _check_next_batch(self) -> None:
         if self._unit() != self.guarantee_.protects:
-            raise ParameterError("unit or max_rows changed since the first batch; set them back, or fit anew")
+            raise ParameterError("unit or max_rows changed since the first batch; set them back, or fit again")
         if len(self._batches) >= MAX_BATCHES:
-            raise ParameterError(f"a model takes at most {MAX_BATCHES:,} batches; fit anew, with far less noise")
+            raise ParameterError(f"a model takes at most {MAX_BATCHES:,} batches; fit again, with far less noise")
 
     @property
     def _batches(self) -> tuple[Event, ...]:

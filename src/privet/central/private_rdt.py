@@ -125,7 +125,7 @@ class PrivateRDTClassifier(LeafCountClassifier):
     def _check_next_batch(self) -> None:
         super()._check_next_batch()
         if self.n_trees != self.forest_.n_trees or (self.height is not None and self.height < self.forest_.depth):
-            raise ParameterError("n_trees or height changed since the first batch; set them back, or fit anew")
+            raise ParameterError("n_trees or height changed since the first batch; set them back, or fit again")
 
 
 def draw_trees(

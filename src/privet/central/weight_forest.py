@@ -121,8 +121,8 @@ class WeightForestClassifier(ReleasedClassifier):
                 self.leaf_weights_, self.schema_, self.released_, rows=rows, histograms=histograms
             )
             kept = self._importances_of = (self.released_, shares_of_effects(effects, self.n_features_in_))
-        told: tuple[NDArray[np.float64], NDArray[np.bool_]] = kept[1]
-        return told
+        importances: tuple[NDArray[np.float64], NDArray[np.bool_]] = kept[1]
+        return importances
 
     def _effective(self, rows: float) -> float:
         """Return rows times the mean curvature of their loss: what they weigh against prior and noise."""

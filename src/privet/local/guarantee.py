@@ -207,7 +207,7 @@ class LocalGuarantee:
         except ChannelError as error:
             raise ModelFileError(f"the guarantee's channel is damaged: {error}") from error
         # Words may be put better in a later version; what they are about may not differ.
-        told = guarantee.to_json()
-        if set(told) != set(data) or any(told[name] != data[name] for name in _FACTS):
+        expected = guarantee.to_json()
+        if set(expected) != set(data) or any(expected[name] != data[name] for name in _FACTS):
             raise ModelFileError("the guarantee does not follow from its channel; the file was changed")
         return guarantee

@@ -250,7 +250,7 @@ def test_what_is_raised_before_noise_costs_nothing_and_changes_nothing(files, le
 
 
 def test_a_model_that_released_no_leaf_counts_is_refused(files):
-    with pytest.raises(ParameterError, match="a model of the method 'private-forest' takes no further rows.*fit anew"):
+    with pytest.raises(ParameterError, match="a model of the method 'private-forest' takes no further rows.*fit again"):
         Update(PrivateForestClassifier(SCHEMA).fit(files[0]))
 
 

@@ -31,7 +31,7 @@ def test_the_size_of_an_effect_by_hand():
     (effect,) = tree([3, 1, -1, 99]).effects(schema_of())
     assert effect.attributes == (1,)
     assert effect.size == pytest.approx(np.sqrt(8 / 3))
-    assert effect.is_told
+    assert effect.stands_out
 
 
 def test_a_cell_counts_by_its_released_share_the_missing_value_too():
@@ -94,9 +94,9 @@ def test_cells_that_hold_against_the_noise_are_believed_to_have_rows():
 def test_a_cell_that_no_row_reaches_does_not_make_an_attribute_matter():
     # All that stands out is a weight that noise often makes as large where no row is.
     empty = tree([0.0, 0.0, 3.0, 0.0], noise_std=10.0, rows=1_000.0)
-    assert [effect.is_told for effect in empty.effects(schema_of())] == [False]
+    assert [effect.stands_out for effect in empty.effects(schema_of())] == [False]
     real = tree([-2.0, 0.0, 2.0, 0.0], noise_std=0.5, rows=1_000.0)
-    assert [effect.is_told for effect in real.effects(schema_of())] == [True]
+    assert [effect.stands_out for effect in real.effects(schema_of())] == [True]
 
 
 def noisy_table(n_rows=4_000):

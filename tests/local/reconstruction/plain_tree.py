@@ -67,8 +67,8 @@ class PlainTree:
         node = Node([sum(self.labels[row] == c for row in rows) for c in range(self.n_classes)])
         if len(rows) < self.limits.min_rows or max(node.counts) >= self.limits.purity * len(rows):
             return node
-        anew = self.limits.min_reconstructed
-        if depth > 0 and anew is not None and len(rows) >= anew:
+        again = self.limits.min_reconstructed
+        if depth > 0 and again is not None and len(rows) >= again:
             self.place(rows, set(range(len(self.columns))) - tested)
         best = max(self.splits(rows), default=(0,))
         if best[0] <= self.purity(rows):

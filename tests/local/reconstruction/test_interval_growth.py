@@ -1,4 +1,4 @@
-"""Trees grow where it gains, stop where they should, and find cells anew only for what their path has not tested."""
+"""Trees grow where it gains, stop where they should, and find cells again only for what their path has not tested."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def test_cells_are_found_anew_in_large_nodes_for_what_the_path_has_not_tested():
     limits = GrowthLimits(50, 1.0, 2, 0.0, min_reconstructed=200)
     forest, _ = grown(codes, labels, limits, hidden=[x, z])
     assert asked_by(forest)[0] == (0, 3)
-    # Both children have tested x. One of them has 200 rows: its z is placed anew, class by class.
+    # Both children have tested x. One of them has 200 rows: its z is placed again, class by class.
     assert x.asked == []
     ((group, n_groups),) = z.asked
     assert n_groups == 2

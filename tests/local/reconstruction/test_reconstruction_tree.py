@@ -203,10 +203,10 @@ def test_small_tables_are_fitted_too(n, strategy):
     assert_allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize(("n", "min_rows", "anew"), [(100, 5, 200), (20_000, 100, 400), (10**6, 500, 2_000)])
-def test_limits_scale_down_with_the_table(n, min_rows, anew):
+@pytest.mark.parametrize(("n", "min_rows", "again"), [(100, 5, 200), (20_000, 100, 400), (10**6, 500, 2_000)])
+def test_limits_scale_down_with_the_table(n, min_rows, again):
     limits = ReconstructionTreeClassifier(SCHEMA, strategy="local")._limits(n)
-    assert (limits.min_rows, limits.min_reconstructed) == (min_rows, anew)
+    assert (limits.min_rows, limits.min_reconstructed) == (min_rows, again)
     given = ReconstructionTreeClassifier(SCHEMA, strategy="local", min_rows=7, min_reconstructed=8, height=3)._limits(n)
     assert (given.min_rows, given.min_reconstructed, given.height) == (7, 8, 3)
     assert ReconstructionTreeClassifier(SCHEMA)._limits(n).min_reconstructed is None

@@ -1,6 +1,6 @@
 """The plain twins of `bit_kernels` and `inverse_kernels`: the same arguments and results, one node and bit at a time.
 
-A node is known by the tests on its path alone; its rows are looked up and its sums are computed anew for every
+A node is known by the tests on its path alone; its rows are looked up and its sums are computed again for every
 question.
 """
 

@@ -35,7 +35,7 @@ def asked(n_classes):
 
 
 def answers_through(channel, owner, labels, rng):
-    """Disguise the table anew: codes, or bits where whole records are flipped, and labels."""
+    """Disguise the table again: codes, or bits where whole records are flipped, and labels."""
     if channel.record is not None:
         flipped = rng.random(N_ROWS) >= channel.record.keep
         return (owner ^ flipped)[:, None], labels ^ flipped if channel.record.flips_label else labels

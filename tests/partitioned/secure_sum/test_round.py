@@ -1,4 +1,4 @@
-"""One party's side: noised counts drawn once, keys and masks anew in every attempt."""
+"""One party's side: noised counts drawn once, keys and masks again in every attempt."""
 
 import json
 import math

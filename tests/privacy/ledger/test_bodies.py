@@ -29,7 +29,7 @@ def changed(path, statements):
 
 
 def with_entry(path, number, body):
-    """Write another body, and all seals anew."""
+    """Write another body, and all seals again."""
     connection = sqlite3.connect(path, isolation_level=None)
     (guard,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'no_change'").fetchone()
     connection.execute("DROP TRIGGER no_change")

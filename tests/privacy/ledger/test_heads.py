@@ -120,8 +120,8 @@ def test_threads_that_read_and_write_at_once_raise_no_false_alarm(ledger):
 
 def test_a_ledger_that_is_made_anew_under_the_same_name_is_another_one(ledger):
     ledger.path.unlink()
-    anew = Ledger(ledger.path, dataset="patients", epsilon=4.0)
-    assert anew.left == 4.0
+    again = Ledger(ledger.path, dataset="patients", epsilon=4.0)
+    assert again.left == 4.0
     with pytest.raises(LedgerError, match=GONE):
         ledger.add(0.5, what="a table")
 

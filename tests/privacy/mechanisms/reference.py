@@ -2,7 +2,7 @@
 
 The same halves give the same samples here as in the kernels, which is how the kernels are tested. The twins
 know their randomness only through `Coins`, so a test may also hand them coins that try every outcome and add
-up probabilities. Each ``..._attempt`` returns None where the sampler begins anew.
+up probabilities. Each ``..._attempt`` returns None where the sampler begins again.
 """
 
 import math

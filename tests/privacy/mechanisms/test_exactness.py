@@ -66,7 +66,7 @@ def law_of(sampler, *, coins=Believed, least=1e-8):
 
 
 def assert_law(law, missed, weight):
-    """Outcomes are kept in proportion to ``weight``; None stands for beginning anew."""
+    """Outcomes are kept in proportion to ``weight``; None stands for beginning again."""
     kept = {x: p for x, p in law.items() if x is not None}
     total = sum(kept.values())
     norm = sum(weight(x) for x in range(-400, 401))

@@ -28,7 +28,7 @@ def negative_binomial(q, honest):
 
 
 def kept(sampler, *, least=1e-9):
-    """The law of what a sampler keeps, its attempts that begin anew aside."""
+    """The law of what a sampler keeps, its attempts that begin again aside."""
     law, missed = law_of(sampler, coins=WithOdds, least=least)
     weights = np.array([law[k] for k in range(REACH)])
     return weights / weights.sum(), missed / weights.sum()

@@ -138,7 +138,7 @@ class BatchHistory:
     def check_part(self, fingerprint: str) -> None:
         """Refuse a batch that the ledger has in another part, since only the most expensive part counts as spent."""
         if self._part is not None:
-            # Read anew: rows may have been read for hours, and a refusal now costs nothing.
+            # Read again: rows may have been read for hours, and a refusal now costs nothing.
             self._check_part_in(self._file.entries(), fingerprint)
 
     def _check_part_in(self, entries: Sequence[Entry], fingerprint: str) -> None:

@@ -43,7 +43,7 @@ class Update:
         if not takes_batches(self.model):
             raise ParameterError(
                 f"a model of the method {self.model.method!r} takes no further rows: nothing that it released can be "
-                f"added to; fit anew on all rows, or use a method of random trees, {' or '.join(UPDATED)}, from the "
+                f"added to; fit again on all rows, or use a method of random trees, {' or '.join(UPDATED)}, from the "
                 "start"
             )
         self._before = Version.of(self.model)

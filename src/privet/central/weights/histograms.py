@@ -57,7 +57,7 @@ class Histogram:
 
     @cached_property
     def least_shares(self) -> Floats:
-        """What each share is at least, but for one cell in fifteen; together they are less than 1."""
+        """A lower bound of each share, which fails for one cell in fifteen; together they are less than 1."""
         least: Floats = np.maximum(self.shares - _SURE * self.scale / self._total, 0.0)
         return least
 

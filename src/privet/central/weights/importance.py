@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, softmax
+from scipy.special import log_ndtr, ndtr, ndtri, softmax
 
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.link import chances_of
@@ -33,25 +33,25 @@ _SCALES = 2.0 ** -np.arange(10)
 _LOG_WIDTH, _EVEN = 0.7, 0.1
 # How large true effects may be beside those of neighbouring cells, as variances.
 _ROUGHNESS = (0.05, 0.3, 2.0)
-# What noise alone would do is tried out: ways in which rows may lie, and draws of noise for each. The shares of
-# categories have logarithms of deviation _UNEVEN. Large trees take long to solve, and have fewer ways.
+# Noise alone is simulated: several ways in which rows may lie, and draws of noise for each. The logarithms of the
+# shares of categories have deviation _UNEVEN. Large trees take long to solve, so fewer ways are tried.
 _WAYS, _DRAWS, _UNEVEN = 20, 16, 3.0
 _WAYS_OF_LARGE, _LARGE = 3, 400
-# Rows that are drawn from released shares, to see how curved their loss is.
+# Rows that are drawn from released shares, to find the curvature of their loss.
 _ROWS_DRAWN = 4096
-# Coins that anybody may know, so that a model always tells the same.
+# The seed is public and fixed, so that a model always gives the same importances.
 _PUBLIC_SEED = 17
-# An effect is told apart where at most this part of the draws, over all ways, is as large. Of attributes without an
-# effect about an eighth seems to have one: benchmarks/advice/results.
+# An effect stands out from noise where at most this share of the draws, over all ways, is as large. About one in eight
+# attributes without an effect seems to have one: benchmarks/advice/results.
 _FALSE = 0.05
 
 
 class Effect(NamedTuple):
-    """What attributes do: how large it is, less what noise would show, and whether noise would hardly show as much."""
+    """The effect of some attributes: its size less what noise would show, and whether it stands out from noise."""
 
     attributes: tuple[int, ...]
     size: float
-    is_told: bool
+    stands_out: bool
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class TreeOfWeights:
         """Return what each attribute does, and what several do together that fewer of them do not."""
         public_rng = public_generator(_PUBLIC_SEED)
         if self.histograms is None:
-            margins, ways = self._guessed(schema, public_rng)
+            margins, ways = self._guess_shares(schema, public_rng)
             n_draws, false = _DRAWS, _FALSE
         else:
             margins = [own.sure_shares for own in self.histograms]
@@ -88,7 +88,7 @@ class TreeOfWeights:
             own = tuple(self.attributes[i] for i in subset)
             yield Effect(own, size, size > 0 and bool(np.mean(possible[subset] >= square) < false))
 
-    def _guessed(self, schema: Schema, public_rng: np.random.Generator) -> tuple[list[Floats], Floats]:
+    def _guess_shares(self, schema: Schema, public_rng: np.random.Generator) -> tuple[list[Floats], Floats]:
         """Return how rows probably lie over the cells of each attribute, and ways in which they may lie over leaves."""
         number = schema.attributes[self.attributes[0]]
         if isinstance(number, Numeric):  # it has a tree of its own
@@ -171,7 +171,7 @@ def _even(n_cells: int) -> Floats:
 
 
 def _laplace(public_rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Return Laplace variables of scale 1: what noise would do is tried out, and nothing here is released noise."""
+    """Return Laplace variables of scale 1, for a simulation: nothing here is released noise."""
     uniform = public_rng.random(shape) - 0.5
     variables: Floats = -np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
     return variables
@@ -189,8 +189,6 @@ def over_number(attribute: Numeric, even: float = _EVEN) -> Floats:
 
     A part ``even`` of the rows lies evenly in any case.
     """
-    from scipy.special import ndtr
-
     inner = [attribute.cuts[end - 1] for end in cell_ends(attribute.n_values)[1:-1]]
     borders = np.array([attribute.low, *inner, attribute.high]) / (attribute.high - attribute.low)
     widths = np.diff(borders)
@@ -206,8 +204,6 @@ def over_number(attribute: Numeric, even: float = _EVEN) -> Floats:
 
 def _log_density(size: Floats, deviation: Floats, scale: Floats) -> Floats:
     """Return the logarithm of the density of normal plus Laplace noise, at a ``size`` of either sign."""
-    from scipy.special import log_ndtr
-
     # Where one of the two is far smaller than the other it does not show, and is raised to keep the formula in range.
     deviation = np.maximum(deviation, np.maximum(scale / 100, 1e-12))
     scale = np.maximum(scale, deviation / 20)
@@ -251,13 +247,13 @@ def effects_of_trees(
 
 
 def shares_of_effects(effects: Iterable[Effect], n_attributes: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return each attribute's share in the size of all effects, and which are told apart from noise.
+    """Return each attribute's share in the size of all effects, and which attributes stand out from noise.
 
-    What several do together is split evenly. Where no effect is larger than noise would be, all shares are 0.
+    An effect of several attributes is split evenly among them. All shares are 0 where no effect is larger than noise.
     """
-    sizes, told = np.zeros(n_attributes), np.zeros(n_attributes, dtype=bool)
-    for attributes, size, is_told in effects:
+    sizes, stand_out = np.zeros(n_attributes), np.zeros(n_attributes, dtype=bool)
+    for attributes, size, stands_out in effects:
         sizes[list(attributes)] += size / len(attributes)
-        told[list(attributes)] |= is_told
+        stand_out[list(attributes)] |= stands_out
     total = sizes.sum()
-    return (sizes / total if total > 0 else sizes), told
+    return (sizes / total if total > 0 else sizes), stand_out

@@ -90,7 +90,7 @@ def noisy_minimiser(
 def certified_minimiser(objective: Objective, tolerance: float, *, noise_error: float) -> tuple[Floats, Floats]:
     """Return weights, and what floats left over of them, whose gradient is certainly at most ``tolerance``.
 
-    There is no other way out, but for a tolerance that no certificate can reach: failing would tell of the rows.
+    It fails only at a tolerance that no certificate can reach: any other failure would tell something about the rows.
     """
     weights, solve = approximate_minimiser(objective, tolerance=tolerance / 8)
     rest = np.zeros_like(weights)

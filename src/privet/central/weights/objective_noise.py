@@ -137,7 +137,7 @@ def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
 
 
 def public_error(event: Event, trees: Trees) -> float:
-    """Return a bound on how far drawn noise is from the exact law, but for events that no machine will see."""
+    """Return a bound on how far drawn noise is from its distribution, except for events that no machine will see."""
     if not isinstance(event, GaussianObjective | ObjectivePerturbation):
         return 0.0
     largest = float(deviations(event, trees).max(initial=0.0))

@@ -12,7 +12,7 @@ from privet.rng import NoiseSource
 
 # The balance is rounded to whole parts of this, so that scores are whole numbers.
 _PARTS = 2**20
-# Scores are in units of which a row can move so many, rounded down; that moves no two of them farther apart.
+# A row moves a score by at most this many units. Scores are rounded down, which moves no two of them farther apart.
 SENSITIVITY = 2**12
 
 

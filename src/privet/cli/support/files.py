@@ -9,7 +9,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 
 def beside(model_file: Path, suffix: str) -> Path:
-    """Return the file of the model's name, but for its ending, in the model's folder."""
+    """Return the file beside the model with the model's name and another ending."""
     return model_file.parent / f"{Path(model_file.name.removesuffix('.gz')).stem}{suffix}"
 
 

@@ -57,7 +57,7 @@ def run(
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Throw away what was measured before, and begin anew.")
+        bool, typer.Option("--again", help="Throw away what was measured before, and begin again.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -170,7 +170,7 @@ def _tally(verdicts: list[str] | None) -> str:
 
 
 def _as_dict(paper: "Paper", folder: Path, claims: "Sequence[Claim]") -> dict[str, Any]:
-    told = [
+    listed = [
         {
             "claim": claim.text,
             "paper": claim.paper,
@@ -181,7 +181,7 @@ def _as_dict(paper: "Paper", folder: Path, claims: "Sequence[Claim]") -> dict[st
         }
         for claim in claims
     ]
-    return {"name": paper.name, "title": paper.title, "results": str(folder), "claims": told}
+    return {"name": paper.name, "title": paper.title, "results": str(folder), "claims": listed}
 
 
 def _print_claims(paper: "Paper", folder: Path, claims: "Sequence[Claim]") -> None:

@@ -171,7 +171,7 @@ def _secret_file(path: Path, has_answered: Callable[[], bool]) -> "Iterator[Secr
     try:
         yield secret
     except BaseException:
-        # What has gone out cannot be answered anew: with another secret, both answers would average the noise away.
+        # What has gone out cannot be answered again: with another secret, both answers would average the noise away.
         if has_answered() or not _is_removed(secret):
             _say_new_secret(path, existed=existed)
         raise

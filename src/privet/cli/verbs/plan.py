@@ -20,7 +20,7 @@ _ONLY_BALANCE = (
 )
 _NO_ACCURACY = (
     "the loss is that of other tables as large as this, from public quantities; how accurate the model is, "
-    "`privet evaluate` tells. Categorical attributes are grouped anew by each fit; --random-state fixes how"
+    "`privet evaluate` tells. Categorical attributes are grouped again by each fit; --random-state fixes how"
 )
 _NO_LOSS = "--loss is for {best}, whose loss was measured; leave it out, or ask {method} for --reliability"
 _MORE = "if rows spread evenly, noise outweighs the rows of many leaves; a larger epsilon or more rows would help"

@@ -245,7 +245,7 @@ class Channel:
 
 
 def _with_attributes(schema: Schema, attributes: Sequence[Attribute]) -> Schema:
-    """Return the schema with these attributes; it is checked anew only where one of them is new."""
+    """Return the schema with these attributes; it is checked again only where one of them is new."""
     same = all(own is given for own, given in zip(schema.attributes, attributes, strict=True))
     return schema if same else schema.with_attributes(attributes)
 

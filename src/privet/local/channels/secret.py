@@ -125,7 +125,7 @@ class Secret:
         self._record_use(changed=bool(new))
 
     def pin_people(self, how: str) -> None:
-        """Remember how people are identified, or refuse another way: the same person could answer anew."""
+        """Remember how people are identified, or refuse another way: the same person could answer again."""
         with self._lock():
             self._pin_people(how)
 

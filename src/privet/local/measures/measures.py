@@ -123,8 +123,7 @@ class RecordMeasures:
     of_rows : float, optional
         Binary anonymity of whole records, by how often each occurs in the rows.
     told_apart : float, optional
-        The share of answers of which somebody who knows how frequent each record is says rightly whether they are
-        flipped.
+        How often somebody who knows the frequency of each record says rightly whether an answer is flipped.
     """
 
     keep: float

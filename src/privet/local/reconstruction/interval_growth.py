@@ -1,6 +1,6 @@
 """Growing one tree on the cells of disturbed rows, level by level, and pruning it.
 
-A node's counts are a sum over rows here as everywhere; what is special is that the cells of a row may be found anew at
+A node's counts are a sum over rows here as everywhere; what is special is that the cells of a row may be found again at
 a node, from the answers of that node's rows alone (Agrawal and Srikant 2000, section 4.2, "Local").
 """
 
@@ -30,7 +30,7 @@ _NO_GAIN = 1e-12
 class GrowthLimits:
     """When a node stays a leaf: fewer rows, a larger share of one class, more tests above it, or a smaller gain.
 
-    ``min_reconstructed`` is the least number of rows whose cells are found anew; None for never.
+    ``min_reconstructed`` is the least number of rows whose cells are found again; None for never.
     """
 
     min_rows: int
@@ -88,7 +88,7 @@ class IntervalGrowth:
         return worth
 
     def _place_anew(self, forest: Forest, nodes: Ints) -> None:
-        """Find the cells of these nodes' rows anew, for attributes that their paths have not tested.
+        """Find the cells of these nodes' rows again, for attributes that their paths have not tested.
 
         Rows that were chosen by an answer no longer have noise in it that is independent of the value.
         """

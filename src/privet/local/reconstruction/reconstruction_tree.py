@@ -67,7 +67,7 @@ class ReconstructionTreeClassifier(LocalClassifier):
     channel : Channel or path, optional
         Through which the rows came. None where they are clear: the papers' "Original".
     strategy : {"by_class", "local", "global", "none"}
-        Reconstruct once for every class, anew for every class at every node, once for all rows, or not at all (the
+        Reconstruct once for every class, again for every class at every node, once for all rows, or not at all (the
         papers' "Randomized").
     min_rows : int, optional
         A node of fewer rows stays a leaf. By default 1 of 200 rows, at least 5 and at most 500.
@@ -76,7 +76,7 @@ class ReconstructionTreeClassifier(LocalClassifier):
     min_gain : float
         A split must lower the node's Gini index by more than this.
     min_reconstructed : int, optional
-        With ``strategy="local"``, the least number of rows in a node to reconstruct anew. By default 1 of 50 rows, at
+        With ``strategy="local"``, the least number of rows in a node to reconstruct again. By default 1 of 50 rows, at
         least 200 and at most 2,000.
     height : int, optional
         The largest number of tests on a path, at most 64.
@@ -239,16 +239,16 @@ class ReconstructionTreeClassifier(LocalClassifier):
         min_rows = self.min_rows
         if min_rows is None:
             min_rows = min(_MIN_ROWS, max(_MIN_ROWS_LEAST, math.ceil(n_rows / _MIN_ROWS_SHARE)))
-        anew = self.min_reconstructed
-        if anew is None:
+        least_rows = self.min_reconstructed
+        if least_rows is None:
             share = math.ceil(n_rows / _MIN_RECONSTRUCTED_SHARE)
-            anew = min(_MIN_RECONSTRUCTED, max(_MIN_RECONSTRUCTED_LEAST, share))
+            least_rows = min(_MIN_RECONSTRUCTED, max(_MIN_RECONSTRUCTED_LEAST, share))
         # A share of answered labels is an affine function of that of true ones, so both rank splits alike.
         right, wrong = label
         return GrowthLimits(
             int(min_rows), wrong + (right - wrong) * float(self.purity),
             MAX_HEIGHT if self.height is None else int(self.height), (right - wrong) ** 2 * float(self.min_gain),
-            int(anew) if self.strategy == LOCAL else None,
+            int(least_rows) if self.strategy == LOCAL else None,
         )  # fmt: skip
 
     @property

@@ -1,7 +1,7 @@
 """The out-of-bag error of a forest, and its area under the ROC curve, from rows that may be disguised.
 
-Every row is judged by the trees that were not grown on it. Of a disguised row both it and its mirror image are judged,
-and count as they do in the trees: the sum is an unbiased estimate of what clear rows would give.
+Every row is judged by the trees that were not grown on it. A disguised row is judged together with its mirror image,
+and both count as they do in the trees: the sum is an unbiased estimate of what clear rows would give.
 """
 
 from collections.abc import Sequence
@@ -47,10 +47,10 @@ def out_of_bag(
 ) -> OutOfBag:
     """Judge rows of bits by the trees that did not see them; ``weights`` has each node's votes for the classes."""
     plus, minus = weights_of(keep)
-    told = [(plus, bits, labels)]
+    readings = [(plus, bits, labels)]
     if minus:
-        told.append((-minus, 1 - bits, 1 - labels if flips_label else labels))
-    judged = [(weight, *_judged(forest, weights, rows, own, bags, n_jobs)) for weight, rows, own in told]
+        readings.append((-minus, 1 - bits, 1 - labels if flips_label else labels))
+    judged = [(weight, *_judge(forest, weights, rows, own, bags, n_jobs)) for weight, rows, own in readings]
     votes = np.concatenate([own for _, own, _ in judged])
     if not len(votes):
         return NOT_JUDGED
@@ -61,7 +61,7 @@ def out_of_bag(
     return OutOfBag(error, signed_auc(shares, truth == 1, counts) if votes.shape[1] == 2 else np.nan)
 
 
-def _judged(
+def _judge(
     forest: Forest, weights: NDArray[np.int64], bits: NDArray[np.uint8], labels: NDArray[np.int64], bags: Sequence[Bag],
     n_jobs: int | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
@@ -83,16 +83,9 @@ def _votes(
         records = bits[outside]
         leaves = np.empty(len(records), dtype=np.uint32)
         kernels.route(
-            forest.words,
-            root,
-            forest.depth,
-            forest.multiway,
-            records.reshape(-1),
-            bits.shape[1],
-            0,
-            len(records),
+            forest.words, root, forest.depth, forest.multiway, records.reshape(-1), bits.shape[1], 0, len(records),
             leaves,
-        )
+        )  # fmt: skip
         votes[outside] += weights[leaves]
     return votes
 

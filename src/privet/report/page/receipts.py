@@ -35,7 +35,7 @@ class Receipt:
     """One event, alone or around others; ``depth`` says how deep it stands.
 
     ``asked`` is the epsilon that was asked for where the release does not keep to it, and ``epsilon`` is infinite.
-    ``delta`` is what is stated beside epsilon, 0 but for normal noise.
+    ``delta`` is what is stated beside epsilon, 0 except for normal noise.
     """
 
     depth: int
