@@ -10,7 +10,7 @@ from privet.methods import Room, methods_of
 from privet.model_file import read_document, schema_from_json
 
 if TYPE_CHECKING:
-    from privet.central.released import ReleasedClassifier
+    from privet.central.released_classifier import ReleasedClassifier
     from privet.estimator import PrivateClassifier
     from privet.local.classifier import LocalClassifier
     from privet.partitioned.horizontal import PartyForest

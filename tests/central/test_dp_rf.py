@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, DPRFClassifier, Numeric, Schema
-from privet.central.released import ROW_COUNT_SHARE
+from privet.central.released_classifier import ROW_COUNT_SHARE
 from privet.errors import ParameterError
 from privet.privacy.events import DiscreteLaplace, Parallel
 from privet.tree.counted import CountedForest

@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 from privet import Categorical, Numeric, PrivateRDTClassifier, Schema
 from privet.central.private_rdt import height_rule
-from privet.central.released import ROW_COUNT_SHARE
+from privet.central.released_classifier import ROW_COUNT_SHARE
 from privet.counting.rows import MemoryRows, exact_leaf_counts
 from privet.datasets import agrawal
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError, StructureTooLarge

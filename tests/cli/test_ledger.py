@@ -161,7 +161,7 @@ def test_whatever_stops_a_fit_after_its_noise_is_told_with_what_it_cost(
     def stop(_):
         raise error
 
-    monkeypatch.setattr("privet.central.released.ReleasedClassifier._ledger_note", stop)
+    monkeypatch.setattr("privet.central.released_classifier.ReleasedClassifier._ledger_note", stop)
     result = privet(f"{FIT} --epsilon 0.25 --method private-rdt")
     told = result.stderr.splitlines()[-1]
     assert result.exit_code == code

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet import Categorical, Numeric, PrivateForestClassifier, load
+from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.trees import MOST_CELLS
-from privet.central.weights.weights import LeafWeights
 from privet.errors import ParameterError
 from privet.export import portable_document
 from privet.export.leaf_sums import leaf_sums

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.released import FitCall, ReleasedClassifier
+from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.errors import ModelFileError
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.privacy.events import Event

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import CountForestClassifier
-from privet.central.released import FitCall
+from privet.central.released_classifier import FitCall
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError

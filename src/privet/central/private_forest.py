@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
-from privet.central.released import FitCall, row_count_share
+from privet.central.released_classifier import FitCall, row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.policy import Overrides, Policy
@@ -58,7 +58,7 @@ class PrivateForestClassifier(WeightForestClassifier):
         What the model promises.
     trees_ : Trees
         Which attributes each tree asks for.
-    released_ : Released
+    released_ : ReleasedWeights
         What left the room, as whole numbers.
     class_shares_ : array
         Each class's share of the rows, from the released class counts.

@@ -12,7 +12,7 @@ from privet.central.receipts import in_sequence, is_count, unwrapped
 from privet.central.weights.minimiser import MOST_WEIGHT
 from privet.central.weights.objective_noise import laplace_factor
 from privet.central.weights.policy import MARGIN, MOST_LEAVES
-from privet.central.weights.released import BALANCE, CELLS, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, Released
+from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, ReleasedWeights
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees, checked_trees
 from privet.errors import ModelFileError
@@ -33,7 +33,7 @@ _NUMBERS = {"rows", "balance", "weights", "exponent"}
 _PARTS = {"trees", "variances", "noise_std", "margin"}
 
 
-def released_to_json(released: Released) -> dict[str, Any]:
+def released_to_json(released: ReleasedWeights) -> dict[str, Any]:
     """Return the parts of a model document that hold what was released, and the version that knows them."""
     return {
         "version": _version_of(released.balance, released.cells is not None),
@@ -63,7 +63,7 @@ def _version_of(balance: NDArray[np.int64], has_cells: bool) -> int:
     return with_cells if has_cells else with_counts if len(balance) == 2 else VERSION
 
 
-def released_from_json(document: Mapping[str, Any], schema: Schema) -> Released:
+def released_from_json(document: Mapping[str, Any], schema: Schema) -> ReleasedWeights:
     """Read them back, checked in every part."""
     structure, data = document["structure"], document["released"]
     if not isinstance(structure, Mapping) or set(structure) != _PARTS:
@@ -89,7 +89,7 @@ def released_from_json(document: Mapping[str, Any], schema: Schema) -> Released:
     variances, noise_std = (_one_a_tree(structure[name], trees.n_trees) for name in ("variances", "noise_std"))
     if not (variances > 0).all():
         raise ModelFileError("a prior variance is not above 0; the file is damaged")
-    return Released(trees, n_rows, balance, weights.reshape(-1, columns), exponent, variances, noise_std, cells)
+    return ReleasedWeights(trees, n_rows, balance, weights.reshape(-1, columns), exponent, variances, noise_std, cells)
 
 
 def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
@@ -102,7 +102,7 @@ def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
     return np.array(data, dtype=np.float64)
 
 
-def are_receipts(event: Event, released: Released, schema: Schema, max_rows: int) -> bool:
+def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_rows: int) -> bool:
     """Return whether these are the receipts of such a fit, in their order and with the sensitivities it has."""
     receipts, names = list(in_sequence(event)), _names(released, schema)
     if [getattr(unwrapped(receipt), "what", "") for receipt in receipts] != names:
@@ -118,7 +118,7 @@ def are_receipts(event: Event, released: Released, schema: Schema, max_rows: int
     return all(checks[name](receipt) for name, receipt in zip(names, receipts, strict=True))
 
 
-def _names(released: Released, schema: Schema) -> list[str]:
+def _names(released: ReleasedWeights, schema: Schema) -> list[str]:
     """Return what a fit of these trees releases, in order. A budget too small for a row count takes one row for it."""
     bought = schema.rows is None and not (released.n_rows == 1 and released.trees.n_trees == 0)
     n_kept = len(released.trees.kept)
@@ -135,7 +135,7 @@ def _is_choice(receipt: Event, max_rows: int) -> bool:
     )
 
 
-def _is_fit(receipt: Event, released: Released, n_classes: int, max_rows: int) -> bool:
+def _is_fit(receipt: Event, released: ReleasedWeights, n_classes: int, max_rows: int) -> bool:
     release, n_trees = unwrapped(receipt), released.trees.n_trees
     if isinstance(release, NoNoise):
         return not released.noise_std.any()

@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet.central.receipts import in_sequence
-from privet.central.released import FitCall, ReleasedClassifier
+from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
 from privet.central.weights.fitting import noise_scale
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.importance import effects_of_trees, mean_curvature, shares_of_effects
+from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.policy import MARGIN
-from privet.central.weights.released import BALANCE, CELLS, Released
+from privet.central.weights.released_weights import BALANCE, CELLS, ReleasedWeights
 from privet.central.weights.shapes import Shape, shape_of
 from privet.central.weights.trees import Trees
-from privet.central.weights.weights import LeafWeights
 from privet.checks import class_position
 from privet.privacy.accounting import stated_delta
 from privet.privacy.events import Event
@@ -36,7 +36,7 @@ class WeightForestClassifier(ReleasedClassifier):
     """A forest whose leaves carry released weights."""
 
     delta: float
-    released_: Released
+    released_: ReleasedWeights
     leaf_weights_: LeafWeights
 
     @property
@@ -192,7 +192,7 @@ class WeightForestClassifier(ReleasedClassifier):
     def _set_released(
         self,
         encoder: Encoder,
-        released: Released,
+        released: ReleasedWeights,
         event: Event,
         reservation: Reservation | NoReservation,
         call: FitCall,
@@ -206,7 +206,7 @@ class WeightForestClassifier(ReleasedClassifier):
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a leaf")
         return self
 
-    def _set_fitted(self, encoder: Encoder, released: Released, guarantee: Guarantee) -> None:
+    def _set_fitted(self, encoder: Encoder, released: ReleasedWeights, guarantee: Guarantee) -> None:
         offsets = scores_of(released.class_shares(noise_scale(list(in_sequence(guarantee.event)), BALANCE)), MARGIN)
         weights = released.weights.astype(np.float64) * 2.0**released.exponent
         self._set_all(
@@ -234,7 +234,7 @@ class WeightForestClassifier(ReleasedClassifier):
         model._set_fitted(model._encoder_of(schema), released, guarantee)  # noqa: SLF001
         return model
 
-    def _is_receipt(self, event: Event, forest: Released, schema: Schema) -> bool:
+    def _is_receipt(self, event: Event, forest: ReleasedWeights, schema: Schema) -> bool:
         declared = schema.rows is None or forest.n_rows == schema.rows
         return (
             declared

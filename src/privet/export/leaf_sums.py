@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.weights.released import Released
+from privet.central.weights.leaf_weights import LeafWeights
+from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import Trees
-from privet.central.weights.weights import LeafWeights
 from privet.errors import ParameterError
 from privet.schema import Attribute, Categorical, Numeric
 from privet.tree.forest import LEAF, Forest
@@ -111,7 +111,7 @@ def _of_counts(vote: SummedCounts, attributes: Sequence[Attribute], coding: "Cod
     return CountSums(vote.forest, cell_of, vote.weights[vote.forest.leaves], vote.otherwise, coding=coding)
 
 
-def _of_weights(model: LeafWeights, released: Released) -> WeightSums:
+def _of_weights(model: LeafWeights, released: ReleasedWeights) -> WeightSums:
     trees, n_columns = released.trees, released.weights.shape[1]
     # With two classes each has half the weight, one with the opposite sign.
     step = 2.0 ** (released.exponent if n_columns > 1 else released.exponent - 1)

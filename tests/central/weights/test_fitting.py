@@ -12,7 +12,7 @@ from privet.central.weights.fitting import Fitting, noise_scale
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.link import scores_of
 from privet.central.weights.policy import Overrides, Policy
-from privet.central.weights.released import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, Released
+from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, ReleasedWeights
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows
@@ -220,7 +220,7 @@ def test_the_scale_of_the_balance_is_found_among_receipts():
 
 
 def released(balance, n_rows=100):
-    return Released.balance_only(Trees.of([], schema_of()), n_rows, np.array(balance))
+    return ReleasedWeights.balance_only(Trees.of([], schema_of()), n_rows, np.array(balance))
 
 
 @pytest.mark.parametrize(

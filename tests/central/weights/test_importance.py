@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.importance import Effect, TreeOfWeights, mean_curvature, over_number, shares_of_effects
+from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.trees import Trees
-from privet.central.weights.weights import LeafWeights
 from tests.central.weights.problems import schema_of
 
 CROWDED = Numeric("pay", 0, 16, edges=[1, 2, 3, 4, 6, 8, 12])

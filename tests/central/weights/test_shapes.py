@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric
+from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import chances_of
 from privet.central.weights.shapes import cell_names, shape_of
 from privet.central.weights.trees import Trees
-from privet.central.weights.weights import LeafWeights
 from tests.central.weights.problems import GROUPS, schema_of
 
 
@@ -52,7 +52,7 @@ def test_two_classes_have_weights_turned_round():
 def test_scores_of_many_rows_do_not_depend_on_blocks(monkeypatch):
     model, codes = forest(3), all_rows()
     whole = model.scores(codes)
-    monkeypatch.setattr("privet.central.weights.weights._BLOCK_ROWS", 7)
+    monkeypatch.setattr("privet.central.weights.leaf_weights._BLOCK_ROWS", 7)
     assert_array_equal(model.scores(codes), whole)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.released import FitCall
+from privet.central.released_classifier import FitCall
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import BatchHistory, Version
 from privet.counting.sources import Files

@@ -15,7 +15,7 @@ from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import choose_noise, deviations, public_error
 from privet.central.weights.policy import MARGIN, Policy
 from privet.central.weights.prior import Prior, spread_of
-from privet.central.weights.released import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, Released
+from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, ReleasedWeights
 from privet.central.weights.selection import most_telling
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows, Rows
@@ -58,7 +58,7 @@ class Fitting:
     n_threads: int = 1
     receipts: list[Event] = field(default_factory=list)
 
-    def release(self) -> Released:
+    def release(self) -> ReleasedWeights:
         """Release what the policy says: trees with weights, or the class balance alone."""
         policy = self.policy
         if policy.only_balance:
@@ -68,7 +68,7 @@ class Fitting:
             return self._choose_and_fit(self._release_and_correct(tables[0].sum(axis=0)), tables)
         return self._fit_all()
 
-    def _fit_all(self) -> Released:
+    def _fit_all(self) -> ReleasedWeights:
         """Fit all attributes; one pass compresses and counts the rows."""
         every = list(range(len(self.policy.cells.attributes)))
         first, trees = self.policy, self.policy.trees(every, self.public_rng)
@@ -80,13 +80,13 @@ class Fitting:
         self.rows = MemoryRows(*rows.unpacked(trees))
         return self._choose_and_fit(balance, self._exact_tables())
 
-    def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> Released:
+    def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> ReleasedWeights:
         """Release the class balance, and correct the policy where it shows another number of rows."""
         balance = self.release_balance(exact_counts, multiple(self.policy.shares.balance, self.max_rows))
         self.policy = self.policy.counted(balance.about_rows(noise_scale(self.receipts, BALANCE)))
         return balance
 
-    def _choose_and_fit(self, balance: Released, tables: list[NDArray[np.int64]]) -> Released:
+    def _choose_and_fit(self, balance: ReleasedWeights, tables: list[NDArray[np.int64]]) -> ReleasedWeights:
         """Choose attributes, where some are left out, and fit them."""
         kept = (
             self.choose_attributes(tables, self._shares(balance)) if self.policy.chooses else list(range(len(tables)))
@@ -103,13 +103,13 @@ class Fitting:
         ((_, table),) = exact_tables(root, np.array([0]), self.rows, layout)
         return [layout.of_attribute(table, a)[0] for a in range(len(self.policy.cells.attributes))]
 
-    def release_balance(self, exact_counts: NDArray[np.int64], epsilon: float) -> Released:
+    def release_balance(self, exact_counts: NDArray[np.int64], epsilon: float) -> ReleasedWeights:
         """Release how many rows each class has: a row is in one class, and moves one of these counts by 1."""
         noisy, receipt = discrete_laplace(
             exact_counts, epsilon=epsilon, sensitivity=self.max_rows, what=BALANCE, noise=self.noise
         )
         self._pay(epsilon, receipt)
-        return Released.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, noisy)
+        return ReleasedWeights.balance_only(Trees.of([], self.policy.cells), self.policy.n_rows, noisy)
 
     def choose_attributes(self, tables: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> list[int]:
         """Choose the attributes that have a tree."""
@@ -130,7 +130,7 @@ class Fitting:
         self._pay(epsilon, receipt)
         return noisy
 
-    def fit_weights(self, trees: Trees, rows: LeafRows, balance: Released) -> Released:
+    def fit_weights(self, trees: Trees, rows: LeafRows, balance: ReleasedWeights) -> ReleasedWeights:
         """Fit all weights together and release them, and before them how rows lie over cells where it is worth it."""
         policy = self.policy
         cells = self.release_cells(rows.exact_cells(trees)) if policy.counts_cells else None
@@ -151,7 +151,7 @@ class Fitting:
             noise_std=chosen.noise_std, cells=cells,
         )  # fmt: skip
 
-    def _shares(self, balance: Released) -> NDArray[np.float64]:
+    def _shares(self, balance: ReleasedWeights) -> NDArray[np.float64]:
         return balance.class_shares(noise_scale(self.receipts, BALANCE))
 
     def _pay(self, epsilon: float, *receipts: Event) -> None:

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri, softmax
 
 from privet.central.weights.histograms import Histogram
+from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import chances_of
 from privet.central.weights.prior import covariance_of
-from privet.central.weights.released import Released
+from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import cell_ends
-from privet.central.weights.weights import LeafWeights
 from privet.rng import public_generator
 from privet.schema import Numeric, Schema
 
@@ -233,7 +233,12 @@ def mean_curvature(model: LeafWeights, histograms: dict[int, Histogram]) -> floa
 
 
 def effects_of_trees(
-    model: LeafWeights, schema: Schema, released: Released, *, rows: float, histograms: dict[int, Histogram] | None
+    model: LeafWeights,
+    schema: Schema,
+    released: ReleasedWeights,
+    *,
+    rows: float,
+    histograms: dict[int, Histogram] | None,
 ) -> Iterator[Effect]:
     """Return the effects of all trees; ``rows`` are effective rows."""
     trees = model.trees

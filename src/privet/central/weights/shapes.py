@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.prior import covariance_of
 from privet.central.weights.trees import cell_ends
-from privet.central.weights.weights import LeafWeights
 from privet.schema import Attribute, Categorical, Schema
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from privet.central.weights.released import DIGITS
+from privet.central.weights.released_weights import DIGITS
 from privet.errors import ParameterError
 from privet.privacy import events
 from privet.privacy.accounting import stated_delta, stated_epsilon

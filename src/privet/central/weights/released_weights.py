@@ -16,7 +16,7 @@ CELLS, WEIGHTS, DIGITS = "rows in each cell", "leaf weights", "last digits of le
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedWeights:
     """What left the room: whole numbers, and the public trees that they belong to.
 
     ``n_rows`` is the declared number of rows, or the noisy one that was bought; ``balance`` is each class's rows, or in
@@ -36,7 +36,7 @@ class Released:
     cells: NDArray[np.int64] | None = None
 
     @classmethod
-    def balance_only(cls, trees: Trees, n_rows: int, balance: NDArray[np.int64]) -> "Released":
+    def balance_only(cls, trees: Trees, n_rows: int, balance: NDArray[np.int64]) -> "ReleasedWeights":
         """Return what is released where no weights are, or not yet."""
         none = np.empty((0, n_columns(len(balance))), dtype=np.int64)
         return cls(trees, n_rows, balance, none, 0, np.empty(0), np.empty(0))

@@ -14,7 +14,7 @@ import numpy as np
 from privet.central.receipts import asked_epsilon, is_seeded
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
-from privet.central.weights.released import ROW_COUNT
+from privet.central.weights.released_weights import ROW_COUNT
 from privet.checks import plain
 from privet.counting.engines.executor import OnExecutor, check_executor
 from privet.counting.engines.parts import PartitionedRows
