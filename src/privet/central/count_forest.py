@@ -1,4 +1,4 @@
-"""What every forest of released class counts shares: its vote, its rules, its promise, its file."""
+"""What every forest of released class counts shares: its vote, its rules, its guarantee, its file."""
 
 from abc import abstractmethod
 from collections.abc import Mapping

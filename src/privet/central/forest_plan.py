@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from privet.central.receipts import ROW_COUNT
 from privet.central.weights.fitting import PublicFit
 from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise
 from privet.central.weights.policy import Policy
-from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, ROW_COUNT, WEIGHTS
+from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees
 from privet.errors import ParameterError

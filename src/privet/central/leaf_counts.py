@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import CountForestClassifier
-from privet.central.receipts import in_sequence, is_count
+from privet.central.receipts import ROW_COUNT, in_sequence, is_count
 from privet.central.released_classifier import FitCall, row_count_share
-from privet.central.weights.released_weights import ROW_COUNT
 from privet.checks import counted
 from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError

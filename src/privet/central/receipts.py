@@ -16,6 +16,8 @@ from privet.privacy.events import (
 )
 from privet.tree.criteria import Score
 
+ROW_COUNT = "number of rows"
+
 
 def unwrapped(receipt: Event) -> Event:
     """Return the release itself, without what says that its noise was seeded or its epsilon is not proven."""

@@ -1,4 +1,4 @@
-"""What every released model shares: how it is fitted within a budget, what its file keeps, and what it promises."""
+"""What every released model shares: how it is fitted within a budget, what its file keeps, and what it guarantees."""
 
 import math
 import sys
@@ -11,10 +11,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from privet.central.receipts import asked_epsilon, is_seeded
+from privet.central.receipts import ROW_COUNT, asked_epsilon, is_seeded
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
-from privet.central.weights.released_weights import ROW_COUNT
 from privet.checks import plain
 from privet.counting.engines.executor import OnExecutor, check_executor
 from privet.counting.engines.parts import PartitionedRows

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.receipts import in_sequence, is_count, unwrapped
+from privet.central.receipts import ROW_COUNT, in_sequence, is_count, unwrapped
 from privet.central.weights.minimiser import MOST_WEIGHT
 from privet.central.weights.objective_noise import laplace_factor
 from privet.central.weights.policy import MARGIN, MOST_LEAVES
-from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, ROW_COUNT, WEIGHTS, ReleasedWeights
+from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, ReleasedWeights
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees, checked_trees
 from privet.errors import ModelFileError

@@ -1,4 +1,4 @@
-"""A forest of released leaf weights: its vote, its explanations, its promise, its file."""
+"""A forest of released leaf weights: its vote, its explanations, its guarantee, its file."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self

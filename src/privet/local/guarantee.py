@@ -1,4 +1,4 @@
-"""What a model of disturbed records promises: its channel, on the scales that apply to it.
+"""The guarantee of a model of disturbed records: its channel, on the scales that apply to it.
 
 A local epsilon is a proven bound; the papers' measures, such as the width of an interval, are none. The two are never
 mixed: a record has one epsilon or none, and every field its own scale.

@@ -1,4 +1,4 @@
-"""The passes over rows that a joint fit makes, compiled; `reference` has their plain twins.
+"""The passes over rows that a fit makes, compiled. The tests check each kernel against a plain twin.
 
 Leaves are flat, row after row; ``starts`` turns a tree's own leaf numbers into numbers of all leaves. Weights of two
 classes are one number a leaf (for the second class against the first), else one a leaf and class.

@@ -1,4 +1,4 @@
-"""What leaves the room."""
+"""What a weight forest releases, and the names of its releases."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.privacy.mechanisms.objective_perturbation import n_columns
 from privet.tree.intervals import reach
 
-ROW_COUNT, BALANCE, CHOICES = "number of rows", "class balance", "attributes worth a tree"
+BALANCE, CHOICES = "class balance", "attributes worth a tree"
 CELLS, WEIGHTS, DIGITS = "rows in each cell", "leaf weights", "last digits of leaf weights"
 
 
 @dataclass(frozen=True)
 class ReleasedWeights:
-    """What left the room: whole numbers, and the public trees that they belong to.
+    """Released whole numbers, and the public trees that they belong to.
 
     ``n_rows`` is the declared number of rows, or the noisy one that was bought; ``balance`` is each class's rows, or in
     a file of an earlier privet, of two classes, the second's rows minus the first's; ``weights`` are leaves x columns

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from privet.central.receipts import in_sequence
-from privet.central.weights.released_weights import BALANCE, ROW_COUNT
+from privet.central.receipts import ROW_COUNT, in_sequence
+from privet.central.weights.released_weights import BALANCE
 from privet.privacy.events import releases
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.report.page.counts import not_told_apart, ranked_importances
