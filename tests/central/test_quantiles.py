@@ -10,7 +10,8 @@ from numpy.testing import assert_array_equal
 
 from privet import Categorical, DPDFClassifier, Numeric, Schema, load
 from privet.central.quantiles import QUANTILE_SHARE, RecodedRows, _borders, open_numbers, release_quantiles
-from privet.counting.rows import FileRows, MemoryRows
+from privet.counting.rows import BatchRows, MemoryRows
+from privet.counting.sources import Files
 from privet.privacy.accounting import pure_epsilon
 from privet.privacy.events import DiscreteLaplace
 from privet.privacy.unit import EACH_ROW, Unit
@@ -154,7 +155,7 @@ def test_a_file_gives_the_cells_and_the_trees_of_the_table(tmp_path, name, monke
     assert file.schema_ == memory.schema_
     assert_array_equal(file.noisy_counts_, memory.noisy_counts_)
     assert_array_equal(file.forest_.words, memory.forest_.words)
-    rows = FileRows(tmp_path / name, Encoder(SCHEMA))
+    rows = BatchRows(Files(tmp_path / name), Encoder(SCHEMA))
     _, recoded, _ = release_quantiles(SCHEMA, rows, epsilon=math.inf, unit=EACH_ROW, noise=SeededNoise(1))
     assert len(list(recoded.blocks())) == (7 if name.endswith("parquet") else 1)
 

@@ -15,7 +15,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet import Categorical, Numeric, Schema
-from privet.counting.rows import FileRows
+from privet.counting.rows import BatchRows
+from privet.counting.sources import Files
 from privet.errors import DataError
 from privet.schema.encoding import Encoder
 from tests.loops import loop_over
@@ -106,7 +107,7 @@ def test_a_csv_field_with_a_line_end_in_it_is_one_field_wherever_a_block_ends(tm
     monkeypatch.setattr("privet.counting.files._BLOCK_BYTES", 1000)
     header, row = "class,job,grade,x,note\n", 'yes,nurse,1,0.25,"line one\nno,clerk,2,0.5,forged"\n'
     (tmp_path / "rows.csv").write_text(header + f"no,clerk,2,0.5,{'a' * shift}\n" + row * 200)
-    blocks = list(FileRows(tmp_path / "rows.csv", Encoder(SCHEMA)).blocks())
+    blocks = list(BatchRows(Files(tmp_path / "rows.csv"), Encoder(SCHEMA)).blocks())
     assert len(blocks) > 5
     labels = np.concatenate([own for _, own in blocks])
     assert_array_equal(labels, [0] + [1] * 200)
@@ -116,4 +117,4 @@ def test_a_carriage_return_in_a_category_is_refused_in_a_csv(tmp_path):
     schema = Schema([Categorical("job", ["a\r\nb", "c"])], classes=["no", "yes"])
     (tmp_path / "rows.csv").write_text("job,class\nc,no\n")
     with pytest.raises(DataError, match="'job' has a value with a carriage return, unsafe in a CSV; use Parquet"):
-        list(FileRows(tmp_path / "rows.csv", Encoder(schema)).blocks())
+        list(BatchRows(Files(tmp_path / "rows.csv"), Encoder(schema)).blocks())

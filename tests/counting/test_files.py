@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.counting import files
-from privet.counting.rows import FileRows, MemoryRows, exact_leaf_counts
+from privet.counting.rows import BatchRows, MemoryRows, exact_leaf_counts
+from privet.counting.sources import Files
 from privet.errors import DataError
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encoding import Encoder
@@ -37,7 +38,7 @@ ENCODED = [[51, 0, 0, 1], [255, 1, 1, 0], [253, 2, 1, 2], [254, 2, 2, 1]]
 
 def rows_of(path) -> tuple[list, list]:
     codes, labels = [], []
-    for block, own_labels in FileRows(path, Encoder(SCHEMA)).blocks():
+    for block, own_labels in BatchRows(Files(path), Encoder(SCHEMA)).blocks():
         codes += block.tolist()
         labels += own_labels.tolist()
     return codes, labels
@@ -68,7 +69,7 @@ def folder(tmp_path):
 @pytest.mark.parametrize("name", ["rows.csv", "bom.csv", "rows.csv.gz", "rows.parquet"])
 def test_every_format_gives_the_same_rows_and_only_an_empty_field_is_missing(folder, name):
     assert rows_of(folder / name) == (ENCODED, [0, 1, 1, 0])
-    assert FileRows(folder / name, Encoder(SCHEMA)).exact_size() == 4
+    assert BatchRows(Files(folder / name), Encoder(SCHEMA)).exact_size() == 4
     assert files.file_columns(folder / name)[:3] == ["id", "age", "job"]
 
 
@@ -140,7 +141,7 @@ def test_counts_do_not_depend_on_where_the_rows_are_or_on_threads(folder):
     assert expected.sum() == 7 * 4
     for name in ("rows.csv", "rows.parquet"):
         for n_jobs in (None, 2, 50):
-            rows = FileRows(folder / name, Encoder(SCHEMA))
+            rows = BatchRows(Files(folder / name), Encoder(SCHEMA))
             assert_array_equal(exact_leaf_counts(forest, rows, n_classes=2, n_jobs=n_jobs), expected)
 
 

@@ -6,7 +6,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.counting import tables
-from privet.counting.rows import FileRows, MemoryRows
+from privet.counting.rows import BatchRows, MemoryRows
+from privet.counting.sources import Files
 from privet.counting.tables import TableLayout, exact_tables
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.encoding import Encoder
@@ -91,7 +92,7 @@ def test_tables_do_not_depend_on_where_the_rows_are(tmp_path, monkeypatch, name)
     X, y = table()
     frame, growth, layout = X.assign(**{"class": y}), grown(), TableLayout.of(SCHEMA)
     _ = frame.to_parquet(tmp_path / name) if name.endswith("parquet") else frame.to_csv(tmp_path / name, index=False)
-    file = FileRows(tmp_path / name, Encoder(SCHEMA))
+    file = BatchRows(Files(tmp_path / name), Encoder(SCHEMA))
     assert len(list(file.blocks())) > 3
     ((_, counts),) = exact_tables(growth.forest, growth.last_level, file, layout)
     ((_, expected),) = exact_tables(growth.forest, growth.last_level, in_memory(X, y), layout)

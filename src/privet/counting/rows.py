@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from privet.checks import n_threads
 from privet.counting.engines.parts import Block, CodedPartition, Count, encoded_blocks
-from privet.counting.sources import ITERATOR_USED_UP, Files, Source
+from privet.counting.sources import ITERATOR_USED_UP, Source
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema.encoding import Encoder, without_view
@@ -133,13 +132,6 @@ class BatchRows:
             kept = pa.array(first_rows.keep(batch.column(self.unit.column)))
             columns = [without_view(batch.column(name)) for name in names]
             yield pa.table(columns, names=names).filter(kept)
-
-
-class FileRows(BatchRows):
-    """Rows of one file."""
-
-    def __init__(self, path: str | Path, encoder: Encoder, unit: Unit = EACH_ROW) -> None:
-        super().__init__(Files(path), encoder, unit)
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,15 @@ class PartyForest(CountForestClassifier):
     def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:  # noqa: ARG003 - no parameter follows from the trees
         return {}
 
+    @classmethod
+    def _of_structure(cls, structure: Structure, parties: list[str], counts: NDArray[np.int64], event: Event) -> Self:
+        """Return the model of what ``parties`` have counted together on one structure."""
+        model = cls(
+            structure.schema, parties=parties, epsilon=structure.epsilon, unit=structure.unit.name,
+            max_rows=structure.unit.max_rows,
+        )  # fmt: skip
+        return model._set_combined(structure.forest, counts, event)
+
     def _set_combined(self, forest: Forest, counts: NDArray[np.int64], event: Event) -> Self:
         assert isinstance(self.schema, Schema)  # noqa: S101 - comes from a structure
         encoder = Encoder(self.schema, self._unit().column)
@@ -114,12 +123,8 @@ class HorizontalForest(PartyForest):
         Every release is checked: its signature, round, schema, structure, noise and counts.
         """
         counts_of = check_releases([structure], roster, releases)
-        model = cls(
-            structure.schema, parties=list(counts_of), epsilon=structure.epsilon, unit=structure.unit.name,
-            max_rows=structure.unit.max_rows,
-        )  # fmt: skip
         event = _composed(structure, len(counts_of))
-        return model._set_combined(structure.forest, sum_of(list(counts_of.values())), event)
+        return cls._of_structure(structure, list(counts_of), sum_of(list(counts_of.values())), event)
 
     @property
     def noise_growth_(self) -> NDArray[np.float64]:

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from privet import Categorical, Schema
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.trees import Trees
-from privet.counting.rows import FileRows, MemoryRows
+from privet.counting.rows import BatchRows, MemoryRows
+from privet.counting.sources import Files
 from privet.schema.encoding import Encoder
 from tests.central.weights.problems import GROUPS, problem, random_weights, schema_of
 
@@ -54,7 +55,7 @@ def test_a_file_and_a_table_in_memory_have_the_same_rows(tmp_path, monkeypatch, 
     frame, path = X.assign(**{"class": y}), tmp_path / name
     _ = frame.to_parquet(path) if name.endswith("parquet") else frame.to_csv(path, index=False)
     memory = LeafRows.of(memory_rows(schema, X, y), trees, n_classes=2)
-    file = LeafRows.of(FileRows(path, Encoder(schema)), trees, n_classes=2)
+    file = LeafRows.of(BatchRows(Files(path), Encoder(schema)), trees, n_classes=2)
     assert memory.exact_size == n_rows
     for own, other in zip(vars(memory).values(), vars(file).values(), strict=True):
         assert_array_equal(own, other)

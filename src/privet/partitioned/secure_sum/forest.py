@@ -49,11 +49,8 @@ class SecureSumForest(PartyForest):
         if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
             raise PartyError("the result is not a sum of counts: a party sent something else; nothing is kept of it")
         structure = terms.structure
-        model = cls(
-            structure.schema, parties=list(terms.roster.names), epsilon=structure.epsilon, unit=structure.unit.name,
-            max_rows=structure.unit.max_rows,
-        )  # fmt: skip
-        return model._set_combined(structure.forest, noisy_counts.reshape(structure.shape), terms.receipt)
+        counts = noisy_counts.reshape(structure.shape)
+        return cls._of_structure(structure, list(terms.roster.names), counts, terms.receipt)
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
         return CountedForest.of_leaves(forest, noisy_counts, standard_deviation(event) ** 2)
