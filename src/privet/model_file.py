@@ -90,7 +90,7 @@ def _of_this_version(document: dict[str, Any]) -> dict[str, Any]:
     guarantee = document["guarantee"]
     if document["version"] == 1 and isinstance(guarantee, dict):
         if guarantee.get("unit") != ROW:
-            raise ModelFileError("a file of version 1 knows no unit but the row; the file was changed")
+            raise ModelFileError("the unit of a file of version 1 is always the row; the file was changed")
         document |= {"parameters": {}, "guarantee": {**guarantee, "max_rows": 1}}
     return document
 

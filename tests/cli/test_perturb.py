@@ -44,7 +44,7 @@ def test_it_writes_answers_channel_and_secret_and_says_what_is_promised(privet):
     assert result.stdout.startswith(first)
     assert "fitted by: --method reconstruction-tree\n" in result.stdout
     assert result.stdout.splitlines()[-2:] == ["answers: rows.disturbed.csv", "channel: rows.channel.json"]
-    assert "people are told apart by their place in this very file" in result.stderr
+    assert "people are told apart by their place in this file" in result.stderr
     assert "a new secret was written to 'key.json'" in result.stderr
     answers = pd.read_csv("rows.disturbed.csv")
     assert list(answers) == ["age", "sex", "children", "class"]
@@ -212,7 +212,7 @@ def test_columns_that_the_schema_does_not_know_are_left_out_and_named(privet):
     clear().assign(diary="dear diary", person=range(N_ROWS)).to_csv("rows.csv", index=False)
     result = privet(f"{GAUSSIAN} --id person")
     assert "left out, since the channel does not know them: 'diary'" in result.stderr
-    assert "place in this very file" not in result.stderr
+    assert "place in this file" not in result.stderr
     assert "dear diary" not in Path("rows.disturbed.csv").read_text()
     assert "person" not in Path("rows.disturbed.csv").read_text()
 

@@ -153,13 +153,13 @@ class ReleasedClassifier(PrivateClassifier):
             self._check_source(call, has_encoder=encoder is not None)
             encoder = encoder or self._declared_encoder()
             check_files_exist(call.X)
-            reservation.open_rows()  # a column's type, or its being there, may depend on rows too
+            reservation.mark_opened()  # a column's type, or its being there, may depend on rows too
             table = call.X if batch is None else batch.watch(call.X, self._compared_by())
             return encoder, open_table(table, encoder, unit, call.executor)
         check_labels_given(call.y, type(self).__name__)
         if encoder is None and self.schema != "infer":
             encoder = self._declared_encoder()
-        reservation.open_rows()
+        reservation.mark_opened()
         labels = self._labels(call.y)
         encoder = encoder or Encoder(self._adapted(self._resolve_schema(call.X, labels)), unit.column)
         rows = MemoryRows(encoder.encode(call.X), encoder.encode_labels(labels))

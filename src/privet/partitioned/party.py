@@ -203,9 +203,9 @@ def _rows(encoder: Encoder, structure: Structure, X: Any, y: Any, reservation: R
         if y is not None:
             raise ParameterError("leave y out for a file: the label is the schema's target column there")
         check_files_exist(X)
-        reservation.open_rows()
+        reservation.mark_opened()
         return open_table(X, encoder, structure.unit, None)
     if y is None:
         raise DataError("a table in memory needs its labels; pass y, one label per row")
-    reservation.open_rows()
+    reservation.mark_opened()
     return MemoryRows(encoder.encode(X), encoder.encode_labels(y)).bounded(structure.unit, X, y)

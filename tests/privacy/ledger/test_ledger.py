@@ -292,7 +292,7 @@ def strict(tmp_path):
 
 def test_on_a_strict_account_a_failure_after_the_rows_were_opened_counts_as_spent(strict):
     with pytest.raises(ZeroDivisionError) as caught, reserve(strict, 0.25) as reservation:
-        reservation.open_rows()
+        reservation.mark_opened()
         raise ZeroDivisionError
     [note] = caught.value.__notes__
     assert note.startswith("the rows were opened by then, and this account is strict, so epsilon=0.25 counts as spent")
@@ -308,7 +308,7 @@ def test_on_a_strict_account_a_failure_before_the_rows_were_opened_costs_nothing
 
 def test_on_any_other_account_a_failure_after_the_rows_were_opened_is_given_back(ledger):
     with pytest.raises(ZeroDivisionError), reserve(ledger, 0.25) as reservation:
-        reservation.open_rows()
+        reservation.mark_opened()
         raise ZeroDivisionError
     assert (ledger.spent, states(ledger)) == (0.0, ["withdrawn"])
 
@@ -320,7 +320,7 @@ def test_a_strict_account_takes_a_hundred_fits_whether_they_fail_or_not_and_howe
         with pytest.raises(ZeroDivisionError), reserve(strict, 1e-6):
             raise ZeroDivisionError  # before the rows are opened
         with pytest.raises(ZeroDivisionError), reserve(strict, 1e-6) as reservation:
-            reservation.open_rows()
+            reservation.mark_opened()
             raise ZeroDivisionError
         reserve(strict, 1e-6).settle(receipt(1e-6))
     with pytest.raises(LedgerError, match="'patients' is strict and has had 100 fits, failed ones included: each"):

@@ -1,4 +1,4 @@
-"""Rows as the fit sees them: the leaf that each reaches in each tree, and its class; a byte for each of them.
+"""Rows as the fit sees them: the leaf that each reaches in each tree, and its class, in one byte each.
 
 What this module returns is exact and must not leave the room.
 """

@@ -91,7 +91,7 @@ class Policy:
 
     @cached_property
     def n_attributes(self) -> int:
-        """How many attributes are kept; where it would be half of them all are kept, and no choice has to be paid."""
+        """How many attributes are kept. Where it would be half of them or more, all are, and no choice is paid for."""
         most = len(self.schema.attributes)
         if self.fixed.n_attributes is not None:
             return min(self.fixed.n_attributes, most, self._n_affordable)

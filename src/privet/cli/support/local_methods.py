@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 COSTS_NOTHING = "it costs nothing further, since the answers were disturbed at the source"
 _NEEDS_CHANNEL = (
-    "a {} is grown from answers through a channel, which it has to know; pass the file that `privet perturb` wrote "
-    "with --channel"
+    "a {} needs the channel that the answers came through; pass the file that `privet perturb` wrote with --channel"
 )
 _INFERRED = (
     "the channel's schema is marked as inferred in places, so answers, channel and model give away what was read from "
@@ -52,7 +51,7 @@ def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | 
         if not fitting:
             raise ParameterError(NO_METHOD)
         raise ParameterError(
-            f"--method {method} is for clear rows of a trusted curator and knows no --channel; fit disturbed answers "
+            f"--method {method} is for clear rows of a trusted curator and takes no --channel; fit disturbed answers "
             f"with --method {fitting[0]}"
         )
     for option, value in (("--strategy", strategy), ("--id", person)):

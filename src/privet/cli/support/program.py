@@ -188,7 +188,7 @@ def _set_option_panels(command: Any) -> None:
 def _shell_asked_for(words: list[str]) -> str | None:
     """Return the shell whose completion script ``words`` ask for by name.
 
-    Typer's own options know no name and take the shell that they run in.
+    Typer's own options take no name: they use the shell that they run in.
     """
     match words:
         case ["--show-completion", shell] if shell in _SHELLS:
@@ -219,7 +219,7 @@ def _sentence_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, typer.TyperException):
         return _usage_sentence(error), output.EXIT_USAGE
     trouble, code = _trouble_and_code(error)
-    # What was spent by then is noted on whatever error stopped the command.
+    # The error that stopped the command carries a note of what was spent until then.
     return output.one_line("; ".join([trouble, *notes_of(error)])), code
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from privet.local import Channel, Secret
 
 _BY_PLACE = (
-    "people are told apart by their place in this very file, and the secret serves for no other one, nor for this one "
+    "people are told apart by their place in this file, so the secret is of no use for another file, or for this one "
     "once anything in it has changed; to ask the same people again, name the column that tells them apart with --id"
 )
 _INFERRED = (

@@ -48,7 +48,7 @@ def perturb(
         Fixes every answer once; it stays with the people whose rows these are.
     person : str, optional
         The column that says whose row it is; it decides the answers and is left out of the result. Without one a
-        person is known by their place in this very table: if anything in it changes, everybody is answered again.
+        person is known by their place in this table: if anything in it changes, everybody is answered again.
     max_epsilon : float, optional
         The owner's own limit: a channel that costs more is refused, and so is one that gives a field as it is. Without
         one, a channel that always keeps a field is warned of; ``inf`` says that this is meant.

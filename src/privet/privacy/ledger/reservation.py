@@ -55,7 +55,7 @@ class Reservation:
         """Count as spent from now on, whatever happens."""
         self._drawn = True
 
-    def open_rows(self) -> None:
+    def mark_opened(self) -> None:
         """Note that what happens from now on may depend on rows."""
         self._opened = True
 
@@ -126,7 +126,7 @@ class NoReservation:
         """Return ``noise`` as it is."""
         return noise
 
-    def open_rows(self) -> None:
+    def mark_opened(self) -> None:
         """Note nothing."""
 
     def settle(
