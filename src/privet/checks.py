@@ -1,4 +1,4 @@
-"""Parameters and their ranges, hexadecimal digits, classes, names that look alike, and how many there are in words."""
+"""Checks that all rooms share: ranges of parameters, hexadecimal digits, classes, names that look alike; plurals."""
 
 import os
 import unicodedata
@@ -129,7 +129,7 @@ def n_threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
-def counted(n: int, one: str, many: str = "") -> str:
+def pluralize(n: int, one: str, many: str = "") -> str:
     """Return how many there are in words: "1 release", "2,000 releases"."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 

@@ -1,4 +1,4 @@
-"""Imports on first use: of the names that a package offers, and of modules that a dependency imports in vain."""
+"""Imports on first use: of the names that a package offers, and of modules that a dependency imports needlessly."""
 
 import importlib
 import sys
@@ -26,9 +26,11 @@ def lazy_names(
 
 
 class LaterModule(ModuleType):
-    """Stands in ``sys.modules`` for a module that nobody has used yet, and passes every question on to it.
+    """Stands in ``sys.modules`` for a module that nobody has used yet.
 
-    The first question imports the module in the ordinary way, under the import lock, and puts it in this one's place.
+    The first use of an attribute imports the module in the ordinary way, under the import lock, and puts it in this
+    one's place. `importlib.util.LazyLoader` would import the parent package at once, and before Python 3.11.9 two
+    threads may see half of a module (gh-114763).
     """
 
     def __init__(self, name: str) -> None:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from privet.checks import counted
+from privet.checks import pluralize
 from privet.cli.support import output
 from privet.cli.support.progress import Progress
 
@@ -94,6 +94,6 @@ def test_what_shares_have_left_over_is_nothing(value, shown):
 
 
 def test_one_is_not_many():
-    assert counted(1, "release") == "1 release"
-    assert counted(0, "release") == "0 releases"
-    assert counted(2000, "entry", "entries") == "2,000 entries"
+    assert pluralize(1, "release") == "1 release"
+    assert pluralize(0, "release") == "0 releases"
+    assert pluralize(2000, "entry", "entries") == "2,000 entries"

@@ -83,7 +83,7 @@ def test_its_plan_shows_the_split_and_the_expected_loss(privet):
     assert [line.split("  ")[0] for line in lines[3:7]] == [
         "class balance", "rows in each cell", "leaf weights", "last digits of leaf weights",
     ]  # fmt: skip
-    assert "how accurate the model is, `privet evaluate` tells" in " ".join(lines[-2:])
+    assert "`privet evaluate` measures how accurate the model is" in " ".join(lines[-2:])
     needed = PrivateForestClassifier("schema.json").epsilon_needed()
     assert f"epsilon for an expected loss of 2 points at 300 rows: {needed:g}" in lines
     assert any(line.startswith("expected loss against no noise  about ") for line in lines)

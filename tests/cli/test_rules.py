@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from privet import load
-from privet.checks import counted
+from privet.checks import pluralize
 from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 RULES = "rules model.privet"
@@ -27,7 +27,7 @@ def test_a_table_shows_the_rules_with_the_most_support(privet, expected):
     assert header.split() == ["support", "confidence", "95", "%", "tree", "rule"]
     assert len(lines) == 20
     assert all(line.endswith(rule) for line, rule in zip(lines, expected.rule, strict=False))
-    left = counted(len(expected) - 20, "more rule")
+    left = pluralize(len(expected) - 20, "more rule")
     assert f"{left} of less support; --top shows more" in result.stderr
 
 

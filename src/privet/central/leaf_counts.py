@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import ROW_COUNT, in_sequence, is_count
 from privet.central.released_classifier import FitCall, row_count_share
-from privet.checks import counted
+from privet.checks import pluralize
 from privet.counting.rows import Rows, exact_leaf_counts
 from privet.errors import ParameterError
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
@@ -105,7 +105,7 @@ class LeafCountClassifier(CountForestClassifier):
             _check_classes(schema, call.classes)
             n_rows, left, bought = self._number_of_rows(schema, rows, epsilon, noise)
             forest = self._draw_forest(schema, n_rows, left, public_rng)
-            trees, leaves = counted(forest.n_trees, "tree"), counted(len(forest.leaves), "leaf", "leaves")
+            trees, leaves = pluralize(forest.n_trees, "tree"), pluralize(len(forest.leaves), "leaf", "leaves")
             self._say(f"{trees} of height {forest.depth} with {leaves}: counting")
             noisy_counts, receipt = self._release_counts(forest, schema, rows, left, noise)
             event = Sequential((*bought, receipt)) if bought else receipt

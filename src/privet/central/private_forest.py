@@ -12,7 +12,7 @@ from privet.central.released_classifier import FitCall, row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.policy import Overrides, Policy
-from privet.checks import Number, Whole, counted, n_threads
+from privet.checks import Number, Whole, n_threads, pluralize
 from privet.errors import ParameterError
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Sequential
@@ -177,7 +177,7 @@ class PrivateForestClassifier(WeightForestClassifier):
                 policy, rows, self._unit().max_rows, left, delta, public_rng, noise,
                 n_threads(self.n_jobs), list(bought),
             )  # fmt: skip
-            self._say(f"fitting up to {counted(policy.n_attributes, 'attribute')}")
+            self._say(f"fitting up to {pluralize(policy.n_attributes, 'attribute')}")
             released = fitting.release()
             return self._set_released(encoder, released, Sequential(tuple(fitting.receipts)), reservation, call)
 

@@ -227,19 +227,19 @@ def test_a_boundless_epsilon_keeps_as_many_attributes_as_there_is_room_for(epsil
 def test_a_policy_for_other_rows_keeps_its_cells_and_the_price_of_the_balance(declared, found):
     wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(30)], classes=["no", "yes"])
     first = policy(declared, 1.0, wide)
-    better = first.counted(found)
+    better = first.with_rows(found)
     assert better.n_rows == found
     assert (better.n_bins, better.cells) == (first.n_bins, first.cells)
     assert better.shares.balance == pytest.approx(first.shares.balance, rel=1e-12)
     assert better.n_attributes == policy(found, 1.0, wide).n_attributes
-    assert first.counted(declared) is first
+    assert first.with_rows(declared) is first
 
 
 def test_a_policy_stays_where_other_rows_ask_for_choices_too_small_to_draw():
     wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(90)], classes=["no", "yes"])
     first = policy(10**6, 2.0**-10, wide, selection_share=0.01)
-    assert first.counted(10**7) is first
-    assert first.counted(2 * 10**5) is not first
+    assert first.with_rows(10**7) is first
+    assert first.with_rows(2 * 10**5) is not first
 
 
 def edges(n_bins, low, high):

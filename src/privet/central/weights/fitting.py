@@ -83,7 +83,7 @@ class Fitting:
     def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> ReleasedWeights:
         """Release the class balance, and correct the policy where it shows another number of rows."""
         balance = self.release_balance(exact_counts, multiple(self.policy.shares.balance, self.max_rows))
-        self.policy = self.policy.counted(balance.about_rows(noise_scale(self.receipts, BALANCE)))
+        self.policy = self.policy.with_rows(balance.about_rows(noise_scale(self.receipts, BALANCE)))
         return balance
 
     def _choose_and_fit(self, balance: ReleasedWeights, tables: list[NDArray[np.int64]]) -> ReleasedWeights:

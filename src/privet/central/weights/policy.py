@@ -165,8 +165,8 @@ class Policy:
         selection = min(wanted, 0.9 * left) if self.chooses else 0.0
         return Shares(float(balance), selection, histograms, release, remaining(left, selection))
 
-    def counted(self, n_rows: int) -> "Policy":
-        """Return the policy for about ``n_rows``, once the class balance is paid for and rows are in cells."""
+    def with_rows(self, n_rows: int) -> "Policy":
+        """Return the policy for about ``n_rows``. The cells and the epsilon of the class balance stay as they are."""
         if n_rows == self.n_rows:
             return self
         paid = None if math.isinf(self.epsilon) else self.shares.balance / self.epsilon

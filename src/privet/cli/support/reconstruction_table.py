@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import pyarrow as pa
 
-from privet.checks import counted
+from privet.checks import pluralize
 from privet.cli.support import output
 from privet.cli.support.channel_request import meant
 from privet.cli.support.disturbed_rows import refuse_other_answers
@@ -81,7 +81,7 @@ class ReconstructionTable:
         """What the table rests on."""
         of_class = "" if self.label is None else f" of people with the label {self.label!r}"
         missing = f", {self.found.n_missing:,} more were missing" if self.found.n_missing else ""
-        source = f"From {counted(self.found.n_values, 'answer')}{of_class}{missing}."
+        source = f"From {pluralize(self.found.n_values, 'answer')}{of_class}{missing}."
         if not self.found.looks_answered:
             source = f"{_UNLIKE} {source}"
         if self.found.standard_errors is not None:

@@ -132,7 +132,7 @@ def verify(
 
     Example:  privet ledger verify ledger.db --head 5f0c...
     """
-    from privet.checks import counted
+    from privet.checks import pluralize
     from privet.privacy.ledger.account import accounts
 
     heads = kept_heads()
@@ -147,7 +147,7 @@ def verify(
     if as_json:
         output.print_json({"ledger": str(ledger), "intact": True, "entries": len(entries), "head": entries[-1].hash})
     else:
-        output.print_text(f"{counted(len(entries), 'entry', 'entries')}, chain intact")
+        output.print_text(f"{pluralize(len(entries), 'entry', 'entries')}, chain intact")
         output.print_text(f"head: {entries[-1].hash}")
 
 

@@ -19,8 +19,8 @@ _ONLY_BALANCE = (
     "larger epsilon or more rows would help"
 )
 _NO_ACCURACY = (
-    "the loss is that of other tables as large as this, from public quantities; how accurate the model is, "
-    "`privet evaluate` tells. Categorical attributes are grouped again by each fit; --random-state fixes how"
+    "the loss is that of other tables as large as this, from public quantities; `privet evaluate` measures "
+    "how accurate the model is. Categorical attributes are grouped again by each fit; --random-state fixes how"
 )
 _NO_LOSS = "--loss is for {best}, whose loss was measured; leave it out, or ask {method} for --reliability"
 _MORE = "if rows spread evenly, noise outweighs the rows of many leaves; a larger epsilon or more rows would help"
@@ -79,23 +79,23 @@ def plan(
     chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
-    asked = _asked(method, loss, reliability, states_loss=_states_loss(planned))
-    needed = model.epsilon_needed(rows, **asked)
+    target = _target(method, loss, reliability, states_loss=_states_loss(planned))
+    needed = model.epsilon_needed(rows, **target)
     account = chosen_ledger(ledger, dataset, part)
     if as_json:
         data = {
             **planned.to_json(),
-            **{f"asked_{name}": value for name, value in asked.items()},
+            **{f"asked_{name}": value for name, value in target.items()},
             "epsilon_needed": needed,
         }
         output.print_json(data if account is None else {**data, "ledger": ledger_summary(account)})
         return
     _print_plan(planned)
-    if "loss" in asked:
-        points = f"{100 * asked['loss']:g}"
+    if "loss" in target:
+        points = f"{100 * target['loss']:g}"
         output.print_text(f"epsilon for an expected loss of {points} points at {planned.n_rows:,} rows: {needed:g}")
     elif chosen.has_height:  # without, it is as reliable at any epsilon, with fewer trees at a smaller one
-        votes = output.percent(asked["reliability"])
+        votes = output.percent(target["reliability"])
         output.print_text(f"epsilon for {votes} reliable votes at {planned.n_rows:,} rows: {needed:g}")
     if not chosen.has_height:
         output.print_text(_NO_ACCURACY)
@@ -120,8 +120,8 @@ def advise(planned: Any, *, has_height: bool) -> None:
         output.say(f"noise is expected to cost {planned.expected_loss}; a larger epsilon or more rows would help")
 
 
-def _asked(method: str, loss: float | None, reliability: float | None, *, states_loss: bool) -> dict[str, float]:
-    """Return what is asked of the model: a loss of the recommended forest, reliable votes of the others."""
+def _target(method: str, loss: float | None, reliability: float | None, *, states_loss: bool) -> dict[str, float]:
+    """Return the target: an expected loss for the recommended forest, reliable votes for the others."""
     if states_loss:
         return {"loss": 0.02 if loss is None else loss, **({} if reliability is None else {"reliability": reliability})}
     if loss is not None:

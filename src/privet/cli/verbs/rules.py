@@ -96,9 +96,9 @@ def rules(
     if as_json:
         output.print_json({"model": str(model_file), "output": str(destination), "rules": len(shown)})
     else:
-        from privet.checks import counted
+        from privet.checks import pluralize
 
-        output.say(f"{counted(len(shown), 'rule')} written to {str(destination)!r}")
+        output.say(f"{pluralize(len(shown), 'rule')} written to {str(destination)!r}")
 
 
 def _format(chosen: Format | None, destination: Path | None, *, as_json: bool) -> Format:
@@ -182,11 +182,11 @@ def _cells(rule: "Rule") -> tuple[str, ...]:
 
 
 def _say_left_out(n_left_out: int, chosen: Format, top: int | None) -> None:
-    from privet.checks import counted
+    from privet.checks import pluralize
 
     if n_left_out and chosen == "table":
         way_out = "--top shows more" if top is None else "raise --top to see more"
         output.say(
-            f"{counted(n_left_out, 'more rule')} of less support; {way_out}, --min-support and --min-confidence narrow "
-            "down"
+            f"{pluralize(n_left_out, 'more rule')} of less support; {way_out}, --min-support and --min-confidence "
+            "narrow down"
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from privet.checks import counted
+from privet.checks import pluralize
 from privet.files.whole_file import whole_file
 from privet.local.guarantee import LocalGuarantee
 from privet.model_file import checksum_of, read_document
@@ -119,7 +119,8 @@ def environment() -> "Environment":
         "name": name, "shown": formats.shown, "number": formats.number, "whole": formats.whole,
         "interval": formats.interval, "exact": formats.exact, "percent": formats.percent,
         "percent_up": formats.percent_up, "percent_down": formats.percent_down, "number_up": formats.number_up,
-        "epsilon_up": formats.epsilon_up, "of_hundred": formats.of_hundred, "counted": counted, "left_over": left_over,
+        "epsilon_up": formats.epsilon_up, "of_hundred": formats.of_hundred, "pluralize": pluralize,
+        "left_over": left_over,
     }  # fmt: skip
     made.globals |= {
         "SOUND": SOUND, "PAPER": PAPER, "NOT_PRIVATE": NOT_PRIVATE, "ROW": ROW, "INFINITY": math.inf,

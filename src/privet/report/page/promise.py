@@ -8,7 +8,7 @@ file can answer the upper ones; the page says who has to answer the others. Ever
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from privet.checks import counted
+from privet.checks import pluralize
 from privet.privacy.guarantee import CURATOR, NOT_PRIVATE, PAPER
 from privet.privacy.unit import Unit
 from privet.report.page.formats import exact, number
@@ -156,7 +156,7 @@ def _other_releases(budget: dict[str, Any] | None) -> Answer:
     at = f" at delta = {exact(budget['delta'])}" if budget["delta"] else ""
     return Answer(
         question,
-        f"The ledger counts {counted(budget['releases'], 'release')} from {budget['dataset']!r}, this one included: "
+        f"The ledger counts {pluralize(budget['releases'], 'release')} from {budget['dataset']!r}, this one included: "
         f"epsilon = {exact(budget['spent'])} of {exact(budget['epsilon'])}{at} is spent for each {budget['unit']}. "
         "It does not know about releases that are not in this account.",
         LEDGER,
@@ -167,9 +167,9 @@ def _algorithms(releases: list[Receipt]) -> Answer:
     names = sorted({release.name for release in releases})
     return Answer(
         "Algorithms and correctness",
-        f"{'; '.join(names)}; {counted(len(releases), 'release')}, composed as the receipts above say. The promise was "
-        "computed again from the receipts when the file was opened. That the software draws what it says is argued and "
-        "tested in privet's sources, not in this file.",
+        f"{'; '.join(names)}; {pluralize(len(releases), 'release')}, composed as the receipts above say. The promise "
+        "was computed again from the receipts when the file was opened. That the software draws what it says is argued "
+        "and tested in privet's sources, not in this file.",
         PARTLY,
     )
 
