@@ -46,7 +46,7 @@ def answers(X: NDArray[np.float64], channel: Channel, rng: np.random.Generator) 
     """Return the disturbed table, by a seed's bits instead of people's secrets, which take longer."""
     columns = [column for column in channel.columns if isinstance(column, AddedNoise)]
     words = rng.integers(0, 2**64, X.shape, dtype=np.uint64)
-    return np.stack([c.answers(c.codes(X[:, j]), words[:, j]) for j, c in enumerate(columns)], axis=1)
+    return np.stack([c.answer_for(c.codes(X[:, j]), words[:, j]) for j, c in enumerate(columns)], axis=1)
 
 
 def measure(options: harness.Options) -> list[harness.Bar]:

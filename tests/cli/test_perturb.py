@@ -429,7 +429,7 @@ def test_a_run_that_fails_takes_back_its_new_secret_unless_another_has_answered_
             Respondents(self._channel, Secret("key.json"), "person")
         raise DataError("the first batch is bad; mend it")
 
-    monkeypatch.setattr(Respondents, "answers", meanwhile)
+    monkeypatch.setattr(Respondents, "answer", meanwhile)
     assert privet(f"{GAUSSIAN} --id person").exit_code == EXIT_DATA
     assert left(folder) - before == ({"key.json"} if another_answers else set())
 
@@ -437,20 +437,20 @@ def test_a_run_that_fails_takes_back_its_new_secret_unless_another_has_answered_
 @pytest.mark.parametrize("error", [DataError("the last batch is bad"), KeyboardInterrupt(), BrokenPipeError()])
 def test_a_secret_that_answered_on_stdout_is_kept_whatever_happens_then(privet, folder, monkeypatch, error):
     in_two_batches(monkeypatch)
-    answers = Respondents.answers
+    answers = Respondents.answer
 
     def second_fails(self, table):
         if self._n_answered:
             raise error
         return answers(self, table)
 
-    monkeypatch.setattr(Respondents, "answers", second_fails)
+    monkeypatch.setattr(Respondents, "answer", second_fails)
     result = privet(f"{GAUSSIAN} -o -")
     assert result.exit_code != 0
     assert result.stdout.count("\n") > 1
     assert "a new secret was written to 'key.json'" in result.stderr
     assert {"key.json", "rows.channel.json"} <= left(folder)
-    monkeypatch.setattr(Respondents, "answers", answers)
+    monkeypatch.setattr(Respondents, "answer", answers)
     again = privet(f"{GAUSSIAN} -o - --force").stdout
     assert again.startswith(result.stdout)  # the same answers, as far as they went
 

@@ -27,7 +27,7 @@ def closed():
 def numbers():
     rng = np.random.default_rng(0)
     column, x = AddedNoise(Numeric("$x_$", 0, 1, bins=10), Gaussian(0.2)), rng.uniform(0.3, 0.7, 5_000)
-    return reconstruct(column.answers(column.codes(x), rng.integers(0, 2**64, 5_000, dtype=np.uint64)), column), x
+    return reconstruct(column.answer_for(column.codes(x), rng.integers(0, 2**64, 5_000, dtype=np.uint64)), column), x
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_the_legend_stands_above_what_is_drawn(numbers, colours):
 def test_large_numbers_are_spelled_without_powers_of_ten_and_far_answers_left_out():
     column = AddedNoise(Numeric("x", 0, 10_000_000, bins=10), Gaussian(5e7))
     words = np.random.default_rng(0).integers(0, 2**64, 500, dtype=np.uint64)
-    ax = plot_reconstruction(reconstruct(column.answers(column.codes(np.full(500, 4e6)), words), column))
+    ax = plot_reconstruction(reconstruct(column.answer_for(column.codes(np.full(500, 4e6)), words), column))
     ax.figure.canvas.draw()
     assert ax.get_ylabel() == "% of values, per 1,000,000"
     assert "10,000,000" in [text.get_text() for text in ax.get_xticklabels()]

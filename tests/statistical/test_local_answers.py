@@ -71,7 +71,7 @@ def test_an_attack_on_the_tail_of_laplace_noise_gains_no_more_either():
     column = LaplaceNoise(NUMBER, epsilon=1.0).channel.columns[0]
 
     def answers_of(value, runs):
-        return column.answers(np.full(runs, value), words(runs))
+        return column.answer_for(np.full(runs, value), words(runs))
 
     shown = epsilon_shown(answers_of, 0, column.n_steps, lambda answers: answers <= -3.0, runs=2_000_000)
     assert 0.9 < shown <= 1.0
@@ -82,7 +82,7 @@ def test_the_attack_catches_noise_of_four_fifths_of_its_scale():
     column = LessNoise(NUMBER.attributes[0], Laplace(1.0))
 
     def answers_of(value, runs):
-        return column.answers(np.full(runs, value), words(runs))
+        return column.answer_for(np.full(runs, value), words(runs))
 
     shown = epsilon_shown(answers_of, 0, column.n_steps, lambda answers: answers <= 0.0, runs=1_000_000)
     assert shown > 1.1  # where 1 is stated
@@ -93,7 +93,7 @@ def test_the_attack_catches_a_true_answer_kept_too_often():
     column = KeepsMore("a", 3, RandomAnswer.of_epsilon("a", 3, 1.0).keep)
 
     def answers_of(value, runs):
-        return column.answers(np.full(runs, value), words(runs))
+        return column.answer_for(np.full(runs, value), words(runs))
 
     shown = epsilon_shown(answers_of, 0, 1, lambda answers: answers == 0, runs=1_000_000)
     assert column.local_epsilon <= 1.0 + 1e-11
@@ -112,7 +112,7 @@ def test_the_last_digits_give_floating_point_noise_away_and_not_answers_on_a_gri
     column = LaplaceNoise(NUMBER, epsilon=1.0).channel.columns[0]
 
     def answers_of(value, runs):
-        return column.answers(np.full(runs, value * column.n_steps), words(runs))
+        return column.answer_for(np.full(runs, value * column.n_steps), words(runs))
 
     assert epsilon_shown(naive, 0, 1, fine, runs=20_000) > 3
     assert epsilon_shown(answers_of, 0, 1, fine, runs=20_000) < 1

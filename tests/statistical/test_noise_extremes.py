@@ -143,7 +143,7 @@ def test_the_normal_noise_in_an_objective(sigma, n):
 
 def answers(answer, n):
     words = np.frombuffer(SystemNoise().words(2 * n).tobytes(), dtype=np.uint64)
-    return np.bincount(answer.answers(zeros(n), words), minlength=answer.n_answers)
+    return np.bincount(answer.answer_for(zeros(n), words), minlength=answer.n_answers)
 
 
 def p_of_answers(counts):

@@ -18,7 +18,7 @@ from privet.central.weights import minimiser
 from privet.central.weights.fitting import PublicFit
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.link import chances_of
-from privet.central.weights.minimiser import noisy_minimiser
+from privet.central.weights.minimiser import release_minimiser
 from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import choose_noise
 from privet.central.weights.policy import MARGIN, Overrides, Policy
@@ -87,7 +87,7 @@ class Audited:
         )
         drawn = self.law.draw(noise)
         objective = Objective(rows, self.trees, self.prior, self.public.offsets, drawn.values)
-        weights, receipt = noisy_minimiser(
+        weights, receipt = release_minimiser(
             objective, self.public.grid, noise_error=drawn.error, epsilon=self.last_share, what="digits", noise=noise
         )
         shape = self.trees.n_trees, N_TABLES, -1

@@ -100,7 +100,7 @@ class Party:
             self._check_not_spent(self.ledger.account(), structure, again=again)
         make_store(self.store, what="releases")
         with self._reserve(structure, again=again) as reservation:  # refuses here, before a row is read
-            noisy_counts, event = self._noisy_counts(structure, X, y, reservation)
+            noisy_counts, event = self._release_counts(structure, X, y, reservation)
             release = Release.signed(self.key, structure, noisy_counts, event)
             self._store_release(structure, release)
             reservation.settle(event, lambda: {"model": release.hash, "leaks": list(structure.schema.leaks)})
@@ -115,7 +115,7 @@ class Party:
         release.check(structure, Roster([self.public]))
         return release
 
-    def _noisy_counts(
+    def _release_counts(
         self, structure: Structure, X: Any, y: Any, reservation: Reservation | NoReservation
     ) -> tuple[NDArray[np.int64], Event]:
         exact = exact_counts(structure, X, y, reservation, n_jobs=self.n_jobs)

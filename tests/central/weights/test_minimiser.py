@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from privet.central.weights import minimiser
 from privet.central.weights.certificate import bounded_gradient
-from privet.central.weights.minimiser import MOST_WEIGHT, Grid, certified_minimiser, noisy_minimiser
+from privet.central.weights.minimiser import MOST_WEIGHT, Grid, certified_minimiser, release_minimiser
 from privet.central.weights.prior import spread_of
 from privet.privacy.events import DiscreteLaplace, NoNoise
 from privet.rng import SeededNoise, SystemNoise
@@ -100,7 +100,7 @@ def test_two_points_near_each_other_are_within_the_sensitivity_after_rounding(ex
 def test_without_noise_the_minimiser_itself_is_released(n_classes):
     objective = problem(1, n_classes=n_classes)
     own = grid(shape=objective.shape, spread=spread(objective), epsilon=math.inf)
-    steps, receipt = noisy_minimiser(
+    steps, receipt = release_minimiser(
         objective, own, noise_error=0.0, epsilon=math.inf, what="digits", noise=SystemNoise()
     )
     assert receipt == NoNoise("digits")
@@ -113,7 +113,7 @@ def test_the_last_noise_is_that_of_the_receipt():
     own = grid(shape=objective.shape, spread=spread(objective))
     exact, _ = certified_minimiser(objective, own.tolerance, noise_error=0.0)
     draws = [
-        noisy_minimiser(objective, own, noise_error=0.0, epsilon=0.01, what="digits", noise=SeededNoise(i))
+        release_minimiser(objective, own, noise_error=0.0, epsilon=0.01, what="digits", noise=SeededNoise(i))
         for i in range(40)
     ]
     receipt = draws[0][1].part
@@ -127,7 +127,7 @@ def test_the_noise_does_not_go_beyond_the_end(monkeypatch):
     objective = problem(1)
     far, nothing = np.full(objective.shape, 1e6), np.zeros(objective.shape)
     monkeypatch.setattr(minimiser, "certified_minimiser", lambda *_, **__: (far, nothing))
-    steps, _ = noisy_minimiser(
+    steps, _ = release_minimiser(
         objective, Grid(1e-8, -40, 10**9), noise_error=0.0, epsilon=0.01, what="digits", noise=SeededNoise(1)
     )
     assert steps.max() == 2**52

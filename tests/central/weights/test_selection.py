@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privet.central.weights import selection
-from privet.central.weights.selection import SENSITIVITY, exact_score, most_telling, whole_parts
+from privet.central.weights.selection import SENSITIVITY, choose_informative, exact_score, whole_parts
 from privet.privacy.events import NoNoise, PermuteAndFlip
 from privet.rng import SeededNoise
 from tests.loops import loop_over
@@ -19,7 +19,7 @@ TELLING, HALF, NOTHING = np.array([[9, 0], [0, 9]]), np.array([[9, 3], [0, 6]]),
 
 
 def chosen(tables, n_kept, *, epsilon=np.inf, balance=EVEN, rows=1):
-    return most_telling(
+    return choose_informative(
         tables, balance, n_kept, epsilon=epsilon, rows=rows, what="choices", noise=SeededNoise(1)
     )  # fmt: skip
 

@@ -43,7 +43,7 @@ def test_draws_are_as_likely_as_the_matrix_says(noise):
     column = AddedNoise(cells, type(noise)(10 * noise.scale))
     matrix, rng, n = noise_matrix(column, cells), np.random.default_rng(3), 200_000
     x = rng.uniform(11, 14, n)
-    seen = matrix.seen.of(column.answers(column.codes(x), rng.integers(0, 2**64, n, dtype=np.uint64)))
+    seen = matrix.seen.of(column.answer_for(column.codes(x), rng.integers(0, 2**64, n, dtype=np.uint64)))
     assert_allclose(np.bincount(seen, minlength=matrix.seen.n_cells) / n, matrix.chances[:, 1], atol=0.005)
 
 

@@ -64,7 +64,7 @@ def test_three_quarters_of_two_answers_give_ln_3():
 def test_a_true_answer_for_sure_has_no_epsilon():
     sure = RandomAnswer("owner", 2, 1.0)
     assert sure.local_epsilon == math.inf
-    assert sure.answers(np.array([0, 1]), words(0, TOTAL_WEIGHT - 1)).tolist() == [0, 1]
+    assert sure.answer_for(np.array([0, 1]), words(0, TOTAL_WEIGHT - 1)).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("range_", "scale"), [(40, 40), (40, 4), (40, 400), (40, 39_000)])
@@ -150,8 +150,8 @@ def test_numbers_are_clipped_and_put_on_the_grid():
 def test_an_answer_is_the_value_plus_what_was_drawn():
     column = AddedNoise(Numeric("x", 0, 4096), Uniform(100))
     middle, least, most = words(TOTAL_WEIGHT // 2, 0, TOTAL_WEIGHT - 1)
-    assert column.answers(np.array([7, 7, 7]), words(middle, least, most)).tolist() == [7.0, -93.0, 107.0]
-    assert np.isnan(column.answers(np.array([-1]), words(middle))).all()
+    assert column.answer_for(np.array([7, 7, 7]), words(middle, least, most)).tolist() == [7.0, -93.0, 107.0]
+    assert np.isnan(column.answer_for(np.array([-1]), words(middle))).all()
     assert column.bounds == (-100.0, 4196.0)
 
 
@@ -160,7 +160,7 @@ def test_answers_with_laplace_noise_end_at_public_borders_for_everybody():
     low, high = column.bounds
     assert (low, high) == (-12_000.0, 16_096.0)
     for code in (0, 4096):
-        assert column.answers(np.array([code, code]), words(0, TOTAL_WEIGHT - 1)).tolist() == [low, high]
+        assert column.answer_for(np.array([code, code]), words(0, TOTAL_WEIGHT - 1)).tolist() == [low, high]
 
 
 def test_wide_noise_has_a_coarser_grid():
@@ -211,16 +211,16 @@ def test_the_grid_has_the_mass_of_its_law():
 def test_random_answers_go_round_the_circle_of_all_answers():
     column = RandomAnswer("job", 3, 0.5)
     codes, quarter = np.array([0, 1, 2]), TOTAL_WEIGHT // 4
-    assert column.answers(codes, words(0, 0, 0)).tolist() == [0, 1, 2]
-    assert column.answers(codes, words(*[TOTAL_WEIGHT // 2 + 9] * 3)).tolist() == [1, 2, 0]
-    assert column.answers(codes, words(*[3 * quarter + 9] * 3)).tolist() == [2, 0, 1]
+    assert column.answer_for(codes, words(0, 0, 0)).tolist() == [0, 1, 2]
+    assert column.answer_for(codes, words(*[TOTAL_WEIGHT // 2 + 9] * 3)).tolist() == [1, 2, 0]
+    assert column.answer_for(codes, words(*[3 * quarter + 9] * 3)).tolist() == [2, 0, 1]
     assert_allclose(column.matrix, [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
 
 
 def test_a_missing_value_stays_missing_unless_it_is_an_answer():
     last = words(TOTAL_WEIGHT - 1)
-    assert RandomAnswer("job", 3, 0.5).answers(np.array([3]), last).tolist() == [3]
-    assert RandomAnswer("job", 4, 0.5, covers_missing=True).answers(np.array([3]), last).tolist() == [2]
+    assert RandomAnswer("job", 3, 0.5).answer_for(np.array([3]), last).tolist() == [3]
+    assert RandomAnswer("job", 4, 0.5, covers_missing=True).answer_for(np.array([3]), last).tolist() == [2]
 
 
 def test_an_interval_answers_with_its_middle():

@@ -74,7 +74,7 @@ def test_without_a_person_column_rows_at_one_place_of_two_tables_share_no_noise(
 
 def test_a_table_in_batches_gives_the_answers_of_the_whole():
     people_in_batches = Respondents(CHANNELS["mixed"], same_secret(), "name")
-    batches = [people_in_batches.answers(TABLE[start : start + 70]) for start in range(0, 200, 70)]
+    batches = [people_in_batches.answer(TABLE[start : start + 70]) for start in range(0, 200, 70)]
     ages = np.concatenate([batch["age"] for batch in batches])
     assert_array_equal(ages, answers(TABLE, CHANNELS["mixed"])["age"])
 

@@ -33,7 +33,7 @@ def seen(numbers):
 
 
 def answers(x, seed=0):
-    return COLUMN.answers(COLUMN.codes(x), words(len(x), seed))
+    return COLUMN.answer_for(COLUMN.codes(x), words(len(x), seed))
 
 
 def test_whole_sums_by_hand():
@@ -108,7 +108,7 @@ def test_categories_move_as_the_posterior_says(covers_missing):
     column = RandomAnswer("colour", n_answers, 0.6, covers_missing)
     rng = np.random.default_rng(4)
     truth = rng.choice(4, 10_000, p=[0.6, 0.2, 0.1, 0.1])
-    answer = column.answers(truth, words(10_000, 3)).astype(np.uint8)
+    answer = column.answer_for(truth, words(10_000, 3)).astype(np.uint8)
     hidden = HiddenCategory.of(2, column.see(FieldValues(CELLS, None, answer), CELLS), rng.permutation(10_000))
     codes = placed(hidden, np.zeros(10_000), 1, 10_000)
     covered = answer < n_answers

@@ -27,7 +27,7 @@ def drawn(shape, n, seed=0):
 
 
 def answered(column, codes, seed=1):
-    return column.answers(codes, np.random.default_rng(seed).integers(0, 2**64, len(codes), dtype=np.uint64))
+    return column.answer_for(codes, np.random.default_rng(seed).integers(0, 2**64, len(codes), dtype=np.uint64))
 
 
 def colours(channel, shares, n, seed=0):

@@ -45,7 +45,7 @@ def people(n=4_000, seed=0):
 def noisy(X, noise=WIDE, seed=1):
     """Return the people with noise on their age, and the channel."""
     column = AddedNoise(AGE, noise)
-    disturbed = X.assign(age=column.answers(column.codes(X["age"].to_numpy()), words(len(X), seed)))
+    disturbed = X.assign(age=column.answer_for(column.codes(X["age"].to_numpy()), words(len(X), seed)))
     return disturbed, Channel.of(SCHEMA, [column])
 
 
@@ -53,7 +53,7 @@ def disguised(X, keep=0.7, seed=2):
     """Return the people with their colour under randomized response, and the channel."""
     column = RandomAnswer("colour", 3, keep)
     codes = X["colour"].map({name: i for i, name in enumerate(COLOUR.categories)}).to_numpy()
-    answers = column.answers(codes, words(len(X), seed))
+    answers = column.answer_for(codes, words(len(X), seed))
     return X.assign(colour=np.array(COLOUR.categories, object)[answers]), Channel.of(SCHEMA, [column])
 
 
@@ -91,7 +91,7 @@ def test_the_papers_function_1_comes_back_from_nine_disturbed_attributes():
     schema = data.schema.with_attributes(numbers)
     columns = [AddedNoise(a, Uniform.of_width(a.high - a.low, 0.95)) for a in schema.attributes]
     answers = {
-        c.attribute.name: c.answers(c.codes(data.X[c.attribute.name].to_numpy(float)), words(20_000, j))
+        c.attribute.name: c.answer_for(c.codes(data.X[c.attribute.name].to_numpy(float)), words(20_000, j))
         for j, c in enumerate(columns)
     }
     channel = Channel.of(schema, columns)
@@ -246,7 +246,7 @@ def test_the_tree_is_that_of_its_plain_twin(seed, strategy):
     truth = np.column_stack([rng.uniform(a.low, a.high, 160) for a in attributes])
     labels = np.where((truth[:, 0] > 0.5) != (truth[:, 1] > 0), 2, truth[:, 2] > 0.7).astype(int)
     answers = np.column_stack(
-        [c.answers(c.codes(truth[:, j]), words(160, 10 * seed + j)) for j, c in enumerate(columns)]
+        [c.answer_for(c.codes(truth[:, j]), words(160, 10 * seed + j)) for j, c in enumerate(columns)]
     )
     _, first = zip(*(np.unique(column, return_index=True) for column in answers.T), strict=True)
     alone = np.array([row for row in range(160) if all(row in own for own in first)])
@@ -270,7 +270,7 @@ def test_the_cells_of_a_number_can_be_answered_at_random():
     column = RandomAnswer("pay", 10, 0.4)
     cells = np.floor(X["pay"].to_numpy()).astype(int)
     y = np.where(cells >= 6, "yes", "no")
-    answers = X.assign(pay=column.answers(cells, words(len(X), 3)) + 0.5)
+    answers = X.assign(pay=column.answer_for(cells, words(len(X), 3)) + 0.5)
     model = ReconstructionTreeClassifier(channel=Channel.of(SCHEMA, [column]), random_state=0).fit(answers, y)
     assert model.score(X, y) > 0.99
 
@@ -370,7 +370,7 @@ def test_flipped_records_are_refused_with_the_way_out():
 def with_label(channel, y, keep=0.8, seed=4):
     """Return the channel with the label disturbed too, and the labels as they were answered."""
     label = RandomAnswer("class", 2, keep)
-    answered = label.answers((y == "yes").astype(np.int64), words(len(y), seed))
+    answered = label.answer_for((y == "yes").astype(np.int64), words(len(y), seed))
     return channel | Channel.of(SCHEMA, [], label=label), np.array(["no", "yes"])[answered]
 
 

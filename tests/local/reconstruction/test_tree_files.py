@@ -35,7 +35,7 @@ def disturbed():
     rng = np.random.default_rng(0)
     words = rng.integers(0, 2**64, len(ROWS), dtype=np.uint64)
     answers = ROWS.copy()
-    answers[:, 0] = column.answers(column.codes(ROWS[:, 0].astype(float)), words)
+    answers[:, 0] = column.answer_for(column.codes(ROWS[:, 0].astype(float)), words)
     return ReconstructionTreeClassifier(channel=channel, strategy="local", min_rows=7, random_state=0).fit(
         answers, LABELS
     )

@@ -61,9 +61,13 @@ def estimates(seed, n_rows=3_000):
     labels = (fixed.random(n_rows) < 0.2 + 0.6 * true[:, 1] * (true[:, 0] == 1)).astype(np.int64)
     rng = np.random.default_rng(seed)
     words = rng.integers(2**64, size=(4, n_rows), dtype=np.uint64)
-    answers = np.column_stack([c.answers(true[:, j], words[j]) for j, c in enumerate((JOB, SEX, AGE))]).astype(np.uint8)
+    answers = np.column_stack([c.answer_for(true[:, j], words[j]) for j, c in enumerate((JOB, SEX, AGE))]).astype(
+        np.uint8
+    )
     coding = Coding.of(CHANNEL.schema)
-    rows = AnsweredRows(answers, LABEL.answers(labels, words[3]), AnswerCodes.of(coding, CHANNEL), chances_of(LABEL), 2)
+    rows = AnsweredRows(
+        answers, LABEL.answer_for(labels, words[3]), AnswerCodes.of(coding, CHANNEL), chances_of(LABEL), 2
+    )
     bag = Bag(np.arange(n_rows), np.ones(n_rows, dtype=np.int64), np.uint64(5))
     # One bit is tried at a time, so the first that is possible is taken: a choice by Gini would favour lucky estimates.
     tree = rows.grow(Growth(1, 1, 2.0, 1.0, 2, False), bag)

@@ -41,8 +41,10 @@ def answers_through(channel, owner, labels, rng):
         return (owner ^ flipped)[:, None], labels ^ flipped if channel.record.flips_label else labels
     words = rng.integers(2**64, size=(2, N_ROWS), dtype=np.uint64)
     column = channel.columns[0]
-    codes = column.answers(owner, words[0]) if isinstance(column, RandomAnswer) else owner
-    return codes[:, None].astype(np.uint8), labels if channel.label is None else channel.label.answers(labels, words[1])
+    codes = column.answer_for(owner, words[0]) if isinstance(column, RandomAnswer) else owner
+    return codes[:, None].astype(np.uint8), labels if channel.label is None else channel.label.answer_for(
+        labels, words[1]
+    )
 
 
 @cache

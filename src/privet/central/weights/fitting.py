@@ -10,13 +10,13 @@ from threadpoolctl import threadpool_limits
 from privet.central.weights.histograms import release_histograms
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.link import scores_of
-from privet.central.weights.minimiser import Grid, noisy_minimiser
+from privet.central.weights.minimiser import Grid, release_minimiser
 from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import choose_noise, deviations, public_error
 from privet.central.weights.policy import MARGIN, Policy
 from privet.central.weights.prior import Prior, spread_of
 from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, ReleasedWeights
-from privet.central.weights.selection import most_telling
+from privet.central.weights.selection import choose_informative
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows, Rows
 from privet.counting.tables import TableLayout, exact_tables
@@ -114,7 +114,7 @@ class Fitting:
     def choose_attributes(self, tables: list[NDArray[np.int64]], shares: NDArray[np.float64]) -> list[int]:
         """Choose the attributes that have a tree."""
         epsilon = multiple(self.policy.shares.selection, self.max_rows)
-        kept, receipts = most_telling(
+        kept, receipts = choose_informative(
             tables, shares, self.policy.n_attributes, epsilon=epsilon, rows=self.max_rows,
             what=CHOICES, noise=self.noise,
         )  # fmt: skip
@@ -142,7 +142,7 @@ class Fitting:
         prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
         objective = Objective(rows, trees, prior, public.offsets, drawn.values, n_threads=self.n_threads)
         with threadpool_limits(1, "blas"):  # its threads cost more than they gain, and would change the last digits
-            weights, receipt = noisy_minimiser(
+            weights, receipt = release_minimiser(
                 objective, public.grid, noise_error=drawn.error, epsilon=self.left, what=DIGITS, noise=self.noise
             )
         self._pay(self.left, receipt)

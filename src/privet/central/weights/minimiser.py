@@ -69,7 +69,7 @@ def _exponent_above(value: Fraction) -> int:
     return math.ceil(math.log2(value)) if value > 0 else _FINEST
 
 
-def noisy_minimiser(
+def release_minimiser(
     objective: Objective, grid: Grid, *, noise_error: float, epsilon: float, what: str, noise: NoiseSource
 ) -> tuple[NDArray[np.int64], Event]:
     """Return the minimiser's weights as noisy whole steps of ``grid``, and the receipt of the last digits.

@@ -16,7 +16,7 @@ _PARTS = 2**20
 SENSITIVITY = 2**12
 
 
-def most_telling(
+def choose_informative(
     exact_tables: Sequence[NDArray[np.int64]],
     balance: NDArray[np.float64],
     n_kept: int,

@@ -121,7 +121,7 @@ class DisturbedRows:
         self._seen.clear()
         for batch in read_batches(self.rows, self.channel.schema, names, watch=watch):
             self._note_persons(batch)
-            answers = self._joined(batch, respondents.answers(batch))
+            answers = self._joined(batch, respondents.answer(batch))
             self.has_answered = True
             yield answers
         self._refuse_persons_seen_twice()

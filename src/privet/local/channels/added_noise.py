@@ -152,7 +152,7 @@ class AddedNoise(NumberChannel):
         # Where the bounds are next to zero a step is rounded, and the last place might lie beyond the grid.
         return np.nan_to_num(np.minimum(places, self.n_steps), nan=-1.0).astype(np.int64)
 
-    def answers(self, codes: Ints, words: NDArray[np.uint64]) -> Floats:
+    def answer_for(self, codes: Ints, words: NDArray[np.uint64]) -> Floats:
         """Return the answers of people with values at ``codes``, each with 64 random bits; NaN for none."""
         places = np.clip(codes + self.distribution.draw(words), -self.reach, self.n_steps + self.reach)
         return np.where(codes < 0, np.nan, self.attribute.low + places * self.step)
@@ -160,7 +160,7 @@ class AddedNoise(NumberChannel):
     def answer(self, values: FieldValues, draw: Draw) -> NDArray[Any]:
         """Return the answers of people with these values."""
         codes = self.codes(values.numbers)
-        return self.answers(codes, draw(codes))
+        return self.answer_for(codes, draw(codes))
 
     def chance_below(self, steps: Ints) -> Floats:
         """Return the chance that the noise is fewer than so many steps of the grid."""

@@ -64,7 +64,7 @@ def perturb(
             "refuse such channels",
             PrivacyLeakWarning, stacklevel=2,
         )  # fmt: skip
-    return like(table, Respondents(channel, secret, person).answers(table))
+    return like(table, Respondents(channel, secret, person).answer(table))
 
 
 def refuse_beyond(max_epsilon: float, channel: Channel, clear: Collection[str] = ()) -> None:
@@ -135,7 +135,7 @@ class Respondents:
         self._encoder = Encoder(channel.schema, person)
         self._n_answered = 0
 
-    def answers(self, table: Any) -> Columns:
+    def answer(self, table: Any) -> Columns:
         """Return the columns that may leave, by name: attributes, and the label where the table has it."""
         schema = self._channel.schema
         has_label = schema.target in (column_names(table) or [])

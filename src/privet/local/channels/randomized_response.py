@@ -137,7 +137,7 @@ class RandomAnswer(FieldChannel):
         chances: Floats = np.where(np.eye(self.n_answers, dtype=bool), kept, other)
         return chances
 
-    def answers(self, codes: Ints, words: NDArray[np.uint64]) -> Ints:
+    def answer_for(self, codes: Ints, words: NDArray[np.uint64]) -> Ints:
         """Return the answers' codes for people with values at ``codes``; what is not among the answers stays."""
         answers = (codes + self.distribution.draw(words)) % self.n_answers
         return np.where((codes >= 0) & (codes < self.n_answers), answers, codes)
@@ -152,7 +152,7 @@ class RandomAnswer(FieldChannel):
                 f"column {self.field!r} has values that are not among its categories, and would show as missing; "
                 "add them to the schema, leave them empty, or cover missing values"
             )
-        return np.array([*labels_of(attribute), None], dtype=object)[self.answers(codes, draw(codes))]
+        return np.array([*labels_of(attribute), None], dtype=object)[self.answer_for(codes, draw(codes))]
 
     def see(self, values: FieldValues, cells: Attribute, mass: Mass = "interval") -> SeenAnswers:  # noqa: ARG002
         """Return answers by their codes; those that the channel does not cover are none."""

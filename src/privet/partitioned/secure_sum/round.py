@@ -96,7 +96,7 @@ class SumParty:
         self._check_not_drawn(self._states(), again=again)
         self._store.make()
         with self._reserve(again=again) as reservation:  # refuses here, before a row is read
-            noised, event = self._with_share(X, y, reservation, noise or SystemNoise())
+            noised, event = self._draw_noised_counts(X, y, reservation, noise or SystemNoise())
             self._store.keep_noised(noised.ravel())
             leaks = list(self.terms.structure.schema.leaks)
             reservation.settle(event, lambda: {"model": self.terms.hash, "leaks": leaks})
@@ -156,7 +156,7 @@ class SumParty:
         n_leaves, n_classes = self.terms.structure.shape
         return self._store.noised(n_leaves * n_classes)
 
-    def _with_share(
+    def _draw_noised_counts(
         self, X: Any, y: Any, reservation: Reservation | NoReservation, noise: NoiseSource
     ) -> tuple[NDArray[np.int64], Event]:
         structure = self.terms.structure

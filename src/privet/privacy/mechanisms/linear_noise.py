@@ -65,7 +65,7 @@ def draw_laplace(
     """
     grid = grid_of(scales)
     steps = _exponential_steps(scales, grid, sizes * n_weights, noise)
-    signs = 1.0 - 2.0 * (_coins(len(steps), noise))
+    signs = 1.0 - 2.0 * _draw_bits(len(steps), noise)
     values = signs * (steps + 0.5) * float(grid)
     return LinearNoise(values.reshape(-1, n_weights), float(grid) * (0.5 + 2.0**-10))
 
@@ -130,7 +130,7 @@ def _exponential_steps(
     return np.concatenate(drawn).astype(np.float64)
 
 
-def _coins(n: int, noise: NoiseSource) -> NDArray[np.uint8]:
+def _draw_bits(n: int, noise: NoiseSource) -> NDArray[np.uint8]:
     bits = np.unpackbits(noise.words(-(-n // 32)).view(np.uint8))
     return bits[:n]
 
