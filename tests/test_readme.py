@@ -37,7 +37,7 @@ def test_the_python_of_the_readme_runs_and_learns(tmp_path, monkeypatch, capsys)
     assert "epsilon = 1," in capsys.readouterr().out
     assert names["model"].score(X, y) > 0.75
     assert names["ledger"].left == 2.0
-    assert Path("smokers.privet").exists()
+    assert Path("python.privet").exists()
 
 
 def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path, monkeypatch):

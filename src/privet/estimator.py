@@ -34,8 +34,8 @@ _HOW_TO_WRITE_A_SCHEMA = """a schema is needed: it says what is public about the
     from privet import Categorical, Numeric, Schema
     schema = Schema([Numeric("age", 16, 100), Categorical("sex", ["female", "male"])], classes=["no", "yes"])
 
-or draft one with `privet schema init rows.csv`, or pass schema="infer" to read it from the rows, a leak that the
-model's guarantee then records"""
+or draft one with `privet schema init rows.csv --target COLUMN`, or pass schema="infer" to read it from the rows, a leak
+that the model's guarantee then records"""
 
 
 class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,5 +1,8 @@
 """The registry of verbs. It imports nothing heavy, so that ``privet --help`` stays quick."""
 
+import warnings
+
+from privet.cli.support import output
 from privet.cli.support.program import Panels, group, make_program
 from privet.cli.verbs import (
     audit,
@@ -67,4 +70,6 @@ def main() -> None:
     """Run the command line and exit."""
     # scikit-learn imports both with its base class, which takes most of a second; hardly a verb uses them.
     import_later("pandas", "scipy.stats")
+    # A warning is a sentence for the user; its place in the code is not.
+    warnings.showwarning = lambda message, *_, **__: output.say(str(message))
     app()
