@@ -108,7 +108,7 @@ def test_parameters_out_of_range_exit_with_2(refused, options, sentence):
     ("rows", "sentence"),
     [
         ("missing.csv", "cannot read 'missing.csv': "),
-        ("rows.txt", "cannot tell the format of 'rows.txt' by its name"),
+        ("rows.txt", "cannot tell the format of 'rows.txt' from its name"),
         (
             "wrong_column.csv",
             "the table lacks the column 'children'; did you mean 'childrens'?",

@@ -81,7 +81,7 @@ def test_a_part_of_people_needs_a_statement_that_the_model_and_the_report_repeat
     shown = privet(f"{line} --no-person-in-two-parts").stdout
     assert "provided that no 'person' is in more than one part of the data set; trusted" in shown
     assert privet("report model.privet --ledger ledger.db").exit_code == 0
-    assert "no &#x27;person&#x27; is in more than one part of the data set" in Path("model.html").read_text()
+    assert "no &#39;person&#39; is in more than one part of the data set" in Path("model.html").read_text()
     assert privet("predict model.privet people.csv").exit_code == 0
     sentence = refused("fit people.csv --schema schema.json --no-person-in-two-parts --force", EXIT_USAGE)
     assert "pass its file with --ledger" in sentence
