@@ -175,6 +175,15 @@ def test_answers_that_are_not_those_of_the_schema_are_refused(answer):
         Channel.of(SCHEMA, [], label=RandomAnswer("smoker", 3, 0.75))
 
 
+def test_a_label_is_answered_by_a_class_and_never_by_a_missing_value():
+    document = CHANNELS["mixed"].to_json()
+    for label in (RandomAnswer("smoker", 3, 0.75, covers_missing=True), Clear(CHANNELS["mixed"].label_attribute)):
+        with pytest.raises(ChannelError, match="'smoker' can only be answered by one of its classes at random"):
+            Channel.of(SCHEMA, [], label=label)
+        with pytest.raises(ChannelError, match="'smoker' can only be answered by one of its classes at random"):
+            Channel.from_json({**document, "label": label.to_json()})
+
+
 def test_a_column_that_the_schema_does_not_have_is_refused():
     with pytest.raises(ChannelError, match="no attribute 'ownr' to disturb; correct its name"):
         Channel.of(SCHEMA, [RandomAnswer("ownr", 2, 0.75)])

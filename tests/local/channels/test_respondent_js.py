@@ -1,5 +1,6 @@
 """The respondent's script answers as Python does: cell by cell under one secret, and by distribution."""
 
+import copy
 import json
 import math
 import shutil
@@ -11,6 +12,7 @@ from scipy.stats import chisquare
 
 import privet.local
 from privet import Categorical, Numeric, Schema
+from privet.errors import PrivetError
 from privet.local import Channel, LaplaceNoise, RandomizedResponse, perturb
 from privet.local.channels.added_noise import AddedNoise
 from privet.local.channels.distributions import DISTRIBUTIONS
@@ -42,7 +44,7 @@ def ask(script, folder, *, channels=(), rows=()):
     """Run a script that knows channels and rows, and return what it prints."""
     shutil.copy(SCRIPT, folder / "respondent.mjs")
     asked = {
-        "channels": {k: c.to_json() for k, c in dict(channels).items()},
+        "channels": {k: c.to_json() if isinstance(c, Channel) else c for k, c in dict(channels).items()},
         "key": list(SECRET_KEY),
         "rows": list(rows),
     }
@@ -301,3 +303,183 @@ def test_a_channel_that_always_keeps_is_warned_of(tmp_path):
     asked = {"kept": RandomizedResponse(SCHEMA, keep=1.0, columns=["owner"]).channel}
     (heard,) = ask(script, tmp_path, channels=asked, rows=plain_rows(TABLE)[:1])
     assert heard == "privet: the channel always keeps owner: these answers are the clear values"
+
+
+# Every way into the script, for each channel: what each one says, or why it refuses.
+WAYS_IN = """
+const { givenClear, localEpsilon } = await import("./respondent.mjs");
+console.warn = () => {};
+const ways = {
+  answer: (channel, record) => answer(channel, secret, "ann", record, new Map(), { maxEpsilon: 9, clear: ["region"] }),
+  without: (channel, record) => answer(channel, secret, "ann", record),
+  localEpsilon: (channel) => localEpsilon(channel, ["region"]),
+  givenClear,
+  fingerprints: async (channel) => [...(await fingerprints(channel))],
+};
+const said = {};
+for (const [name, channel] of Object.entries(channels)) {
+  said[name] = {};
+  for (const [way, go] of Object.entries(ways)) {
+    const refusal = (error) => `refused: ${error.message}`;
+    said[name][way] = await Promise.resolve().then(() => go(channel, rows[0][1])).catch(refusal);
+  }
+}
+console.log(JSON.stringify(said));
+"""
+CLEAR_ALONE = """
+const { givenClear } = await import("./respondent.mjs");
+const named = {};
+for (const [name, channel] of Object.entries(channels)) {
+  try { named[name] = givenClear(channel); } catch (error) { named[name] = error.message; }
+}
+console.log(JSON.stringify(named));
+"""
+SICK = Schema(
+    [Categorical("region", ["n", "s"]), Numeric("income", 0, 100_000, edges=[1, 50_000])],
+    classes=["no", "yes"],
+    target="sick",
+)
+SICK_CHANNEL = RandomizedResponse(SICK, keep=0.6, columns=["income"], label=True).channel.to_json()
+
+
+def sick_channel(*, region=None, income=None, label=None):
+    """Return the channel's document with parts of its fields and label changed."""
+    document = copy.deepcopy(SICK_CHANNEL)
+    for part, changes in zip((*document["fields"], document["label"]), (region, income, label), strict=True):
+        part.update(changes or {})
+    return document
+
+
+# A script that trusts the document takes each for a channel; some of them give a value away that nobody named as clear.
+FORGED = {
+    "the last cell is missing for all to see": sick_channel(income={"answers": 2, "covers_missing": -1}),
+    "the label calls itself by the name of a clear field": sick_channel(label={"field": "region", "keep": 1}),
+    "the label is given as it is": sick_channel(label={"channel": "clear"}),
+    "the label may be missing": sick_channel(label={"answers": 3, "covers_missing": True}),
+    "the kind is a list": sick_channel(region={"channel": ["clear"]}),
+    "the kind is one that every object has": sick_channel(region={"channel": "constructor"}),
+    "always kept, said by true": sick_channel(income={"keep": True}),
+    "always kept, said by a text": sick_channel(income={"keep": "1"}),
+    "answers as a text": sick_channel(income={"answers": "3"}),
+    "a flag as a number": sick_channel(income={"covers_missing": 0}),
+    "a key too many": sick_channel(region={"keep": 1}),
+    "another order of fields": {**SICK_CHANNEL, "fields": SICK_CHANNEL["fields"][::-1]},
+    "a field too many": {**SICK_CHANNEL, "fields": [*SICK_CHANNEL["fields"], SICK_CHANNEL["fields"][0]]},
+    "no word about the label": {key: part for key, part in SICK_CHANNEL.items() if key != "label"},
+}
+PERSON = ("ann", {"region": "n", "income": 51_000, "sick": "yes"})
+
+
+@pytest.fixture(scope="module")
+def forged(tmp_path_factory):
+    return ask(WAYS_IN, tmp_path_factory.mktemp("forged"), channels={**FORGED, "true": SICK_CHANNEL}, rows=[PERSON])
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_channel_is_refused_by_every_function_as_by_python(forged, name):
+    with pytest.raises(PrivetError):
+        Channel.from_json(FORGED[name])
+    for way, said in forged[name].items():
+        assert is_refusal(said), (way, said)
+
+
+def test_the_channel_that_was_forged_is_answered_as_it_was_published(forged):
+    assert not any(is_refusal(said) for said in forged["true"].values())
+    assert forged["true"]["givenClear"] == ["region"]
+
+
+def is_refusal(said):
+    """Return whether this is a sentence of the script's own, with the way out; an error of the language is none."""
+    return isinstance(said, str) and said.startswith("refused: ") and "; " in said
+
+
+N_MUTATED = 4_000
+VALUES = [
+    0, 1, 2, 3, 4, 5, -1, 0.5, 0.6, 1e-9, 1e9, 1e308, 2**53, True, False, None, "", "1", "0.75", "age", "smoker", "no",
+    "clear", "uniform", "laplace", "intervals", "randomized_response", "record_complement", "constructor", "continuous",
+    [], [0], ["clear"], [1, 2], [True], [None], {}, {"field": "age"}, "\ud800",
+]  # fmt: skip
+KEYS = ["keep", "scale", "answers", "covers_missing", "channel", "edges", "bins", "inferred", "rows", "label", "more"]
+
+
+def mutated_documents():
+    """Return documents of channels of every kind with one to three parts changed, left out, added or exchanged."""
+    rng = np.random.default_rng(5)
+
+    def pick(items):
+        return items[rng.integers(len(items))]
+
+    whole = [channel.to_json() for channel in CHANNELS.values()] + [SICK_CHANNEL]
+    documents = []
+    for _ in range(N_MUTATED):
+        document = copy.deepcopy(pick(whole))
+        for _ in range(pick([1, 1, 1, 2, 3])):
+            mutate(document, pick, whole)
+        documents.append(as_written(document))
+    return documents
+
+
+def mutate(document, pick, others):
+    # Most places are in the schema and in the codes of records: first a part of the document, then a place in it.
+    inner = [key for key in ("fields", "label", "record", "schema") if isinstance(document.get(key), (dict, list))]
+    top = pick([*document] if not inner or pick(range(10)) == 0 else inner)
+    found = [place for place in places(document) if place[2] == top]
+    if not found:
+        return
+    holder, key, _ = pick([place for place in found if place[0] is not document] or found)
+    change = pick(["value", "value", "value", "remove", "add", "exchange"])
+    if change == "value":
+        holder[key] = copy.deepcopy(pick(VALUES))
+    elif change == "remove":
+        del holder[key]
+    elif change == "add" and isinstance(holder[key], dict):
+        holder[key][pick(KEYS)] = copy.deepcopy(pick(VALUES))
+    elif change == "add" and isinstance(holder[key], list):
+        holder[key].append(copy.deepcopy(pick([*VALUES, *holder[key]])))
+    elif change == "exchange":
+        other, own, _ = pick([place for place in places(pick(others)) if place[2] in ("fields", "label")])
+        holder[key] = copy.deepcopy(other[own])
+
+
+def places(part, top=None):
+    """Return every place in a document: what holds it, its key there, and the part of the document that it is in."""
+    keys = list(part) if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else ()
+    found = []
+    for key in keys:
+        found += [(part, key, top or key), *places(part[key], top or key)]
+    return found
+
+
+def as_written(part, key=None):
+    """Return a document with whole numbers as privet writes them: a script cannot tell 1 from 1.0, and Python can."""
+    if isinstance(part, dict):
+        return {own: as_written(value, own) for own, value in part.items()}
+    if isinstance(part, list):
+        return [as_written(value, key) for value in part]
+    if isinstance(part, bool) or not isinstance(part, (int, float)):
+        return part
+    return float(part) if key == "shares" or abs(part) > 2**53 else int(part) if part == int(part) else part
+
+
+def python_refuses(document):
+    try:
+        Channel.from_json(document)
+    except PrivetError:
+        return True
+    return False
+
+
+def test_whatever_python_refuses_the_script_refuses_too(tmp_path):
+    documents = {str(i): document for i, document in enumerate(mutated_documents())}
+    refused = {i: document for i, document in documents.items() if python_refuses(document)}
+    taken = {i: document for i, document in documents.items() if i not in refused and document["version"] is not True}
+    assert N_MUTATED / 2 < len(refused) < N_MUTATED
+    assert len(taken) > N_MUTATED / 100
+    record = {**plain_rows(TABLE)[0][1], **PERSON[1], "smoker": "no"}
+    said = ask(WAYS_IN, tmp_path, channels=refused, rows=[("ann", record)])
+    through = {
+        (i, way): (told, refused[i]) for i in refused for way, told in said[i].items() if not is_refusal(told)
+    }  # fmt: skip
+    assert not through, f"{len(through):,} of {5 * len(refused):,}, such as {next(iter(through.items()))}"
+    for i, told in ask(CLEAR_ALONE, tmp_path, channels=taken).items():
+        assert isinstance(told, list), (told, taken[i])

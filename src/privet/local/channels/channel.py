@@ -64,6 +64,11 @@ class Channel:
                 raise ChannelError(
                     f"the channel of {attribute.name!r} is about another field or domain; make it from the schema"
                 )
+        if self.label is not None and (not self.label.draws_from or self.label.hides_missing):
+            raise ChannelError(
+                f"the label {self.schema.target!r} can only be answered by one of its classes at random, never by a "
+                "missing value; make its channel so, or leave it clear"
+            )
         if self.record is not None and (self.label is not None or self.disturbed_fields):
             raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
 
@@ -202,8 +207,6 @@ class Channel:
             raise ChannelError("the channel's fields are not those of its schema; the file is damaged")
         classes = Categorical(schema.target, schema.classes)
         label = None if data["label"] is None else field_from_json(data["label"], classes)
-        if label is not None and not label.draws_from:
-            raise ChannelError(f"the channel of {schema.target!r} is damaged; fetch the file again")
         channel = cls(
             schema,
             tuple(field_from_json(part, a) for part, a in zip(fields, schema.attributes, strict=True)),

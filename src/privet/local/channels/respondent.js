@@ -12,11 +12,12 @@
 // that gives a field as it is, unless `clear` names it: { maxEpsilon: 1, clear: ["age"] }. Serve the page over https:
 // browsers lend their cryptography to secure pages only, and on others whoever is on the line can change this script.
 //
-// `channel` is the published description, as JSON.parse returns it. The same secret, person, channel and value give the
-// same answer whenever they are asked, here and in privet's Python. A second channel for a field would be a second
-// answer, and several answers average the noise away: `pins` remembers which channel a field was answered through, and
-// another one is refused. To keep `pins`, and the secret, is up to the page; without pins nothing is remembered and
-// nothing refused. No two people may share both a secret and a name. What the answers promise is in columns.md.
+// `channel` is the published description, as JSON.parse returns it. Every function here first refuses a channel that
+// privet could not have written (checkChannel). The same secret, person, channel and value give the same answer whenever
+// they are asked, here and in privet's Python. A second channel for a field would be a second answer, and several answers
+// average the noise away: `pins` remembers which channel a field was answered through, and another one is refused. To
+// keep `pins`, and the secret, is up to the page; without pins nothing is remembered and nothing refused. No two people
+// may share both a secret and a name. What the answers promise is in columns.md.
 
 const FORMAT = "privet-channel";
 const VERSION = 1;
@@ -26,9 +27,16 @@ const GRID = 4096;
 const LEAST_GRID = 64;
 const MOST_RANGES = 1000;
 const DEFAULT_CELLS = 255;
+const MOST_VALUES = 65534;
+const MOST_ATTRIBUTES = 2 ** 15 - 1;
+const MOST_CELLS = 2 ** 23;
+const MOST_BITS = 17;
+const LONGEST_LABEL = 1000;
 const RECORD = "";
 const CLEAR = "clear";
+const NO_CHANNEL = "this is no description of a channel; pass the published JSON document, parsed";
 const UNKNOWN = "the channel is of a kind or version unknown to this script; update the script";
+const CHANGED = "is not as privet writes it; fetch the channel again";
 const UNFIT = "are not those of its schema; fetch it again";
 const utf8 = new TextEncoder();
 
@@ -43,10 +51,12 @@ export async function answer(channel, secret, person, record, pins = null, limit
   const strange = Object.keys(limits).find((name) => name !== "maxEpsilon" && name !== "clear");
   check(strange === undefined, `no limit is called ${JSON.stringify(strange)}; pass maxEpsilon and clear`);
   check(pins === null || pins instanceof Map, "pins are a Map, or null; limits come after them");
-  const { pinned, answers } = await ready(channel);
-  if (limits.maxEpsilon !== undefined) refuseBeyond(channel, limits);
-  else if (alwaysKept(channel).length) {
-    console.warn(`privet: the channel always keeps ${alwaysKept(channel).join(", ")}: these answers are the clear values`);
+  const known = read(channel);
+  const { pinned, answers } = await ready(known);
+  const always = alwaysKept(known.channel);
+  if (limits.maxEpsilon !== undefined) refuseBeyond(known.channel, limits);
+  else if (always.length) {
+    console.warn(`privet: the channel always keeps ${always.join(", ")}: these answers are the clear values`);
   }
   const draw = await drawer(secret, person);
   const asked = answers(record);
@@ -59,8 +69,8 @@ export async function answer(channel, secret, person, record, pins = null, limit
  * field has no local epsilon, is always kept, or is given as it is and not named in `clear`.
  */
 export function localEpsilon(channel, clear = []) {
-  checkFormat(channel);
-  const { schema, fields, label, record } = channel;
+  check(Array.isArray(clear), "clear is an array of the fields that need not be hidden");
+  const { schema, fields, label, record } = read(channel).channel;
   if (record !== null) return Infinity;
   const asked = [...fields, label ?? { field: schema.target, channel: "clear" }];
   const costs = asked.flatMap((own, j) => (clear.includes(own.field) ? [] : [epsilonOf(own, schema.attributes[j])]));
@@ -70,11 +80,10 @@ export function localEpsilon(channel, clear = []) {
 
 /** Return the fields that everybody can read, the label first: those given as they are, and those always kept. */
 export function givenClear(channel) {
-  checkFormat(channel);
-  const { schema, fields, label, record } = channel;
+  const { schema, fields, label, record } = read(channel).channel;
   const hidesLabel = label !== null || record?.flips_label;
   const clear = fields.filter((own) => record === null && own.channel === "clear").map((own) => own.field);
-  const names = new Set([...clear, ...alwaysKept(channel), ...(hidesLabel ? [] : [schema.target])]);
+  const names = new Set([...clear, ...alwaysKept({ fields, label, record }), ...(hidesLabel ? [] : [schema.target])]);
   return [...names].sort((one, other) => Number(other === schema.target) - Number(one === schema.target));
 }
 
@@ -85,7 +94,6 @@ function alwaysKept({ fields, label, record }) {
 
 function refuseBeyond(channel, { maxEpsilon, clear = [] }) {
   check(typeof maxEpsilon === "number" && maxEpsilon > 0, "maxEpsilon is a number above 0; smaller hides more");
-  check(Array.isArray(clear), "clear is an array of the fields that need not be hidden");
   const costs = localEpsilon(channel, clear);
   const named = givenClear(channel).filter((name) => !clear.includes(name));
   const why = named.length ? `gives ${named.join(", ")} as it is` : `costs epsilon = ${costs}`;
@@ -94,7 +102,7 @@ function refuseBeyond(channel, { maxEpsilon, clear = [] }) {
 
 /** Return the fingerprint of the channel of each field: what `pins` remembers. */
 export async function fingerprints(channel) {
-  return (await ready(channel)).pinned;
+  return (await ready(read(channel))).pinned;
 }
 
 function pin(pins, pinned) {
@@ -113,23 +121,31 @@ function pin(pins, pinned) {
   for (const [field, mark] of pinned) if (mark !== CLEAR) pins.set(field, mark);
 }
 
-// The last channel, made ready: distributions can have a million outcomes.
-let last = { text: null, promise: null };
+// The last channel, checked and made ready: distributions can have a million outcomes.
+let last = { text: null, channel: null, prepared: null };
 
-function ready(channel) {
-  const spelledOut = JSON.stringify(channel);
-  if (last.text !== spelledOut) last = { text: spelledOut, promise: prepare(structuredClone(channel)) };
-  return last.promise;
+// The channel as this script uses it: a checked copy, which nobody can change between the check and the answer.
+function read(channel) {
+  let [text, channelRead] = [null, null];
+  try {
+    text = JSON.stringify(channel);
+    if (text !== last.text) channelRead = structuredClone(channel);
+  } catch {
+    check(false, NO_CHANNEL);
+  }
+  if (text !== last.text) {
+    checkChannel(channelRead);
+    last = { text, channel: channelRead, prepared: null };
+  }
+  return last;
 }
 
-function checkFormat(channel) {
-  const isChannel = channel !== null && typeof channel === "object" && channel.format === FORMAT;
-  check(isChannel, "this is no description of a channel; pass the published JSON document, parsed");
-  check(channel.version === VERSION, UNKNOWN);
+function ready(known) {
+  known.prepared ??= prepare(known.channel);
+  return known.prepared;
 }
 
 async function prepare(channel) {
-  checkFormat(channel);
   checkSecure();
   return channel.record === null ? fieldByField(channel) : wholeRecord(channel);
 }
@@ -139,10 +155,9 @@ async function fieldByField({ schema, fields, label }) {
   const columns = [];
   for (const [j, attribute] of schema.attributes.entries()) {
     const field = fields[j];
-    check(field?.field === attribute.name, `the channel's fields ${UNFIT}`);
     const mark = field.channel === "clear" ? CLEAR : await fingerprint([field, attribute]);
     pinned.set(attribute.name, mark);
-    columns.push({ name: attribute.name, question: questionAbout(field, attribute, mark) });
+    columns.push({ name: attribute.name, question: KINDS[field.channel].question(field, attribute, mark) });
   }
   pinned.set(schema.target, label === null ? CLEAR : await fingerprint([label, schema.classes]));
   const labels = labelQuestion(schema, label, pinned.get(schema.target));
@@ -159,49 +174,225 @@ function answersOf(record, columns, target, labels) {
   };
 }
 
-// The kinds of fields: how each is asked, and its local epsilon where it has one. A new kind is registered here.
+// The kinds of fields: the keys that each has beside its name and kind, what they must be, how it is asked, and its
+// local epsilon where it has one. A new kind is registered here.
+const NOISE = { keys: { scale: isNumber }, checkFit: checkNoise, question: addedNoise };
 const KINDS = {
-  clear: { question: asItIs },
-  intervals: { question: intervalOf },
-  randomized_response: { question: randomAnswer, epsilon: answerEpsilon },
-  uniform: { question: addedNoise },
-  gaussian: { question: addedNoise },
-  laplace: { question: addedNoise, epsilon: laplaceEpsilon },
+  clear: { keys: {}, checkFit: () => {}, question: asItIs },
+  intervals: { keys: { edges: isListOf(isNumber) }, checkFit: checkIntervals, question: intervalOf },
+  randomized_response: {
+    keys: { answers: isWhole, keep: isNumber, covers_missing: isFlag },
+    checkFit: checkAnswers,
+    question: randomAnswer,
+    epsilon: answerEpsilon,
+  },
+  uniform: NOISE,
+  gaussian: NOISE,
+  laplace: { ...NOISE, epsilon: laplaceEpsilon },
 };
 
-// A question takes a clear value and returns what is to be done with it, once there is somebody to draw.
+// What a channel must be, as in privet's Python: whatever Channel.from_json refuses is refused here.
 
-function questionAbout(field, attribute, mark) {
+function checkChannel(channel) {
+  check(isObject(channel) && channel.format === FORMAT, NO_CHANNEL);
+  check(channel.version === VERSION, UNKNOWN);
+  const [isPart, isTexts] = [(part) => part === null || isObject(part), isListOf((text) => typeof text === "string")];
+  const keys = { format: isName, version: isWhole, schema: isObject, fields: isList, label: isPart, record: isPart };
+  check(hasKeys(channel, { ...keys, leaks: isTexts }), `the channel ${CHANGED}`);
+  const { schema, fields, label, record } = channel;
+  checkSchema(schema);
+  const { attributes, classes, target } = schema;
+  check(fields.length === attributes.length, `the channel's fields ${UNFIT}`);
+  for (const [j, attribute] of attributes.entries()) checkField(fields[j], attribute);
+  if (label !== null) {
+    checkField(label, { name: target, type: "categorical", categories: classes });
+    const isHidden = label.channel === "randomized_response" && !label.covers_missing;
+    check(isHidden, `the channel's label ${CHANGED}`);
+  }
+  if (record === null) return;
+  const coding = { fields: isList, leaks: isTexts };
+  const isRecord = { channel: isName, keep: isNumber, flips_label: isFlag, coding: (own) => hasKeys(own, coding) };
+  check(hasKeys(record, isRecord), `the channel's record ${CHANGED}`);
+  checkRecord(record, schema);
+  const isAlone = label === null && fields.every((field) => field.channel === "clear");
+  check(isAlone, "the channel disturbs a record as a whole and field by field too; fetch the channel again");
+}
+
+function checkSchema(schema) {
+  const keys = { target: isName, classes: isLabels, attributes: isList };
+  const isRows = (rows) => isWhole(rows) && rows >= 1 && rows <= 2 ** 53;
+  check(hasKeys(schema, keys, { rows: isRows, classes_inferred: isTrue }), `the channel's schema ${CHANGED}`);
+  const { target, classes, attributes } = schema;
+  check(classes.length >= 2 && increase(classes.map(inOrder)), `the channel's list of classes ${CHANGED}`);
+  const isSome = attributes.length >= 1 && attributes.length <= MOST_ATTRIBUTES;
+  check(isSome, "the channel's schema has no attributes, or too many; fetch the channel again");
+  let cells = 0;
+  for (const attribute of attributes) {
+    checkAttribute(attribute);
+    cells += cellsIn(attribute);
+    check(cells <= MOST_CELLS, "the channel's schema has too many values; ask for one with fewer");
+  }
+  const names = new Set([target, ...attributes.map(({ name }) => name)]);
+  check(names.size === attributes.length + 1, "the channel names a field twice; fetch the channel again");
+}
+
+function checkAttribute(attribute) {
+  const [keys, isNumeric] = [{ name: isName, type: isName }, attribute?.type === "continuous"];
+  const isBins = (bins) => isWhole(bins) && bins >= 1 && bins <= MOST_VALUES;
+  const isKnown = isNumeric
+    ? hasKeys(attribute, { ...keys, bounds: isNumbers }, { bins: isBins, edges: isNumbers, inferred: isTrue })
+    : hasKeys(attribute, { ...keys, categories: isLabels }, { inferred: isTrue }) && attribute.type === "categorical";
+  check(isKnown, `an attribute of the channel's schema ${CHANGED}`);
+  if (!isNumeric) return;
+  const { name, bounds, bins, edges } = attribute;
+  const isCut = bounds.length === 2 && (bins === undefined || edges === undefined) && cellsIn(attribute) <= MOST_VALUES;
+  check(isCut && increase(bounds) && increase(edgesOf(attribute)), `the range of ${JSON.stringify(name)} ${CHANGED}`);
+}
+
+function checkField(field, attribute) {
+  check(isObject(field) && field.field === attribute.name, `the channel's fields ${UNFIT}`);
+  const changed = `the channel of ${JSON.stringify(attribute.name)} ${CHANGED}`;
+  check(typeof field.channel === "string", changed);
   check(Object.hasOwn(KINDS, field.channel), UNKNOWN);
-  return KINDS[field.channel].question(field, attribute, mark);
+  const { keys, checkFit } = KINDS[field.channel];
+  check(hasKeys(field, { field: isName, channel: isName, ...keys }), changed);
+  checkFit(field, attribute);
+}
+
+function checkIntervals({ edges }, attribute) {
+  checkNumber(attribute);
+  const cuts = edgesOf(attribute).slice(1, -1);
+  const isSame = edges.length === cuts.length && edges.every((edge, i) => edge === cuts[i]);
+  check(isSame, `the channel's intervals ${UNFIT}`);
+}
+
+function checkAnswers({ answers, keep, covers_missing: coversMissing }, attribute) {
+  const isAll = answers >= 2 && answers === cellsIn(attribute) + (coversMissing ? 1 : 0);
+  check(isAll, `the channel's answers ${UNFIT}`);
+  const isLikeliest = keep > 1 / answers && keep <= 1;
+  check(isLikeliest, "the true answer must be likelier than any other; fetch the channel again");
+}
+
+function checkNoise({ scale }, attribute) {
+  checkNumber(attribute);
+  const range = attribute.bounds[1] - attribute.bounds[0];
+  const spread = scale / range;
+  const step = spread >= 4 / GRID && spread <= MOST_RANGES ? range / stepsOf(spread) : 0;
+  const isInProportion = step > 0 && step < 20 * scale && 20 * scale < Infinity;
+  check(isInProportion, "the noise is out of proportion to its range; fetch it again");
 }
 
 function checkNumber(attribute) {
   check(attribute.type === "continuous", "noise is for numbers, not for categories; fetch the channel again");
 }
 
+function checkRecord({ channel, keep, flips_label: flipsLabel, coding }, { attributes, classes, target }) {
+  check(channel === "record_complement", UNKNOWN);
+  check(keep > 0.5 && keep <= 1, "a record must be kept with a chance above 1/2; fetch the channel again");
+  check(!flipsLabel || classes.length === 2, `the channel's classes ${UNFIT}`);
+  check(coding.fields.length === attributes.length, `the coding's fields ${UNFIT}`);
+  let allBits = 0;
+  for (const [j, attribute] of attributes.entries()) {
+    const own = coding.fields[j];
+    const isKnown = hasKeys(own, { field: isName, bits: isWhole, shares: isNumbers, codes: isListOf(isWhole) });
+    check(isKnown && own.field === attribute.name, `the coding's fields ${UNFIT}`);
+    const { bits, shares, codes } = own;
+    const [values, isBits] = [cellsIn(attribute), bits >= 0 && bits <= MOST_BITS];
+    const isEach = new Set(codes).size === codes.length && codes.every((code) => code >= 0 && code < 2 ** bits);
+    const isFull = codes.length === values || codes.length === values + 1;
+    const isShared = shares.length === codes.length && shares.every((share) => share >= 0 && share <= 1);
+    check(isBits && isEach && isFull && isShared, `the code of ${JSON.stringify(attribute.name)} ${CHANGED}`);
+    const isFree = Array.from({ length: bits }, (_, k) => bitName(attribute, k)).every((name) => name !== target);
+    check(isFree, "a bit of the coding has the label's name; ask for a channel with another name");
+    allBits += bits;
+  }
+  check(allBits >= 1 && allBits <= MOST_ATTRIBUTES, "the coding has no bits, or too many; fetch the channel again");
+}
+
+// Whether a value is an object with all of these keys, perhaps some of the others, and no further ones.
+function hasKeys(value, needed, optional = {}) {
+  if (!isObject(value) || !Object.keys(needed).every((key) => has(value, key))) return false;
+  const known = new Map(Object.entries({ ...needed, ...optional }));
+  return Object.entries(value).every(([key, own]) => known.has(key) && known.get(key)(own));
+}
+
+function isObject(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+function isList(value) {
+  return Array.isArray(value);
+}
+
+function isListOf(isOne) {
+  return (value) => isList(value) && Array.from(value).every((one) => isOne(one));
+}
+
+function isNumbers(value) {
+  return isListOf((one) => isNumber(one) && Math.abs(one) <= 2 ** 1022)(value);
+}
+
+function isNumber(value) {
+  return typeof value === "number";
+}
+
+function isWhole(value) {
+  return Number.isInteger(value);
+}
+
+function isFlag(value) {
+  return typeof value === "boolean";
+}
+
+function isTrue(value) {
+  return value === true; // privet leaves it out where it is false
+}
+
+function isText(value) {
+  return typeof value === "string" && !/[\ud800-\udfff]/u.test(value); // no half of a surrogate pair
+}
+
+function isName(value) {
+  return isText(value) && value !== "";
+}
+
+function isLabels(values) {
+  const isLabel = (one) =>
+    isFlag(one) || Number.isFinite(one) || (isText(one) && Array.from(one).length <= LONGEST_LABEL);
+  if (!isListOf(isLabel)(values) || values.length < 1 || values.length > MOST_VALUES) return false;
+  return new Set(values).size === values.length && values.every((one) => typeof one === typeof values[0]);
+}
+
+// Python orders texts by whole characters.
+function inOrder(label) {
+  if (typeof label !== "string") return label;
+  return Array.from(label, (character) => character.codePointAt(0).toString(16).padStart(6, "0")).join("");
+}
+
+function increase(values) {
+  return values.every((value, i) => i === 0 || values[i - 1] < value);
+}
+
+// A question takes a clear value and returns what is to be done with it, once there is somebody to draw.
+
 function asItIs() {
   return (value) => () => (isMissing(value) ? null : value);
 }
 
 function intervalOf(field, attribute) {
-  checkNumber(attribute);
   const codeOf = coderOf(attribute);
   const middles = [...middlesOf(attribute), null];
   return (value) => () => middles[codeOf(value)];
 }
 
 function gridOf({ channel, scale }, [low, high]) {
-  const spread = scale / (high - low);
-  check(spread >= 4 / GRID && spread <= MOST_RANGES, "the noise is out of proportion to its range; fetch it again");
-  const steps = stepsOf(spread);
+  const steps = stepsOf(scale / (high - low));
   const step = (high - low) / steps;
   const reach = Math.ceil((NOISES[channel].reach * scale) / step);
   return { steps, step, reach, farthest: reach + (channel === "laplace" ? steps : 0) };
 }
 
 function addedNoise(field, attribute, mark) {
-  checkNumber(attribute);
   const { name, bounds } = attribute;
   const [low, high] = bounds;
   const { steps, step, reach, farthest } = gridOf(field, bounds);
@@ -227,20 +418,18 @@ function randomAnswer(field, attribute, mark) {
   const values = attribute.type === "continuous" ? middlesOf(attribute) : attribute.categories;
   const toSay = [...values, null];
   const { answers, keep } = field;
-  check(answers === values.length + Number(field.covers_missing), `the channel's answers ${UNFIT}`);
   const outcome = keepOr(keep, answers);
   const codeOf = coderOf(attribute);
   return (value) => {
     const code = codeOf(value);
-    const known = code < answers || isMissing(value) || attribute.type === "continuous";
-    check(known, `${JSON.stringify(attribute.name)} must be one of the channel's categories; correct it, or leave it out`);
+    const isAnswer = code < answers || isMissing(value);
+    check(isAnswer, `${JSON.stringify(attribute.name)} must be one of the channel's categories; correct it, or leave it out`);
     if (code >= answers) return () => null; // missing, and for all to see
     return async (draw) => toSay[(code + outcome(await draw(mark, code))) % answers];
   };
 }
 
 function labelQuestion({ classes, target }, label, mark) {
-  check(label === null || label.answers === classes.length, `the channel's classes ${UNFIT}`);
   const outcome = label === null ? null : keepOr(label.keep, classes.length);
   return (value) => {
     if (outcome === null) return () => (isMissing(value) ? null : value);
@@ -258,8 +447,6 @@ function classCode(classes, target, value) {
 // Whole records in bits: as they are, or every bit flipped.
 
 async function wholeRecord({ schema, record: field }) {
-  check(field.channel === "record_complement", UNKNOWN);
-  check(field.keep > 0.5 && field.keep <= 1, "a record must be kept with a chance above 1/2; fetch the channel again");
   const mark = await fingerprint([field, schema]);
   const outcome = ofWeights([kept(field.keep), TOTAL_WEIGHT - kept(field.keep)]);
   const coders = schema.attributes.map((attribute, j) => bitsOf(attribute, field.coding.fields[j]));
@@ -286,15 +473,18 @@ function flipped(record, { classes, target }, coders, flipsLabel, outcome, mark)
   };
 }
 
-function bitsOf(attribute, { field, bits, codes, shares }) {
-  check(field === attribute.name, `the coding's fields ${UNFIT}`);
+function bitName({ name }, j) {
+  return `${name}:${j}`;
+}
+
+function bitsOf(attribute, { bits, codes, shares }) {
   const codeOf = coderOf(attribute);
   const values = cellsIn(attribute);
   const ofMissing = codes.length > values ? codes[values] : codes[shares.indexOf(Math.max(...shares))];
   return (record) => {
     const value = codeOf(valueIn(record, attribute.name));
     const code = value < values ? codes[value] : ofMissing;
-    return Array.from({ length: bits }, (_, j) => [`${attribute.name}:${j}`, (code >> (bits - 1 - j)) & 1]);
+    return Array.from({ length: bits }, (_, j) => [bitName(attribute, j), (code >> (bits - 1 - j)) & 1]);
   };
 }
 
@@ -395,7 +585,6 @@ function nearestWhole(x) {
 
 // The weight of the true answer, and of each other one.
 function shares(keep, answers) {
-  check(keep > 1 / answers && keep <= 1, "the true answer must be likelier than any other; fetch the channel again");
   const [top, bottom] = asFraction(keep);
   const shared = (bottom - top) * TOTAL_WEIGHT;
   const parts = bottom * BigInt(answers - 1);
@@ -443,8 +632,8 @@ function ofNoise(...noise) {
 // Local epsilons, from the weights that are drawn from: the argument is in columns.md.
 
 function epsilonOf(field, attribute) {
-  const kind = Object.hasOwn(KINDS, field.channel) ? KINDS[field.channel] : {};
-  return kind.epsilon ? kind.epsilon(field, attribute) : Infinity;
+  const { epsilon } = KINDS[field.channel];
+  return epsilon ? epsilon(field, attribute) : Infinity;
 }
 
 function answerEpsilon({ keep, answers }) {
