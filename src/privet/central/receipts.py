@@ -68,11 +68,11 @@ def is_seeded(event: Event) -> bool:
 
 def asked_epsilon(event: Event) -> float:
     """Return the epsilon that a fit was asked for, also where it promises nothing; infinite where it had no noise."""
-    return stated_epsilon(_undisguised(event))
+    return stated_epsilon(_unwrapped_all(event))
 
 
-def _undisguised(event: Event) -> Event:
+def _unwrapped_all(event: Event) -> Event:
     event = unwrapped(event)
     if isinstance(event, Sequential):
-        return Sequential(tuple(map(_undisguised, event.parts)))
-    return Parallel(tuple(map(_undisguised, event.parts)), event.because) if isinstance(event, Parallel) else event
+        return Sequential(tuple(map(_unwrapped_all, event.parts)))
+    return Parallel(tuple(map(_unwrapped_all, event.parts)), event.because) if isinstance(event, Parallel) else event

@@ -53,7 +53,7 @@ def test_labels_count_by_the_inverse_of_their_channel():
 
 
 def estimates(seed, n_rows=3_000):
-    """Answer for a fixed table with fresh public_rng, grow two levels, and sum up."""
+    """Answer for a fixed table with fresh random bits, grow two levels, and sum up."""
     fixed = np.random.default_rng(1)
     true = np.column_stack(
         [fixed.choice(4, n_rows, p=[0.1, 0.5, 0.3, 0.1]), fixed.choice(2, n_rows), fixed.choice(4, n_rows)]

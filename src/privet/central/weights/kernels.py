@@ -67,11 +67,11 @@ def binary_hessian(
     for i in range(curvatures.size):
         for t in range(n_trees):
             found[t] = starts[t] + leaves[i * n_trees + t]
-        bend = np.float64(curvatures[i])
+        curvature = np.float64(curvatures[i])
         for t in range(n_trees):
             line = hessian[found[t]]
             for u in range(t + 1):
-                line[found[u]] += bend
+                line[found[u]] += curvature
 
 
 @inlined

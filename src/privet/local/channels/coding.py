@@ -1,7 +1,7 @@
 """Records in bits: what a random response forest is grown on, and what a flipped record consists of.
 
 Which value has which code depends on how frequent values are. That must be public, or estimated from records that were
-disguised before anyone saw them; taken from clear rows it is a leak, which the coding carries with it.
+disturbed before anyone saw them; taken from clear rows it is a leak, which the coding carries with it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -109,7 +109,7 @@ class Coding:
 
     @classmethod
     def from_answers(cls, table: Any, channel: "Channel", *, recut: bool = True) -> Self:
-        """Return the coding for frequencies and quartiles estimated from disguised answers; no leak.
+        """Return the coding for frequencies and quartiles estimated from disturbed answers; no leak.
 
         Without ``recut`` numbers keep the cells that they were answered in, as a coding of those same answers must.
         """

@@ -157,7 +157,7 @@ class RecordComplement(ChannelTransformer):
     frequencies, quartiles : mappings, optional
         Public facts that decide the codes, as in `Coding.of`.
     coding : Coding, optional
-        Instead of them: a coding, such as one estimated from an earlier, disguised wave by `Coding.from_answers`, or
+        Instead of them: a coding, such as one estimated from an earlier, disturbed wave by `Coding.from_answers`, or
         one read from clear rows by `Coding.from_rows`, a leak that the channel then carries.
     person, secret
         As for `UniformNoise`.

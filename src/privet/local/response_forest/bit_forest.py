@@ -86,7 +86,7 @@ class BitForestClassifier(LocalClassifier):
         """Return what the trees say below their roots; the parameters are those of other methods' rules.
 
         A test of a bit is worded as the values whose codes have that bit. Supports and confidences are estimates, with
-        intervals that hold the true number of those who answered 95 times of 100, whatever the disguise and the
+        intervals that hold the true number of those who answered 95 times of 100, whatever the channel and the
         drawing of a bootstrap did. That is about a rule fixed beforehand: of many, those that look best owe it in part
         to chance.
         """

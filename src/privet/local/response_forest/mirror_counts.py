@@ -1,6 +1,6 @@
 """Counts of records and of their mirror images, and what they tell of the true records (Szűcs 2013, eq. 2).
 
-A disguised record is the true one, or all its bits are flipped. So the rows of a path stand for theta / (2 theta - 1)
+A disturbed record is the true one, or all its bits are flipped. So the rows of a path stand for theta / (2 theta - 1)
 true ones each, and the rows whose mirror image takes the path for -(1 - theta) / (2 theta - 1) each. Where the label is
 flipped with the bits, a mirror image has the other class.
 """

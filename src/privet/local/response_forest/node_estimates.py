@@ -29,7 +29,7 @@ class NodeEstimates:
 
     A row counts for a class with a number X that is on average 1 where its true record is in the node and of the
     class, and else 0; an estimate is the sum of X over rows. So the sum of squares less the estimate is the variance
-    that the disguise gives it. With ``bootstrap`` the sums are those over a bag, and the drawing of the bag adds n
+    that the channel gives it. With ``bootstrap`` the sums are those over a bag, and the drawing of the bag adds n
     times the variance of X over rows, as for any sum of n rows drawn with replacement.
 
     An estimate is unbiased before it is clipped to what is possible. Clipping takes away nonsense, such as fewer rows
@@ -140,7 +140,7 @@ class NodeEstimates:
         return own
 
     def _excess_variance(self, nodes: slice, above: Floats) -> Floats:
-        """Return the variance that the disguise gives to each class's rows beyond the shares ``above`` of all rows.
+        """Return the variance that the channel gives to each class's rows beyond the shares ``above`` of all rows.
 
         A bag has a row as often as a Poisson variable of mean 1 says, whose square is 2 on average.
         """

@@ -1,6 +1,6 @@
-"""The out-of-bag error of a forest, and its area under the ROC curve, from rows that may be disguised.
+"""The out-of-bag error of a forest, and its area under the ROC curve, from rows that may be disturbed.
 
-Every row is judged by the trees that were not grown on it. A disguised row is judged together with its mirror image,
+Every row is judged by the trees that were not grown on it. A disturbed row is judged together with its mirror image,
 and both count as they do in the trees: the sum is an unbiased estimate of what clear rows would give.
 """
 

@@ -1,4 +1,4 @@
-"""A random forest on records that were disguised before anyone saw them (Szűcs 2013).
+"""A random forest on records that were disturbed before anyone saw them (Szűcs 2013).
 
 What it promises, and why its estimates hold, is in random_response_forest.md.
 """
@@ -30,7 +30,7 @@ _FEWEST_ROWS = 2
 
 
 class RandomResponseForestClassifier(BitForestClassifier):
-    """A random forest grown from disguised records, with class counts estimated through the channel.
+    """A random forest grown from disturbed records, with class counts estimated through the channel.
 
     Records are coded in bits. Where whole records came flipped or not, a node counts those that take its path and
     those whose mirror images do. Where attributes were answered one by one by randomized response, a node sums every
@@ -59,7 +59,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
     vote : {"mean", "majority"}
         What the trees of a forest put together: their leaves' probabilities, or as in the paper their first choices.
     cautious : bool
-        Whether a node votes as the one above does, as far as the disguise may have made the difference; the paper's
+        Whether a node votes as the one above does, as far as the channel may have made the difference; the paper's
         forest does not.
     random_state : int, Generator, RandomState or None
         Draws the bootstraps and the bits to try.
@@ -80,7 +80,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         Estimated rows of each class in every node, clipped and not.
     node_sd_ : float array
         Per node, the standard deviation of its estimated number of rows about the true one of those who answered: by
-        the disguise, and with bootstraps by the drawing of the bag.
+        the channel, and with bootstraps by the drawing of the bag.
     noise_only_ : bool array
         Per node, whether its leading class is ahead by no more than two such deviations of the lead.
     oob_error_, oob_auc_ : float
