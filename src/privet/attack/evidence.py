@@ -54,7 +54,8 @@ class Evidence:
         return [by_depth, _choices(forest, len(schema.attributes))]
 
     def _exact(self, model: Any, table: Table, forest: Forest) -> NDArray[np.int64]:
-        counts = _leaf_counts(model.schema_, table, forest)
+        schema = model.schema_
+        counts = exact_leaf_counts(forest, _coded(schema, table), n_classes=len(schema.classes), n_jobs=1)
         return forest.sums_of_leaves(counts) if model.counts_every_node else counts
 
 
@@ -74,10 +75,6 @@ def canary_scores(model: Any, n_canaries: int) -> NDArray[np.float64]:
     roots = np.flatnonzero(forest.n_children[: forest.n_trees])
     codes = Encoder(model.schema_).encode(canaries)[:, 0].astype(np.int64)
     return np.asarray(sum((every[forest.first_child[root] + codes] for root in roots), np.zeros(n_canaries)))
-
-
-def _leaf_counts(schema: Schema, table: Table, forest: Forest) -> NDArray[np.int64]:
-    return exact_leaf_counts(forest, _coded(schema, table), n_classes=len(schema.classes), n_jobs=1)
 
 
 @lru_cache(maxsize=8)

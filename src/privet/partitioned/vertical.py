@@ -67,7 +67,8 @@ class VerticalForest(PartyForest):
         if isinstance(self.schema, Schema) and (
             not isinstance(self.parties, Mapping)
             or not all(self.parties.values())
-            or [name for names in self.parties.values() for name in _listed(names)] != list(self.schema.names)
+            or not all(isinstance(names, list) for names in self.parties.values())
+            or [name for names in self.parties.values() for name in names] != list(self.schema.names)
         ):
             raise ParameterError("parties must say which of the schema's attributes each holds, in the schema's order")
         return super().check_parameters()
@@ -152,10 +153,6 @@ def _union(parts: list[Structure], counts: list[NDArray[np.int64]], schema: Sche
     n_trees = sum(part.forest.n_trees for part in parts)
     tested, cuts = (np.concatenate(each).astype(np.int32) for each in (attribute, cut))
     return Forest.from_nodes(tested, cuts, n_trees, schema.attributes), np.concatenate(released)
-
-
-def _listed(names: object) -> list[Any]:
-    return names if isinstance(names, list) else []
 
 
 @dataclass(frozen=True, eq=False)

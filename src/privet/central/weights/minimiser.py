@@ -57,12 +57,9 @@ class Grid:
             # The step is a power of two, so floats are divided exactly, and rounded once, as fractions would be.
             steps = np.rint(np.ldexp(np.clip(weights, -MOST_WEIGHT, MOST_WEIGHT), -self.exponent))
             return np.clip(steps, -most, most).astype(np.int64)
-        whole = [round((Fraction(high) + Fraction(low)) / step) for high, low in _pairs(weights, rest)]
+        pairs = zip(weights.ravel().tolist(), rest.ravel().tolist(), strict=True)
+        whole = [round((Fraction(high) + Fraction(low)) / step) for high, low in pairs]
         return np.array([min(max(steps, -most), most) for steps in whole], dtype=np.int64).reshape(weights.shape)
-
-
-def _pairs(weights: Floats, rest: Floats) -> list[tuple[float, float]]:
-    return list(zip(weights.ravel().tolist(), rest.ravel().tolist(), strict=True))
 
 
 def _exponent_above(value: Fraction) -> int:

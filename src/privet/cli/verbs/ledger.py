@@ -190,8 +190,9 @@ def _print_account(account: "Account") -> None:
     strict = ", strict" if budget.strict else ""
     title = f"{account.dataset}: epsilon={output.amount(budget.epsilon)}{at} per {budget.unit}{strict}"
     output.print_text(title, style="bold")
+    bar = output.bar(min(1.0, account.spent() / account.budget.epsilon), 30)
     output.print_text(
-        f"spent {output.amount(account.spent())}, left {output.left_over(account.left())}  {_bar(account)}".rstrip()
+        f"spent {output.amount(account.spent())}, left {output.left_over(account.left())}  {bar}".rstrip()
     )
     if account.parts:
         cells = [
@@ -205,10 +206,6 @@ def _print_account(account: "Account") -> None:
     if account.spendings:
         output.print_table(_HEADINGS, [_cells(spending.to_json()) for spending in account.spendings], right=[0, 5, 6])
     output.print_text()
-
-
-def _bar(account: "Account") -> str:
-    return output.bar(min(1.0, account.spent() / account.budget.epsilon), 30)
 
 
 def _cells(release: dict[str, Any]) -> list[str]:

@@ -245,7 +245,7 @@ def release(
     stored = holder.stored(part_of)
     with Progress("reading the rows", lines=progress) as shown:
         files = Files(*rows, watch=shown.read)
-        if stored is None or not _holds(destination, stored):
+        if stored is None or not (destination.is_file() and destination.read_bytes() == stored.bytes):
             inputs = tuple(path for path in (*files.paths, structure_file, key, ledger) if path is not None)
             check_output(destination, force=force, inputs=inputs)
         made = holder.release(part_of, files, again=again)
@@ -260,10 +260,6 @@ def _own_part(structure_file: Path, key: Path, structure_hash: str | None) -> "S
 
     agreed = load_structure(structure_file, pin=structure_hash)
     return agreed.part_of(PrivateKey.load(key).name) if isinstance(agreed, SplitStructure) else agreed
-
-
-def _holds(path: Path, release: "Release") -> bool:
-    return path.is_file() and path.read_bytes() == release.bytes
 
 
 def _tell_release(

@@ -164,13 +164,10 @@ def trees_against_noise(model: Any, effects: list[Effect]) -> list[dict[str, Any
 
 def share_above_noise(effects: list[Effect], *, rare: bool) -> float:
     """Return the share of values that stand out from their noise: that of evenly spread rows, or of no rows at all."""
-    found = [_stand_out(effect, effect.rare_noise if rare else effect.noise) for effect in effects]
+    noises = [effect.rare_noise if rare else effect.noise for effect in effects]
+    found = [np.abs(each.values) > RELIABLE * noise[..., None] for each, noise in zip(effects, noises, strict=True)]
     total = sum(each.size for each in found)
     return float(sum(each.sum() for each in found) / total) if total else 0.0
-
-
-def _stand_out(effect: Effect, noise: Any) -> Any:
-    return np.abs(effect.values) > RELIABLE * noise[..., None]
 
 
 def _typical(deviations: Any) -> float:
