@@ -64,6 +64,8 @@ def forged(document, what):
         released["cells"] = released["cells"][:-1]
     elif what == "no cell":
         released["cells"] = []
+    elif what == "counts beyond floats":
+        released["cells"] = [-(2**53)] * len(released["cells"])
     elif what == "a share":
         released["cells"][0] = 0.5
     elif what in ("no cells", "no cells but an earlier version"):
@@ -83,13 +85,24 @@ def forged(document, what):
 
 @pytest.mark.parametrize(
     "what",
-    ["a cell less", "no cell", "a share", "no cells", "an earlier version", "no cells but an earlier version",
-     "no receipt", "noise for one attribute", "a receipt at the end"],
+    ["a cell less", "no cell", "counts beyond floats", "a share", "no cells", "an earlier version",
+     "no cells but an earlier version", "no receipt", "noise for one attribute", "a receipt at the end"],
 )  # fmt: skip
 def test_a_file_whose_cells_are_not_what_was_paid_for_is_refused(tmp_path, what):
     write_document(tmp_path / "m.privet", forged(forest().fit(*rows()).to_document(), what))
     with pytest.raises(ModelFileError, match=r"do not fit the trees|was changed|is damaged|not that of this schema"):
         load(tmp_path / "m.privet")
+
+
+@pytest.mark.parametrize("cell", [-(2**52), -(2**52) + 1, 0, 2**52])
+def test_whatever_cells_a_file_may_hold_importances_are_shares(tmp_path, cell):
+    document = PrivateForestClassifier(Schema(ATTRIBUTES, classes=["no", "yes"])).fit(*rows()).to_document()
+    cells = [cell] * len(document["released"]["cells"])
+    released = {**document["released"], "rows": 1, "balance": [1, 0], "cells": cells}
+    write_document(tmp_path / "m.privet", {**document, "released": released})
+    importances = load(tmp_path / "m.privet").feature_importances_
+    assert np.isfinite(importances).all()
+    assert importances.sum() == pytest.approx(1) or not importances.any()
 
 
 @pytest.mark.parametrize("options", [{}, {"delta": 1e-6}, {"n_attributes": 2}, {"unit": "person", "max_rows": 2}])

@@ -80,7 +80,8 @@ def released_from_json(document: Mapping[str, Any], schema: Schema) -> ReleasedW
     balance = integers(data["balance"], "released.balance", limit=2**53)
     weights = integers(data["weights"], "released.weights", limit=int(MOST_WEIGHT * 2.0**-exponent))
     n_counts = columns if document["version"] == VERSION else len(schema.classes)
-    cells = integers(data["cells"], "released.cells", limit=2**53) if "cells" in data else None
+    # Up to here floats tell a count from the one below it, which the shares of cells depend on.
+    cells = integers(data["cells"], "released.cells", limit=2**52) if "cells" in data else None
     n_cells = 0 if cells is None else sum(map(trees.n_cells, trees.kept))
     is_of_version = document["version"] == _version_of(balance, cells is not None)
     fits = len(balance) == n_counts and len(weights) == trees.n_leaves * columns

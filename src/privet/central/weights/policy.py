@@ -123,7 +123,7 @@ class Policy:
         return not self.chooses or self.shares.selection / self.n_attributes >= MIN_EPSILON
 
     def check_choices(self) -> None:
-        """Refuse more choices than the budget can pay, before anything is drawn."""
+        """Refuse more choices than the budget can pay, before one is drawn; a row count may have been paid for."""
         if not (self.only_balance or self._can_choose):
             raise ParameterError(
                 f"choosing {self.n_attributes} attributes leaves each choice too little of epsilon; "
