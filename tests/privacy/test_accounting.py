@@ -119,7 +119,11 @@ def test_many_small_releases_are_cheaper_at_a_delta_and_one_is_not():
     assert epsilon_at(laplace(1.0), delta=1e-6) == 1.0
 
 
-@pytest.mark.parametrize("delta", [-1e-9, 1.0, 2, math.nan, "1e-6", True, None])
+@pytest.mark.parametrize(
+    "delta",
+    [-1e-9, 1.0, 2, math.nan, "1e-6", True, None, Fraction(10**30 - 1, 10**30),
+     pytest.param(10**400, id="beyond all floats"), pytest.param(-(10**400), id="below all floats")],
+)  # fmt: skip
 def test_a_delta_that_is_no_probability_below_one_is_refused(delta):
     with pytest.raises(ParameterError, match=r"delta=.* is no probability below 1; pass 0 for pure DP"):
         epsilon_at(laplace(0.5), delta=delta)

@@ -7,9 +7,9 @@ one cannot look cheap. Neighbours are two tables that differ by one row, present
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from numbers import Real
 from types import ModuleType
 
+from privet.checks import Number
 from privet.errors import ParameterError, PrivetError
 from privet.privacy import events
 from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, laplace_objective_epsilon
@@ -96,9 +96,10 @@ def epsilon_at(event: events.Event, delta: float) -> float:
 
 def check_delta(delta: object) -> float:
     """Return ``delta`` as a float, or refuse what is not a probability below 1."""
-    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 <= float(delta) < 1:
+    # In this order: not every whole number can be made a float.
+    if not Number(0, 1).allows(delta) or (amount := float(delta)) == 1:  # type: ignore[arg-type]
         raise ParameterError(f"delta={delta!r} is no probability below 1; pass 0 for pure DP, or something like 1e-6")
-    return float(delta)
+    return amount
 
 
 def _composed(event: events.Sequential | events.Parallel, cost: Callable[[events.Event], float]) -> float:
