@@ -267,6 +267,51 @@ def test_mistakes_are_told_in_one_line(refused, account, line, code, sentence):
     assert sentence in refused(line, code)
 
 
+OF_THE_LEDGER = "would be taken for one of the ledger's own files, and be lost; choose another output with -o"
+
+
+@pytest.mark.parametrize("name", ["ledger.db-journal", "ledger.db-wal", "Ledger.db-shm", "state/privet/ledgers/x.head"])
+@pytest.mark.parametrize(
+    "line",
+    [FIT, "update model.privet new.csv --ledger ledger.db",
+     "party release rows.csv --structure structure.json --key bank.key --ledger ledger.db",
+     "party sum rows.csv --structure structure.json --roster r.json --key bank.key --folder . --ledger ledger.db"],
+    ids=["fit", "update", "release", "sum"],
+)  # fmt: skip
+def test_an_output_that_the_ledger_would_take_for_its_own_is_refused_before_anything_is_spent(
+    privet, refused, monkeypatch, model_file, line, name
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(Path("state").resolve()))
+    for given in (
+        "ledger init ledger.db --dataset patients --epsilon 1", "party keygen bank", "party roster bank.pub -o r.json",
+        "party structure --schema schema.json --epsilon 0.5",
+    ):  # fmt: skip
+        assert privet(given).exit_code == 0
+    Path("new.csv").write_bytes(Path("rows.csv").read_bytes())
+    assert refused(f"{line} -o {name}", EXIT_USAGE) == f"'{name}' {OF_THE_LEDGER}"
+    assert Ledger("ledger.db", dataset="patients").spent == 0.0
+
+
+@pytest.mark.usefixtures("account")
+def test_a_link_does_not_hide_that_an_output_is_a_journal_of_the_ledger(refused):
+    Path("elsewhere").mkdir()
+    Path("linked.db").symlink_to("ledger.db")
+    Path("linked").symlink_to(".")
+    Path("elsewhere/model.privet").symlink_to(Path("ledger.db-journal").resolve())
+    for line in (
+        "fit rows.csv --schema schema.json --ledger linked.db -o ledger.db-journal",
+        f"{FIT} -o linked/ledger.db-journal", f"{FIT} -o elsewhere/model.privet",
+    ):  # fmt: skip
+        assert OF_THE_LEDGER in refused(line, EXIT_USAGE)
+
+
+def test_a_report_with_a_ledger_stays_out_of_the_folder_of_heads(privet, refused, monkeypatch, model_file, account):
+    monkeypatch.setenv("XDG_STATE_HOME", str(Path("state").resolve()))
+    Path("state/privet/ledgers").mkdir(parents=True)
+    line = "report model.privet --ledger ledger.db -o state/privet/ledgers/page.html"
+    assert OF_THE_LEDGER in refused(line, EXIT_USAGE)
+
+
 def test_a_unit_is_named_on_the_line(privet, folder):
     rows = Path("rows.csv").read_text().splitlines()
     named = [rows[0] + ",person", *(f"{row},{number // 3}" for number, row in enumerate(rows[1:]))]

@@ -255,6 +255,16 @@ def test_whatever_is_refused_leaves_the_model_as_it_was(refused, model_file, bat
     assert model_file.read_bytes() == before
 
 
+@pytest.mark.parametrize("rows", ["new", "new/*.parquet"])
+def test_a_file_of_the_folder_or_pattern_is_never_replaced(refused, model_file, batches, rows):
+    Path("new").mkdir()
+    pd.read_csv("one.csv").to_parquet("new/a.parquet")
+    before = Path("new/a.parquet").read_bytes()
+    said = refused(f"update model.privet {rows} -o new/a.parquet --force", EXIT_USAGE)
+    assert said == "'new/a.parquet' is read by this command; choose another output with -o"
+    assert Path("new/a.parquet").read_bytes() == before
+
+
 def test_a_planted_value_shows_in_no_output(privet, account):
     planted = [f"50,{MARK},1,no", f"50,male,1,{MARK}", f"{MARK},male,1,no", f'50,"{MARK},1,no']
     for bad in planted:

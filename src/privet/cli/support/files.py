@@ -3,9 +3,12 @@
 import os
 from pathlib import Path
 
+from privet.cli.support.ledger import heads_path
 from privet.errors import ParameterError
 
 _PICTURES = (".png", ".svg", ".pdf")
+# What SQLite calls the files that it makes and removes beside a database.
+_JOURNALS = ("-journal", "-wal", "-shm")
 
 
 def beside(model_file: Path, suffix: str) -> Path:
@@ -13,20 +16,45 @@ def beside(model_file: Path, suffix: str) -> Path:
     return model_file.parent / f"{Path(model_file.name.removesuffix('.gz')).stem}{suffix}"
 
 
-def check_output(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "-o") -> None:
-    """Refuse an output file that cannot or should not be written, before any work is done."""
+def check_output(
+    path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "-o", ledger: Path | None = None
+) -> None:
+    """Refuse an output file that cannot or should not be written, before any work is done.
+
+    With a ledger, that is also a file that would be taken for the ledger's own, and be lost.
+    """
     if path.is_dir():
         raise ParameterError(f"cannot write to {str(path)!r}: it is a folder; name a file with {option}")
     if not path.parent.is_dir():
         raise ParameterError(
             f"cannot write to {str(path)!r}: there is no such folder; make it, or choose another with {option}"
         )
+    if ledger is not None:
+        _check_not_of_ledger(path, ledger, option)
+        inputs = (*inputs, ledger)
     if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
         raise ParameterError(f"{str(path)!r} is read by this command; choose another output with {option}")
     if path.exists() and not force:
         raise ParameterError(f"{str(path)!r} exists; choose another output with {option}, or replace it with --force")
     if not os.access(path.parent, os.W_OK):
         raise ParameterError(f"cannot write to {str(path)!r}: its folder is read-only; choose another with {option}")
+
+
+def _check_not_of_ledger(path: Path, ledger: Path, option: str) -> None:
+    heads = heads_path()
+    journals = [_folded(Path(f"{ledger.resolve()}{ending}")) for ending in _JOURNALS]
+    # The name itself and, where it is a link, what it leads to.
+    for place in (_folded(path.parent.resolve() / path.name), _folded(path.resolve())):
+        if place in journals or (heads is not None and place.is_relative_to(_folded(heads.resolve()))):
+            raise ParameterError(
+                f"{str(path)!r} would be taken for one of the ledger's own files, and be lost; choose another output "
+                f"with {option}"
+            )
+
+
+def _folded(path: Path) -> Path:
+    # Some file systems do not tell cases apart.
+    return Path(str(path).casefold())
 
 
 def check_picture(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "-o") -> None:

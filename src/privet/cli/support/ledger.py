@@ -21,18 +21,26 @@ Dataset: TypeAlias = Annotated[
 ]
 
 
-def kept_heads() -> "HeadFolder | None":
-    """Return the folder in which this user keeps the heads of ledgers; None, with a message, where there is none."""
-    from privet.privacy.ledger.heads import HeadFolder
-
+def heads_path() -> Path | None:
+    """Return the folder in which this user keeps the heads of ledgers; None where there is no home folder."""
     named = os.environ.get("XDG_STATE_HOME", "")
     try:
         # The standard asks to pass over a path that is not absolute.
         state = Path(named) if Path(named).is_absolute() else Path.home() / ".local" / "state"
     except RuntimeError:
+        return None
+    return state / "privet" / "ledgers"
+
+
+def kept_heads() -> "HeadFolder | None":
+    """Return the heads that this user keeps; None, with a message, where there is no folder for them."""
+    from privet.privacy.ledger.heads import HeadFolder
+
+    folder = heads_path()
+    if folder is None:
         output.say("there is no home folder to keep heads of ledgers in; name one with XDG_STATE_HOME")
         return None
-    return HeadFolder(state / "privet" / "ledgers", output.say)
+    return HeadFolder(folder, output.say)
 
 
 def chosen_ledger(path: Path | None, dataset: str | None, part: str | None, *, stated: bool = False) -> "Ledger | None":

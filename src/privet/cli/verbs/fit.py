@@ -95,8 +95,8 @@ def fit(
     """
     # First: it says what an earlier command left open, whose model may be the file that is in the way.
     account = None if is_local(method) else chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
-    inputs = (*rows, schema, ledger, channel, dask_tls_ca, dask_tls_cert, dask_tls_key)
-    check_output(model_file, force=force, inputs=tuple(path for path in inputs if path is not None))
+    inputs = (*rows, schema, channel, dask_tls_ca, dask_tls_cert, dask_tls_key)
+    check_output(model_file, force=force, inputs=tuple(path for path in inputs if path is not None), ledger=ledger)
     workers = cluster.Cluster(dask, dask_tls_ca, dask_tls_cert, dask_tls_key)
     if is_local(method):
         local = LocalOptions(method, channel, schema, strategy, trees, height, jobs, person)

@@ -246,8 +246,8 @@ def release(
     with Progress("reading the rows", lines=progress) as shown:
         files = Files(*rows, watch=shown.read)
         if stored is None or not (destination.is_file() and destination.read_bytes() == stored.bytes):
-            inputs = tuple(path for path in (*files.paths, structure_file, key, ledger) if path is not None)
-            check_output(destination, force=force, inputs=inputs)
+            inputs = (*files.paths, structure_file, key)
+            check_output(destination, force=force, inputs=inputs, ledger=ledger)
         made = holder.release(part_of, files, again=again)
     made.save(destination)
     _tell_release(made, part_of, holder, destination, replayed=stored is not None, as_json=as_json)

@@ -86,9 +86,8 @@ def sum_(
     from privet.partitioned import Party, SumParty
     from privet.partitioned.transports.directory import Directory
 
-    named = (*Files(*rows).paths, structure_file, roster_file, key, ledger)
-    inputs = tuple(path for path in named if path is not None)
-    check_output(model_file, force=force, inputs=inputs)
+    inputs = (*Files(*rows).paths, structure_file, roster_file, key)
+    check_output(model_file, force=force, inputs=inputs, ledger=ledger)
     terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest)
     account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
     exchange = Directory(folder, terms, attempt, timeout=timeout, say=output.say)

@@ -36,7 +36,7 @@ def report(
     """
     page_file = _page_file(model_file, destination, as_json=as_json)
     if page_file is not None:
-        check_output(page_file, force=force, inputs=(model_file, *([ledger] if ledger else [])))
+        check_output(page_file, force=force, inputs=(model_file,), ledger=ledger)
     with output.working("reading the model"):
         from privet.privacy.ledger.account import accounts
         from privet.report.page.page import Report

@@ -75,10 +75,11 @@ class UpdateTarget:
             self.check_unchanged()
             yield
 
-    def check_output(self, *, force: bool, inputs: tuple[Path, ...]) -> None:
+    def check_output(self, *, force: bool, inputs: tuple[Path, ...], ledger: Path | None) -> None:
         """Refuse a file that cannot be written; the model that is updated is there to be replaced."""
         # The states of a folder stay, whatever is forced.
-        check_output(self.path, force=self.folder is None and (force or self.in_place), inputs=inputs)
+        force = self.folder is None and (force or self.in_place)
+        check_output(self.path, force=force, inputs=inputs, ledger=ledger)
 
     def check_unchanged(self) -> None:
         """Refuse to write over what another update has made meanwhile."""
@@ -173,7 +174,7 @@ def update(
     # First: it says what an earlier command left open, whose model may be the state that is there already.
     account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
     target = UpdateTarget.of(model_file, destination, checked_date(dated))
-    target.check_output(force=force, inputs=tuple(path for path in (*rows, ledger) if path is not None))
+    target.check_output(force=force, inputs=tuple(rows), ledger=ledger)
     _check_date_has_a_place(dated, target, ledger)
     with target.alone():
         model: Any = load(target.source).set_params(n_jobs=jobs)
@@ -182,7 +183,10 @@ def update(
         batch = Update(model, dated, target.check_unchanged)
         pending = PendingModel(target.path, force or target.in_place, target.check_unchanged)
         with Progress("reading the new rows", lines=progress) as shown:
-            batch.add(Files(*rows, watch=shown.read), save=pending.save)
+            files = Files(*rows, watch=shown.read)
+            # A pattern or folder may hold what is about to be replaced.
+            check_output(target.path, force=True, inputs=files.paths)
+            batch.add(files, save=pending.save)
     _say_what_is_not_noticed(batch)
     _tell(model, target, dated, as_json=as_json)
 
