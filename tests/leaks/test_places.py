@@ -130,7 +130,8 @@ def test_the_key_and_fingerprints_of_a_ledger_show_in_no_output(tmp_path, monkey
     printed = "".join(CliRunner().invoke(app, line).output for line in lines)
     files = [path for path in tmp_path.iterdir() if path.suffix in {".privet", ".html"}]
     printed += "".join(path.read_text(encoding="utf-8") for path in files)
-    bodies = json.dumps([entry.body for entry in LedgerFile(tmp_path / "ledger.db").entries() if "batch" in entry.kind])
+    entries = LedgerFile(tmp_path / "ledger.db").entries()
+    bodies = json.dumps([dict(entry.body) for entry in entries if "batch" in entry.kind])
     secrets = set(re.findall(r'"(?:key|fingerprint)": "([0-9a-f]{64})"', bodies))
     assert (len(secrets), len(files)) == (2, 2)
     assert not any(secret in printed for secret in secrets)

@@ -98,6 +98,25 @@ def test_a_reservation_is_settled_once(ledger):
     assert ledger.spent == 0.5
 
 
+def test_a_copy_of_a_closed_reservation_saves_no_second_model(ledger):
+    reservation, saved = reserve(ledger, 0.5), []
+    copied = copy.copy(reservation)
+    reservation.settle(receipt(0.5), save=lambda: saved.append("first"))
+    with pytest.raises(LedgerError, match="this reservation is closed") as refusal:
+        copied.settle(receipt(0.5), save=lambda: saved.append("second"))
+    assert refusal.value.__notes__ == ["the model is withheld"]
+    assert (saved, ledger.spent, states(ledger)) == (["first"], 0.5, ["settled"])
+
+
+def test_a_model_is_withheld_where_its_reservation_is_no_longer_in_the_file(ledger):
+    older, saved = ledger.path.read_bytes(), []
+    reservation = reserve(ledger, 0.5)
+    ledger.path.write_bytes(older)
+    with pytest.raises(LedgerError, match="is no longer the file it was"):
+        reservation.settle(receipt(0.5), save=lambda: saved.append("model"))
+    assert saved == []
+
+
 def test_a_copy_of_a_reservation_cannot_undo_what_was_settled(ledger):
     reservation = reserve(ledger, 0.5)
     copied = copy.copy(reservation)
@@ -122,6 +141,31 @@ def test_a_withdrawn_reservation_cannot_be_settled(ledger):
         raise ZeroDivisionError
     with pytest.raises(LedgerError, match="this reservation is closed"):
         reservation.settle(receipt(0.5))
+
+
+def test_what_an_account_hands_out_cannot_change_what_was_spent(ledger):
+    reserve(ledger, 0.5).settle(receipt(0.5), lambda: {"leaks": ["the schema"]})
+    reserve(ledger, 0.5)
+    for spending in ledger.account().spendings:
+        for entry in filter(None, (spending.begun, spending.ended)):
+            with pytest.raises(TypeError, match="does not support item assignment"):
+                entry.body["epsilon"] = 0.0
+    (settled, _) = ledger.account().spendings
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        settled.ended.body["event"]["epsilon"] = 0.0
+    settled.to_json()["leaks"].clear()
+    assert ledger.account().to_json()["releases"][0]["leaks"] == ["the schema"]
+    with pytest.raises(BudgetExceeded, match="0.0 is left"):
+        reserve(ledger, 0.5)
+    assert Ledger(ledger.path, dataset="patients").spent == 1.0
+
+
+@pytest.mark.parametrize("read", [LedgerFile.entries, LedgerFile.last_read.fget])
+def test_the_entries_that_were_read_cannot_be_taken_out(ledger, read):
+    reserve(ledger, 1.0)
+    assert isinstance(read(ledger.file), tuple)
+    with pytest.raises(TypeError, match="vars"):
+        vars(read(ledger.file)[-1])
 
 
 def test_a_note_cannot_change_what_is_charged_or_where(ledger):

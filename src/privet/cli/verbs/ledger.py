@@ -171,7 +171,7 @@ def _report(ledger: "Ledger", *, as_json: bool) -> None:
         output.print_text(ledger_sentence(ledger))
 
 
-def _say_if_cut(entries: "list[Entry]") -> None:
+def _say_if_cut(entries: "Sequence[Entry]") -> None:
     """Say that an end was cut off; the rest is shown all the same, so that the owner can find out what happened."""
     heads = kept_heads()
     kept = None if heads is None else heads.newest(entries[0].hash)

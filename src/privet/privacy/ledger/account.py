@@ -51,7 +51,7 @@ class Spending:
         about = {name: self.begun.body[name] for name in ("what", "method", "part")}
         cost = {"epsilon": self._cost.epsilon, "delta": self._cost.delta, "state": self.state}
         last = {name: ended.get(name) for name in ("ended", "model", "because")}
-        last["leaks"] = ended.get("leaks", [])
+        last["leaks"] = list(ended.get("leaks", ()))
         return {"entry": self.begun.number, "time": self.begun.time, **about, **cost, **last}
 
 
@@ -162,7 +162,7 @@ class Account:
         return self.budget.left(self.expenses, part)
 
 
-def accounts(path: str | Path, heads: HeadFolder | None = None) -> tuple[list[Account], list[Entry]]:
+def accounts(path: str | Path, heads: HeadFolder | None = None) -> tuple[list[Account], tuple[Entry, ...]]:
     """Read the ledger at ``path``, and return every account and all entries, their chain checked."""
     entries = LedgerFile(Path(path).resolve(), heads).entries()
     found = (Account.find(entries, name) for name in names_in(entries))

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from privet.checks import is_hex
@@ -65,9 +66,9 @@ _NOT_AS_KEPT = (
 Row = tuple[int, str, str, str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a ledger."""
+    """One entry of a ledger. Its body cannot be changed: the next decision may be made by what was read before."""
 
     number: int
     time: str
@@ -88,7 +89,7 @@ class LedgerFile:
         self.path, self.heads = path, heads
         self._seen: Seen | None = None
         # One attribute, so that a thread never sees rows of one moment and entries of another.
-        self._checked: tuple[list[Row], list[Entry]] = [], []
+        self._checked: tuple[tuple[Row, ...], tuple[Entry, ...]] = (), ()
 
     @property
     def head(self) -> str:
@@ -96,11 +97,11 @@ class LedgerFile:
         return "" if self._seen is None else self._seen.head.hash
 
     @property
-    def last_read(self) -> list[Entry]:
+    def last_read(self) -> tuple[Entry, ...]:
         """All entries as this object last read or wrote them; the file is read if it never was."""
         return self._checked[1] or self.entries()
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> tuple[Entry, ...]:
         """Read all entries, and check their chain."""
         with self._connection() as connection:
             self._check_format(connection)
@@ -181,10 +182,10 @@ class LedgerFile:
         if not {_TABLE[0]} <= found <= set(_TABLE):
             raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}")
 
-    def _read(self, connection: sqlite3.Connection) -> tuple[list[Row], list[Entry]]:
+    def _read(self, connection: sqlite3.Connection) -> tuple[tuple[Row, ...], tuple[Entry, ...]]:
         # In this order: what others write meanwhile, and have seen, need not be in what is read here.
         must_have = self._seen_before(connection)
-        rows = connection.execute("SELECT number, time, kind, body, hash FROM entries ORDER BY number").fetchall()
+        rows = tuple(connection.execute("SELECT number, time, kind, body, hash FROM entries ORDER BY number"))
         entries = self._check_chain(rows)
         for head, trouble in must_have:
             if not head.is_in(entries):
@@ -194,11 +195,11 @@ class LedgerFile:
         self._remember(entries[-1])
         return rows, entries
 
-    def _check_chain(self, rows: list[Row]) -> list[Entry]:
+    def _check_chain(self, rows: tuple[Row, ...]) -> tuple[Entry, ...]:
         """Return the entries of all rows; those that were checked before need only be the same."""
         old_rows, old_entries = self._checked
         if rows[: len(old_rows)] != old_rows:
-            old_rows, old_entries = [], []
+            old_rows, old_entries = (), ()
         new = rows[len(old_rows) :]
         if any([type(cell) for cell in row] != [int, str, str, str, str] for row in new):
             raise LedgerError(f"the ledger {str(self.path)!r} {_DAMAGED}")
@@ -209,7 +210,7 @@ class LedgerFile:
                 "not fit; take the file from a backup, and find out what happened"
             )
         added = (Entry(row[0], row[1], row[2], self._body(row[0], row[2], row[3]), row[4]) for row in new)
-        return [*old_entries, *added]
+        return *old_entries, *added
 
     def _seen_before(self, connection: sqlite3.Connection) -> list[tuple[Head, str]]:
         """Return the heads that the file must have, each with what is wrong where it lacks one."""
@@ -240,15 +241,14 @@ class LedgerFile:
 class Transaction:
     """The entries so far, and the way to append to them while nobody else writes."""
 
-    def __init__(self, rows: list[Row], entries: list[Entry], connection: sqlite3.Connection) -> None:
+    def __init__(self, rows: tuple[Row, ...], entries: tuple[Entry, ...], connection: sqlite3.Connection) -> None:
         self.rows, self.entries = rows, entries
         self._connection = connection
 
     def append(self, kind: str, body: Mapping[str, Any]) -> Entry:
         """Append an entry and return it."""
         row, entry = _append(self._connection, kind, body)
-        # New lists: readers of this moment keep theirs, and an error leaves them as they are.
-        self.rows, self.entries = [*self.rows, row], [*self.entries, entry]
+        self.rows, self.entries = (*self.rows, row), (*self.entries, entry)
         return entry
 
 
@@ -305,7 +305,14 @@ def _read_body(kind: str, text: str) -> Mapping[str, Any] | None:
         body: object = parse_json(text.encode())
     except ValueError:
         return None
-    return body if is_body(body, kind) else None
+    return _frozen(body) if is_body(body, kind) else None
+
+
+def _frozen(value: Any) -> Any:
+    """Return a JSON value whose objects and lists cannot be changed, at any depth."""
+    if isinstance(value, dict):
+        return MappingProxyType({name: _frozen(each) for name, each in value.items()})
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _entry_hash(previous: str, number: int, time: str, kind: str, body: str) -> str:

@@ -1,7 +1,7 @@
 """A cost that is set aside before a row is read, and what becomes of it. Argued in ledger.md."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -13,7 +13,7 @@ from privet.errors import LedgerError, Note
 from privet.privacy import events
 from privet.privacy.ledger.account import with_cost
 from privet.privacy.ledger.bodies import SETTLED, WITHDRAWN
-from privet.privacy.ledger.ledger_file import LedgerFile
+from privet.privacy.ledger.ledger_file import Entry, LedgerFile
 from privet.privacy.ledger.spending import Cost
 from privet.rng import NoiseSource
 
@@ -67,8 +67,8 @@ class Reservation:
     ) -> None:
         """Record what was really released; it may not have cost more than was set aside.
 
-        ``save`` is called when that is sure and before the settlement is written. So a crash at any moment leaves a
-        model that counts as spent, and never one that is settled and lost.
+        ``save`` is called when that is sure, and the reservation open, before the settlement is written. So a crash at
+        any moment leaves a model that counts as spent, and never one that is settled and lost.
         """
         self.mark_drawn()
         cost = Cost.of(event, self._cost.delta)
@@ -81,6 +81,11 @@ class Reservation:
         if save is None:
             self._close(SETTLED, body)
             return
+        try:
+            self._check_open(self._file.entries())
+        except LedgerError as error:
+            error.add_note(Note("the model is withheld"))
+            raise
         save()
         try:
             self._close(SETTLED, body)
@@ -114,9 +119,12 @@ class Reservation:
     def _close(self, kind: str, body: dict[str, Any]) -> None:
         with self._file.transaction() as transaction:
             # In the same transaction: a copy of this reservation, in another process too, may have closed it.
-            if any(entry.body.get("reservation") == self._number for entry in transaction.entries):
-                raise LedgerError("this reservation is closed; a further release needs one of its own")
+            self._check_open(transaction.entries)
             transaction.append(kind, {**body, "dataset": self._dataset, "reservation": self._number})
+
+    def _check_open(self, entries: Iterable[Entry]) -> None:
+        if any(entry.body.get("reservation") == self._number for entry in entries):
+            raise LedgerError("this reservation is closed; a further release needs one of its own")
 
 
 class NoReservation:
