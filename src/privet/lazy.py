@@ -29,8 +29,8 @@ class LaterModule(ModuleType):
     """Stands in ``sys.modules`` for a module that nobody has used yet.
 
     The first use of an attribute imports the module in the ordinary way, under the import lock, and puts it in this
-    one's place. `importlib.util.LazyLoader` would import the parent package at once, and before Python 3.11.9 two
-    threads may see half of a module (gh-114763).
+    one's place. `importlib.util.LazyLoader` would import the parent package at once, and on older Pythons two threads
+    may see half of a module (gh-114763).
     """
 
     def __init__(self, name: str) -> None:
