@@ -138,7 +138,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         return forest, queries.released[0]
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
-        return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
+        return SummedCounts.of(nodes)
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:
         grown = CountedForest.of_leaves(forest, noisy_counts, standard_deviation(in_sequence(event)[-1]) ** 2)

@@ -156,7 +156,7 @@ class DPRFClassifier(LeafCountClassifier):
         per_tree = math.inf if nodes.draw_variance == 0 else math.sqrt(2 / nodes.draw_variance)
         factor = _NOISE_FACTORS[self.noise_factor](nodes.counts.shape[1])
         kept = reliable_nodes(forest, nodes.counts, epsilon_per_tree=per_tree, noise_factor=factor)
-        own = shares[most_confident(forest, shares, kept)[forest.leaves]]
+        own = shares[most_confident(forest, shares, kept)]
         otherwise = class_shares(nodes.counts[: forest.n_trees])
         if self.vote == "sum":
             return SummedCounts.of_weights(forest, np.round(own * SHARE_GRID).astype(np.int64), otherwise)

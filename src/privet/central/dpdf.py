@@ -240,7 +240,7 @@ class DPDFClassifier(GreedyForestClassifier):
     def _vote_of(self, nodes: CountedForest) -> Vote:
         shares = node_shares(nodes.counts)
         stand_in = nearest_nonempty(nodes.forest, shares)
-        weights = confidence_weights(shares[stand_in[nodes.forest.leaves]])
+        weights = confidence_weights(shares[stand_in])
         return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[: nodes.forest.n_trees]))
 
     def _counted(

@@ -150,8 +150,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
     def _vote_of(self, nodes: CountedForest) -> Vote:
         counts = np.maximum(nodes.counts, 0)
         stand_in = nearest_nonempty(nodes.forest, counts.astype(np.float64))
-        weights = counts[stand_in[nodes.forest.leaves]]
-        return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[:1]))
+        return SummedCounts.of_weights(nodes.forest, counts[stand_in], class_shares(nodes.counts[:1]))
 
     def _counted(
         self,
@@ -166,7 +165,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
 
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, k, max_rows = self._n_levels(schema), len(schema.attributes), self._unit().max_rows
-        per_query, n_cells = self._query_epsilon(schema, epsilon), sum(a.n_values + 1 for a in schema.attributes)
+        per_query, n_cells = self._query_epsilon(schema, epsilon), sum(a.n_codes for a in schema.attributes)
         return tuple(
             laplace_step(
                 _HISTOGRAMS.format(level), multiple(per_query, k - level), sensitivity=(k - level) * max_rows,

@@ -120,7 +120,7 @@ class PrivateRDTClassifier(LeafCountClassifier):
         return draw_trees(schema, n_trees=self.n_trees, height=self.height, n_rows=n_rows, public_rng=public_rng)
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
-        return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
+        return SummedCounts.of(nodes)
 
     def _check_next_batch(self) -> None:
         super()._check_next_batch()

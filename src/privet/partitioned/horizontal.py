@@ -78,7 +78,7 @@ class PartyForest(CountForestClassifier):
         return list(self.parties)
 
     def _vote_of(self, nodes: CountedForest) -> Vote:
-        return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
+        return SummedCounts.of(nodes)
 
     @classmethod
     def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:  # noqa: ARG003 - no parameter follows from the trees

@@ -161,15 +161,15 @@ class UnionVote(SummedCounts):
 
     Attributes
     ----------
-    leaf_counts : int64 array
-        The released counts.
+    tree_counts : int64 array
+        The released class counts of each tree.
     first_column : int64 array
         The first column of each party.
     missing : int64 array
         Per column, the code of a missing value.
     """
 
-    leaf_counts: NDArray[np.int64]
+    tree_counts: NDArray[np.int64]
     first_column: NDArray[np.int64]
     missing: NDArray[np.int64]
 
@@ -178,10 +178,10 @@ class UnionVote(SummedCounts):
         cls, nodes: CountedForest, attributes: tuple[Attribute, ...], first_column: NDArray[np.int64]
     ) -> "UnionVote":
         """Prepare the vote of parties that have equally many trees and columns from ``first_column`` on."""
-        forest, counts = nodes.forest, nodes.counts[nodes.forest.leaves]
-        vote = SummedCounts.of(forest, counts)
+        vote = SummedCounts.of(nodes)
         missing = np.array([attribute.missing_code for attribute in attributes])
-        return cls(forest, vote.roots, vote.otherwise, vote.weights, counts, first_column, missing)
+        tree_counts = nodes.counts[: nodes.forest.n_trees]
+        return cls(vote.forest, vote.roots, vote.otherwise, vote.of_nodes, tree_counts, first_column, missing)
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         knows = np.logical_or.reduceat(codes != self.missing, self.first_column, axis=1)
@@ -199,5 +199,4 @@ class UnionVote(SummedCounts):
         forest = self.forest
         votes = knows[np.arange(forest.n_trees) // (forest.n_trees // len(knows))]
         counted = votes if knows.any() else ~votes
-        otherwise = class_shares(self.leaf_counts[counted[forest.tree_of_node[forest.leaves]]])
-        return SummedCounts(forest, np.flatnonzero(votes), otherwise, self.weights)
+        return SummedCounts(forest, np.flatnonzero(votes), class_shares(self.tree_counts[counted]), self.of_nodes)
