@@ -12,7 +12,7 @@ HEADER = ("claim", "paper", "measured", "holds?", "reason", "why")
 ROUNDING = 0.5
 # What the column "paper" says of a claim that is ours.
 OURS = "ours"
-# What makes a claim fail: it was wrong as printed, it depends on a set-up or a measure (theirs or ours), or on the rows.
+# What a failing claim fails by: it is wrong as printed, or the set-up, theirs or ours, decides it, or the rows do.
 Reason: TypeAlias = Literal["paper", "protocol", "data set"]
 
 
