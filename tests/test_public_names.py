@@ -69,12 +69,12 @@ PARAMETERS = {
         "unsafe_seeded_noise=False"
     ),
     "DiffPID3Classifier": (
-        "schema=None epsilon=1.0 height=4 criterion='gini' unit='row' max_rows=1 ledger=None "
+        "schema=None epsilon=1.0 height=4 criterion='gini' min_support=None unit='row' max_rows=1 ledger=None "
         "random_state=None n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateID3Classifier": (
-        "schema=None epsilon=1.0 height=None unit='row' max_rows=1 ledger=None random_state=None n_jobs=None "
-        "verbose=0 unsafe_seeded_noise=False"
+        "schema=None epsilon=1.0 height=None variant='privet' unit='row' max_rows=1 ledger=None random_state=None "
+        "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "ReconstructionTreeClassifier": (
         "schema=None channel=None strategy='by_class' min_rows=None purity=0.99 min_gain=0.0 "

@@ -26,12 +26,15 @@ class CountedForest:
         How many draws of noise are in each of a node's class counts.
     draw_variance : float
         The variance of one draw; 0 where no noise was added.
+    fails : bool array, optional
+        Which leaves answer nothing, the Failure of ID3; None where all answer.
     """
 
     forest: Forest
     counts: NDArray[np.int64]
     n_draws: NDArray[np.int64]
     draw_variance: float
+    fails: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.draw_variance < math.inf:
