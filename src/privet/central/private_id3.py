@@ -110,12 +110,12 @@ class PrivateID3Classifier(GreedyForestClassifier):
         enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        codes, forest = self._encoder.encode(X), self.forest_
+        codes = self._encoder.encode(X, allow_missing=True)
         if self.nodes_.fails is None:
             return np.zeros(len(codes), dtype=bool)
-        weights = 1 - self.nodes_.fails[forest.leaves, None].astype(np.int64)
-        answers = SummedCounts.of_weights(forest, weights, np.zeros(1))
-        failed: NDArray[np.bool_] = answers.probabilities(codes, n_jobs=self.n_jobs)[:, 0] == 0
+        answers = SummedCounts.of_weights(self.forest_, ~self.nodes_.fails[:, None] * np.int64(1), np.zeros(1))
+        shares = answers.with_missing_branches(self.schema_.attributes).probabilities(codes, n_jobs=self.n_jobs)
+        failed: NDArray[np.bool_] = shares[:, 0] == 0
         return failed
 
     def _is_sound(self) -> bool:
@@ -183,7 +183,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         if nodes.fails is not None:
             counts[nodes.fails] = 0
             even = np.full(counts.shape[1], 1 / counts.shape[1])
-            return SummedCounts.of_weights(nodes.forest, counts[nodes.forest.leaves], even)
+            return SummedCounts.of_weights(nodes.forest, counts, even)
         stand_in = nearest_nonempty(nodes.forest, counts.astype(np.float64))
         return SummedCounts.of_weights(nodes.forest, counts[stand_in], class_shares(nodes.counts[:1]))
 
