@@ -110,11 +110,11 @@ class PrivateID3Classifier(GreedyForestClassifier):
         enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        codes, forest = self._encoder.encode(X), self.forest_
-        if self.nodes_.fails is None:
+        codes, fails = self._encoder.encode(X, allow_missing=True), self.nodes_.fails
+        if fails is None:
             return np.zeros(len(codes), dtype=bool)
-        weights = 1 - self.nodes_.fails[forest.leaves, None].astype(np.int64)
-        answers = SummedCounts.of_weights(forest, weights, np.zeros(1))
+        answers = SummedCounts.of_weights(self.forest_, 1 - fails[:, None].astype(np.int64), np.zeros(1))
+        answers = answers.with_missing_branches(self.schema_.attributes)
         failed: NDArray[np.bool_] = answers.probabilities(codes, n_jobs=self.n_jobs)[:, 0] == 0
         return failed
 
@@ -178,12 +178,12 @@ class PrivateID3Classifier(GreedyForestClassifier):
         root = queries.released[0].sum(axis=0, keepdims=True)
         return forest, np.concatenate([root, *queries.released])
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
         counts = np.maximum(nodes.counts, 0)
         if nodes.fails is not None:
             counts[nodes.fails] = 0
             even = np.full(counts.shape[1], 1 / counts.shape[1])
-            return SummedCounts.of_weights(nodes.forest, counts[nodes.forest.leaves], even)
+            return SummedCounts.of_weights(nodes.forest, counts, even)
         stand_in = nearest_nonempty(nodes.forest, counts.astype(np.float64))
         return SummedCounts.of_weights(nodes.forest, counts[stand_in], class_shares(nodes.counts[:1]))
 
