@@ -149,7 +149,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
     def _prune(self, forest: Forest, queries: BudgetedQueries) -> tuple[Forest, NDArray[np.int64]]:
         return forest, queries.released[0]
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
         return SummedCounts.of(nodes)
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:

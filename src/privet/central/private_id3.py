@@ -110,12 +110,12 @@ class PrivateID3Classifier(GreedyForestClassifier):
         enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        codes = self._encoder.encode(X, allow_missing=True)
-        if self.nodes_.fails is None:
+        codes, fails = self._encoder.encode(X, allow_missing=True), self.nodes_.fails
+        if fails is None:
             return np.zeros(len(codes), dtype=bool)
-        answers = SummedCounts.of_weights(self.forest_, ~self.nodes_.fails[:, None] * np.int64(1), np.zeros(1))
-        shares = answers.with_missing_branches(self.schema_.attributes).probabilities(codes, n_jobs=self.n_jobs)
-        failed: NDArray[np.bool_] = shares[:, 0] == 0
+        answers = SummedCounts.of_weights(self.forest_, 1 - fails[:, None].astype(np.int64), np.zeros(1))
+        answers = answers.with_missing_branches(self.schema_.attributes)
+        failed: NDArray[np.bool_] = answers.probabilities(codes, n_jobs=self.n_jobs)[:, 0] == 0
         return failed
 
     def _is_sound(self) -> bool:
@@ -178,7 +178,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         root = queries.released[0].sum(axis=0, keepdims=True)
         return forest, np.concatenate([root, *queries.released])
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
         counts = np.maximum(nodes.counts, 0)
         if nodes.fails is not None:
             counts[nodes.fails] = 0

@@ -223,7 +223,7 @@ class ReleasedClassifier(PrivateClassifier):
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
         model = cls(
             schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **{**parameters, **others},
+            unsafe_seeded_noise=is_seeded(guarantee.event), **{**cls.later_parameters, **parameters, **others},
         )  # fmt: skip
         try:
             model.check_parameters()

@@ -100,10 +100,9 @@ class VerticalForest(PartyForest):
             raise DataError("the table's columns have different lengths; pass one value per row in every column")
         return pa.table({name: known.get(name, pa.nulls(max(sizes))) for name in self.schema_.names})
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
-        assert isinstance(self.schema, Schema)  # noqa: S101 - comes from a structure or a file
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
         first_column = np.cumsum([0, *(len(names) for names in self.parties.values())])[:-1]
-        return UnionVote.of_parties(nodes, self.schema.attributes, first_column)
+        return UnionVote.of_parties(nodes, schema.attributes, first_column)
 
     def _owner(self, forest: Forest) -> NDArray[np.int64]:
         """Return for each node the number of its party."""
