@@ -64,7 +64,7 @@ def in_five(data: Dataset) -> Dataset:
         if isinstance(attribute, Numeric):
             column, cells = X[attribute.name], replace(attribute, bins=BINS, edges=None)
             codes = np.searchsorted(cells.cuts, column.clip(attribute.low, attribute.high), side="right")
-            X[attribute.name] = pd.Categorical(np.where(column.isna(), -1, codes), categories=range(BINS))
+            X[attribute.name] = pd.Categorical.from_codes(np.where(column.isna(), -1, codes), list(range(BINS)))
             attributes.append(Categorical(attribute.name, range(BINS)))
         else:
             attributes.append(attribute)

@@ -64,9 +64,9 @@ def overlap_at_one_tree(accuracies: Accuracies, rival: str) -> Claim:
     if not complete(own, sound):
         return too_little(text, paper, reading=reading)
     touch = (own < NEAR).any(axis=1) & (own > -NEAR).any(axis=1)
-    apart = ", ".join(TABLES[str(name)] for name in own.index[~touch])
-    why = f"apart on {apart} by {_ranges(own[~touch])}" if apart else ""
-    return Claim(text, paper, _both(_ranges(own), _ranges(sound)), not apart, why, "data set", reading)
+    holds = bool(touch.all())
+    why = "" if holds else f"apart: {_ranges(own[~touch])}"
+    return Claim(text, paper, _both(_ranges(own), _ranges(sound)), holds, why, "data set", reading)
 
 
 def no_overlap_at_four_trees(accuracies: Accuracies, rival: str) -> Claim:
