@@ -1,8 +1,8 @@
 """What models of disturbed records promise: an epsilon or none, the papers' measures beside it, never mixed."""
 
 import math
-from dataclasses import replace
 import re
+from dataclasses import replace
 
 import pytest
 
