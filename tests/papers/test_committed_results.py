@@ -30,11 +30,7 @@ def test_the_committed_claims_follow_from_the_committed_lines(name):
     assert "not measured" not in {line[3] for line in told}
 
 
-# Add a paper here once all its failing claims have a reason.
-REASONED = ("agrawal2000", "szucs2013")
-
-
-@pytest.mark.parametrize("name", REASONED)
+@pytest.mark.parametrize("name", catalogue.NAMES)
 def test_a_claim_that_does_not_hold_says_what_is_at_fault_and_how_we_know(name):
     told = pd.read_csv(results_of(name) / "claims.csv", dtype=str, keep_default_na=False)
     failing = told[told["holds?"] == "no"]
@@ -44,7 +40,7 @@ def test_a_claim_that_does_not_hold_says_what_is_at_fault_and_how_we_know(name):
     assert set(told[told["holds?"] == "yes"]["reason"]) == {""}
 
 
-@pytest.mark.parametrize("name", REASONED)
+@pytest.mark.parametrize("name", catalogue.NAMES)
 def test_a_claim_of_ours_is_marked_in_one_way(name):
     folder = results_of(name)
     paper = catalogue.paper(name)
