@@ -14,6 +14,7 @@ from privet.errors import DataError, ParameterError
 from privet.privacy.events import DiscreteLaplace, Parallel
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
+from privet.tree.pruning import reliable_nodes
 from privet.tree.random_structure import random_structure
 from tests.central.plain import SCHEMA, table
 
@@ -177,20 +178,22 @@ def test_branches_for_missing_values_that_are_noise_are_left_out_of_the_sums_abo
 
 
 def test_fewer_leaves_make_the_sums_above_them_reliable_again():
-    # Sixteen leaves, of which nine can hold rows. With noise of deviation 2 in the support of a leaf, the root's has 8
-    # with all of them, and 6 with those nine.
+    # Sixteen leaves, of which nine can hold rows. With noise of deviation sqrt(2) in a count, a child has 3 leaves that
+    # can hold rows and one that cannot: with a factor of 2 its noise is 5.7 with all four, and 4.9 with those three.
     attributes = [Categorical(name, ["u", "v", "w"]) for name in "ab"]
     forest = random_structure(
         Schema(attributes, classes=[5, 9]), n_trees=1, height=2, public_rng=np.random.default_rng(0)
     )
-    of_nobody = np.isin(np.arange(16) % 4, 3) | (np.arange(16) >= 12)
-    nodes = CountedForest.of_leaves(forest, np.where(of_nobody[:, None], 0, 2) + np.zeros((1, 2), np.int64), 2.0)
-    lean = nodes.without_missing(attributes)
+    leaves = np.zeros((16, 2), dtype=np.int64)
+    leaves[:3, 0], leaves[4:7, 1], leaves[8:11, 0] = [2, 2, 1], [2, 2, 1], [9, 9, 9]
+    nodes = CountedForest.of_leaves(forest, leaves, 2.0)
+    lean = nodes.without_missing_noise(attributes)
     assert nodes.n_draws.tolist()[:5] == [16, 4, 4, 4, 4]
     assert lean.n_draws.tolist()[:5] == [9, 3, 3, 3, 3]
-    assert np.sqrt(2 * nodes.variance[0]) == 8
-    assert np.sqrt(2 * lean.variance[0]) == 6
-    assert lean.counts[0].tolist() == nodes.counts[0].tolist() == [18, 18]
+    assert_array_equal(lean.counts, nodes.counts)
+    # Five rows are fewer than 5.7 and more than 4.9.
+    assert reliable_nodes(nodes, noise_factor=2.0)[:5].tolist() == [True, False, False, True, False]
+    assert reliable_nodes(lean, noise_factor=2.0)[:5].tolist() == [True, True, True, True, False]
 
 
 def test_an_attribute_that_is_never_missing_has_no_leaf_for_it():
@@ -202,7 +205,9 @@ def test_an_attribute_that_is_never_missing_has_no_leaf_for_it():
     assert set(model.forest_.n_children.tolist()) == {0, 1, 2}
     # Who lacks a is answered by the root, in both trees: 25 against 25.
     assert model.predict_proba(pd.DataFrame({"a": [None], "b": ["p"]})).tolist() == [[0.5, 0.5]]
-    with pytest.raises(DataError, match="column 'a' has missing values, .*, but the schema declares it never_missing"):
+    with pytest.raises(
+        DataError, match="column 'a' has values that are missing or no category, but the schema declares it"
+    ):
         model.fit(X.assign(a="x"), y)
 
 

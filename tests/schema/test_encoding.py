@@ -87,12 +87,12 @@ def test_an_empty_table_has_no_codes():
 
 def test_a_missing_value_is_an_error_where_none_can_be_unless_rows_are_to_be_predicted():
     complete = Encoder(SCHEMA.with_attributes(replace(a, never_missing=True) for a in SCHEMA.attributes))
-    sentence = "column '{}' has missing {}, but the schema declares it never_missing; complete or drop those"
+    sentence = "column '{}' has {}, but the schema declares it never_missing; complete or drop those"
     full = FRAME.dropna().head(1)
     assert_array_equal(complete.encode(full), Encoder(SCHEMA).encode(full))
     for name, value, lacks in (
-        ("age", None, "numbers"), ("sex", None, "values, or others than its categories"),
-        ("sex", "x", "values, or others than its categories"),
+        ("age", None, "missing numbers"), ("sex", None, "values that are missing or no category"),
+        ("sex", "x", "values that are missing or no category"),
     ):  # fmt: skip
         lacking = full.assign(**{name: value})
         with pytest.raises(DataError, match=sentence.format(name, lacks)):

@@ -106,7 +106,10 @@ def test_numpy_values_become_plain_ones():
         ({"rows": True}, "rows must be a whole number of at least 1"),
         ({"rows": 1.5}, "rows must be a whole number of at least 1"),
         ({"classes_inferred": "no"}, "inferred must be true or false"),
-        ({"attributes": [replace(AGE, never_missing="no")]}, "'age': never_missing must be true or false; correct it"),
+        (
+            {"attributes": [replace(AGE, never_missing="no")]},
+            "'age': never_missing must be true or false; write true, or leave it out",
+        ),
     ],
 )
 def test_a_wrong_schema_is_refused_with_the_way_out(changes, sentence):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, Schema
 from privet.tree import kernels
@@ -75,23 +75,41 @@ def test_rows_end_where_a_plain_walk_ends(binned):
         own = np.arange(forest.n_nodes)[:, None] + 1.0  # what each node says is its number
         codes = np.stack([rng.integers(0, a.n_values + 1, 50) for a in attributes], axis=1).astype(np.uint8)
         for tree in range(forest.n_trees):
-            vote = MostConfident(forest, np.array([tree]), np.zeros(1), own).with_missing_branches(attributes)
+            vote = MostConfident.of_nodes(forest, own, np.zeros(1), attributes)
             leaves = np.empty(len(codes), dtype=np.uint32)
             kernels.route(
                 vote.forest.words, tree, vote.forest.depth, vote.forest.multiway, codes.reshape(-1), codes.shape[1], 0,
                 len(codes), leaves,
             )  # fmt: skip
             wanted = [plain_node(forest, attributes, row)[tree] + 1 for row in codes]
-            assert_array_equal(vote.of_nodes[leaves, 0], wanted, err_msg=f"seed {seed}")
+            assert_array_equal(vote.node_weights[leaves, 0], wanted, err_msg=f"seed {seed}")
 
 
 def test_a_sum_of_counts_takes_the_mean_of_the_leaves_below():
-    # Leaves of 3 and 1, and of 5 and 4; on average 4 and 2.5, which is rounded to an even number.
+    # Leaves of 3 and 1, and of 5 and 4; on average 4 and 2.5.
     forest = forest_of([0, LEAF, LEAF], [-1, -1, -1], [SEX])
     nodes = CountedForest.of_leaves(forest, np.array([[3, 1], [5, 4]]), 0.0)
-    vote = SummedCounts.of(nodes).with_missing_branches([SEX])
-    assert vote.probabilities(np.array([[0], [1], [2]], np.uint8)).tolist() == [
-        [3 / 4, 1 / 4],
-        [5 / 9, 4 / 9],
-        [4 / 6, 2 / 6],
-    ]
+    vote = SummedCounts.of_counts(nodes, [SEX])
+    rows = np.array([[0], [1], [2]], np.uint8)
+    assert vote.probabilities(rows).tolist() == [[3 / 4, 1 / 4], [5 / 9, 4 / 9], [8 / 13, 5 / 13]]
+
+
+def test_a_node_with_more_leaves_than_rows_answers_with_its_released_shares():
+    attributes = [Categorical(name, range(6), never_missing=True) for name in "abcd"]
+    schema = Schema(attributes, classes=[5, 9])
+    forest = random_structure(schema, n_trees=1, height=4, public_rng=np.random.default_rng(1))
+    counts = np.zeros((len(forest.leaves), 2), dtype=np.int64)
+    counts[:40, 0], counts[40:50, 1] = 1, 1  # 40 against 10 over 1,296 leaves
+    vote = SummedCounts.of_counts(CountedForest.of_leaves(forest, counts, 0.0), attributes)
+    lacks_all = np.full((1, 4), 6, dtype=np.uint8)
+    # A mean of less than a row is kept to 2^-20 of one.
+    assert_allclose(vote.probabilities(lacks_all), [[0.8, 0.2]], atol=2**-12)
+
+
+def test_sums_stay_exact_however_large_the_counts_are():
+    forest = forest_of([0, 0, LEAF, LEAF, LEAF, LEAF], [-1] * 6, [SEX], n_trees=2)
+    largest = 2**52 // 2
+    nodes = CountedForest.of_leaves(forest, np.array([[largest, 0], [3, 1], [0, largest], [7, 7]]), 0.0)
+    vote = SummedCounts.of_counts(nodes, [SEX])
+    assert int(vote.leaf_weights.sum(axis=1).max()) * 2 <= 2**53
+    assert vote.probabilities(np.array([[0], [1]], np.uint8)).tolist() == [[0.5, 0.5], [10 / 18, 8 / 18]]

@@ -132,11 +132,10 @@ class CountForestClassifier(ReleasedClassifier):
         self, encoder: Encoder, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee
     ) -> None:
         nodes = self._counted(forest, noisy_counts, guarantee.event, encoder.schema)
-        vote = self._vote_of(nodes, encoder.schema).with_missing_branches(encoder.schema.attributes)
         # The file holds what was released; pruning it is post-processing.
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), _grown=forest, forest_=nodes.forest,
-            noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee, _vote=vote,
+            noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee, _vote=self._vote_of(nodes, encoder.schema),
         )  # fmt: skip
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:

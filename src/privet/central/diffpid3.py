@@ -21,7 +21,7 @@ from privet.tree.counted import CountedForest
 from privet.tree.criteria import GINI, GINI_INDEX
 from privet.tree.forest import Forest
 from privet.tree.pruning import cut_back, error_based
-from privet.tree.vote import SummedCounts, Vote
+from privet.tree.vote import SummedCounts, Vote, class_shares
 
 _SCORES = {"gini": GINI_INDEX, "n_gini": GINI}
 _SIZES, _SPLITS, _LEAVES = "sizes of nodes of level {}", "split attributes of level {}", "class counts of leaves"
@@ -149,8 +149,9 @@ class DiffPID3Classifier(GreedyForestClassifier):
     def _prune(self, forest: Forest, queries: BudgetedQueries) -> tuple[Forest, NDArray[np.int64]]:
         return forest, queries.released[0]
 
-    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
-        return SummedCounts.of(nodes)
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
+        counts = np.maximum(nodes.counts, 0)
+        return SummedCounts.of_nodes(nodes.forest, counts, class_shares(nodes.counts[:1]), schema.attributes)
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:
         grown = CountedForest.of_leaves(forest, noisy_counts, standard_deviation(in_sequence(event)[-1]) ** 2)

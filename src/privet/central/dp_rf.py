@@ -42,8 +42,9 @@ class DPRFClassifier(LeafCountClassifier):
     vote : str
         ``"max_confidence"`` as in the paper: the surest tree decides; or ``"sum"`` of all trees' class shares.
     missing_branches : str
-        Which branches for missing values count in the sums of the nodes above them: ``"reliable"`` for those whose
-        support stands out from its noise, or ``"all"``. Where the schema says never_missing there are none.
+        Which branches for missing values count where the vote adds up leaves: ``"reliable"`` for those whose support
+        stands out from its noise, or ``"all"``, which is how version 0.1.0 voted. Rules and reports show the sums over
+        all leaves. Where the schema says never_missing there are no such branches.
     unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`.
 
@@ -158,14 +159,16 @@ class DPRFClassifier(LeafCountClassifier):
         return schema.with_bins(DEFAULT_BINS)
 
     def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
-        nodes = nodes if self.missing_branches == "all" else nodes.without_missing(schema.attributes)
+        nodes = nodes if self.missing_branches == "all" else nodes.without_missing_noise(schema.attributes)
         forest, shares = nodes.forest, node_shares(nodes.counts)
         kept = reliable_nodes(nodes, noise_factor=self._noise_factor(schema))
         own = shares[most_confident(forest, shares, kept)]
         otherwise = class_shares(nodes.counts[: forest.n_trees])
         if self.vote == "sum":
-            return SummedCounts.of_weights(forest, np.round(own * SHARE_GRID).astype(np.int64), otherwise)
-        return MostConfident.of(forest, own, otherwise)
+            return SummedCounts.of_nodes(
+                forest, np.round(own * SHARE_GRID).astype(np.int64), otherwise, schema.attributes
+            )
+        return MostConfident.of_nodes(forest, own, otherwise, schema.attributes)
 
     @classmethod
     def _shape_parameters(cls, forest: Forest) -> dict[str, int]:

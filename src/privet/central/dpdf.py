@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
-from privet.central.greedy_forest import PAPER, SOUND, BudgetedQueries, GreedyForestClassifier
+from privet.central.greedy_forest import PAPER, BudgetedQueries, GreedyForestClassifier
 from privet.central.quantiles import QUANTILE_SHARE, WHAT, open_numbers, release_quantiles
 from privet.central.receipts import in_sequence, is_chosen, is_count, is_path
 from privet.checks import OneOf, Whole
@@ -41,6 +41,7 @@ _NOT_PROVEN = (
 )
 
 
+SOUND = "sound"
 _COUNTS, _SPLITS = "class counts of level {}", "split attributes of level {}"
 
 
@@ -134,6 +135,9 @@ class DPDFClassifier(GreedyForestClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
+
+    def _is_sound(self) -> bool:
+        return self.variant == SOUND
 
     def _score(self, schema: Schema) -> Score:
         if self.variant == PAPER:
@@ -237,11 +241,12 @@ class DPDFClassifier(GreedyForestClassifier):
         kept, nodes = cut_back(forest, useful_splits(forest, noisy_counts), queries.schema)
         return kept, noisy_counts[nodes]
 
-    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
         shares = node_shares(nodes.counts)
         stand_in = nearest_nonempty(nodes.forest, shares)
         weights = confidence_weights(shares[stand_in])
-        return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[: nodes.forest.n_trees]))
+        otherwise = class_shares(nodes.counts[: nodes.forest.n_trees])
+        return SummedCounts.of_nodes(nodes.forest, weights, otherwise, schema.attributes)
 
     def _counted(
         self,

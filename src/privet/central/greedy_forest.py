@@ -29,7 +29,7 @@ from privet.tree.criteria import Score
 from privet.tree.forest import LEAF, Forest
 from privet.tree.greedy import Growth
 
-SOUND, PAPER = "sound", "paper"
+PAPER = "paper"
 # Numbers in the tables of one level; nodes with less support stay leaves beyond it.
 _MAX_NUMBERS = 2**24
 # Of epsilon for one query, with room for what quantiles take.
@@ -92,7 +92,6 @@ class GreedyForestClassifier(CountForestClassifier):
     """Trees whose splits are chosen by what the rows say; subclasses make the queries."""
 
     height: int | None
-    variant: str = SOUND
     random_state: int | np.random.Generator | np.random.RandomState | None
 
     @abstractmethod

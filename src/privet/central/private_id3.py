@@ -47,8 +47,8 @@ class PrivateID3Classifier(GreedyForestClassifier):
     variant : str
         Where to stop; both variants ask the same and are equally private. ``"privet"`` splits while a node's released
         size stands out from its noise, and a leaf without rows answers as its nearest ancestor with some. ``"paper"``
-        is the paper's Algorithm 1 on released counts: it splits while the size is positive and two classes or more
-        are, and a leaf without rows answers nothing (see `fails`).
+        is the paper's Algorithm 1 on released counts: it splits while the size and at least two class
+        counts are positive, and a leaf without rows answers nothing (see `fails`).
     unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
 
@@ -113,14 +113,11 @@ class PrivateID3Classifier(GreedyForestClassifier):
         codes, fails = self._encoder.encode(X, allow_missing=True), self.nodes_.fails
         if fails is None:
             return np.zeros(len(codes), dtype=bool)
-        answers = SummedCounts.of_weights(self.forest_, 1 - fails[:, None].astype(np.int64), np.zeros(1))
-        answers = answers.with_missing_branches(self.schema_.attributes)
+        # A vote on one class, in which leaves that fail weigh nothing.
+        weights = np.where(fails, 0, 1)[:, None]
+        answers = SummedCounts.of_nodes(self.forest_, weights, np.zeros(1), self.schema_.attributes)
         failed: NDArray[np.bool_] = answers.probabilities(codes, n_jobs=self.n_jobs)[:, 0] == 0
         return failed
-
-    def _is_sound(self) -> bool:
-        """Return True: both variants release the same histograms, and differ in how they read them."""
-        return True
 
     def _n_queries(self, schema: Schema) -> int:
         """Return how many: a histogram of every attribute that the path has left, level by level."""
@@ -178,14 +175,15 @@ class PrivateID3Classifier(GreedyForestClassifier):
         root = queries.released[0].sum(axis=0, keepdims=True)
         return forest, np.concatenate([root, *queries.released])
 
-    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
         counts = np.maximum(nodes.counts, 0)
         if nodes.fails is not None:
             counts[nodes.fails] = 0
             even = np.full(counts.shape[1], 1 / counts.shape[1])
-            return SummedCounts.of_weights(nodes.forest, counts, even)
+            return SummedCounts.of_nodes(nodes.forest, counts, even, schema.attributes)
         stand_in = nearest_nonempty(nodes.forest, counts.astype(np.float64))
-        return SummedCounts.of_weights(nodes.forest, counts[stand_in], class_shares(nodes.counts[:1]))
+        otherwise = class_shares(nodes.counts[:1])
+        return SummedCounts.of_nodes(nodes.forest, counts[stand_in], otherwise, schema.attributes)
 
     def _counted(
         self,

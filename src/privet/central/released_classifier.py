@@ -65,7 +65,8 @@ class ReleasedClassifier(PrivateClassifier):
 
     # Constructor parameters that decide how released numbers are read, and so belong in the file.
     file_parameters: ClassVar[tuple[str, ...]] = ()
-    # Those that version 0.1.0 did not know, with the value that stands for its way. A file leaves them out there.
+    # Parameters that version 0.1.0 did not have, each with the value that acts as 0.1.0 did. A file leaves a parameter
+    # out where it has that value.
     later_parameters: ClassVar[Mapping[str, Any]] = {}
     # Who has to be trusted.
     trust: ClassVar[str] = CURATOR

@@ -38,7 +38,8 @@ class WeightForestClassifier(ReleasedClassifier):
     delta: float
     released_: ReleasedWeights
     leaf_weights_: LeafWeights
-    _answering: LeafWeights
+    # With a cell for missing values in every attribute: what predictions and exports use.
+    _weights_with_missing: LeafWeights
 
     @property
     def trees_(self) -> Trees:
@@ -175,11 +176,13 @@ class WeightForestClassifier(ReleasedClassifier):
 
         check_is_fitted(self)
         codes = self._encoder.encode(X, allow_missing=True)
-        parts = self._answering.contributions(codes)
+        parts = self._weights_with_missing.contributions(codes)
         chosen = self._explained(codes, class_)
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
         names = ["(start)", *self.trees_.titles(self.schema_.names)]
-        values = np.column_stack([self._answering.start[chosen], own]) * (2.0 if len(self.classes_) == 2 else 1.0)
+        values = np.column_stack([self._weights_with_missing.start[chosen], own]) * (
+            2.0 if len(self.classes_) == 2 else 1.0
+        )
         return pd.DataFrame(values, columns=names, index=getattr(X, "index", None))
 
     def _explained(self, codes: NDArray[Any], class_: Label | None) -> NDArray[np.int64]:
@@ -187,11 +190,11 @@ class WeightForestClassifier(ReleasedClassifier):
             return np.full(len(codes), class_position(self.schema_.classes, class_))
         if len(self.classes_) == 2:
             return np.ones(len(codes), dtype=np.int64)
-        best: NDArray[np.int64] = np.argmax(self._answering.scores(codes), axis=1)
+        best: NDArray[np.int64] = np.argmax(self._weights_with_missing.scores(codes), axis=1)
         return best
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        return self._answering.chances(codes)
+        return self._weights_with_missing.chances(codes)
 
     def _set_released(
         self,
@@ -213,11 +216,11 @@ class WeightForestClassifier(ReleasedClassifier):
     def _set_fitted(self, encoder: Encoder, released: ReleasedWeights, guarantee: Guarantee) -> None:
         offsets = scores_of(released.class_shares(noise_scale(list(in_sequence(guarantee.event)), BALANCE)), MARGIN)
         step = np.float64(2.0**released.exponent)
-        answering, weights = released.with_missing_cells()
+        trees, weights = released.with_missing_cells()
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), released_=released, guarantee_=guarantee,
             leaf_weights_=LeafWeights(released.trees, offsets, released.weights * step, MARGIN),
-            _answering=LeafWeights(answering, offsets, weights * step, MARGIN),
+            _weights_with_missing=LeafWeights(trees, offsets, weights * step, MARGIN),
         )  # fmt: skip
 
     def to_document(self) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     """Return what ``model`` adds up. Refuse a model that decides in another way, or with sums beyond a double."""
     check_is_fitted(model)
     # A subclass may compute something else, so the type must be exactly this one.
-    vote, weights = vars(model).get("_vote"), vars(model).get("_answering")
+    vote, weights = vars(model).get("_vote"), vars(model).get("_weights_with_missing")
     if type(vote) is SummedCounts:
         return _of_counts(vote, model.schema_.attributes, vars(model).get("coding_"))
     if type(weights) is LeafWeights:

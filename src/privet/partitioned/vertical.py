@@ -177,10 +177,10 @@ class UnionVote(SummedCounts):
         cls, nodes: CountedForest, attributes: tuple[Attribute, ...], first_column: NDArray[np.int64]
     ) -> "UnionVote":
         """Prepare the vote of parties that have equally many trees and columns from ``first_column`` on."""
-        vote = SummedCounts.of(nodes)
+        vote = SummedCounts.of_counts(nodes, attributes)
         missing = np.array([attribute.missing_code for attribute in attributes])
         tree_counts = nodes.counts[: nodes.forest.n_trees]
-        return cls(vote.forest, vote.roots, vote.otherwise, vote.of_nodes, tree_counts, first_column, missing)
+        return cls(vote.forest, vote.roots, vote.otherwise, vote.node_weights, tree_counts, first_column, missing)
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         knows = np.logical_or.reduceat(codes != self.missing, self.first_column, axis=1)
@@ -198,4 +198,4 @@ class UnionVote(SummedCounts):
         forest = self.forest
         votes = knows[np.arange(forest.n_trees) // (forest.n_trees // len(knows))]
         counted = votes if knows.any() else ~votes
-        return SummedCounts(forest, np.flatnonzero(votes), class_shares(self.tree_counts[counted]), self.of_nodes)
+        return SummedCounts(forest, np.flatnonzero(votes), class_shares(self.tree_counts[counted]), self.node_weights)

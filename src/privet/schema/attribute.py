@@ -76,7 +76,7 @@ class Categorical:
 
     @property
     def branches(self) -> int:
-        """A node that tests this attribute has one child per category, and one for missing values if there can be."""
+        """A node that tests this attribute has one child per category, and one for missing values if any."""
         return self.n_codes
 
     @property

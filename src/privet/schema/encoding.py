@@ -90,7 +90,7 @@ class Encoder:
     def encode(self, table: Any, *, allow_missing: bool = False) -> NDArray[Any]:
         """Return the codes of ``table``: one line per row, one column per attribute.
 
-        ``allow_missing`` is for rows that are only looked at or predicted: they may lack what a fit insists on.
+        With ``allow_missing`` rows may lack a value that is never missing: they are only looked at or predicted.
         """
         codes = self._encode_matrix(table) if self._is_numeric_matrix(table) else self._encode_columns(table)
         if not allow_missing:
@@ -102,13 +102,11 @@ class Encoder:
         for j, attribute in enumerate(self.schema.attributes):
             if attribute.never_missing and (codes[:, j] == attribute.missing_code).any():
                 lacks = (
-                    "missing numbers"
-                    if isinstance(attribute, Numeric)
-                    else "missing values, or others than its categories"
+                    "missing numbers" if isinstance(attribute, Numeric) else "values that are missing or no category"
                 )
                 raise DataError(
-                    f"column {attribute.name!r} has {lacks}, but the schema declares it never_missing; complete "
-                    "or drop those rows, or take never_missing out of the schema"
+                    f"column {attribute.name!r} has {lacks}, but the schema declares it never_missing; complete or "
+                    "drop those rows, or take never_missing out of the schema"
                 )
 
     def _encode_columns(self, table: Any) -> NDArray[Any]:

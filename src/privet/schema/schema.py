@@ -195,7 +195,9 @@ class Schema:
                 raise SchemaError("inferred must be true or false; remove it once the domain is publicly known")
         for attribute in self.attributes:
             if not isinstance(attribute.never_missing, bool):
-                raise SchemaError(f"attribute {attribute.name!r}: never_missing must be true or false; correct it")
+                raise SchemaError(
+                    f"attribute {attribute.name!r}: never_missing must be true or false; write true, or leave it out"
+                )
         if self.rows is not None and not (is_whole(self.rows) and 1 <= self.rows <= 2**53):
             raise SchemaError("rows must be a whole number of at least 1, roughly the table's size; or leave it out")
 

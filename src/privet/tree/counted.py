@@ -47,8 +47,8 @@ class CountedForest:
         """Return the forest; the counts of an inner node are the sums over its leaves."""
         return cls(forest, forest.sums_of_leaves(leaf_counts), forest.n_leaves_below, draw_variance)
 
-    def without_missing(self, attributes: Sequence[Attribute]) -> Self:
-        """Return the forest with inner nodes whose sums leave out children for missing values.
+    def without_missing_noise(self, attributes: Sequence[Attribute]) -> Self:
+        """Return the forest with inner nodes whose sums leave out children for missing values that noise explains.
 
         Where no value is missing such a child holds noise alone, and all of it would be in every node above. A child
         whose support stands out from its noise stays in the sums.

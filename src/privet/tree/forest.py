@@ -151,11 +151,11 @@ def with_missing_branches(forest: Forest, attributes: Sequence[Attribute]) -> tu
     same, a new leaf stands for the node that asks: as one more child where each code has its own, and where the first
     cut of a path through the attribute is, behind a new cut that only a missing value exceeds.
     """
-    complete = np.array([*(a.never_missing for a in attributes), False])  # the last entry is LEAF's
-    if not complete[forest.attribute].any():
+    never_missing = np.array([*(a.never_missing for a in attributes), False])  # the last entry is LEAF's
+    if not never_missing[forest.attribute].any():
         return forest, np.arange(forest.n_nodes)
     last_cell = np.array([*(a.n_values - 1 for a in attributes), -1])
-    guarded = complete[forest.attribute] & (forest.cut >= 0) & ~_tested_above(forest)
+    guarded = never_missing[forest.attribute] & (forest.cut >= 0) & ~_tested_above(forest)
     node, is_new_leaf, is_guard = np.arange(forest.n_trees), np.zeros(forest.n_trees, bool), guarded[: forest.n_trees]
     stands_for, tested, cut = [], [], []
     while len(node):
@@ -164,7 +164,7 @@ def with_missing_branches(forest: Forest, attributes: Sequence[Attribute]) -> tu
         cut.append(np.where(is_new_leaf, -1, np.where(is_guard, last_cell[forest.attribute[node]], forest.cut[node])))
         # A guard has the node itself and a new leaf below it; a child per code comes with a new leaf at the end.
         n_old = np.where(is_new_leaf, 0, np.where(is_guard, 1, forest.n_children[node]))
-        adds = is_guard | (~is_new_leaf & complete[forest.attribute[node]] & (forest.cut[node] < 0))
+        adds = is_guard | (~is_new_leaf & never_missing[forest.attribute[node]] & (forest.cut[node] < 0))
         n_all = n_old + adds
         parent = np.repeat(np.arange(len(node)), n_all)
         rank = np.arange(len(parent)) - np.repeat(np.cumsum(n_all) - n_all, n_all)

@@ -24,6 +24,8 @@ from privet.tree.forest import Forest, with_missing_branches
 _ROWS_PER_THREAD = 4_096
 # Steps of a share; sums over ten thousand trees stay far below 2^62.
 SHARE_GRID = 2**30
+# A mean over leaves is kept to 2^-20 of a row, where sums allow it.
+_FINEST_MEAN = 20
 # So small that it only breaks ties between equal confidences, even over ten thousand trees.
 _TIE_WEIGHT = 1e-13
 
@@ -32,19 +34,26 @@ _TIE_WEIGHT = 1e-13
 class Vote:
     """What all votes have in common: what each node says of the classes, and rows divided among threads.
 
-    A row is answered by the leaf that it reaches. What inner nodes say is for rows that lack a value which is never
-    missing: see `with_missing_branches`.
+    A row is answered by the leaf that it reaches. One that lacks a value which is never missing is answered by the node
+    that asks for it: the forest has a leaf for that, made by `with_missing_branches`.
     """
 
     forest: Forest
     roots: NDArray[np.int64]
     otherwise: NDArray[np.float64]
-    of_nodes: NDArray[Any]
+    node_weights: NDArray[Any]
 
-    def with_missing_branches(self, attributes: Sequence[Attribute]) -> Self:
-        """Return the vote in which a row without a value that is never missing is answered by the node that asks."""
-        forest, stands_for = with_missing_branches(self.forest, attributes)
-        return self if forest is self.forest else replace(self, forest=forest, of_nodes=self.of_nodes[stands_for])
+    @classmethod
+    def of_nodes(
+        cls,
+        forest: Forest,
+        node_weights: NDArray[Any],
+        otherwise: NDArray[np.float64],
+        attributes: Sequence[Attribute],
+    ) -> Self:
+        """Prepare the vote of a forest over ``attributes`` with what each of its nodes says of the classes."""
+        opened, stands_for = with_missing_branches(forest, attributes)
+        return cls(opened, np.arange(forest.n_trees), otherwise, node_weights[stands_for])
 
     def probabilities(self, codes: NDArray[Any], *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return each row's class probabilities."""
@@ -73,28 +82,25 @@ class SummedCounts(Vote):
     """The vote of Algorithm 3: whole weights of leaves, added up over the trees."""
 
     @classmethod
-    def of(cls, nodes: CountedForest) -> "SummedCounts":
-        """Prepare the vote of released leaf counts. An inner node says what its leaves say on average."""
-        means = np.rint(nodes.counts / nodes.forest.n_leaves_below[:, None]).astype(np.int64)
+    def of_counts(cls, nodes: CountedForest, attributes: Sequence[Attribute]) -> Self:
+        """Prepare the vote of released leaf counts; an inner node counts as much as one of its leaves on average."""
+        means = np.maximum(nodes.counts, 0) / nodes.forest.n_leaves_below[:, None]
         totals = class_shares(nodes.counts[: nodes.forest.n_trees])
-        return cls.of_weights(nodes.forest, np.maximum(means, 0), totals)
-
-    @classmethod
-    def of_weights(cls, forest: Forest, weights: NDArray[np.int64], otherwise: NDArray[np.float64]) -> "SummedCounts":
-        """Prepare a vote with other weights, one per node and class."""
-        return cls(forest, np.arange(forest.n_trees), otherwise, weights)
+        vote = cls.of_nodes(nodes.forest, means, totals, attributes)
+        grid = 1.0 if vote.forest is nodes.forest else _mean_grid(nodes.forest.n_trees * float(means.sum(axis=1).max()))
+        return replace(vote, node_weights=np.rint(vote.node_weights * grid).astype(np.int64))
 
     @property
     def leaf_weights(self) -> NDArray[np.int64]:
         """The weights that are added up, leaves x classes."""
-        weights: NDArray[np.int64] = self.of_nodes[self.forest.leaves]
+        weights: NDArray[np.int64] = self.node_weights[self.forest.leaves]
         return weights
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         forest = self.forest
         kernels.vote_shares(
             forest.words, self.roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1],
-            self.of_nodes, self.otherwise, out,
+            self.node_weights, self.otherwise, out,
         )  # fmt: skip
 
 
@@ -102,20 +108,23 @@ class SummedCounts(Vote):
 class MostConfident(Vote):
     """The vote of DP-RF: the class with the highest single confidence wins, ties by the sum of all confidences."""
 
-    @classmethod
-    def of(cls, forest: Forest, shares: NDArray[np.float64], otherwise: NDArray[np.float64]) -> "MostConfident":
-        """Prepare the vote with the class shares that each node stands for."""
-        return cls(forest, np.arange(forest.n_trees), otherwise, shares)
-
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         forest = self.forest
         kernels.vote_most_confident(
             forest.words, self.roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1],
-            self.of_nodes, _TIE_WEIGHT, out,
+            self.node_weights, _TIE_WEIGHT, out,
         )  # fmt: skip
         total = out.sum(axis=1, keepdims=True)
         np.divide(out, total, out=out, where=total > 0)
         out[total[:, 0] <= 0] = self.otherwise
+
+
+def _mean_grid(most_votes: float) -> float:
+    """Return by what to multiply means of less than a row, so that they stay as whole numbers.
+
+    It is a power of two, by which shares do not change, and keeps sums of up to ``most_votes`` below 2^53.
+    """
+    return float(2.0 ** np.clip(np.floor(53 - np.log2(most_votes + 1.0)), 0, _FINEST_MEAN))
 
 
 def class_shares(noisy_counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -80,6 +80,14 @@ def test_an_attribute_that_is_never_missing_has_no_cell_for_it():
     )
 
 
+def test_leaves_take_four_bytes_where_cells_for_missing_values_make_more_than_65_536():
+    schema = Schema([Categorical(name, range(40), never_missing=True) for name in "abc"], classes=[5, 9])
+    trees = Trees.of([[0, 1, 2]], schema)
+    assert trees.leaves(np.full((1, 3), 39, dtype=np.uint8)).dtype == np.uint16
+    leaves = trees.with_missing_cells().leaves(np.full((1, 3), 40, dtype=np.uint8))
+    assert (leaves.dtype, leaves.tolist()) == (np.uint32, [[41**3 - 1]])
+
+
 def test_no_trees_have_no_leaves():
     trees = Trees.of([], schema_of())
     assert (trees.n_trees, trees.n_leaves) == (0, 0)

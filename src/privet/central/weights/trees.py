@@ -71,7 +71,7 @@ class Trees:
         return int(self.sizes.sum())
 
     def n_cells(self, attribute: int) -> int:
-        """Return how many cells an attribute has, one for missing values included if there can be."""
+        """Return how many cells an attribute has, one for missing values included if there can be any."""
         return min(self.n_values[attribute], MOST_CELLS) + (not self.never_missing[attribute])
 
     def cell_of(self, attribute: int) -> NDArray[np.int64]:

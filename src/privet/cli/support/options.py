@@ -52,7 +52,11 @@ Trees: TypeAlias = Annotated[
 ]
 Variant: TypeAlias = Annotated[
     str | None,
-    typer.Option("--variant", help="'paper' is the paper's form; for dpdf it promises nothing.", show_default=False),
+    typer.Option(
+        "--variant",
+        help="'paper' is the paper's form, of private-id3 and dpdf; for dpdf nothing is proven.",
+        show_default=False,
+    ),
 ]
 Height: TypeAlias = Annotated[
     int | None,

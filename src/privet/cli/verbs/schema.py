@@ -184,6 +184,8 @@ def check(
         output.print_text(_verdict(schema))
     if findings is not None:
         _say_findings(schema, findings)
+        if findings.refused:
+            raise typer.Exit(output.EXIT_DATA)
 
 
 def _examine(rows: Path, schema: "Schema") -> _Findings:
@@ -226,7 +228,7 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
         "values beyond their bounds, which are clipped": findings.clipped,
     }
     if any(attribute.never_missing for attribute in schema.attributes):
-        kinds["missing or unknown values although they are never_missing, which a fit refuses"] = findings.refused
+        kinds["missing or unknown values, declared never_missing: a fit refuses the table"] = findings.refused
     output.say("all columns of the schema are there and hold values of its types")
     for what, names in kinds.items():
         listed = ", ".join(repr(name) for name in schema.names if name in names)

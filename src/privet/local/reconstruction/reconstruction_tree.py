@@ -298,7 +298,7 @@ class ReconstructionTreeClassifier(LocalClassifier):
             guarantee,
             forest_=forest,
             nodes_=nodes,
-            _vote=_vote_of(nodes).with_missing_branches(guarantee.channel.schema.attributes),
+            _vote=_vote_of(nodes, guarantee.channel.schema),
         )
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -359,10 +359,11 @@ class _Answers:
         return by_true_class(counts, chances_of(self.channel.label))
 
 
-def _vote_of(nodes: CountedForest) -> Vote:
+def _vote_of(nodes: CountedForest, schema: Schema) -> Vote:
     """Return how leaves decide; one without rows, such as that of a category nobody has, as the nearest node above."""
     stand_in = nearest_nonempty(nodes.forest, node_shares(nodes.counts))
-    return SummedCounts.of_weights(nodes.forest, nodes.counts[stand_in], class_shares(nodes.counts[:1]))
+    otherwise = class_shares(nodes.counts[:1])
+    return SummedCounts.of_nodes(nodes.forest, nodes.counts[stand_in], otherwise, schema.attributes)
 
 
 def _check_tree(forest: Forest, schema: Schema) -> None:
