@@ -57,6 +57,8 @@ CONFIDENCE = 0.95
 _LABELS = ["no", "yes"]
 _ONE = Schema([Categorical("a", [5, 9])], classes=_LABELS, rows=40)
 _TWO = Schema([Categorical("a", [5, 9]), Categorical("b", ["u", "v"])], classes=_LABELS, rows=40)
+# A forest of weights is attacked in a larger crowd, which the row contradicts.
+_CROWDED = Schema(_ONE.attributes, classes=_LABELS, rows=400)
 _AGE = Schema([Numeric("age", 0, 100)], classes=_LABELS)
 # So many attributes that, with a delta, normal noise is drawn.
 _WIDE = Schema([Categorical(f"a{i}", [5, 9]) for i in range(16)], classes=_LABELS, rows=400)
@@ -93,9 +95,7 @@ class Attack:
         """Return what the attack shows at an epsilon; where there is none, none is claimed."""
         claimed = 0.0 if math.isinf(epsilon) else epsilon
         tables = [self.tables] if isinstance(self.tables, Neighbours) else self.tables
-        return audit(
-            self.subject(epsilon), tables, epsilon=claimed, runs=runs, confidence=confidence, n_jobs=1
-        )
+        return audit(self.subject(epsilon), tables, epsilon=claimed, runs=runs, confidence=confidence, n_jobs=1)
 
 
 def case(schema: Schema, name: str, copies: int = 1) -> Neighbours:
@@ -113,11 +113,12 @@ def pair(schema: Schema, name: str) -> tuple[Table, Table]:
 
 @dataclass(frozen=True)
 class RootChoice:
-    """Fits, and reads which attribute the root tests and, times its sign, how many rows the root seems to have."""
+    """Fits, and reads how many rows the root seems to have, with a sign for the attribute that it tests."""
 
     estimator: Any
 
     def __call__(self, table: Table) -> list[float]:
+        """Return the number of rows, negative for the second attribute and 0 for a leaf."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoGuaranteeWarning)
             model = clone(self.estimator).fit(table.X, table.y)
@@ -133,6 +134,7 @@ class Answer:
     read: Callable[[NDArray[Any]], list[float]]
 
     def __call__(self, record: list[Any]) -> list[float]:
+        """Return the answer of a person with this record."""
         fields = [*self.channel.schema.names, self.channel.schema.target]
         table = pd.DataFrame([record], columns=fields[: len(record)])
         return self.read(perturb(table, self.channel, Secret()).to_numpy()[0])
@@ -144,14 +146,21 @@ def chance_without_noise(table: Table) -> list[float]:
     return [float(dict(zip(model.classes_, model.predict_proba([[9.0]])[0], strict=True)).get(True, 0.0))]
 
 
-def _second_row(variant: str) -> Callable[[float], RootChoice]:
-    return lambda epsilon: RootChoice(
-        DPDFClassifier(_THOUSAND, epsilon=epsilon, height=1, min_support=0, variant=variant)
+def second_row(variant: str) -> Attack:
+    """Return the attack on a choice: of two rows in a node that seems to hold many, one attribute tells them apart."""
+    return Attack(
+        f"1 tree, height 1, 1,000 classes; {_SECOND}",
+        lambda epsilon: RootChoice(
+            DPDFClassifier(_THOUSAND, epsilon=epsilon, height=1, min_support=0, variant=variant)
+        ),
+        pair(_THOUSAND, _SECOND),
+        6_000,
     )
 
 
-def _noisy(noise: Any) -> Callable[[float], Answer]:
-    return lambda _: Answer(noise(_AGE, privacy=1.0).channel, as_they_are)
+def noisy_age(noise: Any) -> Answer:
+    """Return the answer of "100 % privacy" to one number."""
+    return Answer(noise(_AGE, privacy=1.0).channel, as_they_are)
 
 
 def as_they_are(values: NDArray[Any]) -> list[float]:
@@ -170,56 +179,68 @@ def parity(values: NDArray[Any]) -> list[float]:
 
 
 _SHORT = "1 tree, height 1"
+_ENDS = "1 answer; one end of the range or the other"
 ATTACKS = {
     "forest": Attack(
-        f"1 attribute; {_CONTRADICTS}", lambda epsilon: PrivateForestClassifier(
-            Schema(_ONE.attributes, classes=_LABELS, rows=400), epsilon=epsilon
-        ), case(_ONE, _CONTRADICTS, copies=10), 2_500,
+        f"1 attribute; {_CONTRADICTS}",
+        lambda epsilon: PrivateForestClassifier(_CROWDED, epsilon=epsilon),
+        case(_CROWDED, _CONTRADICTS, copies=10),
+        2_500,
     ),
     "forest with delta": Attack(
-        f"16 trees, normal noise; {_CONTRADICTS}", lambda epsilon: PrivateForestClassifier(
-            _WIDE, epsilon=epsilon, delta=DELTA, n_attributes=16, group_size=1
-        ), case(_WIDE, _CONTRADICTS, copies=10), 1_000,
+        f"16 trees, normal noise; {_CONTRADICTS}",
+        lambda epsilon: PrivateForestClassifier(_WIDE, epsilon=epsilon, delta=DELTA, n_attributes=16, group_size=1),
+        case(_WIDE, _CONTRADICTS, copies=10),
+        1_000,
     ),
     "Private-RDT": Attack(
-        f"{_SHORT}; {_ALONE}", lambda epsilon: PrivateRDTClassifier(_TWO, epsilon=epsilon, n_trees=1, height=1),
-        case(_TWO, _ALONE), 4_000,
+        f"{_SHORT}; {_ALONE}",
+        lambda epsilon: PrivateRDTClassifier(_TWO, epsilon=epsilon, n_trees=1, height=1),
+        case(_TWO, _ALONE),
+        4_000,
     ),
     "DP-RF": Attack(
-        f"1 tree; {_ALONE}", lambda epsilon: DPRFClassifier(_TWO, epsilon=epsilon, n_trees=1), case(_TWO, _ALONE), 4_000,
+        f"1 tree; {_ALONE}",
+        lambda epsilon: DPRFClassifier(_TWO, epsilon=epsilon, n_trees=1),
+        case(_TWO, _ALONE),
+        4_000,
     ),
     "DPDF": Attack(
-        f"{_SHORT}; {_TIPS}", lambda epsilon: DPDFClassifier(_TWO, epsilon=epsilon, height=1, min_support=0),
-        case(_TWO, _TIPS), 4_000,
+        f"{_SHORT}; {_TIPS}",
+        lambda epsilon: DPDFClassifier(_TWO, epsilon=epsilon, height=1, min_support=0),
+        case(_TWO, _TIPS),
+        4_000,
     ),
-    "DPDF, second row": Attack(
-        f"{_SHORT}, 1,000 classes; {_SECOND}", _second_row("sound"), pair(_THOUSAND, _SECOND), 6_000
-    ),
-    "DPDF of the paper, second row": Attack(
-        f"{_SHORT}, 1,000 classes; {_SECOND}", _second_row("paper"), pair(_THOUSAND, _SECOND), 6_000
-    ),
+    "DPDF, second row": second_row("sound"),
+    "DPDF of the paper, second row": second_row("paper"),
     "DiffPID3": Attack(
-        f"{_SHORT}; {_TIPS}", lambda epsilon: DiffPID3Classifier(_TWO, epsilon=epsilon, height=1, criterion="n_gini"),
-        case(_TWO, _TIPS), 4_000,
+        f"{_SHORT}; {_TIPS}",
+        lambda epsilon: DiffPID3Classifier(_TWO, epsilon=epsilon, height=1, criterion="n_gini"),
+        case(_TWO, _TIPS),
+        4_000,
     ),
     "private ID3": Attack(
-        f"1 attribute; {_ALONE}", lambda epsilon: PrivateID3Classifier(_ONE, epsilon=epsilon), case(_ONE, _ALONE), 4_000,
+        f"1 attribute; {_ALONE}",
+        lambda epsilon: PrivateID3Classifier(_ONE, epsilon=epsilon),
+        case(_ONE, _ALONE),
+        4_000,
     ),
     "random answers": Attack(
-        "the answers of 1 attribute and the label; one record or its opposite", lambda epsilon: Answer(
-            RandomizedResponse(_ONE, epsilon=epsilon, label=True).channel, second_of_two
-        ), ([5, "no"], [9, "yes"]), 4_000,
+        "the answers of 1 attribute and the label; one record or its opposite",
+        lambda epsilon: Answer(RandomizedResponse(_ONE, epsilon=epsilon, label=True).channel, second_of_two),
+        ([5, "no"], [9, "yes"]),
+        4_000,
     ),
-    "Gaussian noise": Attack("1 answer; one end of the range or the other", _noisy(GaussianNoise), ([0.0], [100.0]), 4_000),
-    "uniform noise": Attack("1 answer; one end of the range or the other", _noisy(UniformNoise), ([0.0], [100.0]), 4_000),
+    "Gaussian noise": Attack(_ENDS, lambda _: noisy_age(GaussianNoise), ([0.0], [100.0]), 4_000),
+    "uniform noise": Attack(_ENDS, lambda _: noisy_age(UniformNoise), ([0.0], [100.0]), 4_000),
     "flipped records": Attack(
         "1 answer; a record, or another that is not its mirror image",
-        lambda _: Answer(RecordComplement(_TWO, theta=THETA).channel, parity), ([5, "u"], [5, "v"]), 4_000,
+        lambda _: Answer(RecordComplement(_TWO, theta=THETA).channel, parity),
+        ([5, "u"], [5, "v"]),
+        4_000,
     ),
-    "no privacy": Attack(
-        f"10 trees; {_ALONE}", lambda _: chance_without_noise, pair(_ONE, _ALONE), 1_000
-    ),
-}  # fmt: skip
+    "no privacy": Attack(f"10 trees; {_ALONE}", lambda _: chance_without_noise, pair(_ONE, _ALONE), 1_000),
+}
 # Which attacks are on which member; the most that they show counts.
 AUDITS = {
     FOREST: ("forest",),

@@ -40,7 +40,7 @@ THETA = 0.8
 PURE, LOCALLY, NOT_PROVEN, NO_SUCH = "epsilon", "a local epsilon", "none proven", "no epsilon"
 NOT_PRIVATE = "not private"
 
-FOREST, FOREST_DELTA = "private forest", f"private forest, delta {DELTA:g}"
+FOREST, FOREST_DELTA = "private forest", "private forest, delta 1e-6"
 DPDF, DPDF_PAPER = "DPDF", "DPDF, the paper's form"
 RESPONSE_FOREST, RECONSTRUCTION = "response forest", "reconstruction tree"
 GAUSSIAN, UNIFORM, FLIPPED = "Gaussian noise", "uniform noise", "flipped records"
@@ -92,7 +92,7 @@ class Member:
 
 def of_curator(label: str, name: str, promise: str = PURE, sound: str = "", **parameters: Any) -> Member:
     """Return a member that is fitted to clear rows."""
-    words = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+    words = ", ".join(f"{key}={value!r}".replace("e-0", "e-") for key, value in parameters.items())
     fit = partial(of_privet, name=name, parameters=parameters)
     return Member(label, "a curator", promise, f"{name}({words})", fit, sound)
 
@@ -177,7 +177,7 @@ def unflipped_records(split: Split) -> Recovery:
 
 _ALL = (
     of_curator(FOREST, "PrivateForestClassifier"),
-    of_curator(FOREST_DELTA, "PrivateForestClassifier", f"epsilon, delta {DELTA:g}", delta=DELTA),
+    of_curator(FOREST_DELTA, "PrivateForestClassifier", "epsilon, delta 1e-6", delta=DELTA),
     of_curator("Private-RDT", "PrivateRDTClassifier"),
     of_curator("DP-RF", "DPRFClassifier"),
     of_curator(DPDF, "DPDFClassifier"),

@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ TABLES: dict[Scale, tuple[str, ...]] = {
 WITH_NUMBERS = ("bank-marketing", "adult")
 RUNS: dict[Scale, int] = {"quick": 2, "full": 10}
 # Releases of each table in the quick form: too few to show much.
-_QUICK_RELEASES = 60
+QUICK_RELEASES = 60
 
 
 def _places(scale: Scale) -> Iterator[tuple[str, str]]:
@@ -66,7 +66,7 @@ def audit_cells(scale: Scale) -> Iterator[Cell]:
     """Yield every attack at every epsilon of the members that it is on."""
     epsilons = {attack: MEMBERS[name].epsilons for name, attacks in AUDITS.items() for attack in attacks}
     for name, attack in ATTACKS.items():
-        runs = attack.runs if scale == "full" else _QUICK_RELEASES
+        runs = attack.runs if scale == "full" else QUICK_RELEASES
         yield from ((name, epsilon, runs) for epsilon in epsilons[name])
 
 
@@ -101,14 +101,14 @@ def measure(folder: Path, scale: Scale, jobs: int) -> None:
     """Measure everything that is missing in a folder."""
     with Workers(jobs) as workers:
         for experiment in (RECOVERED, ACCURACY, SHOWN):
-            start = time.monotonic()
-            experiment.run(folder, scale, workers=workers, watch=lambda done, total: _tell(experiment, start, done, total))
+            watch = partial(_tell, experiment.name, time.monotonic())
+            experiment.run(folder, scale, workers=workers, watch=watch)
             experiment.settle(folder)
 
 
-def _tell(experiment: Experiment, start: float, done: int, total: int) -> None:
+def _tell(name: str, start: float, done: int, total: int) -> None:
     minutes = (time.monotonic() - start) / 60
-    print(f"{experiment.name}: {done}/{total}, {minutes:.1f} min", file=sys.stderr, flush=True)
+    print(f"{name}: {done}/{total}, {minutes:.1f} min", file=sys.stderr, flush=True)
 
 
 def options(words: Sequence[str] | None = None) -> argparse.Namespace:

@@ -1,0 +1,365 @@
+"""The page, its picture and its table of means, made from what has been measured."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.family.audits import ATTACKS, AUDITS, CONFIDENCE
+from benchmarks.family.members import (
+    EPSILONS,
+    FLIPPED,
+    FOREST,
+    FOREST_DELTA,
+    MEMBERS,
+    NO_EPSILON,
+    RECONSTRUCTION,
+    RESPONSE_FOREST,
+)
+from benchmarks.family.run import ACCURACY, RECOVERED, SHOWN, TABLES
+from benchmarks.utility.methods import MAJORITY, RANDOM_FOREST
+from benchmarks.utility.pictures import Look
+from benchmarks.utility.splits import TABLES as FACTS
+from benchmarks.utility.tables import figure, markdown
+from papers.accuracies import Accuracies, numbers
+from papers.experiment import Scale
+
+_TEMPLATE = Path(__file__).with_name("template.md")
+_SHOWN_AT = 1.0
+_PRICED = [name for name, own in MEMBERS.items() if own.epsilons == EPSILONS]
+_CURATORS = [name for name in _PRICED if MEMBERS[name].trust == "a curator"]
+_LOCAL = [name for name in _PRICED if MEMBERS[name].trust == "nobody"]
+# Okabe and Ito's colours; a paper's form is dotted and what trusts nobody is broken.
+_LOOKS = {
+    FOREST: Look("#D55E00", "o", width=2.8),
+    FOREST_DELTA: Look("#E69F00", "o"),
+    "Private-RDT": Look("#56B4E9", "D"),
+    "DP-RF": Look("#CC79A7", "v"),
+    "DPDF": Look("#0072B2", "s"),
+    "DPDF, the paper's form": Look("#0072B2", "s", ":"),
+    "DiffPID3": Look("#009E73", "^"),
+    "private ID3": Look("#000000", "P"),
+    RESPONSE_FOREST: Look("#999999", "X", "--"),
+    RECONSTRUCTION: Look("#999999", "d", "--"),
+}
+# Where the picture puts a bound of nothing, which a logarithmic axis does not have.
+_NOTHING = 0.01
+
+
+@dataclass(frozen=True)
+class Family:
+    """What has been measured, seen as figures."""
+
+    lines: pd.DataFrame
+    audits: pd.DataFrame
+    recovered: pd.DataFrame
+    tables: tuple[str, ...]
+
+    @classmethod
+    def read(cls, folder: Path, scale: Scale) -> "Family":
+        """Read the results of a scale."""
+        lines, audits, recovered = (each.read(folder, scale) for each in (ACCURACY, SHOWN, RECOVERED))
+        return cls(lines, audits, recovered, TABLES[scale])
+
+    @property
+    def accuracies(self) -> Accuracies:
+        """The means over splits; what has no epsilon is in a column of its own."""
+        return Accuracies(self.lines, self.tables, (*EPSILONS, NO_EPSILON))
+
+    @property
+    def runs(self) -> int:
+        """The number of splits."""
+        return int(self.lines["run"].nunique())
+
+    def errors(self, method: str) -> pd.DataFrame:
+        """Return the standard errors of the means over splits."""
+        return self.accuracies.deviation(method) / math.sqrt(self.runs)
+
+    def mean(self, method: str, epsilon: float) -> tuple[float, float]:
+        """Return the mean over tables, and its standard error: tables are what they are, splits vary."""
+        means, errors = (each(method)[epsilon].to_numpy() for each in (self.accuracies.of, self.errors))
+        return float(means.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
+
+    def leads(self, better: str, worse: str) -> pd.DataFrame:
+        """Return by how many points the one is ahead, a line a table and epsilon, with its error over splits."""
+        mine, theirs = (
+            self.lines[self.lines["method"] == name].set_index(["table", "epsilon", "run"])["accuracy"]
+            for name in (better, worse)
+        )
+        if not math.isfinite(float(theirs.index.get_level_values("epsilon").max())):
+            theirs = theirs.droplevel("epsilon")
+        ahead = (mine - theirs).groupby(["table", "epsilon"])
+        found = pd.DataFrame({"ahead": ahead.mean(), "error": ahead.std() / math.sqrt(self.runs)})
+        return found.reindex(pd.MultiIndex.from_product([self.tables, EPSILONS], names=["table", "epsilon"]))
+
+    def shown(self, method: str, epsilon: float) -> float:
+        """Return the most that an attack on a member shows at an epsilon."""
+        chosen = self.audits["attack"].isin(AUDITS.get(method, ())) & (self.audits["epsilon"] == epsilon)
+        return float(self.audits.loc[chosen, "shown"].max())
+
+    def contradicted(self, method: str) -> list[float]:
+        """Return the epsilons at which more is shown than is stated."""
+        return [epsilon for epsilon in EPSILONS if self.shown(method, epsilon) > epsilon]
+
+
+def page(family: Family, missing: int) -> str:
+    """Return the page in Markdown."""
+    widths = [FACTS[table].attributes + 1 for table in family.tables]
+    parts = {
+        "learnt": learnt(family),
+        "n_tables": len(family.tables),
+        "state": _state(family, missing),
+        "runs": family.runs,
+        "majority": _percent(*family.mean(MAJORITY, NO_EPSILON)),
+        "ceiling": _percent(*family.mean(RANDOM_FOREST, NO_EPSILON)),
+        "confidence": f"{100 * CONFIDENCE:g}",
+        "main": main_table(family),
+        "no_privacy": _no_privacy(family),
+        "versus": "\n\n".join(versus(family, name) for name, own in MEMBERS.items() if own.sound),
+        "narrowest": min(widths),
+        "widest": max(widths),
+        "local": local_verdict(family),
+        "without_epsilon": without_epsilon_table(family),
+        "unbounded": _unbounded(family),
+        "tables": "\n\n".join(f"### {_title(table)}\n\n{one_table(family, table)}" for table in family.tables),
+        "attacks": attack_table(family),
+        "settings": setting_table(),
+    }
+    blocks = _TEMPLATE.read_text(encoding="utf-8").format(**parts).split("\n\n")
+    return "\n\n".join(map(_wrapped, blocks)).rstrip() + "\n"
+
+
+def _wrapped(block: str) -> str:
+    """Return a paragraph in lines of equal length; tables, lists and headings stay as they are."""
+    return block if block[:1] in "|#-!" else fill(block, 140, break_long_words=False, break_on_hyphens=False)
+
+
+def _state(family: Family, missing: int) -> str:
+    if missing:
+        return f"**The run is not at its end**: {missing} measurements are missing."
+    releases = int(family.audits["releases"].sum())
+    return f"There are {len(family.lines):,} fits for accuracy, and {releases:,} releases were attacked."
+
+
+def learnt(family: Family) -> str:
+    """Return the three sentences that the page begins with."""
+
+    def means(methods: Iterable[str]) -> str:
+        return _range([family.mean(name, _SHOWN_AT)[0] for name in methods])
+
+    others = [name for name in _CURATORS if name not in (FOREST, FOREST_DELTA)]
+    guessing, ceiling = (family.mean(name, NO_EPSILON)[0] for name in (MAJORITY, RANDOM_FOREST))
+    beyond = [f"{name} at epsilon {numbers(found)}" for name in _PRICED if (found := family.contradicted(name))]
+    of_what = "; ".join(f"of {each}" for each in beyond) + ", and of nothing else" if beyond else "of nothing"
+    flipped = family.recovered[family.recovered["method"] == FLIPPED]
+    return " ".join(
+        [
+            f"At epsilon {_SHOWN_AT:g} the recommended forest is right about {means([FOREST])} % of held-out rows, the",
+            f"other methods of a curator about {means(others)} %, and trees from answers that trust nobody about",
+            f"{means(_LOCAL)} %, where guessing gets {guessing:.1f} % and no privacy {ceiling:.1f} %.",
+            f"Attacks show more than is stated {of_what}.",
+            "Answers without an epsilon hide little: behind flipped records an attacker finds the true one of",
+            f"{_range(100 * flipped['attack'])} % of people, table by table.",
+        ]
+    )
+
+
+def main_table(family: Family) -> str:
+    """Return accuracies beside what attacks show, a line a member with an epsilon."""
+    header = ["method", "promise", *_prices("accuracy"), *_prices("shown")]
+    lines = []
+    for name in _PRICED:
+        accuracies = [_percent(*family.mean(name, epsilon)) for epsilon in EPSILONS]
+        shown = [_bound(family.shown(name, epsilon), epsilon) for epsilon in EPSILONS]
+        lines.append([name, MEMBERS[name].promise, *accuracies, *shown])
+    return markdown(header, lines)
+
+
+def versus(family: Family, paper_form: str) -> str:
+    """Return how the sound form and the paper's compare: in words, and a line a table."""
+    sound = MEMBERS[paper_form].sound
+    leads = family.leads(sound, paper_form)
+    clear = _is_clear(leads)
+    mean = float(leads["ahead"].mean())
+    words = (
+        f"{sound} against {paper_form}: {mean:+.1f} points on average. The sound form is ahead in "
+        f"{_cells(leads['ahead'] > 0, clear)}, and behind in {_cells(leads['ahead'] < 0, clear)}. "
+        "The table has the points by which it is ahead, with standard errors; **bold** is more than two of them."
+    )
+    lines = [
+        [table, *(_lead(*leads.loc[(table, epsilon), ["ahead", "error"]]) for epsilon in EPSILONS)]
+        for table in family.tables
+    ]
+    return f"{words}\n\n{markdown(['table', *_prices('ahead')], lines)}"
+
+
+def local_verdict(family: Family) -> str:
+    """Return in words how often trees from random answers are better or worse than guessing."""
+    leads = pd.concat([family.leads(name, MAJORITY) for name in _LOCAL])
+    above, below = ((_is_clear(leads) & way).sum() for way in (leads["ahead"] > 0, leads["ahead"] < 0))
+    return (
+        f"Trees from random answers are clearly better than guessing the most frequent class in {above} of "
+        f"{len(leads)} cells (a method, a table, an epsilon), clearly worse in {below}, and near it in the rest."
+    )
+
+
+def without_epsilon_table(family: Family) -> str:
+    """Return how accurate answers without an epsilon are, and what an attacker makes of them."""
+    header = ["method", "table", "accuracy", "guessing", "what is found", "without answers", "answers", "attack"]
+    guessing = family.accuracies.of(MAJORITY)[NO_EPSILON]
+    lines = []
+    for method in (name for name, own in MEMBERS.items() if own.recover is not None):
+        means, errors = (each(method)[NO_EPSILON] for each in (family.accuracies.of, family.errors))
+        for own in family.recovered[family.recovered["method"] == method].to_dict("records"):
+            table = own["table"]
+            found = [f"{100 * own[name]:.1f} %" for name in ("without", "answer", "attack")]
+            accuracy = _percent(float(means[table]), float(errors[table]))
+            lines.append([method, table, accuracy, f"{guessing[table]:.1f}", own["measure"], *found])
+    return markdown(header, lines)
+
+
+def one_table(family: Family, table: str) -> str:
+    """Return the accuracies on one table."""
+    lines = []
+    for name, own in MEMBERS.items():
+        means, errors = family.accuracies.of(name).loc[table], family.errors(name).loc[table]
+        cells = [_percent(means[epsilon], errors[epsilon]) for epsilon in (*EPSILONS, NO_EPSILON)]
+        if any(cells):
+            lines.append([name, own.promise, *cells])
+    return markdown(["method", "promise", *_prices("accuracy"), "no epsilon"], lines)
+
+
+def attack_table(family: Family) -> str:
+    """Return what was fitted in each attack, to which tables and how often."""
+    lines = []
+    for name, attacks in AUDITS.items():
+        for attack in attacks:
+            own = family.audits[family.audits["attack"] == attack]
+            if len(own):
+                lines.append(
+                    [name, ATTACKS[attack].words, f"{own['releases'].iloc[0]:,}", f"{own['most'].iloc[0]:.1f}"]
+                )
+    return markdown(["method", "what was fitted; the row", "releases at each epsilon", "at most"], lines)
+
+
+def setting_table() -> str:
+    """Return how every member is called."""
+    return markdown(["method", "promise", "call"], [[m.name, m.promise, f"`{m.setting}`"] for m in MEMBERS.values()])
+
+
+def _prices(what: str) -> list[str]:
+    return [f"{what} at {EPSILONS[0]:g}", *(f"{epsilon:g}" for epsilon in EPSILONS[1:])]
+
+
+def _no_privacy(family: Family) -> str:
+    own = family.audits[family.audits["attack"].isin(AUDITS[RANDOM_FOREST])]
+    if not len(own):
+        return ""
+    shown, most, releases = own[["shown", "most", "releases"]].iloc[0]
+    return f"{int(releases):,} fits show {shown:.1f}, of {most:.1f} that as many can show."
+
+
+def _unbounded(family: Family) -> str:
+    names = [name for name, own in MEMBERS.items() if own.recover is not None]
+    found = [f"{family.shown(name, NO_EPSILON):.1f} for {name}" for name in names]
+    most = family.audits.loc[family.audits["attack"].isin(AUDITS[FLIPPED]), "most"].max()
+    return (
+        f"An audit of single answers shows an epsilon of at least {', '.join(found)}, where as many answers can show "
+        f"{most:.1f}. With more answers it shows more: there is none to come near to."
+    )
+
+
+def _is_clear(leads: pd.DataFrame) -> "pd.Series[bool]":
+    return leads["ahead"].abs() > 2 * leads["error"]
+
+
+def _cells(chosen: "pd.Series[bool]", clear: "pd.Series[bool]") -> str:
+    return f"{int(chosen.sum())} of {len(chosen)} cells, clearly in {int((chosen & clear).sum())}"
+
+
+def _lead(ahead: float, error: float) -> str:
+    if math.isnan(ahead):
+        return ""
+    text = f"{ahead:+.1f} ± {error:.1f}"
+    return f"**{text}**" if abs(ahead) > 2 * error else text
+
+
+def _bound(shown: float, stated: float) -> str:
+    return f"**{shown:.2f}**" if shown > stated else figure(shown, ".2f")
+
+
+def _percent(mean: float, error: float) -> str:
+    return "" if math.isnan(mean) else f"{mean:.1f} ± {error:.1f}"
+
+
+def _range(values: Any) -> str:
+    least, most = f"{min(values):.1f}", f"{max(values):.1f}"
+    return least if least == most else f"{least} to {most}"
+
+
+def _title(table: str) -> str:
+    facts = FACTS[table]
+    return f"{table}: {facts.rows:,} rows, {facts.attributes} attributes, {facts.classes} classes"
+
+
+def draw(family: Family, path: Path) -> None:
+    """Draw accuracy over epsilon, and what attacks show over what is stated."""
+    from matplotlib.figure import Figure
+
+    picture = Figure(figsize=(12, 6.6), layout="constrained")
+    left, right = picture.subplots(1, 2)
+    for name, look in _LOOKS.items():
+        style = {
+            "color": look.colour,
+            "marker": look.marker,
+            "linestyle": look.line,
+            "linewidth": look.width,
+            "markersize": 7,
+        }
+        left.plot(EPSILONS, [family.mean(name, epsilon)[0] for epsilon in EPSILONS], label=name, **style)
+        right.plot(EPSILONS, [max(family.shown(name, epsilon), _NOTHING) for epsilon in EPSILONS], **style)
+    for name, line in ((RANDOM_FOREST, (0, (8, 2))), (MAJORITY, (0, (1, 2)))):
+        left.axhline(family.mean(name, NO_EPSILON)[0], color="#444444", linewidth=1.2, linestyle=line, label=name)
+    right.plot(EPSILONS, EPSILONS, color="#444444", linewidth=6, alpha=0.25, label="what is stated")
+    right.text(EPSILONS[0], 1.6 * EPSILONS[0], "above the band: more than is stated", fontsize=12, rotation=0)
+    right.set_yscale("log")
+    right.set_yticks([_NOTHING, 0.1, 1, 4], ["nothing", "0.1", "1", "4"])
+    left.set_ylabel("accuracy on held-out rows, %", fontsize=14)
+    left.set_title(f"mean over {len(family.tables)} tables", fontsize=14)
+    right.set_ylabel("epsilon shown by an attack, at least", fontsize=14)
+    right.set_title("on tables made for the attack", fontsize=14)
+    for axis in (left, right):
+        axis.set_xscale("log")
+        axis.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
+        axis.minorticks_off()
+        axis.grid(alpha=0.25)
+        axis.set_xlabel("epsilon stated", fontsize=13)
+        axis.tick_params(labelsize=13)
+    handles, names = left.get_legend_handles_labels()
+    picture.legend(handles, names, loc="outside lower center", ncols=4, fontsize=12, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.savefig(path, dpi=150)
+
+
+def summary(family: Family) -> pd.DataFrame:
+    """Return a line a member and epsilon: the mean accuracy, its error, and what an attack shows."""
+    lines: list[Sequence[Any]] = []
+    for name, own in MEMBERS.items():
+        for epsilon in own.epsilons:
+            mean, error = family.mean(name, epsilon)
+            lines.append([name, own.promise, epsilon, round(mean, 3), round(error, 3), family.shown(name, epsilon)])
+    return pd.DataFrame(lines, columns=["method", "promise", "epsilon", "accuracy", "error", "shown"])
+
+
+def write(folder: Path, scale: Scale, docs: Path) -> None:
+    """Write the page and its picture below ``docs``, and the table of means beside the results."""
+    family = Family.read(folder, scale)
+    missing = sum(len(each.missing(folder, scale)) for each in (ACCURACY, SHOWN, RECOVERED))
+    draw(family, docs / "images" / "family.png")
+    summary(family).to_csv(folder / "summary.csv", index=False)
+    (docs / "family.md").write_text(page(family, missing), encoding="utf-8")
