@@ -60,8 +60,9 @@ PARAMETERS = {
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "DPRFClassifier": (
-        "schema=None epsilon=1.0 n_trees=None noise_factor='classes' vote='max_confidence' unit='row' "
-        "max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 unsafe_seeded_noise=False"
+        "schema=None epsilon=1.0 n_trees=None noise_factor='classes' vote='max_confidence' "
+        "missing_branches='reliable' unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
+        "unsafe_seeded_noise=False"
     ),
     "DPDFClassifier": (
         "schema=None epsilon=1.0 n_trees=1 height=4 criterion='gini' numeric='bins' min_support=100 "
@@ -69,12 +70,12 @@ PARAMETERS = {
         "unsafe_seeded_noise=False"
     ),
     "DiffPID3Classifier": (
-        "schema=None epsilon=1.0 height=4 criterion='gini' unit='row' max_rows=1 ledger=None "
+        "schema=None epsilon=1.0 height=4 criterion='gini' min_support=None unit='row' max_rows=1 ledger=None "
         "random_state=None n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateID3Classifier": (
-        "schema=None epsilon=1.0 height=None unit='row' max_rows=1 ledger=None random_state=None n_jobs=None "
-        "verbose=0 unsafe_seeded_noise=False"
+        "schema=None epsilon=1.0 height=None variant='privet' unit='row' max_rows=1 ledger=None random_state=None "
+        "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "ReconstructionTreeClassifier": (
         "schema=None channel=None strategy='by_class' min_rows=None purity=0.99 min_gain=0.0 "

@@ -10,7 +10,7 @@ from itertools import product
 from papers.agrawal2000.accuracy import FUNCTIONS, STUMBLING
 from papers.agrawal2000.means import Means
 from papers.agrawal2000.people import NOISES, SPELLED
-from papers.claim import Claim, judged
+from papers.claim import Claim
 
 RECONSTRUCTING = ("ByClass", "Local")
 DIAGONAL = (4, 5)
@@ -47,7 +47,7 @@ def near_original(means: Means, function: int, privacy: float) -> Claim:
     paper = f"very close; read as within {allowed:g} points" if privacy < 1 else f"within {allowed:g} points"
     where = "Section 5.2" if privacy == 0.5 else "Fig. 5"
     text = f"{where}, F{function} at {privacy:.0%} privacy: ByClass and Local are near Original"
-    return judged(text, paper, f"{_told(gaps)} points below", list(gaps.values()), not missed, why)
+    return Claim(text, paper, f"{_told(gaps)} points below", not missed, why).judged_by(gaps.values())
 
 
 def ahead_of_randomized(means: Means) -> Claim:
@@ -60,7 +60,7 @@ def ahead_of_randomized(means: Means) -> Claim:
     measured = f"ahead in {ahead} of {len(gains)} cases, by {min(gains):.1f} to {max(gains):.1f} points"
     text = "Fig. 5 at 100% privacy: ByClass and Local are ahead of Randomized"
     why = "" if ahead == len(gains) else "some are not"
-    return judged(text, "ahead", measured, gains, ahead == len(gains), why)
+    return Claim(text, "ahead", measured, ahead == len(gains), why).judged_by(gains)
 
 
 def global_worse(means: Means, function: int) -> Claim:
@@ -70,7 +70,7 @@ def global_worse(means: Means, function: int) -> Claim:
     ahead = " and ".join(SPELLED[noise] for noise in NOISES if min(gaps[noise, name] for name in RECONSTRUCTING) <= 0)
     why = "" if holds else f"with {ahead} noise Global is no worse, and at most {-min(gaps.values()):.1f} points ahead"
     text = f"Fig. 5, F{function} at 100% privacy: Global is worse than ByClass and Local"
-    return judged(text, "worse", f"{_told(gaps)} points below", list(gaps.values()), holds, why)
+    return Claim(text, "worse", f"{_told(gaps)} points below", holds, why).judged_by(gaps.values())
 
 
 def global_fares_well(means: Means, function: int) -> Claim:
@@ -80,7 +80,7 @@ def global_fares_well(means: Means, function: int) -> Claim:
     text = f"Fig. 5, F{function} at 100% privacy: Global fares well"
     paper = f"fares well; read as within {_CLOSE:g} points of ByClass and Local"
     why = "" if holds else "one reconstruction for all classes is further behind"
-    return judged(text, paper, f"{_told(gaps)} points below", list(gaps.values()), holds, why)
+    return Claim(text, paper, f"{_told(gaps)} points below", holds, why).judged_by(gaps.values())
 
 
 def randomized_close(means: Means, privacy: float) -> Claim:
@@ -93,7 +93,7 @@ def randomized_close(means: Means, privacy: float) -> Claim:
     why = "" if holds else "noise is then as wide as the range, and nothing corrects for it"
     text = f"Fig. 5, F4 and F5 at {privacy:.0%} privacy: even Randomized is close to Original"
     paper = f"quite close; read as within {_CLOSE:g} points"
-    return judged(text, paper, f"{measured} points below", list(gaps.values()), holds, why)
+    return Claim(text, paper, f"{measured} points below", holds, why).judged_by(gaps.values())
 
 
 def original_stumbles(means: Means) -> Claim:
@@ -106,7 +106,7 @@ def original_stumbles(means: Means) -> Claim:
         why += f"; asked for a gain of 0.0003 it stops as the paper's did ({stumbling:.1f}), and the claim holds"
     measured = f"Original {original:.1f}, best of ByClass and Local {best:.1f}"
     text = "Fig. 5, F2 at 25% privacy: Original stops at a buried exclusive or that the others get past"
-    return judged(text, "Original is poor", measured, [original, best], holds, why)
+    return Claim(text, "Original is poor", measured, holds, why).judged_by([original, best])
 
 
 def uniform_against_gaussian(means: Means, function: int) -> Claim:
@@ -124,7 +124,7 @@ def uniform_against_gaussian(means: Means, function: int) -> Claim:
     measured = ", ".join(f"{name} {points:+.1f}" for name, points in behind.items())
     text = f"Fig. 6, F{function} at 100% privacy: uniform noise is much worse before correction, about equal after"
     paper = f"read as {_MUCH:g} points or more behind before, at most {_MUCH:g} after"
-    return judged(text, paper, f"uniform behind Gaussian: {measured}", list(behind.values()), holds, why)
+    return Claim(text, paper, f"uniform behind Gaussian: {measured}", holds, why).judged_by(behind.values())
 
 
 def fairly_close(means: Means) -> Claim:
@@ -139,7 +139,7 @@ def fairly_close(means: Means) -> Claim:
     why = "" if holds else f"further below on {' and '.join(far)}: {_BORDERS}"
     text = "Fig. 6 at 200% privacy: ByClass still comes fairly close to Original"
     measured = f"{told} points below with the worse noise"
-    return judged(text, f"read as within {_FAIRLY:g} points", measured, list(gaps.values()), holds, why)
+    return Claim(text, f"read as within {_FAIRLY:g} points", measured, holds, why).judged_by(gaps.values())
 
 
 def local_marginally_better(means: Means) -> Claim:
@@ -152,7 +152,9 @@ def local_marginally_better(means: Means) -> Claim:
     measured = f"{lead:+.1f} points in the mean, {min(leads):+.1f} to {max(leads):+.1f}"
     holds = 0 < lead <= _CLOSE
     why = "" if holds else "Local is not ahead in the mean" if lead <= 0 else "Local is far ahead"
-    return judged("Section 6: Local is marginally better than ByClass", "marginally", measured, leads, holds, why)
+    return Claim("Section 6: Local is marginally better than ByClass", "marginally", measured, holds, why).judged_by(
+        leads
+    )
 
 
 def _reason(means: Means, function: int, gaps: dict[tuple[str, str], float], allowed: float) -> str:

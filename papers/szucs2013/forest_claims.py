@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from papers.claim import Claim, judged
+from papers.claim import Claim
 from papers.szucs2013.curves import Curves
 from papers.szucs2013.plain_forest import ATTRIBUTES, BITS, FULLY_GROWN, LEAST_NODE
 from papers.szucs2013.split import TITLES
@@ -36,7 +36,7 @@ def reaches_the_printed(curves: Curves, table: str) -> Claim:
     holds = area >= _PRINTED[table]
     why = f"nodes of fewer than {LEAST_NODE} rows are not split; grown to the end, a plain forest has {fully_grown:.3f}"
     text = f"Section 4.4, {TITLES[table]}: the AUC without disguise is reached"
-    return judged(text, f"{_PRINTED[table]:.2f}", f"{area:.3f}", [area], holds, why)
+    return Claim(text, f"{_PRINTED[table]:.2f}", f"{area:.3f}", holds, why).judged_by([area])
 
 
 def equal_on_bits(curves: Curves, table: str) -> Claim:
@@ -45,7 +45,7 @@ def equal_on_bits(curves: Curves, table: str) -> Claim:
     holds = abs(area - plain) <= _EQUAL
     text = f"Section 4.4, {TITLES[table]}: without disguise equal to a plain random forest, on the same bits"
     why = "" if holds else "bootstraps and bits to try are drawn otherwise"
-    return judged(text, "the same", f"{area:.3f} against {plain:.3f}", [area, plain], holds, why)
+    return Claim(text, "the same", f"{area:.3f} against {plain:.3f}", holds, why).judged_by([area, plain])
 
 
 def equal_on_attributes(curves: Curves, table: str) -> Claim:
@@ -55,7 +55,7 @@ def equal_on_attributes(curves: Curves, table: str) -> Claim:
     holds = abs(area - plain) <= _EQUAL
     why = "" if holds else "coding loses what lies within a quarter of a number, such as the amount of a capital gain"
     text = f"Section 4.4, {TITLES[table]}: without disguise equal to a plain random forest on the original table"
-    return judged(text, "the same", f"{area:.3f} against {plain:.3f}", [area, plain], holds, why)
+    return Claim(text, "the same", f"{area:.3f} against {plain:.3f}", holds, why).judged_by([area, plain])
 
 
 def falls_towards_half(curves: Curves, table: str) -> Claim:
@@ -65,7 +65,9 @@ def falls_towards_half(curves: Curves, table: str) -> Claim:
     holds = len(curve) > 1 and not rises and bool(curve.iloc[-1] < curve.iloc[0] - _WOBBLE)
     measured = ", ".join(f"{area:.3f} at {theta:g}" for theta, area in curve.items())
     why = "" if holds else "the curve does not fall throughout"
-    return judged(f"Fig. 2, {TITLES[table]}: AUC falls towards theta 1/2", "falls", measured, list(curve), holds, why)
+    return Claim(f"Fig. 2, {TITLES[table]}: AUC falls towards theta 1/2", "falls", measured, holds, why).judged_by(
+        curve
+    )
 
 
 def label_disguised_too(curves: Curves, table: str) -> Claim:
@@ -77,7 +79,7 @@ def label_disguised_too(curves: Curves, table: str) -> Claim:
     why = "" if holds else f"near 1/2 estimates are mostly noise; from theta {_least(losses):g} on they are as good"
     text = f"Section 4.1, {TITLES[table]}: a disguised label is dealt with as well as a clear one"
     measured = f"loses at most {largest:.4f}, at theta {theta:g}"
-    return judged(text, f"both given; read as a loss of {_NOTICEABLE:g} at most", measured, list(losses), holds, why)
+    return Claim(text, f"both given; read as a loss of {_NOTICEABLE:g} at most", measured, holds, why).judged_by(losses)
 
 
 def trade_off(curves: Curves, table: str) -> Claim:

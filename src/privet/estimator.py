@@ -68,7 +68,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return every row's class probabilities, in the order of `classes_`."""
         if not hasattr(self, "guarantee_"):  # check_is_fitted alone takes as long as one row's whole prediction
             check_is_fitted(self)
-        return self._probabilities(self._encoder.encode(X))
+        return self._probabilities(self._encoder.encode(X, allow_missing=True))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of every row's class probabilities."""
@@ -223,4 +223,6 @@ def public_facts(schema: Schema) -> list[str]:
     if declared == len(schema.attributes):
         facts = [f"the names and domains of {declared} attributes"]
     facts += [] if schema.classes_inferred else [f"the {len(schema.classes)} classes"]
+    n_complete = sum(attribute.never_missing for attribute in schema.attributes)
+    facts += [f"that {n_complete} of {len(schema.attributes)} attributes are never missing"] if n_complete else []
     return [*facts, f"that there are about {schema.rows:,} rows"] if schema.rows is not None else facts

@@ -1,5 +1,6 @@
 """DiffPID3: one tree from sizes, choices and leaf counts."""
 
+import json
 import math
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from privet import Categorical, DiffPID3Classifier, Schema
+from privet import Categorical, DiffPID3Classifier, Schema, load
 from privet.errors import ParameterError
 from privet.privacy.accounting import pure_epsilon
 from privet.privacy.events import DiscreteLaplace, PermuteAndFlip
@@ -67,6 +68,36 @@ def test_a_node_is_split_where_a_cell_can_be_expected_to_hold_more_than_its_nois
     assert [model.height_ > 0 for model in plain] == [False, True]
 
 
+class Listening(DiffPID3Classifier):
+    """Keeps the noisy sizes of nodes, and whether they were found worth a split."""
+
+    def _worth_splitting(self, noisy, queries):
+        worth = super()._worth_splitting(noisy, queries)
+        self.heard = [*getattr(self, "heard", []), *zip(noisy[:, 0].tolist(), worth.tolist(), strict=True)]
+        return worth
+
+
+@pytest.mark.parametrize("min_support", [1, 100, 400])
+def test_with_a_least_support_a_node_is_split_where_its_noisy_size_reaches_it(min_support):
+    seeded = {"epsilon": 4.0, "criterion": "n_gini", "random_state": 5, "unsafe_seeded_noise": True}
+    model = Listening(SCHEMA, min_support=min_support, **seeded).fit(*table())
+    assert [worth for _, worth in model.heard] == [size >= min_support for size, _ in model.heard]
+    assert {worth for _, worth in model.heard} == {False, True}
+    assert model.plan().tuning["rows worth a split"] == str(min_support)
+    # Where to stop is read off released sizes: it costs the same.
+    asked = [receipt.part.epsilon for receipt in model.guarantee_.event.parts]
+    assert asked == pytest.approx([0.4] * 10)
+
+
+def test_a_file_keeps_the_least_support_and_leaves_it_out_where_there_is_none_as_in_version_0_1_0(tmp_path):
+    for min_support, kept in ((None, {}), (100, {"min_support": 100})):
+        model = DiffPID3Classifier(SCHEMA, min_support=min_support).fit(*table())
+        model.save(tmp_path / "m.privet")
+        parameters = json.loads((tmp_path / "m.privet").read_text())["parameters"]
+        assert parameters == {"height": 4, "criterion": "gini", **kept}
+        assert load(tmp_path / "m.privet").min_support == min_support
+
+
 @pytest.mark.parametrize(("criterion", "score"), [("gini", GINI_INDEX), ("n_gini", GINI)])
 @pytest.mark.parametrize(("height", "max_rows"), [(1, 1), (4, 1), (2, 3)])
 def test_a_path_has_sizes_choices_and_one_histogram_at_equal_prices(criterion, score, height, max_rows):
@@ -115,6 +146,7 @@ def test_it_learns_what_decides():
     [
         ({"height": 0}, "height=0 must be a whole number from 1 to 64"),
         ({"criterion": "entropy"}, "criterion='entropy' is not known; choose from gini, n_gini"),
+        ({"min_support": 0}, "min_support=0 must be a whole number from 1 to"),
         ({"criterion": ["gini"]}, "is not known; choose from gini, n_gini"),
         ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 10 queries"),
         ({"epsilon": math.nan}, "epsilon=nan is out of range"),

@@ -1,6 +1,7 @@
 """DP-RF: how many trees, how deep, which nodes speak, and how they vote."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,10 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, DPRFClassifier, Numeric, Schema
 from privet.central.released_classifier import ROW_COUNT_SHARE
-from privet.errors import ParameterError
+from privet.errors import DataError, ParameterError
 from privet.privacy.events import DiscreteLaplace, Parallel
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
+from privet.tree.random_structure import random_structure
 from tests.central.plain import SCHEMA, table
 
 
@@ -128,12 +130,12 @@ SMALL = Schema([Categorical("a", ["u", "v"]), Categorical("b", ["p"])], classes=
 LEAVES = [[1, 7], [9, 3], [20, 2], [3, 0]]  # of nodes 2, 3, 4, 5
 
 
-def small_vote(leaf_counts, *, epsilon_per_tree, **options):
+def small_vote(leaf_counts, *, epsilon_per_tree, missing_branches="all", **options):
     nodes = np.array([0, 1, LEAF, LEAF, LEAF, LEAF], dtype=np.int32)
     forest = Forest.from_nodes(nodes, np.full_like(nodes, LEAF), 1, SMALL.attributes)
     variance = 0.0 if math.isinf(epsilon_per_tree) else 2 / epsilon_per_tree**2
     counted = CountedForest.of_leaves(forest, np.array(leaf_counts), variance)
-    vote = DPRFClassifier(SMALL, **options)._vote_of(counted)
+    vote = DPRFClassifier(SMALL, missing_branches=missing_branches, **options)._vote_of(counted, SMALL)
     return vote.probabilities(np.array([[0, 0], [0, 1], [1, 0], [2, 0]], dtype=np.uint8))
 
 
@@ -161,6 +163,47 @@ def test_by_the_root_of_the_classes_more_nodes_are_reliable():
     factor = {"epsilon_per_tree": 0.2, "vote": "sum"}
     assert_allclose(small_vote(LEAVES, **factor)[3], [33 / 45, 12 / 45], atol=1e-8)
     assert_allclose(small_vote(LEAVES, noise_factor="sqrt_classes", **factor)[3], [9 / 12, 3 / 12], atol=1e-8)
+
+
+def test_branches_for_missing_values_that_are_noise_are_left_out_of_the_sums_above_them():
+    # Noise of deviation sqrt(2 * 12.5) = 5 in a support, so 15 rows stand out: b missing, with 3, does not, nor does a
+    # missing, with 12. So a = u has 20 and 2, the root 21 and 9. A branch that is left out still speaks for itself.
+    expected = [[20 / 22, 2 / 22], [20 / 22, 2 / 22], [1 / 8, 7 / 8], [9 / 12, 3 / 12]]
+    found = small_vote(LEAVES, epsilon_per_tree=0.4, vote="sum", missing_branches="reliable")
+    assert_allclose(found, expected, atol=1e-8)
+    # In noise of deviation 0.5 both stand out.
+    several = {"epsilon_per_tree": 4.0, "vote": "sum"}
+    assert_allclose(small_vote(LEAVES, missing_branches="reliable", **several), small_vote(LEAVES, **several))
+
+
+def test_fewer_leaves_make_the_sums_above_them_reliable_again():
+    # Sixteen leaves, of which nine can hold rows. With noise of deviation 2 in the support of a leaf, the root's has 8
+    # with all of them, and 6 with those nine.
+    attributes = [Categorical(name, ["u", "v", "w"]) for name in "ab"]
+    forest = random_structure(
+        Schema(attributes, classes=[5, 9]), n_trees=1, height=2, public_rng=np.random.default_rng(0)
+    )
+    of_nobody = np.isin(np.arange(16) % 4, 3) | (np.arange(16) >= 12)
+    nodes = CountedForest.of_leaves(forest, np.where(of_nobody[:, None], 0, 2) + np.zeros((1, 2), np.int64), 2.0)
+    lean = nodes.without_missing(attributes)
+    assert nodes.n_draws.tolist()[:5] == [16, 4, 4, 4, 4]
+    assert lean.n_draws.tolist()[:5] == [9, 3, 3, 3, 3]
+    assert np.sqrt(2 * nodes.variance[0]) == 8
+    assert np.sqrt(2 * lean.variance[0]) == 6
+    assert lean.counts[0].tolist() == nodes.counts[0].tolist() == [18, 18]
+
+
+def test_an_attribute_that_is_never_missing_has_no_leaf_for_it():
+    complete = Schema([replace(a, never_missing=True) for a in SMALL.attributes], classes=SMALL.classes, rows=50)
+    X = pd.DataFrame({"a": ["u", "v"] * 25, "b": ["p"] * 50})
+    y = ["no", "yes"] * 25
+    model = DPRFClassifier(complete, epsilon=math.inf, n_trees=2, vote="sum", random_state=1).fit(X, y)
+    assert not any("missing" in rule for rule in model.rules()["rule"])
+    assert set(model.forest_.n_children.tolist()) == {0, 1, 2}
+    # Who lacks a is answered by the root, in both trees: 25 against 25.
+    assert model.predict_proba(pd.DataFrame({"a": [None], "b": ["p"]})).tolist() == [[0.5, 0.5]]
+    with pytest.raises(DataError, match="column 'a' has missing values, .*, but the schema declares it never_missing"):
+        model.fit(X.assign(a="x"), y)
 
 
 def test_where_all_counts_are_below_zero_classes_are_equally_likely():

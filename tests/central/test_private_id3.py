@@ -1,6 +1,8 @@
 """Private ID3: histograms of every attribute, level by level."""
 
+import json
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -8,10 +10,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privet import Categorical, PrivateID3Classifier, Schema
+from privet import Categorical, Ledger, PrivateID3Classifier, Schema, load
+from privet.central import greedy_forest
 from privet.errors import ParameterError
 from privet.privacy.accounting import pure_epsilon
 from privet.privacy.events import DiscreteLaplace
+from privet.report import export_text
+from privet.schema.encoding import Encoder
 from privet.tree.forest import LEAF
 from tests.central.plain import SCHEMA, bits, coded, greedy, table, told
 
@@ -109,10 +114,136 @@ def test_a_leaf_without_rows_votes_as_its_nearest_ancestor_with_some():
     assert_allclose(model.predict_proba(new), [[0.25, 0.75], [1, 0], [5 / 11, 6 / 11], [5 / 11, 6 / 11]])
 
 
+ONE = Schema([Categorical("a", ["u", "v", "w"])], classes=["no", "yes"])
+ROWS = pd.DataFrame({"a": ["u"] * 8 + ["v"] * 3})
+LABELS = ["no"] * 2 + ["yes"] * 6 + ["no"] * 3
+
+
+def test_in_the_papers_variant_a_leaf_without_rows_answers_nothing():
+    model = PrivateID3Classifier(ONE, epsilon=math.inf, variant="paper").fit(ROWS, LABELS)
+    new = pd.DataFrame({"a": ["u", "v", "w", None]})
+    assert_allclose(model.predict_proba(new), [[0.25, 0.75], [1, 0], [0.5, 0.5], [0.5, 0.5]])
+    assert_array_equal(model.fails(new), [False, False, True, True])
+    ours = PrivateID3Classifier(ONE, epsilon=math.inf).fit(ROWS, LABELS)
+    assert not ours.fails(new).any()
+
+
+class Listening(PrivateID3Classifier):
+    """Keeps the histograms that were released, level by level."""
+
+    def _choose_attributes(self, tables, noisy, allowed, level, layout, queries):
+        found = super()._choose_attributes(tables, noisy, allowed, level, layout, queries)
+        self.layout, self.heard = layout, [*getattr(self, "heard", []), found[1]]
+        return found
+
+
+def by_algorithm_1(model):
+    """Grow by the paper's Algorithm 1, level by level, with released histograms for rows; return leaves' answers."""
+    heard, answers = iter([node for level in model.heard for node in level]), []
+    ahead = [(None, [0, 1, 2, 3])]  # the counts of the root are not known, and it is always split
+    while ahead:
+        counts, left = ahead.pop(0)
+        if counts is not None and sum(counts) <= 0:
+            answers.append("Failure")
+        elif counts is not None and (sum(count > 0 for count in counts) == 1 or not left):
+            answers.append(int(np.argmax(counts)))
+        else:
+            node = next(heard)[None]
+            own = {a: model.layout.of_attribute(node, a)[0].tolist() for a in left}
+            remaining = {a: sum(bits([max(c, 0) for c in line]) for line in own[a]) for a in left}
+            best = min(left, key=lambda a: (round(remaining[a], 6), a))
+            ahead += [(child, [a for a in left if a != best]) for child in own[best]]
+    return answers
+
+
+@pytest.mark.parametrize("epsilon", [math.inf, 100.0, 10.0, 1.0])
+def test_the_papers_variant_is_algorithm_1_on_the_released_histograms(epsilon):
+    model = Listening(SCHEMA, epsilon=epsilon, variant="paper").fit(*table())
+    leaves = model.forest_.leaves
+    failing, counts = model.nodes_.fails[leaves], model.nodes_.counts[leaves]
+    answers = ["Failure" if fails else int(own.argmax()) for fails, own in zip(failing, counts, strict=True)]
+    assert answers == by_algorithm_1(model)
+
+
+def test_rows_that_fail_are_those_whose_leaf_seems_empty():
+    X, y = table(300)
+    model = PrivateID3Classifier(SCHEMA, epsilon=2.0, variant="paper", random_state=3, unsafe_seeded_noise=True)
+    model.fit(X, y)
+    forest, codes = model.forest_, Encoder(SCHEMA).encode(X)
+    expected = []
+    for row in codes:
+        node = 0
+        while forest.attribute[node] != LEAF:
+            node = forest.first_child[node] + row[forest.attribute[node]]
+        expected.append(model.noisy_counts_[node].sum() <= 0)
+    assert_array_equal(model.fails(X), expected)
+    assert 0 < np.mean(expected) < 1
+    assert (model.predict_proba(X)[expected] == 0.5).all()
+
+
+def test_both_variants_pay_the_same_and_a_ledger_takes_both(tmp_path):
+    X, y = table()
+    ledger = Ledger(tmp_path / "ledger.db", dataset="people", epsilon=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # that no promise is proven would be untrue
+        fitted = [
+            PrivateID3Classifier(SCHEMA, epsilon=1.0, variant=variant, ledger=ledger).fit(X, y)
+            for variant in ("privet", "paper")
+        ]
+    ours, papers = (model.guarantee_ for model in fitted)
+    assert (papers.event, papers.mode) == (ours.event, "sound")
+    assert papers.epsilon == pytest.approx(1.0)
+    assert ledger.spent == pytest.approx(2.0)
+    plans = [model.plan() for model in fitted]
+    assert plans[0].steps == plans[1].steps
+    assert plans[1].tuning["rows worth a split"] == "0"
+
+
+def test_what_fails_is_kept_in_the_file_and_the_default_is_left_out_as_in_version_0_1_0(tmp_path):
+    X, y = table()
+    for variant, kept in (("paper", {"height": None, "variant": "paper"}), ("privet", {"height": None})):
+        model = PrivateID3Classifier(SCHEMA, epsilon=3.0, variant=variant).fit(X, y)
+        model.save(tmp_path / "m.privet")
+        assert json.loads((tmp_path / "m.privet").read_text())["parameters"] == kept
+        again = load(tmp_path / "m.privet")
+        assert again.variant == variant
+        assert_array_equal(again.fails(X), model.fails(X))
+        assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_failure_is_no_rule_and_a_drawn_tree_names_it():
+    model = PrivateID3Classifier(ONE, epsilon=math.inf, variant="paper").fit(ROWS, LABELS)
+    assert set(model.rules().rule) == {"if a = u then yes", "if a = v then no"}
+    ours = PrivateID3Classifier(ONE, epsilon=math.inf).fit(ROWS, LABELS)
+    assert "if a = w then no" in set(ours.rules().rule)
+    # Leaves that fail are not merged with the leaf of "no", which their counts of 0 would name.
+    assert set(model.rules(merge=True).rule) == {"if a = u then yes", "if a = v then no"}
+    assert export_text(model).splitlines()[-2:] == ["|--- a = w: Failure [0, 0]", "|--- a is missing: Failure [0, 0]"]
+
+
+def test_what_does_not_fit_memory_stays_a_leaf_of_its_most_frequent_class(monkeypatch):
+    X, y = table()
+    whole = PrivateID3Classifier(SCHEMA, epsilon=math.inf, variant="paper").fit(X, y)
+    monkeypatch.setattr(greedy_forest, "_MAX_NUMBERS", 2 * 2 * (3 + 4 + 5 + 4))  # the tables of two nodes
+    model = PrivateID3Classifier(SCHEMA, epsilon=math.inf, variant="paper").fit(X, y)
+    split = model.forest_.attribute != LEAF
+    assert [int(split[start:stop].sum()) for start, stop in _levels(model.forest_)] == [1, 2, 2, 2, 0]
+    assert model.forest_.n_nodes < whole.forest_.n_nodes
+    leaves = model.forest_.leaves
+    mixed = (model.noisy_counts_[leaves] > 0).all(axis=1)
+    assert mixed.any()
+    assert not model.nodes_.fails[leaves][mixed].any()
+
+
+def _levels(forest):
+    return list(zip(forest.level_start[:-1], forest.level_start[1:], strict=True))
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
         ({"height": 0}, "height=0 must be a whole number from 1 to 64"),
+        ({"variant": "sound"}, "variant='sound' is not known; choose from privet, paper"),
         ({"epsilon": 1e-6}, "epsilon=1e-06 is too little for 10 queries"),
         ({"epsilon": "1"}, "epsilon='1' is out of range"),
         ({"n_jobs": 0}, "n_jobs=0 must be a whole number other than 0"),

@@ -63,6 +63,12 @@ def test_one_run_of_a_variant_of_which_nothing_is_proven_says_so(privet):
     assert shown["could_show_at_most"] > 5
 
 
+def test_the_papers_variant_of_private_id3_is_proven_and_audited_as_such(privet):
+    result = privet("audit --method private-id3 --variant paper --height 1 --one-run 500 --json")
+    assert "nothing is proven" not in result.stderr
+    assert json.loads(result.stdout)["proven"]
+
+
 def test_methods_of_disturbed_answers_and_claims_of_nothing_are_refused(privet, refused):
     sentence = refused("audit --method reconstruction-tree", EXIT_USAGE)
     assert "states its own local epsilon" in sentence

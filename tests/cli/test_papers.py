@@ -22,7 +22,7 @@ def claims(results):
     mean = results["toy"]["accuracy"].mean()
     return [
         Claim("Fig. 1: above 50", "90", f"{mean:.1f}", mean > 50),
-        Claim("Fig. 2", "80", "", False, "another table"),
+        Claim("Fig. 2", "80", "", False, "another table", reason="data set"),
     ]
 
 
@@ -62,9 +62,9 @@ def test_a_run_prints_the_claims_and_says_where_everything_is(privet, bench):
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
         "lee2012-ham: Ham and spam",
-        "claim             paper  measured  holds?  why",
+        "claim             paper  measured  holds?  reason    why",
         "Fig. 1: above 50  90     63.5      yes",
-        "Fig. 2            80               no      another table",
+        "Fig. 2            80               no      data set  another table",
         "Figures, measurements and this table are in papers-quick/lee2012_ham/results",
         "",
     ]
@@ -100,8 +100,10 @@ def test_claims_as_json(privet, bench):
     [paper] = json.loads(done.stdout)["papers"]
     assert (paper["name"], paper["results"]) == ("lee2012-ham", "papers-full/lee2012_ham/results")
     assert paper["claims"][1] == {
-        "claim": "Fig. 2", "paper": "80", "measured": "", "holds": False, "why": "another table"
+        "claim": "Fig. 2", "paper": "80", "ours": False, "measured": "", "holds": False, "reason": "data set",
+        "why": "another table",
     }  # fmt: skip
+    assert paper["claims"][0]["reason"] is None
 
 
 def test_a_full_run_goes_on_from_a_quick_one_in_the_same_folder(privet, bench):

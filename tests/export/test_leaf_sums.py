@@ -133,8 +133,8 @@ class OtherScores(LeafWeights):
 
 def test_weights_that_may_add_up_in_another_way_are_refused(model):
     other = copy(model)
-    other.leaf_weights_ = OtherScores(
-        **{name: getattr(model.leaf_weights_, name) for name in ("trees", "offsets", "weights", "margin")}
+    other._answering = OtherScores(
+        **{name: getattr(model._answering, name) for name in ("trees", "offsets", "weights", "margin")}
     )
     with pytest.raises(ParameterError, match="PrivateForestClassifier cannot be exported: .*; save it with save()"):
         portable_document(other)

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy.stats import norm
 
 from privet.schema import Categorical, Schema
+from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
 from privet.tree.pruning import cut_back, error_based, expected_errors, reliable_nodes, useful_splits
 
@@ -105,25 +106,30 @@ def test_error_based_pruning_keeps_a_split_that_errs_less_and_no_other():
     assert_array_equal(error_based(TREE, useful), [False, False, True, True, True])
 
 
+def counted(counts, epsilon_per_tree) -> CountedForest:
+    """Return the tree with these counts, and noise of the paper's deviation in every leaf."""
+    return CountedForest(TREE, counts, TREE.n_leaves_below, 2 / epsilon_per_tree**2)
+
+
 def test_a_node_is_reliable_while_its_signal_is_no_weaker_than_its_noise():
     # At epsilon 1/2 a tree and factor 2: noise 2 sqrt(2 L) / (1/2), which is 5.66 sqrt(L) for L leaves below.
     counts = np.array([[6, 2], [4, 4], [3, 2], [6, 0], [1, 1]])
-    kept = reliable_nodes(TREE, counts, epsilon_per_tree=0.5, noise_factor=2.0)
+    kept = reliable_nodes(counted(counts, 0.5), noise_factor=2.0)
     # Node 1 has 8 rows and needs 8 at two leaves; leaf 2 has 5, leaf 3 6 and leaf 4 2 of 5.66.
     assert_array_equal(kept, [True, True, False, True, False])
 
 
 def test_the_root_is_always_kept_and_nothing_below_a_node_that_is_not():
     counts = np.array([[0, 0], [1, 0], [90, 0], [90, 0], [90, 0]])
-    kept = reliable_nodes(TREE, counts, epsilon_per_tree=0.5, noise_factor=2.0)
+    kept = reliable_nodes(counted(counts, 0.5), noise_factor=2.0)
     assert_array_equal(kept, [True, False, True, False, False])
 
 
 def test_a_smaller_factor_keeps_more_and_without_noise_every_row_counts():
     counts = np.array([[6, 2], [4, 2], [5, 0], [1, 0], [0, 0]])
-    paper = reliable_nodes(TREE, counts, epsilon_per_tree=0.5, noise_factor=2.0)
-    root = reliable_nodes(TREE, counts, epsilon_per_tree=0.5, noise_factor=math.sqrt(2))
-    exact = reliable_nodes(TREE, counts, epsilon_per_tree=math.inf, noise_factor=2.0)
+    paper = reliable_nodes(counted(counts, 0.5), noise_factor=2.0)
+    root = reliable_nodes(counted(counts, 0.5), noise_factor=math.sqrt(2))
+    exact = reliable_nodes(counted(counts, math.inf), noise_factor=2.0)
     assert_array_equal(paper, [True, False, False, False, False])
     assert_array_equal(root, [True, True, True, False, False])
     assert_array_equal(exact, [True, True, True, True, False])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from privet.tree.counted import CountedForest
 from privet.tree.vote import (
     SHARE_GRID,
     MostConfident,
@@ -15,10 +16,17 @@ from privet.tree.vote import (
 from tests.tree.forests import by_hand, grown, random_codes, random_schema
 
 
+def of_leaves(forest, shares):
+    """Return shares of all nodes, of which inner ones say nothing."""
+    every = np.zeros((forest.n_nodes, shares.shape[1]))
+    every[forest.leaves] = shares
+    return every
+
+
 def test_counts_of_the_leaves_that_a_row_reaches_are_added_up_and_negative_ones_count_as_zero():
     _, forest = by_hand()
     noisy_counts = np.array([[3, -9], [1, 2], [-4, -4], [0, 8], [5, 5]])  # leaves 1, 2, 4, 5, 6
-    vote = SummedCounts.of(forest, noisy_counts)
+    vote = SummedCounts.of(CountedForest.of_leaves(forest, noisy_counts, 0.0))
     rows = np.array([[0, 0], [3, 1], [3, 0]], dtype=np.uint8)
     assert_allclose(vote.probabilities(rows), [[4 / 6, 2 / 6], [3 / 11, 8 / 11], [1.0, 0.0]])
 
@@ -27,7 +35,8 @@ def test_where_no_count_is_left_the_class_totals_decide():
     _, forest = by_hand()
     noisy_counts = np.array([[-1, 0], [6, 2], [-4, -4], [0, 8], [5, 0]])
     row = np.array([[3, 0]], dtype=np.uint8)  # leaves 1 and 4
-    assert_allclose(SummedCounts.of(forest, noisy_counts).probabilities(row), [[6 / 12, 6 / 12]])
+    vote = SummedCounts.of(CountedForest.of_leaves(forest, noisy_counts, 0.0))
+    assert_allclose(vote.probabilities(row), [[6 / 12, 6 / 12]])
 
 
 def test_where_even_the_totals_are_negative_all_classes_are_equally_likely():
@@ -40,7 +49,8 @@ def test_threads_do_not_change_the_result(n_jobs):
     rng = np.random.default_rng(2)
     schema = random_schema(rng, n_attributes=4, wide=False)
     forest = grown(rng, schema, height=3, n_trees=5)
-    vote = SummedCounts.of(forest, rng.integers(-5, 9, (len(forest.leaves), len(schema.classes))))
+    counts = rng.integers(-5, 9, (len(forest.leaves), len(schema.classes)))
+    vote = SummedCounts.of(CountedForest.of_leaves(forest, counts, 0.0))
     codes = random_codes(rng, schema, 20_011, np.uint8)
     assert_array_equal(vote.probabilities(codes, n_jobs=n_jobs), vote.probabilities(codes))
 
@@ -48,7 +58,7 @@ def test_threads_do_not_change_the_result(n_jobs):
 def test_the_surest_tree_decides_and_probabilities_add_up_to_one():
     _, forest = by_hand()
     leaf_shares = np.array([[0.4, 0.6], [0.7, 0.3], [0.1, 0.9], [0.5, 0.5], [0.0, 0.0]])  # leaves 1, 2, 4, 5, 6
-    vote = MostConfident.of(forest, leaf_shares, np.array([0.2, 0.8]))
+    vote = MostConfident.of(forest, of_leaves(forest, leaf_shares), np.array([0.2, 0.8]))
     rows = np.array([[0, 0], [3, 0]], dtype=np.uint8)  # leaves 2 and 1, then 4 and 1
     # First "no" leads with 0.7 against 0.6, then "yes" leads both trees, with 0.9 the surest.
     assert_allclose(vote.probabilities(rows), [[0.7 / 1.3, 0.6 / 1.3], [0.0, 1.0]], atol=1e-9)
@@ -59,15 +69,17 @@ def test_equal_confidences_are_decided_by_the_sum_of_all():
     leaf_shares = np.array([[0.25, 0.75, 0.0], [0.75, 0.0, 0.25], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
     row = np.zeros((1, 2), dtype=np.uint8)
     # 0.75 for both; all confidences come to 1 and 0.75.
-    assert MostConfident.of(forest, leaf_shares, np.full(3, 1 / 3)).probabilities(row)[0].argmax() == 0
+    vote = MostConfident.of(forest, of_leaves(forest, leaf_shares), np.full(3, 1 / 3))
+    assert vote.probabilities(row)[0].argmax() == 0
     other = leaf_shares.copy()
     other[0], other[1] = [0.0, 0.75, 0.25], [0.75, 0.25, 0.0]
-    assert MostConfident.of(forest, other, np.full(3, 1 / 3)).probabilities(row)[0].argmax() == 1
+    vote = MostConfident.of(forest, of_leaves(forest, other), np.full(3, 1 / 3))
+    assert vote.probabilities(row)[0].argmax() == 1
 
 
 def test_where_no_share_is_left_the_released_totals_decide():
     _, forest = by_hand()
-    vote = MostConfident.of(forest, np.zeros((5, 2)), np.array([0.2, 0.8]))
+    vote = MostConfident.of(forest, np.zeros((forest.n_nodes, 2)), np.array([0.2, 0.8]))
     assert_allclose(vote.probabilities(np.zeros((1, 2), dtype=np.uint8)), [[0.2, 0.8]])
 
 
@@ -77,7 +89,7 @@ def test_threads_do_not_change_the_vote_of_the_surest(n_jobs):
     schema = random_schema(rng, n_attributes=3, wide=False)
     forest = grown(rng, schema, height=2, n_trees=4)
     vote = MostConfident.of(
-        forest, node_shares(rng.integers(-2, 9, (len(forest.leaves), len(schema.classes)))),
+        forest, node_shares(rng.integers(-2, 9, (forest.n_nodes, len(schema.classes)))),
         np.full(len(schema.classes), 1 / len(schema.classes)),
     )  # fmt: skip
     codes = random_codes(rng, schema, 10_000, np.uint8)

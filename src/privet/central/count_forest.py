@@ -101,7 +101,7 @@ class CountForestClassifier(ReleasedClassifier):
         return chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
 
     @abstractmethod
-    def _vote_of(self, nodes: CountedForest) -> Vote:
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
         """Return how the trees decide."""
 
     @abstractmethod
@@ -132,10 +132,11 @@ class CountForestClassifier(ReleasedClassifier):
         self, encoder: Encoder, forest: Forest, noisy_counts: NDArray[np.int64], guarantee: Guarantee
     ) -> None:
         nodes = self._counted(forest, noisy_counts, guarantee.event, encoder.schema)
+        vote = self._vote_of(nodes, encoder.schema).with_missing_branches(encoder.schema.attributes)
         # The file holds what was released; pruning it is post-processing.
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), _grown=forest, forest_=nodes.forest,
-            noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee, _vote=self._vote_of(nodes),
+            noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee, _vote=vote,
         )  # fmt: skip
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:

@@ -40,6 +40,9 @@ class DiffPID3Classifier(GreedyForestClassifier):
         The number of tests on a path.
     criterion : str
         ``"gini"``, the index with its sensitivity of 1/2, or ``"n_gini"``, in rows, with 2.
+    min_support : int, optional
+        A node is split if its released size is at least this. By default it is its authors' rule: a cell of the widest
+        split must be expected to hold more than its noise. 100 is the rule of DPDF's authors.
     unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
 
@@ -59,8 +62,13 @@ class DiffPID3Classifier(GreedyForestClassifier):
     """
 
     method = "diffpid3"
-    file_parameters = ("height", "criterion")
-    constraints: ClassVar = {"height": Whole(1, MAX_HEIGHT), "criterion": OneOf(*_SCORES)}
+    file_parameters = ("height", "criterion", "min_support")
+    later_parameters: ClassVar = {"min_support": None}
+    constraints: ClassVar = {
+        "height": Whole(1, MAX_HEIGHT),
+        "criterion": OneOf(*_SCORES),
+        "min_support": Whole(1, 2**53, optional=True),
+    }
     n_trees = 1
 
     def __init__(
@@ -70,6 +78,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         epsilon: float = 1.0,
         height: int = 4,
         criterion: str = "gini",
+        min_support: int | None = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -82,6 +91,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         self.epsilon = epsilon
         self.height = height
         self.criterion = criterion
+        self.min_support = min_support
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -107,7 +117,9 @@ class DiffPID3Classifier(GreedyForestClassifier):
         return worth
 
     def _least_support(self, schema: Schema, epsilon: float) -> float:
-        """Return where a cell of the widest split can be expected to hold as much as its noise."""
+        """Return the asked support, by default where a cell of the widest split is expected to hold its noise."""
+        if self.min_support is not None:
+            return self.min_support
         per_query, widest = self._query_epsilon(schema, epsilon), max(a.n_values for a in schema.attributes)
         return max(1.0, widest * len(schema.classes) * math.sqrt(2) * self._unit().max_rows / per_query)
 
@@ -137,8 +149,8 @@ class DiffPID3Classifier(GreedyForestClassifier):
     def _prune(self, forest: Forest, queries: BudgetedQueries) -> tuple[Forest, NDArray[np.int64]]:
         return forest, queries.released[0]
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
-        return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
+        return SummedCounts.of(nodes)
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:
         grown = CountedForest.of_leaves(forest, noisy_counts, standard_deviation(in_sequence(event)[-1]) ** 2)

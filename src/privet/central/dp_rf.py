@@ -41,6 +41,9 @@ class DPRFClassifier(LeafCountClassifier):
         ``"classes"`` as in the paper, or ``"sqrt_classes"``, by which the noise of a sum of class counts really grows.
     vote : str
         ``"max_confidence"`` as in the paper: the surest tree decides; or ``"sum"`` of all trees' class shares.
+    missing_branches : str
+        Which branches for missing values count in the sums of the nodes above them: ``"reliable"`` for those whose
+        support stands out from its noise, or ``"all"``. Where the schema says never_missing there are none.
     unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`.
 
@@ -60,11 +63,13 @@ class DPRFClassifier(LeafCountClassifier):
     """
 
     method = "dp-rf"
-    file_parameters = ("noise_factor", "vote")
+    file_parameters = ("noise_factor", "vote", "missing_branches")
+    later_parameters: ClassVar = {"missing_branches": "all"}
     constraints: ClassVar = {
         "n_trees": Whole(1, MAX_TREES, optional=True),
         "noise_factor": OneOf(*_NOISE_FACTORS),
         "vote": OneOf("max_confidence", "sum"),
+        "missing_branches": OneOf("reliable", "all"),
     }
 
     def __init__(
@@ -75,6 +80,7 @@ class DPRFClassifier(LeafCountClassifier):
         n_trees: int | None = None,
         noise_factor: str = "classes",
         vote: str = "max_confidence",
+        missing_branches: str = "reliable",
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -88,6 +94,7 @@ class DPRFClassifier(LeafCountClassifier):
         self.n_trees = n_trees
         self.noise_factor = noise_factor
         self.vote = vote
+        self.missing_branches = missing_branches
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -150,13 +157,11 @@ class DPRFClassifier(LeafCountClassifier):
     def _adapted(self, schema: Schema) -> Schema:
         return schema.with_bins(DEFAULT_BINS)
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
+        nodes = nodes if self.missing_branches == "all" else nodes.without_missing(schema.attributes)
         forest, shares = nodes.forest, node_shares(nodes.counts)
-        # A draw of discrete Laplace noise of scale 1 / epsilon_per_tree has this variance, nearly: 2 scale^2.
-        per_tree = math.inf if nodes.draw_variance == 0 else math.sqrt(2 / nodes.draw_variance)
-        factor = _NOISE_FACTORS[self.noise_factor](nodes.counts.shape[1])
-        kept = reliable_nodes(forest, nodes.counts, epsilon_per_tree=per_tree, noise_factor=factor)
-        own = shares[most_confident(forest, shares, kept)[forest.leaves]]
+        kept = reliable_nodes(nodes, noise_factor=self._noise_factor(schema))
+        own = shares[most_confident(forest, shares, kept)]
         otherwise = class_shares(nodes.counts[: forest.n_trees])
         if self.vote == "sum":
             return SummedCounts.of_weights(forest, np.round(own * SHARE_GRID).astype(np.int64), otherwise)

@@ -237,10 +237,10 @@ class DPDFClassifier(GreedyForestClassifier):
         kept, nodes = cut_back(forest, useful_splits(forest, noisy_counts), queries.schema)
         return kept, noisy_counts[nodes]
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
         shares = node_shares(nodes.counts)
         stand_in = nearest_nonempty(nodes.forest, shares)
-        weights = confidence_weights(shares[stand_in[nodes.forest.leaves]])
+        weights = confidence_weights(shares[stand_in])
         return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[: nodes.forest.n_trees]))
 
     def _counted(

@@ -277,7 +277,7 @@ class GreedyForestClassifier(CountForestClassifier):
         return schema.with_bins(DEFAULT_BINS)
 
     def _warn(self) -> None:
-        if self.variant == PAPER:
+        if not self._is_sound():
             warnings.warn(
                 f'{type(self).__name__}(variant="paper") is for reproduction: no promise is proven for it',
                 NoGuaranteeWarning, stacklevel=5,  # the caller of fit

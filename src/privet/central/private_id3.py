@@ -2,15 +2,16 @@
 
 import math
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from privet.central.count_forest import MAX_HEIGHT
-from privet.central.greedy_forest import BudgetedQueries, GreedyForestClassifier
+from privet.central.greedy_forest import PAPER, BudgetedQueries, GreedyForestClassifier
 from privet.central.receipts import in_sequence, is_count
-from privet.checks import Whole
+from privet.checks import OneOf, Whole
 from privet.counting.tables import TableLayout
 from privet.plan import Step, laplace_step
 from privet.privacy.events import Event
@@ -20,10 +21,11 @@ from privet.privacy.mechanisms.rational import multiple
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.criteria import entropy
-from privet.tree.forest import Forest
+from privet.tree.forest import LEAF, Forest
 from privet.tree.intervals import RELIABLE
 from privet.tree.vote import SummedCounts, Vote, class_shares, nearest_nonempty
 
+PRIVET = "privet"
 _HISTOGRAMS = "histograms of all attributes in level {}"
 
 
@@ -42,6 +44,11 @@ class PrivateID3Classifier(GreedyForestClassifier):
     height : int, optional
         The number of tests on a path; by default all attributes, k (k + 1) / 2 questions in sequence. Lower trees ask
         less, and so get less noise.
+    variant : str
+        Where to stop; both variants ask the same and are equally private. ``"privet"`` splits while a node's released
+        size stands out from its noise, and a leaf without rows answers as its nearest ancestor with some. ``"paper"``
+        is the paper's Algorithm 1 on released counts: it splits while the size is positive and two classes or more
+        are, and a leaf without rows answers nothing (see `fails`).
     unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
 
@@ -64,8 +71,9 @@ class PrivateID3Classifier(GreedyForestClassifier):
 
     method = "private-id3"
     counts_every_node = True
-    file_parameters = ("height",)
-    constraints: ClassVar = {"height": Whole(1, MAX_HEIGHT, optional=True)}
+    file_parameters = ("height", "variant")
+    later_parameters: ClassVar = {"variant": PRIVET}
+    constraints: ClassVar = {"height": Whole(1, MAX_HEIGHT, optional=True), "variant": OneOf(PRIVET, PAPER)}
     n_trees = 1
 
     def __init__(
@@ -74,6 +82,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         *,
         epsilon: float = 1.0,
         height: int | None = None,
+        variant: str = PRIVET,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -85,6 +94,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         self.schema = schema
         self.epsilon = epsilon
         self.height = height
+        self.variant = variant
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -92,6 +102,25 @@ class PrivateID3Classifier(GreedyForestClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
+
+    def fails(self, X: Any) -> NDArray[np.bool_]:
+        """Return which rows end at a leaf that answers nothing, the Failure of Algorithm 1.
+
+        `predict_proba` gives equal shares there. With ``variant="privet"`` no row fails. Only released numbers
+        enter: post-processing, which costs nothing.
+        """
+        check_is_fitted(self)
+        codes, fails = self._encoder.encode(X, allow_missing=True), self.nodes_.fails
+        if fails is None:
+            return np.zeros(len(codes), dtype=bool)
+        answers = SummedCounts.of_weights(self.forest_, 1 - fails[:, None].astype(np.int64), np.zeros(1))
+        answers = answers.with_missing_branches(self.schema_.attributes)
+        failed: NDArray[np.bool_] = answers.probabilities(codes, n_jobs=self.n_jobs)[:, 0] == 0
+        return failed
+
+    def _is_sound(self) -> bool:
+        """Return True: both variants release the same histograms, and differ in how they read them."""
+        return True
 
     def _n_queries(self, schema: Schema) -> int:
         """Return how many: a histogram of every attribute that the path has left, level by level."""
@@ -114,7 +143,9 @@ class PrivateID3Classifier(GreedyForestClassifier):
         return worth
 
     def _least_support(self, schema: Schema, epsilon: float) -> float:
-        """Return what a support must exceed to stand out from its noise."""
+        """Return what a support must exceed: 0 in the paper, else what lets it stand out from its noise."""
+        if self.variant == PAPER:
+            return 0.0
         per_query = self._query_epsilon(schema, epsilon)
         return RELIABLE * self._deviation(per_query) * math.sqrt(len(schema.classes))
 
@@ -147,11 +178,14 @@ class PrivateID3Classifier(GreedyForestClassifier):
         root = queries.released[0].sum(axis=0, keepdims=True)
         return forest, np.concatenate([root, *queries.released])
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
         counts = np.maximum(nodes.counts, 0)
+        if nodes.fails is not None:
+            counts[nodes.fails] = 0
+            even = np.full(counts.shape[1], 1 / counts.shape[1])
+            return SummedCounts.of_weights(nodes.forest, counts, even)
         stand_in = nearest_nonempty(nodes.forest, counts.astype(np.float64))
-        weights = counts[stand_in[nodes.forest.leaves]]
-        return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[:1]))
+        return SummedCounts.of_weights(nodes.forest, counts[stand_in], class_shares(nodes.counts[:1]))
 
     def _counted(
         self,
@@ -162,11 +196,12 @@ class PrivateID3Classifier(GreedyForestClassifier):
     ) -> CountedForest:
         n_draws = np.ones(forest.n_nodes, dtype=np.int64)
         n_draws[0] = forest.n_children[0]
-        return CountedForest(forest, noisy_counts, n_draws, standard_deviation(in_sequence(event)[0]) ** 2)
+        fails = (noisy_counts.sum(axis=1) <= 0) & (forest.attribute == LEAF) if self.variant == PAPER else None
+        return CountedForest(forest, noisy_counts, n_draws, standard_deviation(in_sequence(event)[0]) ** 2, fails)
 
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         n_levels, k, max_rows = self._n_levels(schema), len(schema.attributes), self._unit().max_rows
-        per_query, n_cells = self._query_epsilon(schema, epsilon), sum(a.n_values + 1 for a in schema.attributes)
+        per_query, n_cells = self._query_epsilon(schema, epsilon), sum(a.n_codes for a in schema.attributes)
         return tuple(
             laplace_step(
                 _HISTOGRAMS.format(level), multiple(per_query, k - level), sensitivity=(k - level) * max_rows,

@@ -119,8 +119,8 @@ class PrivateRDTClassifier(LeafCountClassifier):
     def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, public_rng: np.random.Generator) -> Forest:  # noqa: ARG002
         return draw_trees(schema, n_trees=self.n_trees, height=self.height, n_rows=n_rows, public_rng=public_rng)
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
-        return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
+        return SummedCounts.of(nodes)
 
     def _check_next_batch(self) -> None:
         super()._check_next_batch()

@@ -65,6 +65,8 @@ class ReleasedClassifier(PrivateClassifier):
 
     # Constructor parameters that decide how released numbers are read, and so belong in the file.
     file_parameters: ClassVar[tuple[str, ...]] = ()
+    # Those that version 0.1.0 did not know, with the value that stands for its way. A file leaves them out there.
+    later_parameters: ClassVar[Mapping[str, Any]] = {}
     # Who has to be trusted.
     trust: ClassVar[str] = CURATOR
     _fitted_with: dict[str, Any]
@@ -79,7 +81,9 @@ class ReleasedClassifier(PrivateClassifier):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters that belong in the file, as they are at the fit; any kind of number as a plain one."""
-        return {name: plain(getattr(self, name)) for name in self.file_parameters}
+        values = {name: plain(getattr(self, name)) for name in self.file_parameters}
+        later = self.later_parameters
+        return {name: value for name, value in values.items() if name not in later or value != later[name]}
 
     def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
         return Guarantee.from_event(
@@ -214,11 +218,12 @@ class ReleasedClassifier(PrivateClassifier):
     @classmethod
     def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **others: Any) -> Self:
         """Return an unfitted model with a file's ``parameters`` and ``others`` that follow from the rest of it."""
-        if not isinstance(parameters, Mapping) or set(parameters) != set(cls.file_parameters):
+        known = set(cls.file_parameters)
+        if not isinstance(parameters, Mapping) or set(parameters) | set(cls.later_parameters) != known:
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
         model = cls(
             schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **{**parameters, **others},
+            unsafe_seeded_noise=is_seeded(guarantee.event), **{**cls.later_parameters, **parameters, **others},
         )  # fmt: skip
         try:
             model.check_parameters()

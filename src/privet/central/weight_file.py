@@ -14,7 +14,7 @@ from privet.central.weights.objective_noise import laplace_factor
 from privet.central.weights.policy import MARGIN, MOST_LEAVES
 from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, ReleasedWeights
 from privet.central.weights.selection import SENSITIVITY
-from privet.central.weights.trees import Trees, checked_trees
+from privet.central.weights.trees import checked_trees
 from privet.errors import ModelFileError
 from privet.model_file import LATER_VERSIONS, VERSION, integers
 from privet.privacy.events import (
@@ -73,7 +73,7 @@ def released_from_json(document: Mapping[str, Any], schema: Schema) -> ReleasedW
     if not isinstance(data, Mapping) or set(data) - {"cells"} != _NUMBERS:
         raise ModelFileError("the released numbers are not those of this method; the file is damaged")
     columns = n_columns(len(schema.classes))
-    trees = Trees.of(checked_trees(structure["trees"], schema.attributes, most_leaves=MOST_LEAVES), schema)
+    trees = checked_trees(structure["trees"], schema, most_leaves=MOST_LEAVES)
     n_rows, exponent = integers([data["rows"], data["exponent"]], "released", limit=2**53).tolist()
     if n_rows < 1 or exponent not in _EXPONENTS:
         raise ModelFileError("the released rows or the grid are not what privet writes there; the file is damaged")

@@ -38,6 +38,7 @@ class WeightForestClassifier(ReleasedClassifier):
     delta: float
     released_: ReleasedWeights
     leaf_weights_: LeafWeights
+    _answering: LeafWeights
 
     @property
     def trees_(self) -> Trees:
@@ -75,7 +76,10 @@ class WeightForestClassifier(ReleasedClassifier):
 
     @property
     def cell_shares_(self) -> dict[str, NDArray[np.float64]] | None:
-        """Each cell's released share of the rows, missing values last, by attribute; None where it was not released."""
+        """Each cell's released share of the rows, by attribute; None where it was not released.
+
+        Missing values come last, unless the attribute is never missing.
+        """
         check_is_fitted(self)
         histograms = self._histograms
         return None if histograms is None else {self.schema_.names[a]: own.shares for a, own in histograms.items()}
@@ -170,12 +174,12 @@ class WeightForestClassifier(ReleasedClassifier):
         import pandas as pd
 
         check_is_fitted(self)
-        codes = self._encoder.encode(X)
-        parts = self.leaf_weights_.contributions(codes)
+        codes = self._encoder.encode(X, allow_missing=True)
+        parts = self._answering.contributions(codes)
         chosen = self._explained(codes, class_)
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
         names = ["(start)", *self.trees_.titles(self.schema_.names)]
-        values = np.column_stack([self.leaf_weights_.start[chosen], own]) * (2.0 if len(self.classes_) == 2 else 1.0)
+        values = np.column_stack([self._answering.start[chosen], own]) * (2.0 if len(self.classes_) == 2 else 1.0)
         return pd.DataFrame(values, columns=names, index=getattr(X, "index", None))
 
     def _explained(self, codes: NDArray[Any], class_: Label | None) -> NDArray[np.int64]:
@@ -183,11 +187,11 @@ class WeightForestClassifier(ReleasedClassifier):
             return np.full(len(codes), class_position(self.schema_.classes, class_))
         if len(self.classes_) == 2:
             return np.ones(len(codes), dtype=np.int64)
-        best: NDArray[np.int64] = np.argmax(self.leaf_weights_.scores(codes), axis=1)
+        best: NDArray[np.int64] = np.argmax(self._answering.scores(codes), axis=1)
         return best
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        return self.leaf_weights_.chances(codes)
+        return self._answering.chances(codes)
 
     def _set_released(
         self,
@@ -208,10 +212,12 @@ class WeightForestClassifier(ReleasedClassifier):
 
     def _set_fitted(self, encoder: Encoder, released: ReleasedWeights, guarantee: Guarantee) -> None:
         offsets = scores_of(released.class_shares(noise_scale(list(in_sequence(guarantee.event)), BALANCE)), MARGIN)
-        weights = released.weights.astype(np.float64) * 2.0**released.exponent
+        step = np.float64(2.0**released.exponent)
+        answering, weights = released.with_missing_cells()
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), released_=released, guarantee_=guarantee,
-            leaf_weights_=LeafWeights(released.trees, offsets, weights, MARGIN),
+            leaf_weights_=LeafWeights(released.trees, offsets, released.weights * step, MARGIN),
+            _answering=LeafWeights(answering, offsets, weights * step, MARGIN),
         )  # fmt: skip
 
     def to_document(self) -> dict[str, Any]:

@@ -229,7 +229,8 @@ def _check_types(path: Path, encoder: Encoder) -> None:
     types = file_types(path)
     if types is not None:
         names, target = list(encoder.schema.names), encoder.schema.target
-        encoder.encode(pa.table([pa.nulls(1, types.field(name).type) for name in names], names=names))
+        nulls = pa.table([pa.nulls(1, types.field(name).type) for name in names], names=names)
+        encoder.encode(nulls, allow_missing=True)
         encoder.encode_labels(pa.nulls(0, types.field(target).type))
         if encoder.unit is not None:
             check_person_type(types.field(encoder.unit).type, encoder.unit)

@@ -31,7 +31,7 @@ class TableLayout:
     @classmethod
     def of(cls, schema: Schema) -> "TableLayout":
         """Return the layout for the attributes and classes of ``schema``."""
-        return cls(np.array([a.n_values + 1 for a in schema.attributes]), len(schema.classes))
+        return cls(np.array([a.n_codes for a in schema.attributes]), len(schema.classes))
 
     @cached_property
     def offsets(self) -> NDArray[np.uint64]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import Trees
 from privet.errors import ParameterError
 from privet.schema import Attribute, Categorical, Numeric
@@ -89,11 +88,11 @@ def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     """Return what ``model`` adds up. Refuse a model that decides in another way, or with sums beyond a double."""
     check_is_fitted(model)
     # A subclass may compute something else, so the type must be exactly this one.
-    vote, weights = vars(model).get("_vote"), vars(model).get("leaf_weights_")
+    vote, weights = vars(model).get("_vote"), vars(model).get("_answering")
     if type(vote) is SummedCounts:
         return _of_counts(vote, model.schema_.attributes, vars(model).get("coding_"))
     if type(weights) is LeafWeights:
-        return _of_weights(weights, vars(model)["released_"])
+        return _of_weights(weights, vars(model)["released_"].exponent)
     raise ParameterError(
         f"{type(model).__name__} cannot be exported: its vote is not a sum of leaf counts or weights over the trees, "
         "and an exported predictor computes nothing else; save it with save() and predict with privet"
@@ -101,20 +100,20 @@ def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
 
 
 def _of_counts(vote: SummedCounts, attributes: Sequence[Attribute], coding: "Coding | None") -> CountSums:
-    heaviest = int(vote.weights.sum(axis=1).max())
+    heaviest = int(vote.leaf_weights.sum(axis=1).max())
     if vote.forest.n_trees * heaviest > MAX_VOTES:
         raise ParameterError(
             "this model cannot be exported: its released counts may add up beyond 2^53, where a double is no longer "
             "exact; predict with privet instead"
         )
     cell_of = tuple(np.arange(a.n_values + 1) for a in attributes)
-    return CountSums(vote.forest, cell_of, vote.weights[vote.forest.leaves], vote.otherwise, coding=coding)
+    return CountSums(vote.forest, cell_of, vote.leaf_weights, vote.otherwise, coding=coding)
 
 
-def _of_weights(model: LeafWeights, released: ReleasedWeights) -> WeightSums:
-    trees, n_columns = released.trees, released.weights.shape[1]
+def _of_weights(model: LeafWeights, exponent: int) -> WeightSums:
+    trees, n_columns = model.trees, model.weights.shape[1]
     # With two classes each has half the weight, one with the opposite sign.
-    step = 2.0 ** (released.exponent if n_columns > 1 else released.exponent - 1)
+    step = 2.0 ** (exponent if n_columns > 1 else exponent - 1)
     weights = (model.by_class / step).astype(np.int64)[_level_order(trees)]
     if trees.n_trees == 0:  # class balance only: one tree that is a leaf of weight 0
         weights = np.zeros((1, weights.shape[1]), dtype=np.int64)

@@ -87,7 +87,8 @@ class LocalGuarantee:
         if self.channel.is_clear:
             return ()
         once = "each person answered once through this channel, with a secret that nobody else has"
-        seen = [column for column in self.channel.columns if not column.is_clear and not column.hides_missing]
+        fields = zip(self.channel.columns, self.channel.schema.attributes, strict=True)
+        seen = [own for own, a in fields if not (own.is_clear or own.hides_missing or a.never_missing)]
         missing = "which answers are missing is no secret"
         order = "the order of the rows says nothing"
         return (once, order, missing) if seen and self.channel.record is None else (once, order)

@@ -77,8 +77,8 @@ class PartyForest(CountForestClassifier):
             raise ParameterError("parties must list the parties by name; combine their releases again")
         return list(self.parties)
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
-        return SummedCounts.of(nodes.forest, nodes.counts[nodes.forest.leaves])
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:  # noqa: ARG002 - some votes look
+        return SummedCounts.of(nodes)
 
     @classmethod
     def _shape_parameters(cls, forest: Forest) -> dict[str, Any]:  # noqa: ARG003 - no parameter follows from the trees

@@ -100,10 +100,9 @@ class VerticalForest(PartyForest):
             raise DataError("the table's columns have different lengths; pass one value per row in every column")
         return pa.table({name: known.get(name, pa.nulls(max(sizes))) for name in self.schema_.names})
 
-    def _vote_of(self, nodes: CountedForest) -> Vote:
-        assert isinstance(self.schema, Schema)  # noqa: S101 - comes from a structure or a file
+    def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
         first_column = np.cumsum([0, *(len(names) for names in self.parties.values())])[:-1]
-        return UnionVote.of_parties(nodes, self.schema.attributes, first_column)
+        return UnionVote.of_parties(nodes, schema.attributes, first_column)
 
     def _owner(self, forest: Forest) -> NDArray[np.int64]:
         """Return for each node the number of its party."""
@@ -161,15 +160,15 @@ class UnionVote(SummedCounts):
 
     Attributes
     ----------
-    leaf_counts : int64 array
-        The released counts.
+    tree_counts : int64 array
+        The released class counts of each tree.
     first_column : int64 array
         The first column of each party.
     missing : int64 array
         Per column, the code of a missing value.
     """
 
-    leaf_counts: NDArray[np.int64]
+    tree_counts: NDArray[np.int64]
     first_column: NDArray[np.int64]
     missing: NDArray[np.int64]
 
@@ -178,10 +177,10 @@ class UnionVote(SummedCounts):
         cls, nodes: CountedForest, attributes: tuple[Attribute, ...], first_column: NDArray[np.int64]
     ) -> "UnionVote":
         """Prepare the vote of parties that have equally many trees and columns from ``first_column`` on."""
-        forest, counts = nodes.forest, nodes.counts[nodes.forest.leaves]
-        vote = SummedCounts.of(forest, counts)
+        vote = SummedCounts.of(nodes)
         missing = np.array([attribute.missing_code for attribute in attributes])
-        return cls(forest, vote.roots, vote.otherwise, vote.weights, counts, first_column, missing)
+        tree_counts = nodes.counts[: nodes.forest.n_trees]
+        return cls(vote.forest, vote.roots, vote.otherwise, vote.of_nodes, tree_counts, first_column, missing)
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         knows = np.logical_or.reduceat(codes != self.missing, self.first_column, axis=1)
@@ -199,5 +198,4 @@ class UnionVote(SummedCounts):
         forest = self.forest
         votes = knows[np.arange(forest.n_trees) // (forest.n_trees // len(knows))]
         counted = votes if knows.any() else ~votes
-        otherwise = class_shares(self.leaf_counts[counted[forest.tree_of_node[forest.leaves]]])
-        return SummedCounts(forest, np.flatnonzero(votes), otherwise, self.weights)
+        return SummedCounts(forest, np.flatnonzero(votes), class_shares(self.tree_counts[counted]), self.of_nodes)

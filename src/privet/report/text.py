@@ -31,8 +31,9 @@ def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
     -------
     str
         For counts, one line a node: the answer that leads to it, its released class counts in the order of ``classes_``
-        and, at a leaf, the class with the largest count. For weights, one line a leaf: its cells, and what a row there
-        adds to the score of the second of two classes, or to the score of each of more.
+        and, at a leaf, the class with the largest count, or Failure where it answers nothing. For weights, one line a
+        leaf: its cells, and what a row there adds to the score of the second of two classes, or to the score of each
+        of more.
 
     Privacy
     -------
@@ -109,5 +110,5 @@ def _lines(box: Box, classes: list[str], level: int) -> Iterator[str]:
 
 def _line(box: Box, classes: list[str]) -> str:
     answer = box.text or "always"
-    prediction = f": {classes[box.predicted]}" if box.is_leaf else ""
+    prediction = f": {'Failure' if box.fails else classes[box.predicted]}" if box.is_leaf else ""
     return f"|--- {answer}{prediction} [{', '.join(str(count) for count in box.counts.tolist())}]"

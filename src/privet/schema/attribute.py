@@ -1,7 +1,8 @@
 """One attribute and its public domain.
 
 Values become small integer codes. The code of a category is its position, and the code of a number is the cell of its
-public range. In every domain, `missing_code` stands for a missing or unknown value.
+public range. `missing_code` stands for a missing or unknown value. Where an attribute is declared never missing, no row
+of a fit has that code, and no tree has a branch for it.
 """
 
 import math
@@ -37,11 +38,15 @@ class Categorical:
         Every value that is publicly known to be possible, whether or not it occurs. All text or all numbers.
     inferred : bool
         The categories were read from the rows; a model that uses them says so.
+    never_missing : bool
+        Every row has one of the categories. A fit refuses a row that has none, and no tree has a branch for missing
+        values; a row that lacks the value at predict is answered by the node that asks for it.
     """
 
     name: str
     categories: Sequence[Label]
     inferred: bool = False
+    never_missing: bool = False
 
     kind: ClassVar[str] = "categorical"
 
@@ -65,9 +70,14 @@ class Categorical:
         return self.n_values
 
     @property
+    def n_codes(self) -> int:
+        """How many codes the rows of a fit can have."""
+        return self.n_values + (not self.never_missing)
+
+    @property
     def branches(self) -> int:
-        """A node that tests this attribute has one child per category and one for missing values."""
-        return self.n_values + 1
+        """A node that tests this attribute has one child per category, and one for missing values if there can be."""
+        return self.n_codes
 
     @property
     def domain_size(self) -> int:
@@ -92,6 +102,9 @@ class Numeric:
         contains its lower edge and not its upper one.
     inferred : bool
         The bounds were read from the rows; a model that uses them says so.
+    never_missing : bool
+        Every row has a number. A fit refuses a row that has none, and no tree has a branch for missing values; a row
+        that lacks the number at predict is answered by the node that asks for it.
 
     Notes
     -----
@@ -104,6 +117,7 @@ class Numeric:
     bins: int | None = None
     edges: Sequence[float] | None = None
     inferred: bool = False
+    never_missing: bool = False
 
     kind: ClassVar[str] = "continuous"
 
@@ -145,6 +159,11 @@ class Numeric:
     def missing_code(self) -> int:
         """The code of a missing value, above every threshold."""
         return self.n_values
+
+    @property
+    def n_codes(self) -> int:
+        """How many codes the rows of a fit can have."""
+        return self.n_values + (not self.never_missing)
 
     @property
     def branches(self) -> int:

@@ -1,7 +1,8 @@
 """Encoding: a table becomes one small record of codes per row, and labels become class codes.
 
-A missing value, or one outside the domain, gets the attribute's `missing_code`. Numbers are clipped to their bounds. A
-label must be one of the schema's classes.
+A missing value, or one outside the domain, gets the attribute's `missing_code`. Where the schema declares an attribute
+never missing, it is an error, unless the rows are to be predicted. Numbers are clipped to their bounds. A label must be
+one of the schema's classes.
 """
 
 from collections.abc import Sequence
@@ -86,10 +87,31 @@ class Encoder:
     def _all_cells(self) -> _Cells:
         return _Cells.of(self._numeric)
 
-    def encode(self, table: Any) -> NDArray[Any]:
-        """Return the codes of ``table``: one line per row, one column per attribute."""
-        if self._is_numeric_matrix(table):
-            return self._encode_matrix(table)
+    def encode(self, table: Any, *, allow_missing: bool = False) -> NDArray[Any]:
+        """Return the codes of ``table``: one line per row, one column per attribute.
+
+        ``allow_missing`` is for rows that are only looked at or predicted: they may lack what a fit insists on.
+        """
+        codes = self._encode_matrix(table) if self._is_numeric_matrix(table) else self._encode_columns(table)
+        if not allow_missing:
+            self._check_complete(codes)
+        return codes
+
+    def _check_complete(self, codes: NDArray[Any]) -> None:
+        """Refuse a row that lacks a value which the schema declares never missing; trees have no branch for it."""
+        for j, attribute in enumerate(self.schema.attributes):
+            if attribute.never_missing and (codes[:, j] == attribute.missing_code).any():
+                lacks = (
+                    "missing numbers"
+                    if isinstance(attribute, Numeric)
+                    else "missing values, or others than its categories"
+                )
+                raise DataError(
+                    f"column {attribute.name!r} has {lacks}, but the schema declares it never_missing; complete "
+                    "or drop those rows, or take never_missing out of the schema"
+                )
+
+    def _encode_columns(self, table: Any) -> NDArray[Any]:
         columns = columns_of(table, self.schema.names, label=self.schema.target, unit=self.unit)
         if len({len(column) for column in columns}) > 1:
             raise DataError("the table's columns have different lengths; pass one value per row in every column")

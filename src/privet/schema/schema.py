@@ -23,6 +23,8 @@ MAX_CLASSES = 2**16 - 1
 MAX_CELLS = 2**23
 # Keys in the files of public collections that describe a table beyond its schema. They are ignored.
 _DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
+# What an attribute can be besides its domain; written where it is true.
+_FLAGS = ("inferred", "never_missing")
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
 
 
@@ -191,6 +193,9 @@ class Schema:
         for flag in (self.classes_inferred, *(attribute.inferred for attribute in self.attributes)):
             if not isinstance(flag, bool):
                 raise SchemaError("inferred must be true or false; remove it once the domain is publicly known")
+        for attribute in self.attributes:
+            if not isinstance(attribute.never_missing, bool):
+                raise SchemaError(f"attribute {attribute.name!r}: never_missing must be true or false; correct it")
         if self.rows is not None and not (is_whole(self.rows) and 1 <= self.rows <= 2**53):
             raise SchemaError("rows must be a whole number of at least 1, roughly the table's size; or leave it out")
 
@@ -235,20 +240,20 @@ def _attribute_from_json(data: object) -> Attribute:
         raise SchemaError("every attribute must be a JSON object with the keys name and type")
     where = f"attribute {data.get('name')!r}" if isinstance(data.get("name"), str) else "an attribute"
     if data.get("type") == "categorical":
-        check_keys(data, {"name", "type", "categories", "inferred"}, required={"name", "categories"}, where=where)
-        return Categorical(data["name"], data["categories"], inferred=data.get("inferred", False))
+        check_keys(data, {"name", "type", "categories", *_FLAGS}, required={"name", "categories"}, where=where)
+        return Categorical(data["name"], data["categories"], **{key: data[key] for key in _FLAGS if key in data})
     if data.get("type") != "continuous":
         raise SchemaError(f'{where}: type must be "categorical" or "continuous"')
     check_keys(
         data,
-        {"name", "type", "bounds", "bins", "edges", "inferred"},
+        {"name", "type", "bounds", "bins", "edges", *_FLAGS},
         required={"name", "bounds"},
         where=where,
     )
     bounds = data["bounds"]
     if not isinstance(bounds, list) or len(bounds) != 2:
         raise SchemaError(f"{where}: bounds must be [low, high]; write two numbers")
-    options = {key: data[key] for key in ("bins", "edges", "inferred") if key in data}
+    options = {key: data[key] for key in ("bins", "edges", *_FLAGS) if key in data}
     return Numeric(data["name"], bounds[0], bounds[1], **options)
 
 
@@ -260,4 +265,4 @@ def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
         data["bounds"] = [attribute.low, attribute.high]
         data.update({} if attribute.bins is None else {"bins": int(attribute.bins)})
         data.update({} if attribute.edges is None else {"edges": list(attribute.edges)})
-    return {**data, "inferred": True} if attribute.inferred else data
+    return {**data, **{key: True for key in _FLAGS if getattr(attribute, key)}}

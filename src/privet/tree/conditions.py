@@ -86,7 +86,7 @@ class Paths:
         cut, branch = self._cut[parent], node - self._first_child[parent]
         if cut < 0:
             return _runs(codes) if codes else ((branch, branch),)
-        return ((0, cut),) if branch == 0 else ((cut + 1, self._attributes[self._tested[parent]].missing_code),)
+        return ((0, cut),) if branch == 0 else ((cut + 1, self._attributes[self._tested[parent]].n_codes - 1),)
 
     def _condition(self, number: int, runs: Runs) -> Condition | None:
         attribute = self._attributes[number]
@@ -136,7 +136,7 @@ def _numeric_text(attribute: Numeric, runs: Runs) -> str:
     or_missing = runs[-1][1] == missing
     cells = _common(runs, ((0, missing - 1),))
     if cells == ((0, missing - 1),):
-        return "" if or_missing else f"{name} is not missing"
+        return "" if or_missing or attribute.never_missing else f"{name} is not missing"
     if not cells:
         return f"{name} is missing"
     spans = [_span_text(attribute, name, first, last) for first, last in cells]

@@ -1,7 +1,8 @@
 """A forest with the released class counts of all its nodes, the noise in them, and importances of attributes."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
+from privet.schema import Attribute
 from privet.tree.forest import Forest
 from privet.tree.intervals import stands_out
 
@@ -26,12 +28,15 @@ class CountedForest:
         How many draws of noise are in each of a node's class counts.
     draw_variance : float
         The variance of one draw; 0 where no noise was added.
+    fails : bool array, optional
+        Which leaves answer nothing, the Failure of ID3; None where all answer.
     """
 
     forest: Forest
     counts: NDArray[np.int64]
     n_draws: NDArray[np.int64]
     draw_variance: float
+    fails: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.draw_variance < math.inf:
@@ -41,6 +46,30 @@ class CountedForest:
     def of_leaves(cls, forest: Forest, leaf_counts: NDArray[np.int64], draw_variance: float) -> Self:
         """Return the forest; the counts of an inner node are the sums over its leaves."""
         return cls(forest, forest.sums_of_leaves(leaf_counts), forest.n_leaves_below, draw_variance)
+
+    def without_missing(self, attributes: Sequence[Attribute]) -> Self:
+        """Return the forest with inner nodes whose sums leave out children for missing values.
+
+        Where no value is missing such a child holds noise alone, and all of it would be in every node above. A child
+        whose support stands out from its noise stays in the sums.
+        """
+        forest, n_classes = self.forest, self.counts.shape[1]
+        n_values = np.array([*(a.n_values for a in attributes), 0])  # the last entry is LEAF's
+        child = np.arange(forest.n_trees, forest.n_nodes)
+        parent = forest.parent[child]
+        own_code = child - forest.first_child[parent]
+        is_missing = np.zeros(forest.n_nodes, dtype=bool)
+        is_missing[child] = (forest.cut[parent] < 0) & (own_code == n_values[forest.attribute[parent]])
+        counts, n_draws = self.counts.copy(), self.n_draws.copy()
+        for level in range(forest.depth - 1, -1, -1):
+            start, middle, stop = forest.level_start[level : level + 3]
+            inner = start + np.flatnonzero(forest.n_children[start:middle])
+            first, below = forest.first_child[inner] - middle, slice(middle, stop)
+            noise = n_classes * self.draw_variance * n_draws[below]
+            counted = ~is_missing[below] | stands_out(counts[below].sum(axis=1), noise)
+            counts[inner] = np.add.reduceat(counts[below] * counted[:, None], first, axis=0)
+            n_draws[inner] = np.add.reduceat(n_draws[below] * counted, first)
+        return replace(self, counts=counts, n_draws=n_draws)
 
     @cached_property
     def variance(self) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ holds no pointers that could be wrong.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -60,7 +60,7 @@ class Forest:
     ) -> Self:
         """Build a forest from its nodes, and check that they form one."""
         _check_nodes(attribute, cut, n_trees, attributes)
-        codes = np.array([*(a.n_values + 1 for a in attributes), 0], dtype=np.int64)  # the last entry is LEAF's
+        codes = np.array([*(a.n_codes for a in attributes), 0], dtype=np.int64)  # the last entry is LEAF's
         n_children = np.where(cut >= 0, 2, codes[attribute])
         return cls(attribute, cut, n_trees, n_children, _level_starts(n_children, n_trees))
 
@@ -142,6 +142,49 @@ class Forest:
             # The children of a level's inner nodes make up the next level, without gaps.
             counts[inner] = np.add.reduceat(counts[middle:stop], self.first_child[inner] - middle, axis=0)
         return counts
+
+
+def with_missing_branches(forest: Forest, attributes: Sequence[Attribute]) -> tuple[Forest, NDArray[np.int64]]:
+    """Return the forest with a way for every missing value, and for each of its nodes the node that it stands for.
+
+    Where an attribute is never missing, no tree has a branch for missing values. For rows that lack the value all the
+    same, a new leaf stands for the node that asks: as one more child where each code has its own, and where the first
+    cut of a path through the attribute is, behind a new cut that only a missing value exceeds.
+    """
+    complete = np.array([*(a.never_missing for a in attributes), False])  # the last entry is LEAF's
+    if not complete[forest.attribute].any():
+        return forest, np.arange(forest.n_nodes)
+    last_cell = np.array([*(a.n_values - 1 for a in attributes), -1])
+    guarded = complete[forest.attribute] & (forest.cut >= 0) & ~_tested_above(forest)
+    node, is_new_leaf, is_guard = np.arange(forest.n_trees), np.zeros(forest.n_trees, bool), guarded[: forest.n_trees]
+    stands_for, tested, cut = [], [], []
+    while len(node):
+        stands_for.append(node)
+        tested.append(np.where(is_new_leaf, LEAF, forest.attribute[node]))
+        cut.append(np.where(is_new_leaf, -1, np.where(is_guard, last_cell[forest.attribute[node]], forest.cut[node])))
+        # A guard has the node itself and a new leaf below it; a child per code comes with a new leaf at the end.
+        n_old = np.where(is_new_leaf, 0, np.where(is_guard, 1, forest.n_children[node]))
+        adds = is_guard | (~is_new_leaf & complete[forest.attribute[node]] & (forest.cut[node] < 0))
+        n_all = n_old + adds
+        parent = np.repeat(np.arange(len(node)), n_all)
+        rank = np.arange(len(parent)) - np.repeat(np.cumsum(n_all) - n_all, n_all)
+        below_guard = is_guard[parent]
+        is_new_leaf = rank == n_old[parent]
+        node = np.where(is_new_leaf | below_guard, node[parent], forest.first_child[node[parent]] + rank)
+        is_guard = ~is_new_leaf & ~below_guard & guarded[node]
+    attribute, cuts = (np.concatenate(each).astype(np.int32) for each in (tested, cut))
+    open_attributes = [replace(a, never_missing=False) for a in attributes]
+    return Forest.from_nodes(attribute, cuts, forest.n_trees, open_attributes), np.concatenate(stands_for)
+
+
+def _tested_above(forest: Forest) -> NDArray[np.bool_]:
+    """Return which nodes test an attribute that a node above them has tested."""
+    found = np.zeros(forest.n_nodes, dtype=bool)
+    ancestor = forest.parent.copy()
+    while (ancestor >= 0).any():
+        found |= (ancestor >= 0) & (forest.attribute[ancestor] == forest.attribute)
+        ancestor = np.where(ancestor >= 0, forest.parent[ancestor], -1)
+    return found
 
 
 def _check_nodes(

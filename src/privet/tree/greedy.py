@@ -52,7 +52,7 @@ class Growth:
 
         Parents are positions in the level that was split.
         """
-        n_codes = np.array([*(a.n_values + 1 for a in self.attributes), 0])
+        n_codes = np.array([*(a.n_codes for a in self.attributes), 0])
         self.levels[-1] = chosen
         parent = np.repeat(np.arange(len(chosen)), n_codes[chosen])
         self.available, self.tree = self.available[parent], self.tree[parent]

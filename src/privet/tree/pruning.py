@@ -1,6 +1,5 @@
 """Pruning: which nodes of a grown tree to keep, decided from released counts alone."""
 
-import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.schema import Schema
+from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
 
 # Numbers per node, by name; and a function that says which inner nodes gain by their children, from their sums.
@@ -64,14 +64,13 @@ def expected_errors(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return errors
 
 
-def reliable_nodes(
-    forest: Forest, node_counts: NDArray[np.int64], *, epsilon_per_tree: float, noise_factor: float
-) -> NDArray[np.bool_]:
-    """Return the nodes whose signal, and that of all nodes above them, is at least their noise (DP-RF, eq. 10)."""
-    support = node_counts.sum(axis=1).astype(np.float64)
-    noise = (
-        0.0 if math.isinf(epsilon_per_tree) else noise_factor * np.sqrt(2.0 * forest.n_leaves_below) / epsilon_per_tree
-    )
+def reliable_nodes(nodes: CountedForest, *, noise_factor: float) -> NDArray[np.bool_]:
+    """Return the nodes whose signal, and that of all nodes above them, is at least their noise (DP-RF, eq. 10).
+
+    A draw of discrete Laplace noise has nearly the deviation sqrt(2) / epsilon_per_tree of the paper's formula.
+    """
+    forest, support = nodes.forest, nodes.counts.sum(axis=1).astype(np.float64)
+    noise = noise_factor * np.sqrt(nodes.variance)
     strong: NDArray[np.bool_] = (support > 0) & (support >= noise)
     strong[: forest.n_trees] = True
     for level in range(1, forest.depth + 1):

@@ -34,8 +34,9 @@ class _Frontier:
 
     @classmethod
     def roots(cls, attributes: Sequence[Attribute], n_trees: int, *, binned: bool) -> "_Frontier":
-        # Where each code has a branch, so has the missing code. A cut in two sends it with the last cell.
-        last = [a.missing_code if binned or isinstance(a, Categorical) else a.n_values - 1 for a in attributes]
+        # Where each code has a branch, so has the missing code if there can be one. A cut in two sends it with the
+        # last cell.
+        last = [(a.n_codes if binned or isinstance(a, Categorical) else a.n_values) - 1 for a in attributes]
         high = np.tile(np.array(last, dtype=np.uint16), (n_trees, 1))
         return cls(np.zeros_like(high), high)
 
@@ -125,7 +126,7 @@ def random_structure(
         Refuse more leaf counts (leaves times classes) than this.
     """
     # The last entry is LEAF's.
-    codes = [a.n_values + 1 if binned else a.branches for a in schema.attributes]
+    codes = [a.n_codes if binned else a.branches for a in schema.attributes]
     branches = np.array([*codes, 0], dtype=np.int64)
     is_cut = np.array([*(isinstance(a, Numeric) and not binned for a in schema.attributes), False])
     frontier = _Frontier.roots(schema.attributes, n_trees, binned=binned)

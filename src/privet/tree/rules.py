@@ -112,8 +112,10 @@ class RuleTable:
 
     @classmethod
     def of(cls, counted: CountedForest, schema: Schema, *, merge: bool = False) -> Self:
-        """Return the rules of all nodes in level order; with ``merge`` sibling leaves that agree become one."""
+        """Return the rules of all nodes that answer, in level order; ``merge`` makes sibling leaves that agree one."""
         groups = (merged_nodes if merge else single_nodes)(counted)
+        if counted.fails is not None:
+            groups = groups.take(~counted.fails[groups.node])
         tree, depth = counted.forest.tree_of_node[groups.node], counted.forest.depth_of_node[groups.node]
         return cls(schema, Paths(counted.forest, schema), groups, tree, depth, counted.draw_variance)
 
@@ -257,6 +259,8 @@ def merged_nodes(counted: CountedForest) -> Groups:
     """
     single, forest = single_nodes(counted), counted.forest
     predicted = single.counts.argmax(axis=1)
+    if counted.fails is not None:
+        predicted[counted.fails] = single.counts.shape[1]  # they agree with each other alone
     is_leaf = _merge_children(forest, predicted)
     kept = np.ones(forest.n_nodes, dtype=bool)
     for level in range(1, forest.depth + 1):

@@ -6,16 +6,19 @@ DP-RF): the most confident tree decides. Where no weight is left, the forest's r
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.checks import n_threads
+from privet.schema import Attribute
 from privet.tree import kernels
-from privet.tree.forest import Forest
+from privet.tree.counted import CountedForest
+from privet.tree.forest import Forest, with_missing_branches
 
 # Below this a thread costs more than it saves.
 _ROWS_PER_THREAD = 4_096
@@ -27,11 +30,21 @@ _TIE_WEIGHT = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Vote:
-    """What all votes have in common: rows are divided among threads."""
+    """What all votes have in common: what each node says of the classes, and rows divided among threads.
+
+    A row is answered by the leaf that it reaches. What inner nodes say is for rows that lack a value which is never
+    missing: see `with_missing_branches`.
+    """
 
     forest: Forest
     roots: NDArray[np.int64]
     otherwise: NDArray[np.float64]
+    of_nodes: NDArray[Any]
+
+    def with_missing_branches(self, attributes: Sequence[Attribute]) -> Self:
+        """Return the vote in which a row without a value that is never missing is answered by the node that asks."""
+        forest, stands_for = with_missing_branches(self.forest, attributes)
+        return self if forest is self.forest else replace(self, forest=forest, of_nodes=self.of_nodes[stands_for])
 
     def probabilities(self, codes: NDArray[Any], *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return each row's class probabilities."""
@@ -59,27 +72,29 @@ class Vote:
 class SummedCounts(Vote):
     """The vote of Algorithm 3: whole weights of leaves, added up over the trees."""
 
-    weights: NDArray[np.int64]
+    @classmethod
+    def of(cls, nodes: CountedForest) -> "SummedCounts":
+        """Prepare the vote of released leaf counts. An inner node says what its leaves say on average."""
+        means = np.rint(nodes.counts / nodes.forest.n_leaves_below[:, None]).astype(np.int64)
+        totals = class_shares(nodes.counts[: nodes.forest.n_trees])
+        return cls.of_weights(nodes.forest, np.maximum(means, 0), totals)
 
     @classmethod
-    def of(cls, forest: Forest, noisy_counts: NDArray[np.int64]) -> "SummedCounts":
-        """Prepare the vote of ``forest`` with the released class counts of its leaves."""
-        return cls.of_weights(forest, np.maximum(noisy_counts, 0), class_shares(noisy_counts))
-
-    @classmethod
-    def of_weights(
-        cls, forest: Forest, leaf_weights: NDArray[np.int64], otherwise: NDArray[np.float64]
-    ) -> "SummedCounts":
-        """Prepare a vote with other weights, one per leaf and class."""
-        weights = np.zeros((forest.n_nodes, leaf_weights.shape[1]), dtype=np.int64)
-        weights[forest.leaves] = leaf_weights
+    def of_weights(cls, forest: Forest, weights: NDArray[np.int64], otherwise: NDArray[np.float64]) -> "SummedCounts":
+        """Prepare a vote with other weights, one per node and class."""
         return cls(forest, np.arange(forest.n_trees), otherwise, weights)
+
+    @property
+    def leaf_weights(self) -> NDArray[np.int64]:
+        """The weights that are added up, leaves x classes."""
+        weights: NDArray[np.int64] = self.of_nodes[self.forest.leaves]
+        return weights
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         forest = self.forest
         kernels.vote_shares(
             forest.words, self.roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1],
-            self.weights, self.otherwise, out,
+            self.of_nodes, self.otherwise, out,
         )  # fmt: skip
 
 
@@ -87,20 +102,16 @@ class SummedCounts(Vote):
 class MostConfident(Vote):
     """The vote of DP-RF: the class with the highest single confidence wins, ties by the sum of all confidences."""
 
-    shares: NDArray[np.float64]
-
     @classmethod
-    def of(cls, forest: Forest, leaf_shares: NDArray[np.float64], otherwise: NDArray[np.float64]) -> "MostConfident":
-        """Prepare the vote with the class shares that each leaf stands for."""
-        shares = np.zeros((forest.n_nodes, leaf_shares.shape[1]))
-        shares[forest.leaves] = leaf_shares
+    def of(cls, forest: Forest, shares: NDArray[np.float64], otherwise: NDArray[np.float64]) -> "MostConfident":
+        """Prepare the vote with the class shares that each node stands for."""
         return cls(forest, np.arange(forest.n_trees), otherwise, shares)
 
     def _fill(self, codes: NDArray[Any], out: NDArray[np.float64]) -> None:
         forest = self.forest
         kernels.vote_most_confident(
             forest.words, self.roots, forest.depth, forest.multiway, codes.reshape(-1), codes.shape[1],
-            self.shares, _TIE_WEIGHT, out,
+            self.of_nodes, _TIE_WEIGHT, out,
         )  # fmt: skip
         total = out.sum(axis=1, keepdims=True)
         np.divide(out, total, out=out, where=total > 0)

@@ -85,6 +85,8 @@ def test_the_band_by_hand():
         (Numeric("x", 0, 1, edges=[0.5]), ("below 0.5", "0.5 or more", "missing")),
         (Categorical("x", [True, False]), ("True", "False", "missing")),
         (Categorical("x", ["<b>"]), ("<b>", "missing")),
+        (Categorical("x", ["<b>"], never_missing=True), ("<b>",)),
+        (Numeric("x", 0, 1, bins=2, never_missing=True), ("below 0.5", "0.5 or more")),
     ],
 )
 def test_cell_names_say_what_the_cells_are(attribute, names):
@@ -94,7 +96,7 @@ def test_cell_names_say_what_the_cells_are(attribute, names):
 @pytest.mark.parametrize("n_values", [255, 256, 300, 1000, 65_534])
 def test_cell_names_of_a_long_list_are_those_of_the_cells_rows_fall_into(n_values):
     attribute = Categorical("zip", range(n_values))
-    trees = Trees(((0,),), (n_values,))
+    trees = Trees(((0,),), (n_values,), (False,))
     named = []
     for name in cell_names(attribute)[:-1]:
         first, _, last = name.partition(" to ")

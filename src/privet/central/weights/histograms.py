@@ -41,7 +41,7 @@ def release_histograms(
 
 @dataclass(frozen=True)
 class Histogram:
-    """The released histogram of one attribute; the last cell is that of missing values.
+    """The released histogram of one attribute; the last cell is that of missing values, if there can be.
 
     ``n_rows`` is about how many rows there are; ``scale`` is that of the Laplace noise in each count, 0 without noise.
     """

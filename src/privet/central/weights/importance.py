@@ -94,7 +94,9 @@ class TreeOfWeights:
         if isinstance(number, Numeric):  # it has a tree of its own
             likely = over_number(number)
             return [self.belief(likely) @ likely], over_number(number, even=0.0)
-        margins = [_even(n) for n in self.n_cells]
+        margins = [
+            _even(n, schema.attributes[a].never_missing) for n, a in zip(self.n_cells, self.attributes, strict=True)
+        ]
         n_ways = _WAYS if len(self.weights) <= _LARGE else _WAYS_OF_LARGE
         return margins, np.array([_product([_uneven(each, public_rng) for each in margins]) for _ in range(n_ways)])
 
@@ -165,9 +167,10 @@ def _mean(table: Floats, shares: Floats, axis: int) -> Floats:
     return mean
 
 
-def _even(n_cells: int) -> Floats:
-    """Return even shares, and none for the missing value; a lone cell has it all."""
-    return np.ones(1) if n_cells == 1 else np.append(np.full(n_cells - 1, 1 / (n_cells - 1)), 0.0)
+def _even(n_cells: int, never_missing: bool) -> Floats:
+    """Return even shares, and none for the missing value."""
+    n_known = n_cells if never_missing else n_cells - 1
+    return np.append(np.full(n_known, 1 / n_known), np.zeros(n_cells - n_known))
 
 
 def _laplace(public_rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
@@ -199,7 +202,7 @@ def over_number(attribute: Numeric, even: float = _EVEN) -> Floats:
     crowded = np.diff(side * np.concatenate([humps, slopes]), axis=1)
     crowded = (1 - even) * crowded / crowded.sum(axis=1, keepdims=True) + even * widths
     ways = np.concatenate([crowded, widths[None]])
-    return np.concatenate([ways, np.zeros((len(ways), 1))], axis=1)
+    return ways if attribute.never_missing else np.concatenate([ways, np.zeros((len(ways), 1))], axis=1)
 
 
 def _log_density(size: Floats, deviation: Floats, scale: Floats) -> Floats:

@@ -108,7 +108,7 @@ class Policy:
         return max(1, int((np.cumsum(widest) <= min(MOST_LEAVES, MOST_WEIGHTS // self.n_columns)).sum()))
 
     def _most_cells(self, attribute: Attribute) -> int:
-        """Return how many cells an attribute can have at most, the missing one included."""
+        """Return how many cells an attribute can have at most, one for missing values included."""
         if isinstance(attribute, Numeric) and attribute.is_open:
             return 2 * (self.fixed.n_bins or _MOST_BINS) + 2
         return min(attribute.n_values, MOST_CELLS) + 1
@@ -194,7 +194,7 @@ class Policy:
         n_numbers = len(kept) - len(names)
         if self.fixed.group_size is not None or not names:
             return self.fixed.group_size or 1
-        mean_size = sum(self.schema.attributes[a].n_values + 1 for a in names) / len(names)
+        mean_size = sum(self.schema.attributes[a].n_codes for a in names) / len(names)
         linear = self.shares.fit * (1 - self._determinant_share)
 
         def rows_over_noise(size: int) -> float:

@@ -86,7 +86,8 @@ def _alike(schema: Schema, attribute: int, n_cells: int) -> NDArray[np.float64]:
     """Return how alike two cells of an attribute are: categories not at all, numbers by their distance."""
     alike = np.eye(n_cells)
     if not isinstance(schema.attributes[attribute], Categorical):
-        n_values = n_cells - 1  # the last is the missing value, which has no neighbours
+        # The missing value, which has no neighbours, comes last.
+        n_values = n_cells - (not schema.attributes[attribute].never_missing)
         place = np.arange(n_values)
-        alike[:-1, :-1] = np.exp(-_DECAY * np.abs(place[:, None] - place) / n_values)
+        alike[:n_values, :n_values] = np.exp(-_DECAY * np.abs(place[:, None] - place) / n_values)
     return alike

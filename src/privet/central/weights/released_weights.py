@@ -49,6 +49,22 @@ class ReleasedWeights:
         parts = np.split(self.cells, np.cumsum([self.trees.n_cells(a) for a in kept])[:-1])
         return {a: Histogram(part, n_rows, noise_scale) for a, part in zip(kept, parts, strict=True)}
 
+    def with_missing_cells(self) -> tuple[Trees, NDArray[np.int64]]:
+        """Return the trees with a cell for missing values in every attribute, and the weights of their leaves.
+
+        Where an attribute is never missing, a row that lacks it gets the mean over its cells: what the node that asks
+        for it says of all. The mean is rounded to a whole number, as all weights are.
+        """
+        weights, ends = [np.empty((0, self.weights.shape[1]), dtype=np.int64)], self.trees.starts + self.trees.sizes
+        for own, start, end in zip(self.trees.attributes, self.trees.starts, ends, strict=True):
+            table = self.weights[start:end].reshape(*map(self.trees.n_cells, own), -1)
+            for axis, a in enumerate(own):
+                if self.trees.never_missing[a]:
+                    mean = np.rint(table.mean(axis=axis, keepdims=True)).astype(np.int64)
+                    table = np.concatenate([table, mean], axis=axis)
+            weights.append(table.reshape(-1, self.weights.shape[1]))
+        return self.trees.with_missing_cells(), np.concatenate(weights)
+
     @property
     def has_counts(self) -> bool:
         """Whether each class has a released count; two classes of an earlier privet have their difference."""

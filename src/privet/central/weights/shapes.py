@@ -26,7 +26,7 @@ class Shape:
     names : tuple of str
         Their names.
     cells : tuple of tuples of str
-        What the cells of each are, the missing value last.
+        What the cells of each are, the missing value last unless it never occurs.
     weights : array of shape (cells of the first attribute, ..., classes)
         What a row in these cells adds to the score of each class.
     noise_std : array of shape (cells of the first attribute, ...)
@@ -70,8 +70,8 @@ def shape_of(
 
 def cell_names(attribute: Attribute) -> tuple[str, ...]:
     """Return what the cells of an attribute are, in words."""
-    ends = pairwise(cell_ends(attribute.n_values))
-    return (*(_cell_name(attribute, low, high - 1) for low, high in ends), MISSING)
+    known = [_cell_name(attribute, low, high - 1) for low, high in pairwise(cell_ends(attribute.n_values))]
+    return tuple(known) if attribute.never_missing else (*known, MISSING)
 
 
 def _cell_name(attribute: Attribute, first: int, last: int) -> str:

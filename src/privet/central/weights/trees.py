@@ -1,14 +1,15 @@
 """Small trees: each asks for the cells of one to three attributes, and has a leaf for every combination of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ModelFileError
-from privet.schema import Attribute, Schema
+from privet.schema import Schema
 
 # An attribute with more values than this has neighbouring ones, in the order that the schema declares, share a cell.
 MOST_CELLS = 255
@@ -22,15 +23,27 @@ def cell_ends(n_values: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Trees:
-    """Which attributes each tree asks for, and how many cells each attribute has; missing values have their own."""
+    """Which attributes each tree asks for, and how many values each attribute has.
+
+    Missing values have a cell of their own, the last, unless the attribute is never missing.
+    """
 
     attributes: tuple[tuple[int, ...], ...]
     n_values: tuple[int, ...]
+    never_missing: tuple[bool, ...]
 
     @classmethod
     def of(cls, attributes: Sequence[Sequence[int]], schema: Schema) -> "Trees":
         """Return trees over attributes of ``schema``."""
-        return cls(tuple(map(tuple, attributes)), tuple(a.n_values for a in schema.attributes))
+        return cls(
+            tuple(map(tuple, attributes)),
+            tuple(a.n_values for a in schema.attributes),
+            tuple(a.never_missing for a in schema.attributes),
+        )
+
+    def with_missing_cells(self) -> "Trees":
+        """Return the trees with a cell for missing values in every attribute."""
+        return replace(self, never_missing=(False,) * len(self.n_values))
 
     @property
     def n_trees(self) -> int:
@@ -58,19 +71,20 @@ class Trees:
         return int(self.sizes.sum())
 
     def n_cells(self, attribute: int) -> int:
-        """Return how many cells an attribute has, the one of missing values included."""
-        return min(self.n_values[attribute], MOST_CELLS) + 1
+        """Return how many cells an attribute has, one for missing values included if there can be."""
+        return min(self.n_values[attribute], MOST_CELLS) + (not self.never_missing[attribute])
 
     def cell_of(self, attribute: int) -> NDArray[np.int64]:
         """Return the cell of each of an attribute's codes."""
         n_values = self.n_values[attribute]
         n_cells = min(n_values, MOST_CELLS)
-        return np.append(np.arange(n_values) * n_cells // n_values, n_cells)
+        known = np.arange(n_values) * n_cells // n_values
+        return known if self.never_missing[attribute] else np.append(known, n_cells)
 
-    def leaves(self, codes: NDArray[np.integer]) -> NDArray[np.uint16] | NDArray[np.uint8]:
+    def leaves(self, codes: NDArray[np.integer]) -> NDArray[np.unsignedinteger[Any]]:
         """Return the leaf that each row reaches in each tree, counted within the tree."""
-        narrow = bool((self.sizes <= 2**8).all())
-        leaves = np.empty((len(codes), self.n_trees), dtype=np.uint8 if narrow else np.uint16)
+        narrowest = np.min_scalar_type(int(self.sizes.max(initial=1)) - 1)
+        leaves = np.empty((len(codes), self.n_trees), dtype=narrowest)
         for t, own in enumerate(self.attributes):
             leaves[:, t] = self._leaf(codes, own)
         return leaves
@@ -88,11 +102,10 @@ class Trees:
         return [" x ".join(names[a] for a in own) for own in self.attributes]
 
     def known(self, tree: int) -> NDArray[np.bool_]:
-        """Return which leaves of a tree have no missing value; a lone cell counts as known."""
-        n_cells = [self.n_cells(a) for a in self.attributes[tree]]
+        """Return which leaves of a tree have no missing value."""
         known = np.ones(int(self.sizes[tree]), dtype=bool)
-        for cell, n in zip(self.cells(tree), n_cells, strict=True):
-            known &= (cell < n - 1) | (n == 1)
+        for cell, a in zip(self.cells(tree), self.attributes[tree], strict=True):
+            known &= cell < min(self.n_values[a], MOST_CELLS)
         return known
 
     def cells(self, tree: int) -> list[NDArray[np.int64]]:
@@ -101,14 +114,14 @@ class Trees:
         return list(np.unravel_index(np.arange(self.sizes[tree]), shape))
 
 
-def checked_trees(data: object, attributes: Sequence[Attribute], *, most_leaves: int) -> tuple[tuple[int, ...], ...]:
+def checked_trees(data: object, schema: Schema, *, most_leaves: int) -> Trees:
     """Read which attributes each tree asks for: one to three, no attribute twice, not more leaves than privet fits."""
     if not isinstance(data, list) or not all(isinstance(own, list) and 1 <= len(own) <= 3 for own in data):
         raise ModelFileError("the trees are not what privet writes there; the file is damaged")
     flat = [a for own in data for a in own]
-    if any(type(a) is not int or not 0 <= a < len(attributes) for a in flat) or len(set(flat)) < len(flat):
+    if any(type(a) is not int or not 0 <= a < len(schema.attributes) for a in flat) or len(set(flat)) < len(flat):
         raise ModelFileError("the trees ask for attributes that are not there, or twice for one; the file is damaged")
-    trees = Trees(tuple(map(tuple, data)), tuple(a.n_values for a in attributes))
+    trees = Trees.of(data, schema)
     if len(data) and (int(trees.sizes.max()) > 2**16 or trees.n_leaves > most_leaves):
         raise ModelFileError("the trees have more leaves than privet fits; the file is damaged")
-    return trees.attributes
+    return trees

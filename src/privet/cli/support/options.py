@@ -52,7 +52,7 @@ Trees: TypeAlias = Annotated[
 ]
 Variant: TypeAlias = Annotated[
     str | None,
-    typer.Option("--variant", help="'paper' reproduces a method whose promise is not proven.", show_default=False),
+    typer.Option("--variant", help="'paper' is the paper's form; for dpdf it promises nothing.", show_default=False),
 ]
 Height: TypeAlias = Annotated[
     int | None,

@@ -70,7 +70,7 @@ def audit(
     declared = options.load_schema(schema) if schema is not None else _small_schema()
     chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
     estimator = chosen.estimator(declared, epsilon=math.inf if without_noise else epsilon, random_state=None)
-    if variant == "paper":
+    if not estimator._is_sound():  # noqa: SLF001 - it is privet's own
         output.say("nothing is proven about this variant; the audit can show that it gives away more")
     if canaries is not None:
         _one_run(estimator, epsilon, canaries, confidence, as_json=as_json)

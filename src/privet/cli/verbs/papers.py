@@ -173,10 +173,12 @@ def _as_dict(paper: "Paper", folder: Path, claims: "Sequence[Claim]") -> dict[st
     listed = [
         {
             "claim": claim.text,
-            "paper": claim.paper,
+            "paper": claim.source,
+            "ours": claim.ours,
             "measured": claim.measured,
             # A comparison of means is NumPy's own truth, which JSON does not know.
             "holds": None if claim.holds is None else bool(claim.holds),
+            "reason": claim.fault or None,
             "why": claim.why,
         }
         for claim in claims

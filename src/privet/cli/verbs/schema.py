@@ -156,6 +156,7 @@ class _Findings:
     missing: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     clipped: set[str] = field(default_factory=set)
+    incomplete: set[str] = field(default_factory=set)
 
 
 def check(
@@ -201,10 +202,11 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
     from privet.schema.encoding import numbers_of
 
     schema = encoder.schema
-    codes = encoder.encode(batch.select(list(schema.names)))
+    codes = encoder.encode(batch.select(list(schema.names)), allow_missing=True)
     for j, attribute in enumerate(schema.attributes):
         column = batch.column(attribute.name)
         empty, unread = column.null_count > 0, codes[:, j] == attribute.missing_code
+        findings.incomplete |= {attribute.name} if attribute.never_missing and unread.any() else set()
         if isinstance(attribute, Numeric):
             numbers = numbers_of(column, attribute.name)
             clipped = ((numbers < attribute.low) | (numbers > attribute.high)).any()
@@ -220,6 +222,7 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
         "missing values, which get a code of their own": findings.missing,
         "values that are not in their categories, which are read as missing": findings.unknown,
         "values beyond their bounds, which are clipped": findings.clipped,
+        "such values although the schema says never_missing, which a fit refuses": findings.incomplete,
     }
     output.say("all columns of the schema are there and hold values of its types")
     for what, names in kinds.items():
@@ -237,10 +240,7 @@ def _check_summary(schema: "Schema", findings: _Findings | None) -> dict[str, An
 
 
 def _print_schema(schema: "Schema") -> None:
-    cells = [
-        (attribute.name, attribute.kind, _domain(attribute), "inferred" if attribute.inferred else "")
-        for attribute in schema.attributes
-    ]
+    cells = [(attribute.name, attribute.kind, _domain(attribute), _marks(attribute)) for attribute in schema.attributes]
     classes = f"{len(schema.classes)} classes: {_few(schema.classes)}"
     cells.append((schema.target, "label", classes, "inferred" if schema.classes_inferred else ""))
     output.print_table(["column", "type", "domain", "mark"], cells)
@@ -251,6 +251,11 @@ def _print_schema(schema: "Schema") -> None:
         else "not declared; a fit may spend a share of epsilon on a noisy number"
     )
     output.print_text(f"rows: {about}")
+
+
+def _marks(attribute: "Attribute") -> str:
+    marks = {"inferred": attribute.inferred, "never missing": attribute.never_missing}
+    return ", ".join(mark for mark, holds in marks.items() if holds)
 
 
 def _domain(attribute: "Attribute") -> str:

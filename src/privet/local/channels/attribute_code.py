@@ -141,7 +141,7 @@ class AttributeCode:
         return code
 
     def _check(self) -> None:
-        sizes = {self.attribute.n_values, self.attribute.n_values + 1}
+        sizes = {self.attribute.n_values, self.attribute.n_codes}
         if not is_whole(self.n_bits) or not 0 <= self.n_bits <= _MAX_BITS + 1 or len(self.codes) not in sizes:
             raise ParameterError("a code has as many entries as values")
         if not all(is_whole(code) and 0 <= code < 2**self.n_bits for code in self.codes):

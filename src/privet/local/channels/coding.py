@@ -48,7 +48,7 @@ class Coding:
     Notes
     -----
     A missing value has a code of its own where the frequencies give it a share. Elsewhere it is coded as the most
-    frequent value.
+    frequent value; so is one that is never missing and that a row to be predicted lacks.
     """
 
     schema: Schema
@@ -230,6 +230,11 @@ def _shares(attribute: Attribute, frequencies: Mapping[Label | None, float] | No
     if not all(is_number(share) for share in frequencies.values()):
         raise ParameterError(f"the frequencies of {attribute.name!r} must be numbers; write them without quotes")
     missing = frequencies.get(None, 0.0)
+    if missing > 0 and attribute.never_missing:
+        raise ParameterError(
+            f"the frequencies of {attribute.name!r} have a share of missing values, but the schema declares it "
+            "never_missing; correct one of the two"
+        )
     shares = [*(frequencies.get(value, 0.0) for value in values), *([missing] if missing > 0 else [])]
     if not all(0 <= share < np.inf for share in shares) or not sum(shares) > 0:
         raise ParameterError(f"the frequencies of {attribute.name!r} must be shares of at least 0, not all 0")

@@ -81,7 +81,8 @@ class RandomAnswer(FieldChannel):
 
     def fits(self, attribute: Attribute) -> bool:
         """Return whether there are as many answers as values; a value beyond them would be given as it is."""
-        return attribute.n_values + self.covers_missing == self.n_answers
+        covers = attribute.n_values + self.covers_missing == self.n_answers
+        return covers and not (self.covers_missing and attribute.never_missing)
 
     @property
     def local_epsilon(self) -> float:
@@ -240,7 +241,8 @@ class RandomizedResponse(ChannelTransformer):
     label : bool
         Whether the label is disturbed too.
     covers_missing : bool
-        Whether a missing value is an answer like any other. Otherwise it stays missing, for all to see.
+        Whether a missing value is an answer like any other, where there can be one. Otherwise it stays missing, for all
+        to see.
     columns, person, secret
         As for `UniformNoise`; by default all columns.
     """
@@ -267,9 +269,10 @@ class RandomizedResponse(ChannelTransformer):
         cells = {a.name: _in_cells(a, self.bins) for a in self._chosen()}
         schema = self.schema.with_attributes(cells.get(a.name, a) for a in self.schema.attributes)
         n_fields = len(cells) + bool(self.label)
-        covers = bool(self.covers_missing)
+        covers = {name: bool(self.covers_missing) and not a.never_missing for name, a in cells.items()}
         columns = [
-            self._answer(name, a.n_values + covers, n_fields, covers_missing=covers) for name, a in cells.items()
+            self._answer(name, a.n_values + covers[name], n_fields, covers_missing=covers[name])
+            for name, a in cells.items()
         ]
         label = self._answer(schema.target, len(schema.classes), n_fields) if self.label else None
         return Channel.of(schema, columns, label=label)

@@ -157,7 +157,8 @@ async function fieldByField({ schema, fields, label }) {
     const field = fields[j];
     const mark = field.channel === "clear" ? CLEAR : await fingerprint([field, attribute]);
     pinned.set(attribute.name, mark);
-    columns.push({ name: attribute.name, question: KINDS[field.channel].question(field, attribute, mark) });
+    const question = KINDS[field.channel].question(field, attribute, mark);
+    columns.push({ name: attribute.name, valueIn: readerOf(attribute), question });
   }
   pinned.set(schema.target, label === null ? CLEAR : await fingerprint([label, schema.classes]));
   const labels = labelQuestion(schema, label, pinned.get(schema.target));
@@ -165,7 +166,7 @@ async function fieldByField({ schema, fields, label }) {
 }
 
 function answersOf(record, columns, target, labels) {
-  const questions = columns.map(({ name, question }) => [name, question(valueIn(record, name))]);
+  const questions = columns.map(({ name, valueIn, question }) => [name, question(valueIn(record))]);
   if (has(record, target)) questions.push([target, labels(record[target])]);
   return async (draw) => {
     const given = [];
@@ -238,10 +239,11 @@ function checkSchema(schema) {
 
 function checkAttribute(attribute) {
   const [keys, isNumeric] = [{ name: isName, type: isName }, attribute?.type === "continuous"];
+  const flags = { inferred: isTrue, never_missing: isTrue };
   const isBins = (bins) => isWhole(bins) && bins >= 1 && bins <= MOST_VALUES;
   const isKnown = isNumeric
-    ? hasKeys(attribute, { ...keys, bounds: isNumbers }, { bins: isBins, edges: isNumbers, inferred: isTrue })
-    : hasKeys(attribute, { ...keys, categories: isLabels }, { inferred: isTrue }) && attribute.type === "categorical";
+    ? hasKeys(attribute, { ...keys, bounds: isNumbers }, { bins: isBins, edges: isNumbers, ...flags })
+    : hasKeys(attribute, { ...keys, categories: isLabels }, flags) && attribute.type === "categorical";
   check(isKnown, `an attribute of the channel's schema ${CHANGED}`);
   if (!isNumeric) return;
   const { name, bounds, bins, edges } = attribute;
@@ -268,7 +270,7 @@ function checkIntervals({ edges }, attribute) {
 
 function checkAnswers({ answers, keep, covers_missing: coversMissing }, attribute) {
   const isAll = answers >= 2 && answers === cellsIn(attribute) + (coversMissing ? 1 : 0);
-  check(isAll, `the channel's answers ${UNFIT}`);
+  check(isAll && !(coversMissing && attribute.never_missing), `the channel's answers ${UNFIT}`);
   const isLikeliest = keep > 1 / answers && keep <= 1;
   check(isLikeliest, "the true answer must be likelier than any other; fetch the channel again");
 }
@@ -299,7 +301,7 @@ function checkRecord({ channel, keep, flips_label: flipsLabel, coding }, { attri
     const { bits, shares, codes } = own;
     const [values, isBits] = [cellsIn(attribute), bits >= 0 && bits <= MOST_BITS];
     const isEach = new Set(codes).size === codes.length && codes.every((code) => code >= 0 && code < 2 ** bits);
-    const isFull = codes.length === values || codes.length === values + 1;
+    const isFull = codes.length === values || (codes.length === values + 1 && !attribute.never_missing);
     const isShared = shares.length === codes.length && shares.every((share) => share >= 0 && share <= 1);
     check(isBits && isEach && isFull && isShared, `the code of ${JSON.stringify(attribute.name)} ${CHANGED}`);
     const isFree = Array.from({ length: bits }, (_, k) => bitName(attribute, k)).every((name) => name !== target);
@@ -478,11 +480,11 @@ function bitName({ name }, j) {
 }
 
 function bitsOf(attribute, { bits, codes, shares }) {
-  const codeOf = coderOf(attribute);
+  const [codeOf, valueIn] = [coderOf(attribute), readerOf(attribute)];
   const values = cellsIn(attribute);
   const ofMissing = codes.length > values ? codes[values] : codes[shares.indexOf(Math.max(...shares))];
   return (record) => {
-    const value = codeOf(valueIn(record, attribute.name));
+    const value = codeOf(valueIn(record));
     const code = value < values ? codes[value] : ofMissing;
     return Array.from({ length: bits }, (_, j) => [bitName(attribute, j), (code >> (bits - 1 - j)) & 1]);
   };
@@ -506,10 +508,17 @@ function has(record, name) {
   return Object.hasOwn(record, name);
 }
 
-function valueIn(record, name) {
-  check(record !== null && typeof record === "object", "a record is an object by the names of its fields");
-  check(has(record, name), `the record lacks ${JSON.stringify(name)}; pass null where it is missing`);
-  return record[name];
+// What reads a field's value from a record. One that is never missing must be there, and be one of its values.
+function readerOf(attribute) {
+  const [name, codeOf, values] = [JSON.stringify(attribute.name), coderOf(attribute), cellsIn(attribute)];
+  return (record) => {
+    check(record !== null && typeof record === "object", "a record is an object by the names of its fields");
+    check(has(record, attribute.name), `the record lacks ${name}; pass null where it is missing`);
+    const value = record[attribute.name];
+    const isComplete = !attribute.never_missing || codeOf(value) < values;
+    check(isComplete, `${name} is never missing in this channel; give one of its values`);
+    return value;
+  };
 }
 
 function isMissing(value) {

@@ -151,7 +151,7 @@ class IntervalGrowth:
 
 def n_children(attribute: Ints, cut: Ints, attributes: Sequence[Attribute]) -> Ints:
     """Return how many children each node has."""
-    n_codes = np.array([*(a.n_values + 1 for a in attributes), 0])
+    n_codes = np.array([*(a.n_codes for a in attributes), 0])
     return np.where(cut >= 0, 2, n_codes[attribute])
 
 

@@ -294,7 +294,12 @@ class ReconstructionTreeClassifier(LocalClassifier):
     def _set_fitted(self, guarantee: LocalGuarantee, forest: Forest, counts: NDArray[np.int64]) -> Self:
         """Set all that was fitted; ``counts`` has one line a node."""
         nodes = CountedForest(forest, counts, np.ones(forest.n_nodes, dtype=np.int64), 0.0)
-        return self._set_local(guarantee, forest_=forest, nodes_=nodes, _vote=_vote_of(nodes))
+        return self._set_local(
+            guarantee,
+            forest_=forest,
+            nodes_=nodes,
+            _vote=_vote_of(nodes).with_missing_branches(guarantee.channel.schema.attributes),
+        )
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)
@@ -357,8 +362,7 @@ class _Answers:
 def _vote_of(nodes: CountedForest) -> Vote:
     """Return how leaves decide; one without rows, such as that of a category nobody has, as the nearest node above."""
     stand_in = nearest_nonempty(nodes.forest, node_shares(nodes.counts))
-    weights = nodes.counts[stand_in[nodes.forest.leaves]]
-    return SummedCounts.of_weights(nodes.forest, weights, class_shares(nodes.counts[:1]))
+    return SummedCounts.of_weights(nodes.forest, nodes.counts[stand_in], class_shares(nodes.counts[:1]))
 
 
 def _check_tree(forest: Forest, schema: Schema) -> None:

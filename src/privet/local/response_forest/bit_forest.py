@@ -104,7 +104,7 @@ class BitForestClassifier(LocalClassifier):
         equal = np.full(weights.shape[1], 1.0 / weights.shape[1])
         return self._set_local(
             guarantee, coding_=coding, forest_=forest, estimates_=estimates, oob_error_=judged.error,
-            oob_auc_=judged.auc, _vote=SummedCounts.of_weights(forest, weights[forest.leaves], equal),
+            oob_auc_=judged.auc, _vote=SummedCounts.of_weights(forest, weights, equal),
         )  # fmt: skip
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:

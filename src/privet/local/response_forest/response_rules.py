@@ -106,11 +106,11 @@ class BitPaths(Paths):
         self._values_of_bit = [
             (_neighbours(column == 0), _neighbours(column == 1))
             for code in coding.codes
-            for column in code.bits_of_value.T
+            for column in code.bits_of_value[: code.attribute.n_codes].T
         ]
 
     def _answer(self, parent: int, node: int, codes: Codes | None) -> Runs:  # noqa: ARG002 - two children never merge
-        """Return the values, and the missing one, that the bit tested by ``parent`` sends to ``node``."""
+        """Return the values, and the missing one if any, that the bit tested by ``parent`` sends to ``node``."""
         return self._values_of_bit[self._bit[parent]][node - self._first_child[parent]]
 
 

@@ -31,7 +31,7 @@ class Effect:
         The attributes' names.
     attributes : tuple of Attribute
     cells : tuple of tuples of str
-        What the cells of each attribute are, the missing value last.
+        What the cells of each attribute are, the missing value last unless it never occurs.
     classes : tuple of labels
         Whose score: with two classes, that of the second against the first.
     values : array of shape (cells of the first attribute, ..., classes)

@@ -160,7 +160,7 @@ def growth_curve(deviations: Sequence[float], added: str = "batch") -> Picture:
 
 
 def effect_of_number(effect: Effect, name: str, colours: Sequence[int]) -> Picture:
-    """Return the effect of a number: a step a cell and the band of its noise, and the missing value beside."""
+    """Return the effect of a number: a step a cell with the band of its noise, and the missing value beside, if any."""
     (attribute,) = effect.attributes
     assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
     xs = _LEFT + (_RIGHT - _LEFT) * places(attribute)
@@ -181,7 +181,7 @@ def effect_of_number(effect: Effect, name: str, colours: Sequence[int]) -> Pictu
             _mark("path", "axis", d=f"M{x:.1f} {bottom}v4"),
             _label(border, f"{x:.1f}", bottom + 15, anchor="end" if x == xs[-1] else "middle"),
         ]
-    marks.append(_label("missing", _RIGHT + 36, bottom + 15))
+    marks += [] if attribute.never_missing else [_label("missing", _RIGHT + 36, bottom + 15)]
     return _of_effect(_WIDTH, bottom + 24, name, effect, marks)
 
 
@@ -283,19 +283,22 @@ def _value_scale(effect: Effect, start: float, end: float) -> Scale:
 
 def _steps(effect: Effect, k: int, xs: Floats, y: Scale, kind: str) -> Mark:
     values = effect.of_class(k)
-    path = "".join(f"V{y(v):.1f}H{x:.1f}" for v, x in zip(values[:-1], xs[1:], strict=True))
-    missing = f"M{_RIGHT + 18} {y(values[-1]):.1f}h28"
-    return _mark("path", kind, d=f"M{xs[0]:.1f} {y(values[0]):.1f}{path}{missing}")
+    known, missing = np.split(values, [len(xs) - 1])
+    path = "".join(f"V{y(v):.1f}H{x:.1f}" for v, x in zip(known, xs[1:], strict=True))
+    path += "".join(f"M{_RIGHT + 18} {y(v):.1f}h28" for v in missing)
+    return _mark("path", kind, d=f"M{xs[0]:.1f} {y(values[0]):.1f}{path}")
 
 
-def _steps_band(effect: Effect, k: int, xs: Floats, y: Scale, noise: Floats, kind: str) -> tuple[Mark, Mark]:
-    values = effect.of_class(k)
-    upper = [(values[i] + BAND * noise[i], xs[i], xs[i + 1]) for i in range(len(values) - 1)]
-    lower = [(values[i] - BAND * noise[i], xs[i + 1], xs[i]) for i in range(len(values) - 2, -1, -1)]
+def _steps_band(effect: Effect, k: int, xs: Floats, y: Scale, noise: Floats, kind: str) -> list[Mark]:
+    values, n_known = effect.of_class(k), len(xs) - 1
+    upper = [(values[i] + BAND * noise[i], xs[i], xs[i + 1]) for i in range(n_known)]
+    lower = [(values[i] - BAND * noise[i], xs[i + 1], xs[i]) for i in range(n_known - 1, -1, -1)]
     points = " ".join(f"{a:.1f},{y(v):.1f} {b:.1f},{y(v):.1f}" for v, a, b in [*upper, *lower])
-    top, bottom = y(values[-1] + BAND * noise[-1]), y(values[-1] - BAND * noise[-1])
-    missing = _mark("rect", kind, x=_RIGHT + 18, y=f"{top:.1f}", width=28, height=f"{bottom - top:.1f}")
-    return _mark("polygon", kind, points=points), missing
+    marks = [_mark("polygon", kind, points=points)]
+    if len(values) > n_known:
+        top, bottom = y(values[-1] + BAND * noise[-1]), y(values[-1] - BAND * noise[-1])
+        marks.append(_mark("rect", kind, x=_RIGHT + 18, y=f"{top:.1f}", width=28, height=f"{bottom - top:.1f}"))
+    return marks
 
 
 def _bar(effect: Effect, cell: int, top: float, x: Scale, colours: Sequence[int]) -> list[Mark]:

@@ -48,6 +48,8 @@ class Box:
         Empty where the drawing ends too.
     n_below : int
         How many nodes lie below and are not shown.
+    fails : bool
+        Whether it answers nothing.
     """
 
     text: str
@@ -56,6 +58,7 @@ class Box:
     is_leaf: bool
     children: tuple["Box", ...] = ()
     n_below: int = 0
+    fails: bool = False
 
     @property
     def predicted(self) -> int:
@@ -101,6 +104,7 @@ class Outline:
         self._paths = Paths(model.forest_, model.schema_)
         self._counts, self._n_draws = model.nodes_.counts, model.nodes_.n_draws
         self._draw_variance: float = model.nodes_.draw_variance
+        self._fails = model.nodes_.fails
 
     def tree(self, tree: object, *, max_depth: int | None, most_children: int | None = None) -> Box:
         """Return a tree down to ``max_depth``, with the smallest siblings beyond ``most_children`` folded into one."""
@@ -119,6 +123,7 @@ class Outline:
         return Box(
             last.text if last else "", self._counts[node], self._variance_of(self._n_draws[node]), n_children == 0,
             tuple(children), 0 if children else self._n_below(np.array([node])),
+            self._fails is not None and bool(self._fails[node]),
         )  # fmt: skip
 
     def _split(self, children: NDArray[np.int64], most: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -163,6 +168,8 @@ class ShownTrees:
         Released class counts, sums of leaves for inner nodes.
     draws : int64 array
         Per chosen node, how many draws of noise are in each of its counts.
+    fails : bool array
+        Which chosen nodes answer nothing.
     conditions : list of str
         Per chosen node, what its parent asks of a row that comes here; "all rows" for a root.
     n_trees : int
@@ -174,6 +181,7 @@ class ShownTrees:
     parent: NDArray[np.int64]
     counts: NDArray[np.int64]
     draws: NDArray[np.int64]
+    fails: NDArray[np.bool_]
     conditions: list[str]
     n_trees: int
 
@@ -200,6 +208,7 @@ def shown_trees(model: Any, paths: Paths) -> ShownTrees:
         parent=np.where(parent < 0, -1, np.searchsorted(chosen, parent)),
         counts=counts[chosen],
         draws=draws[chosen],
+        fails=np.zeros(len(chosen), dtype=bool) if model.nodes_.fails is None else model.nodes_.fails[chosen],
         conditions=_conditions(paths, chosen),
         n_trees=n_trees,
     )
@@ -227,6 +236,7 @@ def tree_data(model: Any, trees: ShownTrees) -> dict[str, Any]:
         "branches": trees.forest.n_children[trees.chosen].tolist(),
         "many": sortable.astype(int).tolist(),
         "draws": trees.draws.tolist(),
+        "fails": np.flatnonzero(trees.fails).tolist(),
         "counts": trees.counts.ravel().tolist(),
         "summed": counted_by_leaves(model),
         "strings": list(strings),
@@ -256,7 +266,8 @@ def _printed(model: Any, trees: ShownTrees, below: dict[int, list[int]], node: i
         "shares": own.tolist(),
         "rows": support,
         "reach": int(reach(np.array(variance))),
-        "best": model.schema_.classes[best] if own[best] > 0 else None,
+        "best": model.schema_.classes[best] if own[best] > 0 and not trees.fails[node] else None,
+        "fails": bool(trees.fails[node]),
         "best_share": float(own[best]),
         "unsure": not stands_out(support, variance),
         "below": [_printed(model, trees, below, child, levels - 1) for child in listed],

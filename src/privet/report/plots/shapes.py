@@ -94,17 +94,20 @@ def _draw(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
 def _draw_number(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
     (attribute,) = effect.attributes
     assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
-    xs, values, noise = places(attribute), effect.values, BAND * effect.noise
+    xs = places(attribute)
+    noise, missing_noise = np.split(BAND * effect.noise, [len(xs) - 1])
+    missing_at = [] if attribute.never_missing else [_MISSING_AT]
     for k, label in list(enumerate(effect.classes))[:_MOST_CLASSES]:
-        colour, own = class_colour(classes.index(label)), values[:, k]
-        ax.stairs(own[:-1] + noise[:-1], xs, baseline=own[:-1] - noise[:-1], fill=True, color=colour, alpha=0.2)
-        ax.stairs(own[:-1], xs, baseline=None, color=colour, linewidth=1.5, label=_shown(label))
-        ax.errorbar([_MISSING_AT], own[-1:], yerr=noise[-1:], fmt="s", markersize=4, color=colour)
+        colour = class_colour(classes.index(label))
+        own, missing = np.split(effect.of_class(k), [len(xs) - 1])
+        ax.stairs(own + noise, xs, baseline=own - noise, fill=True, color=colour, alpha=0.2)
+        ax.stairs(own, xs, baseline=None, color=colour, linewidth=1.5, label=_shown(label))
+        ax.errorbar(missing_at, missing, yerr=missing_noise, fmt="s", markersize=4, color=colour)
     _rare_band(ax, effect, xs)
     ax.axhline(0, color="0.6", linestyle=":", linewidth=1)
     ticks = _apart(xs)
     names = [number(float(value)) for value in borders(attribute)[ticks]]
-    ax.set_xticks([*xs[ticks], _MISSING_AT], [*names, "missing"])
+    ax.set_xticks([*xs[ticks], *missing_at], [*names, *("missing" for _ in missing_at)])
     ax.get_xticklabels()[len(names) - 1].set_horizontalalignment("right")
     if len(effect.classes) > 1:
         ax.legend(fontsize=6, frameon=False)
@@ -115,7 +118,7 @@ def _rare_band(ax: "Axes", effect: Effect, xs: Any) -> None:
     """Draw, as far as the picture reaches, what noise may do where hardly any row comes."""
     if len(effect.classes) > 1:
         return
-    own, far = effect.values[:-1, 0], BAND * effect.rare_noise[:-1]
+    own, far = effect.values[: len(xs) - 1, 0], BAND * effect.rare_noise[: len(xs) - 1]
     low, high = ax.get_ylim()
     ax.stairs(np.minimum(own + far, high), xs, baseline=np.maximum(own - far, low), fill=True, color="0.5", alpha=0.12)
     ax.set_ylim(low, high)

@@ -139,10 +139,11 @@ def _placed(box: Box, column: int, top: float, parent: _Placed | None) -> Iterat
 def _box_text(box: Box, classes: list[str]) -> str:
     largest = sorted(range(len(classes)), key=lambda j: -box.counts[j])[:2]
     parts = [f"{classes[j]} {box.counts[j]:,}" for j in sorted(largest)]
+    failed = "Failure: " if box.fails else ""
     parts += ["…"] if len(classes) > 2 else []
     noise = f" ± {box.reach:,}" if box.reach else ""
     below = f"  (+{box.n_below:,} below)" if box.n_below and not box.text.startswith("…") else ""
-    return f"{short(box.text or 'all rows')}\n{', '.join(parts)}{noise}{below}"
+    return f"{short(box.text or 'all rows')}\n{failed}{', '.join(parts)}{noise}{below}"
 
 
 def short(text: str) -> str:

@@ -65,6 +65,7 @@
   const FOLD = 8;
   const children = trees.parent.map(() => []);
   trees.parent.forEach((above, node) => { if (above >= 0) children[above].push(node); });
+  const fails = new Set(trees.fails);
   const countsOf = (node) => trees.counts.slice(node * N_CLASSES, (node + 1) * N_CLASSES);
   const supports = trees.parent.map((_, node) => countsOf(node).reduce((sum, count) => sum + count, 0));
   const supportOf = (node) => supports[node];
@@ -103,8 +104,8 @@
     const shares = sharesOf(node);
     const best = bestOf(shares);
     const cell = make("span", "guess");
-    if (shares[best] === 0) {
-      cell.textContent = trees.deviation > 0 ? "nothing but noise" : "no rows";
+    if (fails.has(node) || shares[best] === 0) {
+      cell.textContent = fails.has(node) ? "Failure" : trees.deviation > 0 ? "nothing but noise" : "no rows";
       return cell;
     }
     cell.append(make("span", `swatch class-${best % 10}`), make("bdi", "", label(best)), ` ${(100 * shares[best]).toFixed(0)} %`);
