@@ -42,6 +42,7 @@ NOT_PRIVATE = "not private"
 
 FOREST, FOREST_DELTA = "private forest", "private forest, delta 1e-6"
 DPDF, DPDF_PAPER = "DPDF", "DPDF, the paper's form"
+ID3, ID3_PAPER = "private ID3", "private ID3, the paper's form"
 RESPONSE_FOREST, RECONSTRUCTION = "response forest", "reconstruction tree"
 GAUSSIAN, UNIFORM, FLIPPED = "Gaussian noise", "uniform noise", "flipped records"
 # What an attacker finds: of how many records the true one, or how far off a number is on average.
@@ -66,8 +67,8 @@ class Member:
         How it is called, for the page.
     fit
         Fits to a split at an epsilon, and says what it predicts.
-    sound
-        For a paper's form, the member that does the same and has a proof.
+    ours
+        For a paper's form, the member that has privet's own.
     recover
         For answers without an epsilon: what an attacker makes of those of a split.
     needs_numbers
@@ -79,7 +80,7 @@ class Member:
     promise: str
     setting: str
     fit: Callable[[Split, float | None], Predictions]
-    sound: str = ""
+    ours: str = ""
     recover: Callable[[Split], Recovery] | None = None
     needs_numbers: bool = False
 
@@ -90,11 +91,11 @@ class Member:
         return (NO_EPSILON,) if has_none else EPSILONS
 
 
-def of_curator(label: str, name: str, promise: str = PURE, sound: str = "", **parameters: Any) -> Member:
+def of_curator(label: str, name: str, promise: str = PURE, ours: str = "", **parameters: Any) -> Member:
     """Return a member that is fitted to clear rows."""
     words = ", ".join(f"{key}={value!r}".replace("e-0", "e-") for key, value in parameters.items())
     fit = partial(of_privet, name=name, parameters=parameters)
-    return Member(label, "a curator", promise, f"{name}({words})", fit, sound)
+    return Member(label, "a curator", promise, f"{name}({words})", fit, ours)
 
 
 def of_answers(label: str, method: type) -> Member:
@@ -181,9 +182,10 @@ _ALL = (
     of_curator("Private-RDT", "PrivateRDTClassifier"),
     of_curator("DP-RF", "DPRFClassifier"),
     of_curator(DPDF, "DPDFClassifier"),
-    of_curator(DPDF_PAPER, "DPDFClassifier", NOT_PROVEN, sound=DPDF, variant="paper"),
+    of_curator(DPDF_PAPER, "DPDFClassifier", NOT_PROVEN, ours=DPDF, variant="paper"),
     of_curator("DiffPID3", "DiffPID3Classifier", criterion="n_gini"),
-    of_curator("private ID3", "PrivateID3Classifier"),
+    of_curator(ID3, "PrivateID3Classifier"),
+    of_curator(ID3_PAPER, "PrivateID3Classifier", ours=ID3, variant="paper"),
     of_answers(RESPONSE_FOREST, RandomResponseForestClassifier),
     of_answers(RECONSTRUCTION, ReconstructionTreeClassifier),
     of_noise(GAUSSIAN, GaussianNoise),

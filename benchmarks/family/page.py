@@ -12,10 +12,14 @@ import pandas as pd
 
 from benchmarks.family.audits import ATTACKS, AUDITS, CONFIDENCE
 from benchmarks.family.members import (
+    DPDF,
+    DPDF_PAPER,
     EPSILONS,
     FLIPPED,
     FOREST,
     FOREST_DELTA,
+    ID3,
+    ID3_PAPER,
     MEMBERS,
     NO_EPSILON,
     RECONSTRUCTION,
@@ -40,10 +44,11 @@ _LOOKS = {
     FOREST_DELTA: Look("#E69F00", "o"),
     "Private-RDT": Look("#56B4E9", "D"),
     "DP-RF": Look("#CC79A7", "v"),
-    "DPDF": Look("#0072B2", "s"),
-    "DPDF, the paper's form": Look("#0072B2", "s", ":"),
+    DPDF: Look("#0072B2", "s"),
+    DPDF_PAPER: Look("#0072B2", "s", ":"),
     "DiffPID3": Look("#009E73", "^"),
-    "private ID3": Look("#000000", "P"),
+    ID3: Look("#000000", "P"),
+    ID3_PAPER: Look("#000000", "P", ":"),
     RESPONSE_FOREST: Look("#999999", "X", "--"),
     RECONSTRUCTION: Look("#999999", "d", "--"),
 }
@@ -85,6 +90,11 @@ class Family:
         means, errors = (each(method)[epsilon].to_numpy() for each in (self.accuracies.of, self.errors))
         return float(means.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
+    def cell(self, method: str, table: str, epsilon: float) -> str:
+        """Return the mean and its error on one table, nothing where there is none."""
+        means, errors = (each(method)[epsilon].to_dict() for each in (self.accuracies.of, self.errors))
+        return _percent(means[table], errors[table])
+
     def leads(self, better: str, worse: str) -> pd.DataFrame:
         """Return by how many points the one is ahead, a line a table and epsilon, with its error over splits."""
         mine, theirs = (
@@ -120,7 +130,7 @@ def page(family: Family, missing: int) -> str:
         "confidence": f"{100 * CONFIDENCE:g}",
         "main": main_table(family),
         "no_privacy": _no_privacy(family),
-        "versus": "\n\n".join(versus(family, name) for name, own in MEMBERS.items() if own.sound),
+        "versus": "\n\n".join(versus(family, name) for name, own in MEMBERS.items() if own.ours),
         "narrowest": min(widths),
         "widest": max(widths),
         "local": local_verdict(family),
@@ -181,15 +191,13 @@ def main_table(family: Family) -> str:
 
 
 def versus(family: Family, paper_form: str) -> str:
-    """Return how the sound form and the paper's compare: in words, and a line a table."""
-    sound = MEMBERS[paper_form].sound
-    leads = family.leads(sound, paper_form)
+    """Return how privet's own form and the paper's compare: in words, and a line a table."""
+    ours = MEMBERS[paper_form].ours
+    leads = family.leads(ours, paper_form)
     clear = _is_clear(leads)
-    mean = float(leads["ahead"].mean())
     words = (
-        f"{sound} against {paper_form}: {mean:+.1f} points on average. The sound form is ahead in "
-        f"{_cells(leads['ahead'] > 0, clear)}, and behind in {_cells(leads['ahead'] < 0, clear)}. "
-        "The table has the points by which it is ahead, with standard errors; **bold** is more than two of them."
+        f"**{ours}**: privet's form is {leads['ahead'].mean():+.1f} points ahead of the paper's on average. It is "
+        f"ahead in {_cells(leads['ahead'] > 0, clear)}, and behind in {_cells(leads['ahead'] < 0, clear)}."
     )
     lines = [
         [table, *(_lead(*leads.loc[(table, epsilon), ["ahead", "error"]]) for epsilon in EPSILONS)]
@@ -211,15 +219,12 @@ def local_verdict(family: Family) -> str:
 def without_epsilon_table(family: Family) -> str:
     """Return how accurate answers without an epsilon are, and what an attacker makes of them."""
     header = ["method", "table", "accuracy", "guessing", "what is found", "without answers", "answers", "attack"]
-    guessing = family.accuracies.of(MAJORITY)[NO_EPSILON]
     lines = []
     for method in (name for name, own in MEMBERS.items() if own.recover is not None):
-        means, errors = (each(method)[NO_EPSILON] for each in (family.accuracies.of, family.errors))
         for own in family.recovered[family.recovered["method"] == method].to_dict("records"):
-            table = own["table"]
+            accuracies = [family.cell(name, own["table"], NO_EPSILON) for name in (method, MAJORITY)]
             found = [f"{100 * own[name]:.1f} %" for name in ("without", "answer", "attack")]
-            accuracy = _percent(float(means[table]), float(errors[table]))
-            lines.append([method, table, accuracy, f"{guessing[table]:.1f}", own["measure"], *found])
+            lines.append([method, own["table"], *accuracies, own["measure"], *found])
     return markdown(header, lines)
 
 
@@ -227,8 +232,7 @@ def one_table(family: Family, table: str) -> str:
     """Return the accuracies on one table."""
     lines = []
     for name, own in MEMBERS.items():
-        means, errors = family.accuracies.of(name).loc[table], family.errors(name).loc[table]
-        cells = [_percent(means[epsilon], errors[epsilon]) for epsilon in (*EPSILONS, NO_EPSILON)]
+        cells = [family.cell(name, table, epsilon) for epsilon in (*EPSILONS, NO_EPSILON)]
         if any(cells):
             lines.append([name, own.promise, *cells])
     return markdown(["method", "promise", *_prices("accuracy"), "no epsilon"], lines)

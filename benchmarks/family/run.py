@@ -17,9 +17,12 @@ import numpy as np
 
 from benchmarks.family.audits import ATTACKS, AUDITS, confidence_of
 from benchmarks.family.members import MEMBERS, NO_EPSILON
+from benchmarks.utility import splits
 from benchmarks.utility.splits import Split
+from papers.cross_validation import never_missing
 from papers.experiment import Cell, Experiment, Scale
 from papers.workers import Workers
+from privet import Schema
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).with_name("results")
@@ -57,9 +60,18 @@ def accuracy(table: str, method: str, epsilon: float, run: int) -> list[tuple[fl
     return [(round(100 * float(np.mean(said.classes == split.truth)), 3),)]
 
 
+class CompleteSplit(Split):
+    """A split whose schema declares what no row of the table lacks, as the papers' experiments do."""
+
+    @property
+    def schema(self) -> Schema:
+        """The table's public domains, with the number of training rows declared."""
+        return never_missing(super().schema, splits.loaded(self.table).X)
+
+
 @lru_cache(maxsize=1)
 def _split(table: str, run: int) -> Split:
-    return Split(table, run)
+    return CompleteSplit(table, run)
 
 
 def audit_cells(scale: Scale) -> Iterator[Cell]:
