@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -30,7 +31,7 @@ from benchmarks.utility.methods import MAJORITY, RANDOM_FOREST
 from benchmarks.utility.pictures import Look
 from benchmarks.utility.splits import TABLES as FACTS
 from benchmarks.utility.tables import figure, markdown
-from papers.accuracies import Accuracies, numbers
+from papers.accuracies import numbers
 from papers.experiment import Scale
 
 _TEMPLATE = Path(__file__).with_name("template.md")
@@ -71,29 +72,26 @@ class Family:
         lines, audits, recovered = (each.read(folder, scale) for each in (ACCURACY, SHOWN, RECOVERED))
         return cls(lines, audits, recovered, TABLES[scale])
 
-    @property
-    def accuracies(self) -> Accuracies:
-        """The means over splits; what has no epsilon is in a column of its own."""
-        return Accuracies(self.lines, self.tables, (*EPSILONS, NO_EPSILON))
+    @cached_property
+    def _figures(self) -> dict[tuple[str, str, float], tuple[float, float]]:
+        """The means over splits and their standard errors, by method, table and epsilon."""
+        found = self.lines.groupby(["method", "table", "epsilon"])["accuracy"].agg(["mean", "sem"])
+        return dict(zip(found.index, found.itertuples(index=False, name=None), strict=True))
 
     @property
     def runs(self) -> int:
         """The number of splits."""
         return int(self.lines["run"].nunique())
 
-    def errors(self, method: str) -> pd.DataFrame:
-        """Return the standard errors of the means over splits."""
-        return self.accuracies.deviation(method) / math.sqrt(self.runs)
-
     def mean(self, method: str, epsilon: float) -> tuple[float, float]:
         """Return the mean over tables, and its standard error: tables are what they are, splits vary."""
-        means, errors = (each(method)[epsilon].to_numpy() for each in (self.accuracies.of, self.errors))
+        places = [self._figures.get((method, table, epsilon), (math.nan, math.nan)) for table in self.tables]
+        means, errors = np.array(places).T
         return float(means.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
     def cell(self, method: str, table: str, epsilon: float) -> str:
         """Return the mean and its error on one table, nothing where there is none."""
-        means, errors = (each(method)[epsilon].to_dict() for each in (self.accuracies.of, self.errors))
-        return _percent(means[table], errors[table])
+        return _percent(*self._figures.get((method, table, epsilon), (math.nan, math.nan)))
 
     def leads(self, better: str, worse: str) -> pd.DataFrame:
         """Return by how many points the one is ahead, a line a table and epsilon, with its error over splits."""
@@ -104,7 +102,7 @@ class Family:
         if not math.isfinite(float(theirs.index.get_level_values("epsilon").max())):
             theirs = theirs.droplevel("epsilon")
         ahead = (mine - theirs).groupby(["table", "epsilon"])
-        found = pd.DataFrame({"ahead": ahead.mean(), "error": ahead.std() / math.sqrt(self.runs)})
+        found = pd.DataFrame({"ahead": ahead.mean(), "error": ahead.sem()})
         return found.reindex(pd.MultiIndex.from_product([self.tables, EPSILONS], names=["table", "epsilon"]))
 
     def shown(self, method: str, epsilon: float) -> float:
