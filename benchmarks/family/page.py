@@ -1,34 +1,19 @@
 """The page, its picture and its table of means, made from what has been measured."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.family.audits import ATTACKS, AUDITS, CONFIDENCE
-from benchmarks.family.members import (
-    DPDF,
-    DPDF_PAPER,
-    EPSILONS,
-    FLIPPED,
-    FOREST,
-    FOREST_DELTA,
-    ID3,
-    ID3_PAPER,
-    MEMBERS,
-    NO_EPSILON,
-    RECONSTRUCTION,
-    RESPONSE_FOREST,
-)
-from benchmarks.family.run import ACCURACY, RECOVERED, SHOWN, TABLES
+from benchmarks.family.members import EPSILONS, FLIPPED, FOREST, FOREST_DELTA, MEMBERS, NO_EPSILON
+from benchmarks.family.pictures import draw
+from benchmarks.family.run import ACCURACY, RECOVERED, SHOWN
+from benchmarks.family.summary import Family, percent
 from benchmarks.utility.methods import MAJORITY, RANDOM_FOREST
-from benchmarks.utility.pictures import Look
 from benchmarks.utility.splits import TABLES as FACTS
 from benchmarks.utility.tables import figure, markdown
 from papers.accuracies import numbers
@@ -39,80 +24,6 @@ _SHOWN_AT = 1.0
 _PRICED = [name for name, own in MEMBERS.items() if own.epsilons == EPSILONS]
 _CURATORS = [name for name in _PRICED if MEMBERS[name].trust == "a curator"]
 _LOCAL = [name for name in _PRICED if MEMBERS[name].trust == "nobody"]
-# Okabe and Ito's colours; a paper's form is dotted and what trusts nobody is broken.
-_LOOKS = {
-    FOREST: Look("#D55E00", "o", width=2.8),
-    FOREST_DELTA: Look("#E69F00", "o"),
-    "Private-RDT": Look("#56B4E9", "D"),
-    "DP-RF": Look("#CC79A7", "v"),
-    DPDF: Look("#0072B2", "s"),
-    DPDF_PAPER: Look("#0072B2", "s", ":"),
-    "DiffPID3": Look("#009E73", "^"),
-    ID3: Look("#000000", "P"),
-    ID3_PAPER: Look("#000000", "P", ":"),
-    RESPONSE_FOREST: Look("#999999", "X", "--"),
-    RECONSTRUCTION: Look("#999999", "d", "--"),
-}
-# Where the picture puts a bound of nothing, which a logarithmic axis does not have.
-_NOTHING = 0.01
-
-
-@dataclass(frozen=True)
-class Family:
-    """What has been measured, seen as figures."""
-
-    lines: pd.DataFrame
-    audits: pd.DataFrame
-    recovered: pd.DataFrame
-    tables: tuple[str, ...]
-
-    @classmethod
-    def read(cls, folder: Path, scale: Scale) -> "Family":
-        """Read the results of a scale."""
-        lines, audits, recovered = (each.read(folder, scale) for each in (ACCURACY, SHOWN, RECOVERED))
-        return cls(lines, audits, recovered, TABLES[scale])
-
-    @cached_property
-    def _figures(self) -> dict[tuple[str, str, float], tuple[float, float]]:
-        """The means over splits and their standard errors, by method, table and epsilon."""
-        found = self.lines.groupby(["method", "table", "epsilon"])["accuracy"].agg(["mean", "sem"])
-        return dict(zip(found.index, found.itertuples(index=False, name=None), strict=True))
-
-    @property
-    def runs(self) -> int:
-        """The number of splits."""
-        return int(self.lines["run"].nunique())
-
-    def mean(self, method: str, epsilon: float) -> tuple[float, float]:
-        """Return the mean over tables, and its standard error: tables are what they are, splits vary."""
-        places = [self._figures.get((method, table, epsilon), (math.nan, math.nan)) for table in self.tables]
-        means, errors = np.array(places).T
-        return float(means.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
-
-    def cell(self, method: str, table: str, epsilon: float) -> str:
-        """Return the mean and its error on one table, nothing where there is none."""
-        return _percent(*self._figures.get((method, table, epsilon), (math.nan, math.nan)))
-
-    def leads(self, better: str, worse: str) -> pd.DataFrame:
-        """Return by how many points the one is ahead, a line a table and epsilon, with its error over splits."""
-        mine, theirs = (
-            self.lines[self.lines["method"] == name].set_index(["table", "epsilon", "run"])["accuracy"]
-            for name in (better, worse)
-        )
-        if not math.isfinite(float(theirs.index.get_level_values("epsilon").max())):
-            theirs = theirs.droplevel("epsilon")
-        ahead = (mine - theirs).groupby(["table", "epsilon"])
-        found = pd.DataFrame({"ahead": ahead.mean(), "error": ahead.sem()})
-        return found.reindex(pd.MultiIndex.from_product([self.tables, EPSILONS], names=["table", "epsilon"]))
-
-    def shown(self, method: str, epsilon: float) -> float:
-        """Return the most that an attack on a member shows at an epsilon."""
-        chosen = self.audits["attack"].isin(AUDITS.get(method, ())) & (self.audits["epsilon"] == epsilon)
-        return float(self.audits.loc[chosen, "shown"].max())
-
-    def contradicted(self, method: str) -> list[float]:
-        """Return the epsilons at which more is shown than is stated."""
-        return [epsilon for epsilon in EPSILONS if self.shown(method, epsilon) > epsilon]
 
 
 def page(family: Family, missing: int) -> str:
@@ -123,8 +34,8 @@ def page(family: Family, missing: int) -> str:
         "n_tables": len(family.tables),
         "state": _state(family, missing),
         "runs": family.runs,
-        "majority": _percent(*family.mean(MAJORITY, NO_EPSILON)),
-        "ceiling": _percent(*family.mean(RANDOM_FOREST, NO_EPSILON)),
+        "majority": percent(*family.mean(MAJORITY, NO_EPSILON)),
+        "ceiling": percent(*family.mean(RANDOM_FOREST, NO_EPSILON)),
         "confidence": f"{100 * CONFIDENCE:g}",
         "main": main_table(family),
         "no_privacy": _no_privacy(family),
@@ -182,7 +93,7 @@ def main_table(family: Family) -> str:
     header = ["method", "promise", *_prices("accuracy"), *_prices("shown")]
     lines = []
     for name in _PRICED:
-        accuracies = [_percent(*family.mean(name, epsilon)) for epsilon in EPSILONS]
+        accuracies = [percent(*family.mean(name, epsilon)) for epsilon in EPSILONS]
         shown = [_bound(family.shown(name, epsilon), epsilon) for epsilon in EPSILONS]
         lines.append([name, MEMBERS[name].promise, *accuracies, *shown])
     return markdown(header, lines)
@@ -295,10 +206,6 @@ def _bound(shown: float, stated: float) -> str:
     return f"**{shown:.2f}**" if shown > stated else figure(shown, ".2f")
 
 
-def _percent(mean: float, error: float) -> str:
-    return "" if math.isnan(mean) else f"{mean:.1f} ± {error:.1f}"
-
-
 def _range(values: Any) -> str:
     least, most = f"{min(values):.1f}", f"{max(values):.1f}"
     return least if least == most else f"{least} to {most}"
@@ -309,59 +216,10 @@ def _title(table: str) -> str:
     return f"{table}: {facts.rows:,} rows, {facts.attributes} attributes, {facts.classes} classes"
 
 
-def draw(family: Family, path: Path) -> None:
-    """Draw accuracy over epsilon, and what attacks show over what is stated."""
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(12, 6.6), layout="constrained")
-    left, right = picture.subplots(1, 2)
-    for name, look in _LOOKS.items():
-        style = {
-            "color": look.colour,
-            "marker": look.marker,
-            "linestyle": look.line,
-            "linewidth": look.width,
-            "markersize": 7,
-        }
-        left.plot(EPSILONS, [family.mean(name, epsilon)[0] for epsilon in EPSILONS], label=name, **style)
-        right.plot(EPSILONS, [max(family.shown(name, epsilon), _NOTHING) for epsilon in EPSILONS], **style)
-    for name, line in ((RANDOM_FOREST, (0, (8, 2))), (MAJORITY, (0, (1, 2)))):
-        left.axhline(family.mean(name, NO_EPSILON)[0], color="#444444", linewidth=1.2, linestyle=line, label=name)
-    right.plot(EPSILONS, EPSILONS, color="#444444", linewidth=6, alpha=0.25, label="what is stated")
-    right.text(EPSILONS[0], 1.6 * EPSILONS[0], "above the band: more than is stated", fontsize=12, rotation=0)
-    right.set_yscale("log")
-    right.set_yticks([_NOTHING, 0.1, 1, 4], ["nothing", "0.1", "1", "4"])
-    left.set_ylabel("accuracy on held-out rows, %", fontsize=14)
-    left.set_title(f"mean over {len(family.tables)} tables", fontsize=14)
-    right.set_ylabel("epsilon shown by an attack, at least", fontsize=14)
-    right.set_title("on tables made for the attack", fontsize=14)
-    for axis in (left, right):
-        axis.set_xscale("log")
-        axis.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
-        axis.minorticks_off()
-        axis.grid(alpha=0.25)
-        axis.set_xlabel("epsilon stated", fontsize=13)
-        axis.tick_params(labelsize=13)
-    handles, names = left.get_legend_handles_labels()
-    picture.legend(handles, names, loc="outside lower center", ncols=4, fontsize=12, frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(path, dpi=150)
-
-
-def summary(family: Family) -> pd.DataFrame:
-    """Return a line a member and epsilon: the mean accuracy, its error, and what an attack shows."""
-    lines: list[Sequence[Any]] = []
-    for name, own in MEMBERS.items():
-        for epsilon in own.epsilons:
-            mean, error = family.mean(name, epsilon)
-            lines.append([name, own.promise, epsilon, round(mean, 3), round(error, 3), family.shown(name, epsilon)])
-    return pd.DataFrame(lines, columns=["method", "promise", "epsilon", "accuracy", "error", "shown"])
-
-
 def write(folder: Path, scale: Scale, docs: Path) -> None:
     """Write the page and its picture below ``docs``, and the table of means beside the results."""
     family = Family.read(folder, scale)
     missing = sum(len(each.missing(folder, scale)) for each in (ACCURACY, SHOWN, RECOVERED))
     draw(family, docs / "images" / "family.png")
-    summary(family).to_csv(folder / "summary.csv", index=False)
+    family.lines_of_members().to_csv(folder / "summary.csv", index=False)
     (docs / "family.md").write_text(page(family, missing), encoding="utf-8")

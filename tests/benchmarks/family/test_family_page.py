@@ -5,7 +5,8 @@ import pytest
 
 from benchmarks.family.audits import AUDITS
 from benchmarks.family.members import DPDF, DPDF_PAPER, EPSILONS, FLIPPED, FOREST, MEMBERS, NO_EPSILON
-from benchmarks.family.page import Family, learnt, local_verdict, main_table, page, without_epsilon_table
+from benchmarks.family.page import learnt, local_verdict, main_table, page, without_epsilon_table
+from benchmarks.family.summary import Family
 from benchmarks.utility.methods import MAJORITY
 
 TIC, CAR = "tic-tac-toe", "car-evaluation"
