@@ -244,8 +244,25 @@ def test_missing_unknown_and_clipped_values_are_told_by_column(privet):
         "missing": ["children", "sex"],
         "unknown": ["sex"],
         "clipped": ["age"],
+        "refused": [],
     }
     assert "owner" in data["table"]["notice"]
+
+
+def test_values_that_are_missing_although_they_never_are_are_told_as_a_fit_refuses_them(privet):
+    document = json.loads(Path("schema.json").read_text())
+    for attribute in document["attributes"][:2]:
+        attribute["never_missing"] = True
+    Path("complete.json").write_text(json.dumps(document))
+    Path("odd.csv").write_text(f"{HEADER}50,other,,no\n50,male,3,yes\n")
+    result = privet("schema check complete.json odd.csv")
+    assert [line.split()[-2:] for line in result.stdout.splitlines()[1:3]] == [["never", "missing"]] * 2
+    said = result.stderr.splitlines()
+    assert said[1] == "privet: columns with missing values, which get a code of their own: 'children'"
+    assert said[2].endswith("which are read as missing: none")
+    assert said[4] == (
+        "privet: columns with missing or unknown values although they are never_missing, which a fit refuses: 'sex'"
+    )
 
 
 @pytest.mark.parametrize(

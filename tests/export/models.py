@@ -1,7 +1,7 @@
 """Models with all that makes exporting hard, and rows that fall on every border of their domains."""
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -62,7 +62,7 @@ def schema_of(attributes, classes):
 
 def fitted(schema, *, n_trees=5, height=4, epsilon=2.0):
     """A forest with noise in its counts, some of them negative; the seed makes it the same in every run."""
-    table = table_of(schema, 500)
+    table = to_fit(schema, 500)
     labels = np.random.default_rng(3).choice(len(schema.classes), 500)
     model = PrivateRDTClassifier(
         schema, epsilon=epsilon, n_trees=n_trees, height=height, random_state=7, unsafe_seeded_noise=True
@@ -113,6 +113,24 @@ def table_of(schema, n_rows):
     return pd.DataFrame({a.name: _column(a, n_rows, rng) for a in schema.attributes})
 
 
+def complete(attributes):
+    """Return the attributes, never missing. Rows to predict lack their values all the same."""
+    return [replace(attribute, never_missing=True) for attribute in attributes]
+
+
+def to_fit(schema, n_rows):
+    """Return rows of which none lacks a value that is never missing."""
+    table = table_of(schema, n_rows)
+    for a in (a for a in schema.attributes if a.never_missing):
+        known, instead = (
+            (table[a.name].notna(), a.low)
+            if isinstance(a, Numeric)
+            else (table[a.name].isin(a.categories), a.categories[0])
+        )
+        table[a.name] = table[a.name].where(known, instead)
+    return table
+
+
 def _column(attribute, n_rows, rng):
     if isinstance(attribute, Numeric):
         return rng.choice(_numbers(attribute, rng), n_rows)
@@ -154,6 +172,9 @@ def cases():
         "votes of 2^53": with_counts(lone, np.full_like(lone.noisy_counts_, 2**53 // 5 // 2 - 7) + _steps(lone)),
         "cells by hand": cells_by_hand(),
         "cells and cuts": cells_and_cuts(),
+        "never missing": fitted(
+            schema_of([*complete(NUMBERS), Numeric("other", 0, 1), *complete(CATEGORIES)], [5, 9]), n_trees=12
+        ),
         "bits of coded values": on_bits([*NUMBERS[:5], *CATEGORIES[:5]], ["a", "b", "c"]),
         "bits, hostile text": on_bits(HOSTILE_ATTRIBUTES, [HOSTILE, "</script>", "no"], vote="majority"),
         "bits of flipped records": on_bits([*NUMBERS[:3], *CATEGORIES[:2]], ["no", "yes"], theta=0.9),

@@ -23,7 +23,7 @@ from tests.export.weight_models import weight_cases
 NAMES_OF_COUNTS = [
     "numbers, bool classes", "categories, classes 5 and 9", "mixed, three classes", "hostile text", "float classes",
     "lone leaves", "one tree, one leaf", "little left", "nothing left in leaves", "nothing left at all",
-    "votes of 2^53", "cells by hand", "cells and cuts",
+    "votes of 2^53", "cells by hand", "cells and cuts", "never missing",
     "bits of coded values", "bits, hostile text", "bits of flipped records",
 ]  # fmt: skip
 NAMES = [*NAMES_OF_COUNTS, *weight_models.NAMES]

@@ -17,8 +17,10 @@ from tests.export.models import (
     N_ROWS,
     NUMBERS,
     Case,
+    complete,
     schema_of,
     table_of,
+    to_fit,
 )
 
 FIVE = "five classes, groups of three"
@@ -26,13 +28,13 @@ MANY, FINE = CATEGORIES[5], NUMBERS[6]
 SMALL = [Categorical(f"c{j}", [f"v{i}" for i in range(2 + j % 2)]) for j in range(7)]
 NAMES = [
     "two classes, groups of two", FIVE, "nine classes", "weights, hostile text", "cells that neighbours share",
-    "class balance alone", "class balance of five alone", "scores that saturate", "ties",
+    "class balance alone", "class balance of five alone", "scores that saturate", "ties", "weights, never missing",
 ]  # fmt: skip
 
 
 def fitted_weights(schema, *, epsilon=20.0, **parameters):
     """A forest whose weights the labels decide, with noise; the seed makes it the same in every run."""
-    table, n_classes = table_of(schema, 500), len(schema.classes)
+    table, n_classes = to_fit(schema, 500), len(schema.classes)
     codes = pd.util.hash_pandas_object(table.iloc[:, :2].astype(str), index=False).to_numpy() % n_classes
     model = PrivateForestClassifier(schema, epsilon=epsilon, random_state=7, unsafe_seeded_noise=True, **parameters)
     return model.fit(table, [schema.classes[int(code)] for code in codes])
@@ -78,6 +80,7 @@ def weight_cases():
         fitted_weights(schema_of(mixed, five), epsilon=0.01),
         with_random_weights(two, [[0], [1], [7, 8, 11], [10]], exponent=-40, largest=400.0),
         tied(pair),
+        fitted_weights(schema_of([*complete(mixed), *SMALL[:2]], ["no", "yes"]), group_size=2),
     ]
     sizes = {name: N_ROWS if name == FIVE else FEW_ROWS for name in NAMES}
     return {name: Case(m, table_of(m.schema_, sizes[name])) for name, m in zip(NAMES, models, strict=True)}

@@ -1,5 +1,7 @@
 """People and channels of every kind, shared by the tests of the respondent's side."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -26,6 +28,8 @@ SCHEMA = Schema(
     classes=["no", "yes"],
     target="smoker",
 )
+# `people` always tell their income.
+NO_GAPS = SCHEMA.with_attributes(replace(a, never_missing=a.name == "income") for a in SCHEMA.attributes)
 SECRET_KEY = bytes(range(32))
 
 
@@ -49,6 +53,8 @@ def channels() -> dict[str, Channel]:
         "intervals": Intervals(SCHEMA, bins=7).channel,
         "randomized": RandomizedResponse(SCHEMA, epsilon=8, label=True).channel,
         "randomized, missing covered": RandomizedResponse(SCHEMA, keep=0.6, covers_missing=True).channel,
+        "randomized, some never missing": RandomizedResponse(NO_GAPS, keep=0.6, covers_missing=True).channel,
+        "records, some never missing": RecordComplement(NO_GAPS, theta=0.7).channel,
         "mixed": noise | RandomizedResponse(SCHEMA, keep=0.75, columns=["owner"], label=True).channel,
         "records": RecordComplement(SCHEMA, theta=0.7).channel,
         "records with label": RecordComplement(

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,14 @@ from privet.schema import Categorical, Numeric
 def test_a_categorical_has_one_code_per_category_and_one_for_missing():
     sex = Categorical("sex", ["female", "male"])
     assert (sex.n_values, sex.missing_code, sex.branches, sex.domain_size) == (2, 2, 3, 2)
+
+
+def test_what_is_never_missing_has_no_code_for_it_among_the_rows_of_a_fit():
+    for attribute in (Categorical("sex", ["female", "male"]), Numeric("age", 0, 10, bins=5)):
+        complete = replace(attribute, never_missing=True)
+        assert (attribute.n_codes, complete.n_codes) == (attribute.n_values + 1, attribute.n_values)
+        assert (complete.missing_code, complete.domain_size) == (attribute.missing_code, attribute.domain_size)
+    assert Categorical("sex", ["female", "male"], never_missing=True).branches == 2
 
 
 def test_a_numeric_without_bins_has_as_many_cells_as_a_byte_allows():

@@ -1,6 +1,7 @@
 """Tables of every make give the same codes; what does not fit is refused without showing a value."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -82,6 +83,21 @@ def test_infinite_numbers_are_clipped_like_any_other():
 def test_an_empty_table_has_no_codes():
     for table in (FRAME[:0], pa.Table.from_pandas(FRAME[:0]), FRAME.astype(object).to_numpy()[:0]):
         assert Encoder(SCHEMA).encode(table).shape == (0, 4)
+
+
+def test_a_missing_value_is_an_error_where_none_can_be_unless_rows_are_to_be_predicted():
+    complete = Encoder(SCHEMA.with_attributes(replace(a, never_missing=True) for a in SCHEMA.attributes))
+    sentence = "column '{}' has missing {}, but the schema declares it never_missing; complete or drop those"
+    full = FRAME.dropna().head(1)
+    assert_array_equal(complete.encode(full), Encoder(SCHEMA).encode(full))
+    for name, value, lacks in (
+        ("age", None, "numbers"), ("sex", None, "values, or others than its categories"),
+        ("sex", "x", "values, or others than its categories"),
+    ):  # fmt: skip
+        lacking = full.assign(**{name: value})
+        with pytest.raises(DataError, match=sentence.format(name, lacks)):
+            complete.encode(lacking)
+        assert_array_equal(complete.encode(lacking, allow_missing=True), Encoder(SCHEMA).encode(lacking))
 
 
 def test_a_column_of_nothing_but_missing_values_is_missing():

@@ -1,6 +1,7 @@
 import copy
 import json
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +23,8 @@ FULL = Schema(
         Numeric("gain", -1.5, 2.5, edges=[0.0, 0.5], inferred=True),
         Categorical("sex", ["female", "male"]),
         Categorical("code", [1, 2, 5], inferred=True),
-        Categorical("member", [False, True]),
+        Categorical("member", [False, True], never_missing=True),
+        Numeric("height", 1, 2, never_missing=True),
     ],
     classes=[5, 9],
     target="label",
@@ -104,11 +106,18 @@ def test_numpy_values_become_plain_ones():
         ({"rows": True}, "rows must be a whole number of at least 1"),
         ({"rows": 1.5}, "rows must be a whole number of at least 1"),
         ({"classes_inferred": "no"}, "inferred must be true or false"),
+        ({"attributes": [replace(AGE, never_missing="no")]}, "'age': never_missing must be true or false; correct it"),
     ],
 )
 def test_a_wrong_schema_is_refused_with_the_way_out(changes, sentence):
     with pytest.raises(SchemaError, match=sentence):
         a_schema(**changes)
+
+
+def test_what_is_never_missing_is_said_in_the_json_where_it_is_true():
+    written = a_schema(attributes=[AGE, replace(SEX, never_missing=True)]).to_json()["attributes"]
+    assert "never_missing" not in written[0]
+    assert written[1]["never_missing"] is True
 
 
 def test_too_many_attributes_are_refused():

@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -367,6 +368,10 @@ FORGED = {
     "a field too many": {**SICK_CHANNEL, "fields": [*SICK_CHANNEL["fields"], SICK_CHANNEL["fields"][0]]},
     "no word about the label": {key: part for key, part in SICK_CHANNEL.items() if key != "label"},
 }
+COMPLETE = SICK.with_attributes(replace(a, never_missing=True) for a in SICK.attributes)
+COMPLETE_CHANNEL = RandomizedResponse(COMPLETE, keep=0.6, columns=["income"], label=True).channel.to_json()
+FORGED["a value that is never missing may be missing"] = copy.deepcopy(COMPLETE_CHANNEL)
+FORGED["a value that is never missing may be missing"]["fields"][1].update({"answers": 4, "covers_missing": True})
 PERSON = ("ann", {"region": "n", "income": 51_000, "sick": "yes"})
 
 
@@ -386,6 +391,28 @@ def test_a_forged_channel_is_refused_by_every_function_as_by_python(forged, name
 def test_the_channel_that_was_forged_is_answered_as_it_was_published(forged):
     assert not any(is_refusal(said) for said in forged["true"].values())
     assert forged["true"]["givenClear"] == ["region"]
+
+
+def test_who_lacks_a_value_that_is_never_missing_is_not_asked(tmp_path):
+    _, ann = PERSON
+    lacking = {
+        "number": {**ann, "income": None}, "clear category": {**ann, "region": None},
+        "no category": {**ann, "region": "x"}, "nothing": ann,
+    }  # fmt: skip
+    script = """
+    const said = {};
+    for (const [name, record] of rows) {
+      try { said[name] = Object.keys(await answer(channels.complete, secret, "ann", record)).length; }
+      catch (error) { said[name] = error.message; }
+    }
+    console.log(JSON.stringify(said));
+    """
+    said = ask(script, tmp_path, channels={"complete": COMPLETE_CHANNEL}, rows=lacking.items())
+    refusal = "{} is never missing in this channel; give one of its values"
+    assert said == {
+        "number": refusal.format('"income"'), "clear category": refusal.format('"region"'),
+        "no category": refusal.format('"region"'), "nothing": 3,
+    }  # fmt: skip
 
 
 def is_refusal(said):

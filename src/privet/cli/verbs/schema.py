@@ -156,7 +156,7 @@ class _Findings:
     missing: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     clipped: set[str] = field(default_factory=set)
-    incomplete: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
 
 
 def check(
@@ -206,11 +206,13 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
     for j, attribute in enumerate(schema.attributes):
         column = batch.column(attribute.name)
         empty, unread = column.null_count > 0, codes[:, j] == attribute.missing_code
-        findings.incomplete |= {attribute.name} if attribute.never_missing and unread.any() else set()
         if isinstance(attribute, Numeric):
             numbers = numbers_of(column, attribute.name)
             clipped = ((numbers < attribute.low) | (numbers > attribute.high)).any()
             findings.clipped |= {attribute.name} if clipped else set()
+        if attribute.never_missing:
+            findings.refused |= {attribute.name} if unread.any() else set()
+        elif isinstance(attribute, Numeric):
             findings.missing |= {attribute.name} if unread.any() else set()
         else:
             findings.unknown |= {attribute.name} if unread.sum() > column.null_count else set()
@@ -222,8 +224,9 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
         "missing values, which get a code of their own": findings.missing,
         "values that are not in their categories, which are read as missing": findings.unknown,
         "values beyond their bounds, which are clipped": findings.clipped,
-        "such values although the schema says never_missing, which a fit refuses": findings.incomplete,
     }
+    if any(attribute.never_missing for attribute in schema.attributes):
+        kinds["missing or unknown values although they are never_missing, which a fit refuses"] = findings.refused
     output.say("all columns of the schema are there and hold values of its types")
     for what, names in kinds.items():
         listed = ", ".join(repr(name) for name in schema.names if name in names)
