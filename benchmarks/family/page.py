@@ -18,6 +18,7 @@ from benchmarks.utility.splits import TABLES as FACTS
 from benchmarks.utility.tables import figure, markdown
 from papers.accuracies import numbers
 from papers.experiment import Scale
+from papers.fletcher2015_dpdf.leak import PRICE, SEEMING_SIZE, given_away, paper_exponent
 
 _TEMPLATE = Path(__file__).with_name("template.md")
 _SHOWN_AT = 1.0
@@ -38,6 +39,8 @@ def page(family: Family, missing: int) -> str:
         "ceiling": percent(*family.mean(RANDOM_FOREST, NO_EPSILON)),
         "confidence": f"{100 * CONFIDENCE:g}",
         "main": main_table(family),
+        "price": PRICE,
+        "leak": given_away(paper_exponent(SEEMING_SIZE), PRICE)[0],
         "no_privacy": _no_privacy(family),
         "versus": "\n\n".join(versus(family, name) for name, own in MEMBERS.items() if own.ours),
         "narrowest": min(widths),
