@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from papers.accuracies import Accuracies
-from papers.accuracy_panels import BLACK, PURPLE, SKY, VERMILION, Look, draw_panels
+from papers.accuracy_panels import BLACK, BLUE, PURPLE, SKY, VERMILION, Look, draw_panels
 from papers.fletcher2015_dpdf.accuracy import (
     BUDGETS,
     FOREST,
     GINI,
+    GINI_100,
     N_GINI,
     PAPER_1,
     PAPER_4,
@@ -18,7 +19,12 @@ from papers.fletcher2015_dpdf.accuracy import (
 from papers.paper import Results
 
 # A colour for each number of trees; what is not sound is dashed where both forms are shown.
-AS_IN_THE_PAPER = {PAPER_1: Look(VERMILION, "o"), PAPER_4: Look(PURPLE, "s"), GINI: Look(BLACK, "^")}
+AS_IN_THE_PAPER = {
+    PAPER_1: Look(VERMILION, "o"),
+    PAPER_4: Look(PURPLE, "s"),
+    GINI_100: Look(BLUE, "v"),
+    GINI: Look(BLACK, "^"),
+}
 SOUND = {
     SOUND_1: Look(VERMILION, "o"),
     PAPER_1: Look(VERMILION, "o", "--"),

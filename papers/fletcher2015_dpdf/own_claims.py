@@ -2,7 +2,7 @@
 
 from papers.accuracies import Accuracies, cells, complete
 from papers.claim import Claim, too_little
-from papers.fletcher2015_dpdf.accuracy import GINI, N_GINI, PAPER_1, PAPER_4, SOUND_1, SOUND_4, TABLES
+from papers.fletcher2015_dpdf.accuracy import GINI, GINI_100, N_GINI, PAPER_1, PAPER_4, SOUND_1, SOUND_4, TABLES
 from papers.fletcher2015_dpdf.leak import (
     PRICE,
     SEEMING_SIZE,
@@ -13,10 +13,6 @@ from papers.fletcher2015_dpdf.leak import (
 )
 from papers.fletcher2015_dpdf.prices import TABLE_1, prices
 
-OURS = "ours"
-# What "at least as accurate" may fall short by, in points of the mean.
-SLACK = 1.0
-
 
 def privacy_claims() -> list[Claim]:
     """Return what can be worked out without measuring."""
@@ -26,10 +22,13 @@ def privacy_claims() -> list[Claim]:
 def accuracy_claims(accuracies: Accuracies) -> list[Claim]:
     """Return how sound and unsound forms compare."""
     return [
-        at_least_as_accurate(accuracies, SOUND_1, PAPER_1, "One tree: the sound form is as accurate as the paper's"),
-        at_least_as_accurate(accuracies, SOUND_4, PAPER_4, "Four trees: the sound form is as accurate as the paper's"),
-        ahead(accuracies, SOUND_1, GINI, "One tree in the sound form is ahead of DiffPID3 as the paper has it"),
-        ahead(accuracies, SOUND_1, N_GINI, "One tree in the sound form is ahead of DiffPID3 with its authors' n*Gini"),
+        ahead(accuracies, SOUND_1, PAPER_1, "One tree: the sound form is on average ahead of the paper's"),
+        ahead(accuracies, SOUND_4, PAPER_4, "Four trees: the sound form is on average ahead of the paper's"),
+        ahead(accuracies, SOUND_1, GINI_100, "One tree in the sound form is on average ahead of DiffPID3, 100 rows"),
+        ahead(
+            accuracies, SOUND_1, GINI, "One tree in the sound form is on average ahead of DiffPID3, its authors' rule"
+        ),
+        ahead(accuracies, SOUND_1, N_GINI, "One tree in the sound form is on average ahead of DiffPID3 with n*Gini"),
     ]
 
 
@@ -59,31 +58,21 @@ def price_of_a_choice() -> Claim:
     )
     holds = worst <= PRICE
     text = "Theorem 1: at the noisy size of a node a choice costs no more than its epsilon"
-    return Claim(text, f"{PRICE:g}", measured, holds, "" if holds else why)
+    return Claim(text, f"{PRICE:g}", measured, holds, "" if holds else why, "paper")
 
 
 def price_of_a_sound_choice() -> Claim:
     """Judge the sound score on the same neighbours."""
     worst, _ = given_away(sound_exponent, PRICE)
     text = "The sound choice, by n*Gini with sensitivity 2, costs no more than its epsilon on the same rows"
-    return Claim(text, OURS, f"{worst:.4f} of {PRICE:g}", worst <= PRICE)
-
-
-def at_least_as_accurate(accuracies: Accuracies, sound: str, paper_form: str, text: str) -> Claim:
-    """Judge the mean over all cells."""
-    lead = accuracies.lead(sound, paper_form)
-    if not complete(lead):
-        return too_little(text, OURS)
-    mean, won = float(lead.mean().mean()), int((lead > 0).to_numpy().sum())
-    measured = f"{mean:+.1f} points on average, ahead in {won} of {lead.size} cells"
-    return Claim(text, OURS, measured, mean >= -SLACK)
+    return Claim(text, "", f"{worst:.4f} of {PRICE:g}", worst <= PRICE, ours=True)
 
 
 def ahead(accuracies: Accuracies, better: str, worse: str, text: str) -> Claim:
     """Judge the mean over all cells, and tell where it is otherwise."""
     lead = accuracies.lead(better, worse)
     if not complete(lead):
-        return too_little(text, OURS)
+        return too_little(text, ours=True)
     mean, won = float(lead.mean().mean()), int((lead > 0).to_numpy().sum())
     measured = f"{mean:+.1f} points on average, ahead in {won} of {lead.size} cells"
-    return Claim(text, OURS, measured, mean > 0, f"behind in {cells(lead < 0, TABLES)}")
+    return Claim(text, "", measured, mean > 0, f"behind in {cells(lead < 0, TABLES)}", "data set", ours=True)

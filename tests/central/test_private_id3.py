@@ -128,6 +128,14 @@ def test_in_the_papers_variant_a_leaf_without_rows_answers_nothing():
     assert not ours.fails(new).any()
 
 
+def test_a_row_without_a_value_that_is_never_missing_does_not_fail_but_is_answered_by_the_node_that_asks():
+    complete = Schema([Categorical("a", ["u", "v", "w"], never_missing=True)], classes=["no", "yes"])
+    model = PrivateID3Classifier(complete, epsilon=math.inf, variant="paper").fit(ROWS, LABELS)
+    new = pd.DataFrame({"a": ["u", "w", None]})
+    assert_array_equal(model.fails(new), [False, True, False])
+    assert_allclose(model.predict_proba(new), [[0.25, 0.75], [0.5, 0.5], [5 / 11, 6 / 11]])
+
+
 class Listening(PrivateID3Classifier):
     """Keeps the histograms that were released, level by level."""
 
