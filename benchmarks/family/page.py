@@ -75,7 +75,7 @@ def learnt(family: Family) -> str:
         return _range([family.mean(name, _SHOWN_AT)[0] for name in methods])
 
     others = [name for name in _CURATORS if name not in (FOREST, FOREST_DELTA)]
-    guessing, ceiling = (family.mean(name, NO_EPSILON)[0] for name in (MAJORITY, RANDOM_FOREST))
+    guessing, ceiling, right = (family.mean(name, NO_EPSILON)[0] for name in (MAJORITY, RANDOM_FOREST, FLIPPED))
     beyond = [f"{name} at epsilon {numbers(found)}" for name in _PRICED if (found := family.contradicted(name))]
     of_what = "; ".join(f"of {each}" for each in beyond) + ", and of nothing else" if beyond else "of nothing"
     flipped = family.recovered[family.recovered["method"] == FLIPPED]
@@ -85,8 +85,8 @@ def learnt(family: Family) -> str:
             f"other methods of a curator about {means(others)} %, and trees from answers that trust nobody about",
             f"{means(_LOCAL)} %, where guessing gets {guessing:.1f} % and no privacy {ceiling:.1f} %.",
             f"Attacks show more than is stated {of_what}.",
-            "Answers without an epsilon hide little: behind flipped records an attacker finds the true one of",
-            f"{_range(100 * flipped['attack'])} % of people, table by table.",
+            f"Flipped records, which have no epsilon, make a forest that is right about {right:.1f} %, but an attacker with",
+            f"rows of other people finds the true record of {_range(100 * flipped['attack'])} % of them, table by table.",
         ]
     )
 

@@ -91,7 +91,11 @@ def test_the_first_sentences_say_who_was_contradicted_and_what_was_found(family)
         "Attacks show more than is stated of DPDF, the paper's form at epsilon 0.1, 0.5, 1, 4, and of nothing else."
         in text
     )
-    assert "the true one of 94.0 to 99.5 % of people" in text
+    assert (
+        "a forest that is right about 71.0 %, but an attacker with rows of other people finds the true record of"
+        in text
+    )
+    assert "of 94.0 to 99.5 % of them, table by table." in text
     sound = family.audits.assign(shown=0.0)
     assert "more than is stated of nothing." in learnt(Family(family.lines, sound, family.recovered, family.tables))
 
