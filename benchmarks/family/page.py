@@ -85,8 +85,9 @@ def learnt(family: Family) -> str:
             f"other methods of a curator about {means(others)} %, and trees from answers that trust nobody about",
             f"{means(_LOCAL)} %, where guessing gets {guessing:.1f} % and no privacy {ceiling:.1f} %.",
             f"Attacks show more than is stated {of_what}.",
-            f"Flipped records, which have no epsilon, make a forest that is right about {right:.1f} %, but an attacker with",
-            f"rows of other people finds the true record of {_range(100 * flipped['attack'])} % of them, table by table.",
+            f"Flipped records, which have no epsilon, make a forest that is right about {right:.1f} %, but an attacker",
+            f"with rows of other people finds the true record of {_range(100 * flipped['attack'])} % of them, table by",
+            "table.",
         ]
     )
 
