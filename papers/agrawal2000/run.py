@@ -10,6 +10,7 @@ from papers.agrawal2000.hiding import HIDING
 from papers.agrawal2000.means import Means
 from papers.agrawal2000.pictures import draw_by_function, draw_by_privacy, draw_shapes
 from papers.agrawal2000.privacy_claims import privacy_claims
+from papers.agrawal2000.settings import OPEN_SETTINGS
 from papers.agrawal2000.shape_claims import shape_claims
 from papers.agrawal2000.shapes import RECONSTRUCTION
 from papers.agrawal2000.tables import write_tables
@@ -22,7 +23,7 @@ def claims(results: Results) -> list[Claim]:
     means = Means(results[ACCURACY.name])
     return [
         *shape_claims(results[RECONSTRUCTION.name]),
-        *accuracy_claims(means),
+        *accuracy_claims(means, results[OPEN_SETTINGS.name]),
         *privacy_claims(results[HIDING.name], results[EFFORT.name]),
     ]
 
@@ -41,7 +42,7 @@ def draw(results: Results, folder: Path) -> Sequence[Path]:
 PAPER = Paper(
     name="agrawal2000",
     title="Trees from values that were disturbed before anyone saw them",
-    experiments=(RECONSTRUCTION, ACCURACY, HIDING, EFFORT),
+    experiments=(RECONSTRUCTION, ACCURACY, OPEN_SETTINGS, HIDING, EFFORT),
     claims=claims,
     draw=draw,
 )

@@ -63,8 +63,8 @@ def in_five(data: Dataset) -> Dataset:
     for attribute in data.schema.attributes:
         if isinstance(attribute, Numeric):
             column, cells = X[attribute.name], replace(attribute, bins=BINS, edges=None)
-            codes = np.searchsorted(cells.cuts, column.clip(attribute.low, attribute.high), side="right")
-            X[attribute.name] = pd.Categorical(np.where(column.isna(), -1, codes), categories=range(BINS))
+            codes = pd.Series(np.searchsorted(cells.cuts, column, side="right"), index=column.index, dtype=object)
+            X[attribute.name] = codes.where(column.notna(), None).astype("category")
             attributes.append(Categorical(attribute.name, range(BINS)))
         else:
             attributes.append(attribute)

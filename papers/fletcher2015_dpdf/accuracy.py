@@ -89,7 +89,7 @@ def measure(name: str, method: str, budget: float, run: int, *, in_order: bool =
 
 
 def measure_in_order(name: str, method: str, budget: float, run: int) -> list[tuple[float]]:
-    """Return the same with folds in the order of the file, as scikit-learn 0.15 made them by default."""
+    """Return the same with folds in the order of the file, as scikit-learn makes them by default."""
     return measure(name, method, budget, run, in_order=True)
 
 

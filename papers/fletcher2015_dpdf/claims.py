@@ -64,9 +64,9 @@ def overlap_at_one_tree(accuracies: Accuracies, rival: str) -> Claim:
     if not complete(own, sound):
         return too_little(text, paper, reading=reading)
     touch = (own < NEAR).any(axis=1) & (own > -NEAR).any(axis=1)
-    apart = ", ".join(TABLES[str(name)] for name in own.index[~touch])
-    why = f"apart on {apart} by {_ranges(own[~touch])}" if apart else ""
-    return Claim(text, paper, _both(_ranges(own), _ranges(sound)), not apart, why, "data set", reading)
+    holds = bool(touch.all())
+    why = "" if holds else f"apart: {_ranges(own[~touch])}"
+    return Claim(text, paper, _both(_ranges(own), _ranges(sound)), holds, why, "data set", reading)
 
 
 def no_overlap_at_four_trees(accuracies: Accuracies, rival: str) -> Claim:
@@ -168,7 +168,7 @@ def connect_4_above_the_forest(accuracies: Accuracies, in_order: Accuracies) -> 
     holds = bool((own > 0).to_numpy().all())
     forest, in_file = (figures.without_budget(FOREST)[CONNECT_4] for figures in (accuracies, in_order))
     why = (
-        f"with folds in the order of the file, the default of the scikit-learn of its day, {_won(others)} are above: "
+        f"with folds in the order of the file, the default of scikit-learn, {_won(others)} are above: "
         f"neighbouring positions are then held out together, and the forest has {in_file:.1f}"
     )
     measured = f"{_won(own)}; the forest has {forest:.1f}, the best private tree {forest + own.to_numpy().max():.1f}"

@@ -20,6 +20,7 @@ FINDINGS = (
     "anonymity_at_1",
     "by_eq_7",
     "by_eq_8",
+    "by_any",
 )
 _HALF = 0.5
 
@@ -30,22 +31,28 @@ def cells(scale: Scale) -> Iterator[Cell]:
 
 
 def measure(table: str) -> list[tuple[str | float, ...]]:
-    """Return a line for every attribute; both equations' anonymity at theta 1/2 where values are odd in number."""
+    """Return a line for every attribute.
+
+    Where its values are odd in number, it has the anonymity at theta 1/2 by both equations, and the largest that any
+    value left alone would give.
+    """
     return [_line(code) for code in split(table).coding.codes]
 
 
 def _line(code: AttributeCode) -> tuple[str | float, ...]:
     kind = NUMBER if isinstance(code.attribute, Numeric) else CATEGORY
     held = sorted((share for share in code.shares if share > 0), reverse=True)
-    both = [_anonymity(held, alone=place) for place in (len(held) - 1, 0)] if len(held) % 2 else ["", ""]
+    alone = [_anonymity(held, alone=place) for place in range(len(held))] if len(held) % 2 else []
+    both = (alone[-1], alone[0], max(alone)) if alone else ("", "", "")
     at = (code.anonymity(theta) for theta in (_HALF, 1.0))
     return code.attribute.name, kind, len(held), code.n_bits, round(held[0], 4), *(round(a, 4) for a in at), *both
 
 
 def _anonymity(shares: list[float], *, alone: int) -> float:
     """Return the anonymity at theta 1/2 where the value at ``alone`` is, and the others are paired in order."""
-    partners = [*shares[: alone + 1], 0.0, *shares[alone + 1 :]]
-    return round(binary_anonymity(list(zip(partners[::2], partners[1::2], strict=True)), _HALF), 4)
+    others = [*shares[:alone], *shares[alone + 1 :]]
+    pairs = [*zip(others[::2], others[1::2], strict=True), (shares[alone], 0.0)]
+    return round(binary_anonymity(pairs, _HALF), 4)
 
 
 CODING = Experiment("coding", ("table",), FINDINGS, cells, measure)

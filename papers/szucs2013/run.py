@@ -18,6 +18,7 @@ from papers.szucs2013.pictures import draw_anonymity, draw_forest
 from papers.szucs2013.plain_forest import PLAIN_FOREST
 from papers.szucs2013.sibling import SIBLING
 from papers.szucs2013.split import TRAINING_ROWS
+from papers.szucs2013.votes import VOTES
 
 
 def claims(results: Results) -> list[Claim]:
@@ -25,7 +26,7 @@ def claims(results: Results) -> list[Claim]:
     return [
         *anonymity_claims(results[ANONYMITY.name]),
         *coding_claims(results[CODING.name]),
-        *forest_claims(Curves(results[FOREST.name], results[PLAIN_FOREST.name])),
+        *forest_claims(_curves(results)),
         *deniability_claims(results[FOREST.name], results[MIRRORS.name]),
         sibling_learns(results[SIBLING.name]),
     ]
@@ -33,15 +34,19 @@ def claims(results: Results) -> list[Claim]:
 
 def draw(results: Results, folder: Path) -> Sequence[Path]:
     """Draw the figures, the second for every table that was measured."""
-    curves = Curves(results[FOREST.name], results[PLAIN_FOREST.name])
+    curves = _curves(results)
     tables = results[FOREST.name]["table"].unique()
     return [draw_anonymity(results[ANONYMITY.name], folder), *(draw_forest(curves, table, folder) for table in tables)]
+
+
+def _curves(results: Results) -> Curves:
+    return Curves(results[FOREST.name], results[PLAIN_FOREST.name], results[VOTES.name])
 
 
 PAPER = Paper(
     name="szucs2013",
     title="Random forests from records that were flipped as a whole, or not",
-    experiments=(ANONYMITY, CODING, MIRRORS, PLAIN_FOREST, FOREST, SIBLING),
+    experiments=(ANONYMITY, CODING, MIRRORS, PLAIN_FOREST, VOTES, FOREST, SIBLING),
     claims=claims,
     draw=draw,
     tables=tuple(TRAINING_ROWS),

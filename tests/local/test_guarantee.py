@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from privet.local.guarantee import LocalGuarantee
 from tests.local.people import SCHEMA, channels
 
 CHANNELS = channels()
-SOUND = ["laplace", "laplace, wide", "randomized", "randomized, missing covered"]
+SOUND = ["laplace", "laplace, wide", "randomized", "randomized, missing covered", "randomized, some never missing"]
 
 
 @pytest.mark.parametrize("name", CHANNELS)
@@ -45,8 +46,15 @@ def test_the_sentence_of_a_sound_channel_says_who_is_trusted_what_is_clear_and_w
 
 
 def test_covered_missing_values_need_no_assumption():
-    covered = LocalGuarantee(CHANNELS["randomized, missing covered"])
-    assert not any("missing" in assumption for assumption in covered.assumptions)
+    for name in ("randomized, missing covered", "randomized, some never missing"):
+        covered = LocalGuarantee(CHANNELS[name])
+        assert not any("missing" in assumption for assumption in covered.assumptions)
+
+
+def test_values_that_are_never_missing_need_no_assumption():
+    complete = SCHEMA.with_attributes(replace(a, never_missing=True) for a in SCHEMA.attributes)
+    told = [LocalGuarantee(RandomizedResponse(s, keep=0.75).channel).assumptions for s in (SCHEMA, complete)]
+    assert ["which answers are missing is no secret" in own for own in told] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """Trees as nested boxes, and which nodes the page shows."""
 
+import math
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
+from privet import Categorical, PrivateID3Classifier, Schema
 from privet.errors import ParameterError
 from privet.report.page import trees as module
-from privet.report.page.trees import Box, Outline, shown_trees, tree_data
+from privet.report.page.trees import Box, Outline, printed_trees, shown_trees, tree_data
 from privet.tree.conditions import Paths
 from privet.tree.intervals import RELIABLE
 from tests.report.forests import cells_tree, one_tree, wide_forest
@@ -54,6 +58,19 @@ def test_only_the_first_trees_are_shown_where_there_are_many(monkeypatch):
 def test_many_classes_leave_room_for_fewer_nodes(monkeypatch):
     monkeypatch.setattr(module, "_MAX_COUNTS", 20)
     assert len(shown(exact()).chosen) == 10
+
+
+def test_a_leaf_that_answers_nothing_is_told_to_the_script_and_in_print():
+    schema = Schema([Categorical("a", ["u", "v"])], classes=["no", "yes"])
+    model = PrivateID3Classifier(schema, epsilon=math.inf, variant="paper")
+    model.fit(pd.DataFrame({"a": ["u", "u", "u"]}), ["no", "yes", "yes"])
+    trees = shown(model)
+    assert tree_data(model, trees)["fails"] == [2, 3]
+    (root,) = printed_trees(model, trees)
+    told = {child["condition"]: (child["best"], child["fails"]) for child in root["below"]}
+    assert told == {"a = u": ("yes", False), "a = v": (None, True), "a is missing": (None, True)}
+    assert [box.fails for box in Outline(model).tree(0, max_depth=None).children] == [False, True, True]
+    assert tree_data(exact(), shown(exact()))["fails"] == []
 
 
 def test_the_lists_for_the_script_fit_each_other():

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from papers.szucs2013.mirror_attack import recovered_share
-from privet import Categorical, Numeric, Schema
+from privet import Categorical, Numeric, Schema, load
 from privet.datasets.uci import uci
 from privet.errors import DataError, ModelFileError, ParameterError, SchemaError
 from privet.local import Channel, GaussianNoise, RandomizedResponse, RecordComplement, Secret, perturb
@@ -24,6 +24,7 @@ from privet.schema.encoding import Encoder
 from privet.tree.conditions import joined
 from privet.tree.forest import Forest
 
+VOTES = ("mean", "majority")
 SCHEMA = Schema(
     [
         Categorical("job", ["none", "clerk", "nurse", "cook", "pilot"]),
@@ -171,6 +172,24 @@ def test_a_majority_of_first_choices_is_a_share_of_trees():
     votes = model.predict_proba(TEST_X) * 20
     assert_allclose(votes, np.rint(votes), atol=1e-9)
     assert model.score(TEST_X, TEST_Y) > (TEST_Y == "no").mean() + 0.05
+
+
+def test_a_tree_alone_votes_for_its_first_choice():
+    alone = {vote: forest(schema=SCHEMA, vote=vote, n_trees=1).fit(X, Y).predict_proba(TEST_X) for vote in VOTES}
+    first_choice = np.eye(2)[alone["mean"].argmax(axis=1)]
+    sure = alone["mean"][:, 0] != alone["mean"][:, 1]
+    assert_array_equal(alone["majority"][sure], first_choice[sure])
+    assert (alone["mean"] != alone["majority"]).any()
+
+
+def test_a_saved_majority_stays_one_and_the_mean_is_another(tmp_path):
+    channel, table, labels = disguised(0.8)
+    mean, majority = (forest(channel=channel, vote=vote).fit(table, labels) for vote in VOTES)
+    majority.save(tmp_path / "model.privet")
+    again = load(tmp_path / "model.privet")
+    assert again.vote == "majority"
+    assert_array_equal(again.predict_proba(TEST_X), majority.predict_proba(TEST_X))
+    assert (mean.predict_proba(TEST_X) != majority.predict_proba(TEST_X)).any()
 
 
 def test_random_state_decides_and_threads_do_not():

@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from papers.jagannathan2012 import batches, epsilons, folds, horizontal, table1, vertical
 from papers.jagannathan2012.run import PAPER
-from papers.jagannathan2012.tables import MUSHROOM, NURSERY, VOTES, WHOLE_MUSHROOM, prepared
+from papers.jagannathan2012.tables import MUSHROOM, NURSERY, VOTES, WHOLE_MUSHROOM, WHOLE_NURSERY, prepared
 
 pytestmark = pytest.mark.real_data
 
@@ -22,6 +23,37 @@ def test_tables_are_prepared_as_in_the_paper():
     assert len(prepared(MUSHROOM).schema.attributes) == 21
     assert len(prepared(WHOLE_MUSHROOM).schema.attributes) == 22
     assert not prepared(VOTES).X.isna().any(axis=None)
+
+
+def test_table_1_has_nursery_with_five_classes_of_which_the_most_frequent_has_a_third():
+    assert len(prepared(WHOLE_NURSERY).schema.classes) == 5
+    assert prepared(WHOLE_NURSERY).majority == pytest.approx(100 / 3)
+
+
+def test_only_stalk_root_may_be_missing():
+    for name in (NURSERY, WHOLE_NURSERY, MUSHROOM, VOTES):
+        assert all(attribute.never_missing for attribute in prepared(name).schema.attributes)
+    lacking = [a.name for a in prepared(WHOLE_MUSHROOM).schema.attributes if not a.never_missing]
+    assert lacking == ["stalk-root"]
+
+
+def test_a_failure_counts_as_an_error():
+    class Tree:
+        def predict(self, X):
+            return np.array(["yes", "yes", "no", "no"])
+
+        def fails(self, X):
+            return np.array([False, True, False, True])
+
+    labels = np.array(["yes", "yes", "no", "yes"])
+    assert epsilons.FailuresAreErrors(Tree()).score(None, labels) == 0.5
+
+
+def test_the_papers_private_id3_fails_where_ours_answers(two_folds):
+    table = prepared(VOTES)
+    papers, ours = (epsilons.one_tree(table, table.X, table.y, epsilon=0.01, ours=ours).tree for ours in (False, True))
+    assert (papers.variant, ours.variant) == ("paper", "privet")
+    assert not ours.fails(table.X).any()
 
 
 def test_a_run_has_the_same_folds_and_trees_every_time(two_folds):

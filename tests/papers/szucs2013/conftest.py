@@ -7,7 +7,7 @@ import pytest
 from papers.szucs2013.split import Split
 from privet import Categorical, Coding, Numeric, Schema
 
-MODULES = ("coding", "forest", "mirrors", "plain_forest", "sibling")
+MODULES = ("coding", "forest", "mirrors", "plain_forest", "sibling", "votes")
 
 
 @pytest.fixture

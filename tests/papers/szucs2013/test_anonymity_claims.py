@@ -22,7 +22,7 @@ def test_of_the_equation_three_claims_hold_and_two_do_not():
     claims = list(anonymity_claims(lines))
     assert [claim.holds for claim in claims] == [True, True, True, False, False]
     assert claims[4].measured == "0.50 / 0.36 / 0.14"
-    assert claims[3].why.startswith("equation 3 gives half the entropy of the coin")
+    assert claims[3].why.startswith("worked out from equation 3, no data needed; it gives half the entropy")
 
 
 def test_a_curve_with_its_peak_elsewhere_is_seen():
@@ -36,7 +36,10 @@ def test_a_curve_with_its_peak_elsewhere_is_seen():
 def test_curves_that_cross_are_seen():
     crossing = curves()
     crossing.loc[0.1, 0.95] = 0.9
-    assert (unequal_is_lower(crossing).holds, unequal_is_lower(crossing).why) == (False, "two curves cross")
+    assert (unequal_is_lower(crossing).holds, unequal_is_lower(crossing).why) == (
+        False,
+        "two curves cross; worked out from equation 3, no data needed",
+    )
 
 
 def test_a_value_alone_without_anonymity_would_hold():

@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from papers.szucs2013.coding import CODING, FINDINGS, cells, measure
-from papers.szucs2013.coding_claims import better_of_two, coding_claims, numbers_are_kept
+from papers.szucs2013.coding import CODING, FINDINGS, _anonymity, cells, measure
+from papers.szucs2013.coding_claims import better_is_best, coding_claims, never_the_most_frequent, numbers_are_kept
 
 
 def lines(**values):
@@ -23,15 +23,32 @@ def test_of_an_odd_number_of_values_both_equations_are_tried_and_the_better_is_t
     colour = found["colour"]
     assert colour["anonymity_at_half"] == max(colour["by_eq_7"], colour["by_eq_8"])
     assert colour["by_eq_7"] != colour["by_eq_8"]
-    assert (found["age"]["by_eq_7"], found["age"]["by_eq_8"]) == ("", "")
+    assert colour["by_any"] == colour["by_eq_7"]
+    assert [found["age"][name] for name in ("by_eq_7", "by_eq_8", "by_any")] == ["", "", ""]
 
 
-def test_equation_8_must_be_better_somewhere():
-    attributes = {"a": {"by_eq_7": 0.9, "by_eq_8": 0.8}, "b": {"by_eq_7": "", "by_eq_8": ""}}
-    claim = better_of_two(lines(**attributes), "adult")
-    assert (claim.holds, claim.measured) == (False, "equation 8 is better for 0 of 1 attributes")
+def test_the_best_of_all_places_is_found_by_hand():
+    # Of .5, .3 and .2 at theta 1/2: half the coin's entropy, and half of each pair's weighted by its share.
+    entropies = {0: 0.5 * 0.971, 1: 0.7 * 0.8631, 2: 0.8 * 0.9544}
+    for place, entropy in entropies.items():
+        assert _anonymity([0.5, 0.3, 0.2], alone=place) == pytest.approx(0.5 + entropy / 2, abs=1e-3)
+
+
+def test_the_better_of_both_equations_must_be_the_best_of_all():
+    attributes = {"a": {"by_eq_7": 0.8, "by_eq_8": 0.9, "by_any": 0.9}, "b": {}}
+    claim = better_is_best(lines(**attributes), "adult")
+    assert (claim.holds, claim.measured) == (True, "no value left alone gives more, for 1 of 1 attributes")
+    attributes["a"]["by_any"] = 0.95
+    assert better_is_best(lines(**attributes), "adult").holds is False
+
+
+def test_that_equation_8_is_never_better_is_ours():
+    attributes = {"a": {"by_eq_7": 0.9, "by_eq_8": 0.8, "by_any": 0.9}, "b": {}}
+    claim = never_the_most_frequent(lines(**attributes))
+    assert (claim.holds, claim.source) == (True, "ours")
+    assert claim.measured == "equation 8 is better for 0 of 1 attributes"
     attributes["a"]["by_eq_8"] = 0.95
-    assert better_of_two(lines(**attributes), "adult").holds
+    assert never_the_most_frequent(lines(**attributes)).holds is False
 
 
 def test_numbers_whose_quartiles_coincide_are_named():
@@ -46,6 +63,6 @@ def test_numbers_whose_quartiles_coincide_are_named():
 def test_a_quick_run_judges_adult_alone():
     relationship = {"attribute": "relationship", "kind": "category", "values": 6, "bits": 3, "largest_share": 0.4}
     claims = list(coding_claims(lines(only=relationship)))
-    assert [claim.holds for claim in claims] == [True, False, True, None, None]
+    assert [claim.holds for claim in claims] == [True, True, True, None, None, True]
     assert list(cells("quick")) == [("adult",)]
     assert len(CODING.header) == 1 + len(FINDINGS)
