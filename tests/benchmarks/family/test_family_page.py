@@ -6,6 +6,7 @@ import pytest
 from benchmarks.family.audits import AUDITS
 from benchmarks.family.members import DPDF, DPDF_PAPER, EPSILONS, FLIPPED, FOREST, MEMBERS, NO_EPSILON
 from benchmarks.family.page import learnt, local_verdict, main_table, page, without_epsilon_table
+from benchmarks.family.run import RESULTS, ROOT
 from benchmarks.family.summary import Family
 from benchmarks.utility.methods import MAJORITY
 
@@ -112,3 +113,8 @@ def test_a_page_of_a_run_that_is_not_at_its_end_says_so(family):
     text = page(family, 0)
     assert "privet's form is +0.5 points ahead of the paper's on average." in text.replace("\n", " ")
     assert max(len(line) for line in text.splitlines() if line[:1] not in "|-!#") <= 140
+
+
+def test_the_committed_page_is_made_of_the_committed_results():
+    committed = page(Family.read(RESULTS, "full"), 0)
+    assert (ROOT / "docs" / "family.md").read_text(encoding="utf-8") == committed
