@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test test-fast browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility expected-loss importances papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
+.PHONY: venv docs docs-check demo test test-fast browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility expected-loss importances family papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -142,6 +142,11 @@ expected-loss: venv
 # How well importances agree with what attributes are worth, on six UCI tables.
 importances: venv
 	$(BIN)/python -m benchmarks.advice.importances
+
+# Every method, the papers' forms and the sound ones, on six UCI tables at the same epsilons, and what attacks on each show;
+# some 20 minutes, and it goes on where it stopped. It writes docs/family.md.
+family: venv
+	$(BIN)/python -m benchmarks.family.run
 
 # A secure sum over a real SuperLink and four SuperNodes with TLS on this machine. flwr does not fit beside what is locked.
 .venv-flower/.ready: examples/flower_requirements.txt

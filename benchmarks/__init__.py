@@ -1,4 +1,6 @@
-"""Benchmarks: scripts that use privet as a user would. Speed and memory: `speed`; how good models are: `utility`.
+"""Benchmarks: scripts that use privet as a user would.
+
+Speed and memory: `speed`; how good models are: `utility`; accuracy beside what attacks show: `family`.
 
 Everything is compared on one thread. Libraries read these variables when they are first imported, hence here.
 """

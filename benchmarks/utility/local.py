@@ -27,14 +27,16 @@ def reconstruction_tree(split: Split, epsilon: float | None) -> Predictions:
     return predictions(ReconstructionTreeClassifier(channel=channel, n_jobs=1), split, answers, split.labels, test)
 
 
-def random_response_forest(split: Split, epsilon: float | None) -> Predictions:
-    """Grow a forest from random answers, the label among them."""
+def from_random_answers(
+    split: Split, epsilon: float | None, *, method: type = RandomResponseForestClassifier
+) -> Predictions:
+    """Grow a forest, or what else ``method`` grows, from random answers to every field, the label among them."""
     schema = split.schema
     channel = RandomizedResponse(schema, epsilon=epsilon, label=True, covers_missing=True).channel
     train, test = split.frames()
     answers = perturb(train.reset_index(drop=True).assign(**{schema.target: split.labels}), channel, Secret())
     labels = answers.pop(schema.target).to_numpy()
-    return predictions(RandomResponseForestClassifier(channel=channel, n_jobs=1), split, answers, labels, test)
+    return predictions(method(channel=channel, n_jobs=1), split, answers, labels, test)
 
 
 def _noise_and_answers(split: Split, epsilon: float | None) -> Channel:
@@ -62,6 +64,6 @@ METHODS = (
     (
         "random response forest",
         "RandomResponseForestClassifier(); all fields and the label by randomized response",
-        random_response_forest,
+        from_random_answers,
     ),
 )
