@@ -223,6 +223,6 @@ def public_facts(schema: Schema) -> list[str]:
     if declared == len(schema.attributes):
         facts = [f"the names and domains of {declared} attributes"]
     facts += [] if schema.classes_inferred else [f"the {len(schema.classes)} classes"]
-    n_complete = sum(attribute.never_missing for attribute in schema.attributes)
-    facts += [f"that {n_complete} of {len(schema.attributes)} attributes are never missing"] if n_complete else []
+    if schema.never_missing:
+        facts.append(f"that {len(schema.never_missing)} of {len(schema.attributes)} attributes are never missing")
     return [*facts, f"that there are about {schema.rows:,} rows"] if schema.rows is not None else facts

@@ -260,3 +260,28 @@ def _levels(forest):
 def test_a_parameter_out_of_range_is_refused(changes, sentence):
     with pytest.raises(ParameterError, match=sentence):
         PrivateID3Classifier(SCHEMA, **changes).fit(*table(50))
+
+
+def test_a_row_without_the_roots_value_fails_where_no_count_is_left_there():
+    schema = Schema([Categorical("a", [5, 9], never_missing=True)], classes=["no", "yes"], rows=10)
+    empty = pd.DataFrame({"a": pd.Series([], dtype=np.int64)})
+    told = set()
+    for seed in range(40):
+        model = PrivateID3Classifier(schema, variant="paper", random_state=seed, unsafe_seeded_noise=True).fit(
+            empty, []
+        )
+        left = (model.nodes_.counts[0] > 0).any()
+        lacking = pd.DataFrame({"a": [np.nan]})
+        assert model.fails(lacking).tolist() == [not left], seed
+        assert (model.predict_proba(lacking).tolist() == [[0.5, 0.5]]) or left, seed
+        told.add(bool(left))
+    assert told == {True, False}
+
+
+def test_a_tree_is_never_taller_than_a_file_may_hold(tmp_path):
+    schema = Schema([Categorical(f"a{i}", [5, 9]) for i in range(70)], classes=["no", "yes"], rows=100)
+    assert sum(step.sensitivity for step in PrivateID3Classifier(schema, epsilon=1e6).plan().steps) == sum(range(7, 71))
+    X = pd.DataFrame(np.random.default_rng(0).choice([5, 9], (100, 70)), columns=schema.names)
+    model = PrivateID3Classifier(schema, epsilon=1e6).fit(X, np.random.default_rng(1).choice(["no", "yes"], 100))
+    model.save(tmp_path / "tall.privet")
+    assert load(tmp_path / "tall.privet").height_ <= 64

@@ -189,3 +189,14 @@ def test_an_empty_table_has_cells_of_equal_width_or_of_noise():
     assert [attribute.n_values for attribute in schema.attributes] == [5, 2, 3, 5, 3]
     assert schema.attributes[0].edges == pytest.approx([200, 400, 600, 800], abs=4)
     assert fitted().fit(X[:0], y[:0]).guarantee_.epsilon <= 1.0
+
+
+def test_the_cells_of_a_number_that_is_never_missing_are_all_counted():
+    # Half of the rows are clipped into the last cell.
+    x = np.concatenate([np.linspace(0, 100, 1000, endpoint=False), np.full(1000, 200.0)])[:, None]
+    edges = []
+    for never_missing in (False, True):
+        schema = Schema([Numeric("x", 0, 100, never_missing=never_missing)], classes=["no", "yes"], rows=2000)
+        model = DPDFClassifier(schema, epsilon=math.inf, numeric="quantiles", min_support=1)
+        edges.append(model.fit(x, np.repeat(["no", "yes"], 1000)).schema_.attributes[0].edges)
+    assert edges[0] == edges[1] == (40.0, 80.0)

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.count_forest import CountForestClassifier
+from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
 from privet.central.released_classifier import FitCall
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
@@ -269,7 +269,7 @@ class GreedyForestClassifier(CountForestClassifier):
 
     def _n_levels(self, schema: Schema) -> int:
         """Return the number of tests on the longest path."""
-        most = len(schema.attributes)
+        most = min(len(schema.attributes), MAX_HEIGHT)
         return most if self.height is None else min(int(self.height), most)
 
     def _adapted(self, schema: Schema) -> Schema:

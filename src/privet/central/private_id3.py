@@ -113,8 +113,8 @@ class PrivateID3Classifier(GreedyForestClassifier):
         codes, fails = self._encoder.encode(X, allow_missing=True), self.nodes_.fails
         if fails is None:
             return np.zeros(len(codes), dtype=bool)
-        # A vote on one class, in which leaves that fail weigh nothing.
-        weights = np.where(fails, 0, 1)[:, None]
+        # A vote on one class, in which nodes that fail, or have no count left, weigh nothing.
+        weights = np.where(fails | (self.nodes_.counts <= 0).all(axis=1), 0, 1)[:, None]
         answers = SummedCounts.of_nodes(self.forest_, weights, np.zeros(1), self.schema_.attributes)
         failed: NDArray[np.bool_] = answers.probabilities(codes, n_jobs=self.n_jobs)[:, 0] == 0
         return failed

@@ -81,7 +81,8 @@ def release_quantiles(
     layout, chosen = TableLayout.of(schema), open_numbers(schema)
     forest = Growth.roots(schema.attributes, 1).forest
     ((_, table),) = exact_tables(forest, np.array([0]), rows, layout)
-    exact_cells = [layout.of_attribute(table, j)[0].sum(axis=1)[:-1] for j in chosen]
+    # Missing values, if there can be any, come after a number's cells.
+    exact_cells = [layout.of_attribute(table, j)[0].sum(axis=1)[: schema.attributes[j].n_values] for j in chosen]
     noisy_cells, receipt = discrete_laplace(
         np.concatenate(exact_cells), epsilon=epsilon, sensitivity=len(chosen) * unit.max_rows, what=WHAT, noise=noise
     )

@@ -62,8 +62,8 @@ class LocalClassifier(PrivateClassifier):
             raise ParameterError("channel must be a Channel, the path of one, or None where the rows are clear")
         if not (isinstance(self.schema, str) and self.schema == "infer") and self.schema is not None:
             declared = self._resolve_schema(X, labels)
-            if (declared.names, declared.classes, declared.target) != (
-                channel.schema.names, channel.schema.classes, channel.schema.target,
+            if (declared.names, declared.classes, declared.target, declared.never_missing) != (
+                channel.schema.names, channel.schema.classes, channel.schema.target, channel.schema.never_missing,
             ):  # fmt: skip
                 raise ParameterError(
                     "the schema is not that of the channel; leave it out, since the channel has its own"

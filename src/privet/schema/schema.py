@@ -100,6 +100,11 @@ class Schema:
         return Fraction(sum(attribute.domain_size for attribute in self.attributes), len(self.attributes))
 
     @property
+    def never_missing(self) -> tuple[str, ...]:
+        """The names of the attributes that every row has a value of."""
+        return tuple(attribute.name for attribute in self.attributes if attribute.never_missing)
+
+    @property
     def leaks(self) -> tuple[str, ...]:
         """The parts of this schema that were read from the rows instead of declared."""
         noun = {"categorical": "categories", "continuous": "bounds"}

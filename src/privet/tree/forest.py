@@ -155,7 +155,9 @@ def with_missing_branches(forest: Forest, attributes: Sequence[Attribute]) -> tu
     if not never_missing[forest.attribute].any():
         return forest, np.arange(forest.n_nodes)
     last_cell = np.array([*(a.n_values - 1 for a in attributes), -1])
-    guarded = never_missing[forest.attribute] & (forest.cut >= 0) & ~_tested_above(forest)
+    guarded = never_missing[forest.attribute] & (forest.cut >= 0)
+    if guarded.any():
+        guarded &= ~_tested_above(forest)
     node, is_new_leaf, is_guard = np.arange(forest.n_trees), np.zeros(forest.n_trees, bool), guarded[: forest.n_trees]
     stands_for, tested, cut = [], [], []
     while len(node):

@@ -1,6 +1,7 @@
 """Values in bits: eqs 5-8 by hand, frequencies and quartiles from rows and from answers."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -216,3 +217,14 @@ def test_facts_that_are_no_numbers_are_refused_in_words():
         Coding.of(schema, quartiles={"age": ["a", 1, 2]})
     with pytest.raises(ParameterError, match="the frequencies of 'job' must be numbers; write them without quotes"):
         Coding.of(schema, frequencies={"job": {"cook": "often"}})
+
+
+def test_what_is_never_missing_has_no_share_and_no_code_for_it():
+    schema = Schema([Numeric("age", 0, 100), Categorical("job", ["cook", "clerk"])], classes=["no", "yes"])
+    complete = schema.with_attributes(replace(a, never_missing=True) for a in schema.attributes)
+    with pytest.raises(ParameterError, match="'job' have a share of missing values, but the schema declares it never"):
+        Coding.of(complete, {"job": {"cook": 0.5, None: 0.5}})
+    with pytest.raises(
+        ParameterError, match="the coding is of a schema with other never_missing; make it from this schema"
+    ):
+        _ = RecordComplement(complete, theta=0.9, coding=Coding.of(schema)).channel

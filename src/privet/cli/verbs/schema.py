@@ -227,7 +227,7 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
         "values that are not in their categories, which are read as missing": findings.unknown,
         "values beyond their bounds, which are clipped": findings.clipped,
     }
-    if any(attribute.never_missing for attribute in schema.attributes):
+    if schema.never_missing:
         kinds["missing or unknown values, declared never_missing: a fit refuses the table"] = findings.refused
     output.say("all columns of the schema are there and hold values of its types")
     for what, names in kinds.items():

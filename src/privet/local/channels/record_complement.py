@@ -189,6 +189,10 @@ class RecordComplement(ChannelTransformer):
         self._chosen()
         if not isinstance(self.coding, Coding | None):
             raise ParameterError("coding must be a Coding, such as one made by Coding.of; or leave it out")
+        if self.coding is not None and self.coding.schema.never_missing != self.schema.never_missing:
+            raise ParameterError(
+                "the coding is of another schema: what is never missing differs; make it from this one"
+            )
         coding = self.coding or Coding.of(self.schema, self.frequencies, self.quartiles)
         if self.label and len(self.schema.classes) != 2:
             raise SchemaError("a label can be flipped only where there are two classes; leave it clear")
