@@ -225,6 +225,6 @@ def test_what_is_never_missing_has_no_share_and_no_code_for_it():
     with pytest.raises(ParameterError, match="'job' have a share of missing values, but the schema declares it never"):
         Coding.of(complete, {"job": {"cook": 0.5, None: 0.5}})
     with pytest.raises(
-        ParameterError, match="the coding is of a schema with other never_missing; make it from this schema"
+        ParameterError, match="the coding is of another schema: what is never missing differs; make it from this one"
     ):
         _ = RecordComplement(complete, theta=0.9, coding=Coding.of(schema)).channel
