@@ -36,7 +36,7 @@ def table_1() -> Iterator[Row]:
         yield Row(f"{where} most frequent class", f"{guess:g}", partial(_as_printed, clear, MOST_FREQUENT, guess))
         text = f"{where} private ID3 at epsilon 0.5"
         yield Row(text, f"{private:g}", partial(_as_printed, name, ID3, private))
-        yield Row(f"{text}, ours is ahead of the paper's", "", partial(_ours_ahead, name), ours=True)
+        yield Row(f"{text}, privet's form is ahead of the paper's", "", partial(_ours_ahead, name), ours=True)
     text = "Table 1: private ID3 at epsilon 0.5 is on average not much more accurate than the most frequent class"
     paper_means = [sum(figures[k] for figures in TABLE_1.values()) / len(TABLE_1) for k in (3, 2)]
     paper = "{:.1f} against {:.1f}".format(*paper_means)

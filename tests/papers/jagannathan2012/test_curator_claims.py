@@ -85,7 +85,7 @@ def test_a_figure_that_is_not_the_printed_one_is_set_against_the_spread_of_our_r
 
 
 def test_our_private_id3_is_compared_with_the_papers():
-    text = "Table 1, Nursery: private ID3 at epsilon 0.5, ours is ahead of the paper's"
+    text = "Table 1, Nursery: private ID3 at epsilon 0.5, privet's form is ahead of the paper's"
     claim = verdict(table_1(), text, **told_by())
     assert (claim.source, claim.measured, claim.holds) == ("ours", "80.0 against 46.0", True)
     assert verdict(table_1(), text, **told_by(**{OUR_ID3: {NURSERY: 46.0}})).holds is False
