@@ -34,6 +34,7 @@ _CODES_ADVICE = (
     '"categorical" with their categories, and take row numbers and identifiers out'
 )
 _ROWS_ADVICE = 'if the size of the table is public, add "rows": about how many; if not, a fit buys a noisy number'
+_MISSING_ADVICE = 'where every row has a value by design, add "never_missing": true, and no leaf is spent on it'
 _SHOWN_CATEGORIES = 4
 _REMINDER = "these findings are exact: they are for the owner of the rows, and not part of a release"
 
@@ -66,6 +67,7 @@ def init(
     output.say(_ADVICE)
     output.say(_CODES_ADVICE)
     output.say(_ROWS_ADVICE)
+    output.say(_MISSING_ADVICE)
     if as_json:
         output.print_json(_draft_summary(draft, schema_file))
     else:
