@@ -76,7 +76,7 @@ def learnt(family: Family) -> str:
 
     others = [name for name in _CURATORS if name not in (FOREST, FOREST_DELTA)]
     guessing, ceiling, right = (family.mean(name, NO_EPSILON)[0] for name in (MAJORITY, RANDOM_FOREST, FLIPPED))
-    beyond = [f"{name} at epsilon {numbers(found)}" for name in _PRICED if (found := family.contradicted(name))]
+    beyond = [f'"{name}" at epsilon {numbers(found)}' for name in _PRICED if (found := family.contradicted(name))]
     of_what = "; ".join(f"of {each}" for each in beyond) + ", and of nothing else" if beyond else "of nothing"
     flipped = family.recovered[family.recovered["method"] == FLIPPED]
     return " ".join(

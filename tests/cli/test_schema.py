@@ -262,7 +262,8 @@ def test_a_column_that_lacks_values_although_it_is_never_missing_is_named(privet
     assert said[1] == "privet: columns with missing values, which get a code of their own: 'children'"
     assert said[2].endswith("which are read as missing: none")
     assert said[4] == (
-        "privet: columns with missing or unknown values, declared never_missing: a fit refuses the table: 'sex'"
+        "privet: columns with missing or unknown values although declared never_missing, so that a fit refuses the "
+        "table: 'sex'"
     )
 
 

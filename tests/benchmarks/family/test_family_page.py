@@ -89,7 +89,7 @@ def test_more_than_is_stated_stands_out(family):
 def test_the_first_sentences_say_who_was_contradicted_and_what_was_found(family):
     text = learnt(family)
     assert (
-        "Attacks show more than is stated of DPDF, the paper's form at epsilon 0.1, 0.5, 1, 4, and of nothing else."
+        'Attacks show more than is stated of "DPDF, the paper\'s form" at epsilon 0.1, 0.5, 1, 4, and of nothing else.'
         in text
     )
     assert (

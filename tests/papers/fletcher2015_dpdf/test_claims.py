@@ -16,6 +16,7 @@ from papers.fletcher2015_dpdf.accuracy import (
     TABLES,
 )
 from papers.fletcher2015_dpdf.claims import (
+    ANOTHER_SET_UP,
     RULES,
     above_diffpid3,
     connect_4_above_the_forest,
@@ -66,8 +67,8 @@ def test_where_one_rule_of_stopping_decides_the_protocol_is_the_reason_and_else_
     claim = above_diffpid3(accuracies(between), GINI)
     assert (claim.fault, claim.why) == ("protocol", "not above in Nursery at 0.1; with the other rule it holds")
     claim = above_diffpid3(accuracies({(PAPER_1, "nursery", 0.1): 60.0}), GINI)
-    assert claim.fault == "data set"
-    assert claim.why.endswith("with the other rule it does not hold either, on Nursery")
+    assert claim.fault == "protocol"
+    assert claim.why.endswith(f"with the other rule it does not hold either, on Nursery; {ANOTHER_SET_UP}")
 
 
 def test_tables_that_overlap_are_not_among_those_that_must_be_above():
@@ -81,7 +82,7 @@ def test_lines_overlap_where_they_cross_or_touch_and_not_where_one_is_far_above_
     assert claim.measured.startswith("Tic-Tac-Toe +0.5 to +10.0, Connect-4 -10.0 to +10.0;")
     claim = overlap_at_one_tree(accuracies(), GINI)
     assert claim.holds is False
-    assert claim.why == "apart: Tic-Tac-Toe +10.0 to +10.0, Connect-4 +10.0 to +10.0"
+    assert claim.why.startswith("apart: Tic-Tac-Toe +10.0 to +10.0, Connect-4 +10.0 to +10.0; with the other rule it")
     below = everywhere(PAPER_1, "tic-tac-toe", 60.0) | {(PAPER_1, "connect-4", 0.1): 60.0}
     assert overlap_at_one_tree(accuracies(below), GINI).holds is False
 

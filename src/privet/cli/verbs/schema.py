@@ -230,7 +230,9 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
         "values beyond their bounds, which are clipped": findings.clipped,
     }
     if schema.never_missing:
-        kinds["missing or unknown values, declared never_missing: a fit refuses the table"] = findings.refused
+        kinds["missing or unknown values although declared never_missing, so that a fit refuses the table"] = (
+            findings.refused
+        )
     output.say("all columns of the schema are there and hold values of its types")
     for what, names in kinds.items():
         listed = ", ".join(repr(name) for name in schema.names if name in names)
