@@ -3,7 +3,7 @@
 ``make audit`` prints what was shown, and in how many fits.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -33,6 +33,8 @@ pytestmark = pytest.mark.slow
 
 WIDE = Schema([Categorical(f"a{i}", [5, 9]) for i in range(16)], classes=["no", "yes"], rows=400)
 AGE = Schema([Numeric("age", 17, 90)], classes=["no", "yes"])
+# A row that lacks a value has no leaf here; all others have theirs, and the noise in it.
+COMPLETE = TWO.with_attributes(replace(a, never_missing=True) for a in TWO.attributes)
 CROWDED = Schema([Categorical("a", [5, 9])], classes=["no", "yes"], rows=400)
 
 
@@ -50,6 +52,10 @@ SOUND = {
     "dpdf, height 1": DPDFClassifier(TWO, epsilon=1.0, height=1, min_support=0),
     "diffpid3, height 1": DiffPID3Classifier(TWO, epsilon=1.0, height=1),
     "private-id3, 2 attributes": PrivateID3Classifier(TWO, epsilon=1.0),
+    "private-id3, the paper's form": PrivateID3Classifier(TWO, epsilon=1.0, variant="paper"),
+    "private-rdt, never missing": PrivateRDTClassifier(COMPLETE, epsilon=1.0, n_trees=1, height=1),
+    "dpdf, never missing": DPDFClassifier(COMPLETE, epsilon=1.0, height=1, min_support=0),
+    "private-forest, never missing": PrivateForestClassifier(COMPLETE, epsilon=1.0),
     "private-forest": PrivateForestClassifier(TWO, epsilon=1.0),
     # So many trees that normal noise is drawn; its tails show little of an epsilon.
     "private-forest, delta": PrivateForestClassifier(WIDE, epsilon=1.0, delta=1e-5, n_attributes=16, group_size=1),
@@ -93,6 +99,7 @@ NEAREST = {
     "private-rdt, 1 tree": (SOUND["private-rdt, 1 tree"], ALONE, 4_000),
     "private-rdt, 3 trees": (PrivateRDTClassifier(TWO, epsilon=1.0, n_trees=3, height=1), ALONE, 10_000),
     "dp-rf, 1 tree": (SOUND["dp-rf, 1 tree"], ALONE, 4_000),
+    "private-rdt, never missing": (SOUND["private-rdt, never missing"], ALONE, 4_000),
     "dpdf, height 1": (SOUND["dpdf, height 1"], TIPS, 20_000),
     "private-id3, 1 attribute": (PrivateID3Classifier(ONE, epsilon=1.0), of_one(ALONE), 4_000),
     "private-forest": (PrivateForestClassifier(CROWDED, epsilon=1.0), CROWD, 8_000),
