@@ -254,7 +254,8 @@ def _readable_errors(path: str | Path) -> Iterator[None]:
         if column:
             raise DataError(
                 f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that are not "
-                f"{_KINDS.get(column[2], column[2])}, which the schema says they are; convert them, or leave them empty"
+                f"{_KINDS.get(column[2], column[2])}, which the schema says they are; convert them, or leave "
+                "them empty where a value may be missing"
             ) from None
         if isinstance(error, UnicodeDecodeError) or "UTF8" in str(error):
             raise DataError(f"{str(path)!r} is not UTF-8 text; save it as UTF-8") from None
