@@ -60,6 +60,8 @@ class CountedForest:
         own_code = child - forest.first_child[parent]
         is_missing = np.zeros(forest.n_nodes, dtype=bool)
         is_missing[child] = (forest.cut[parent] < 0) & (own_code == n_values[forest.attribute[parent]])
+        if not is_missing.any():
+            return self
         counts, n_draws = self.counts.copy(), self.n_draws.copy()
         for level in range(forest.depth - 1, -1, -1):
             start, middle, stop = forest.level_start[level : level + 3]

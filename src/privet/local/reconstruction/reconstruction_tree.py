@@ -294,12 +294,8 @@ class ReconstructionTreeClassifier(LocalClassifier):
     def _set_fitted(self, guarantee: LocalGuarantee, forest: Forest, counts: NDArray[np.int64]) -> Self:
         """Set all that was fitted; ``counts`` has one line a node."""
         nodes = CountedForest(forest, counts, np.ones(forest.n_nodes, dtype=np.int64), 0.0)
-        return self._set_local(
-            guarantee,
-            forest_=forest,
-            nodes_=nodes,
-            _vote=_vote_of(nodes, guarantee.channel.schema),
-        )
+        vote = _vote_of(nodes, guarantee.channel.schema)
+        return self._set_local(guarantee, forest_=forest, nodes_=nodes, _vote=vote)
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)

@@ -63,7 +63,7 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
     own = {
         "data": {},
         "trees": None,
-        "can_be_missing": not all(attribute.never_missing for attribute in model.schema_.attributes),
+        "can_be_missing": model.schema_.never_missing != model.schema_.names,
         "n_disturbed": len(disturbed) + (record is not None and bool(record["flips_label"])),
         "channel": channel_table(guarantee),
         "full_epsilon": "" if epsilon is None else rounded_up(epsilon, _DIGITS),
