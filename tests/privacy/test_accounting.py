@@ -3,17 +3,20 @@ import sys
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from privet.errors import ParameterError, PrivetError
-from privet.privacy.accounting import epsilon_at, pure_epsilon, rho_of
+from privet.privacy.accounting import epsilon_at, pure_epsilon, rho_of, stated_delta, stated_epsilon
 from privet.privacy.events import (
     DiscreteGaussian,
     DiscreteLaplace,
+    Jointly,
     NoiseShares,
     NoNoise,
+    NormalObjective,
+    ObjectivePerturbation,
     Parallel,
     PermuteAndFlip,
     Seeded,
@@ -95,6 +98,97 @@ def test_shares_of_noise_cost_what_the_noise_of_the_honest_ones_costs():
     shares = NoiseShares("counts", 0.5, 3, Fraction(6), honest=3, parties=4)
     assert (pure_epsilon(shares), rho_of(shares)) == (0.5, 0.125)
     assert pure_epsilon(NoiseShares("counts", 0.1, 3, Fraction(2), honest=3, parties=4)) == 1.5
+
+
+def normal(sigma=20, **changes):
+    fields = {"curvature": 0.5, "trees": 16, "classes": 2, "numbers": 64, "rows": 1}
+    return NormalObjective("leaf weights", Fraction(sigma), **{**fields, **changes})
+
+
+def jointly(*parts, epsilon=1.0, delta=1e-6):
+    return Jointly(parts, epsilon, delta)
+
+
+FIT = jointly(laplace(0.05), SPLIT, normal(40))
+
+
+def test_releases_accounted_for_together_cost_what_was_requested_where_the_noise_pays_for_it():
+    # mu = 4 / 40; a loss of 0.55 at most leaves 0.45 for the fit, more than four deviations.
+    assert (stated_epsilon(FIT), stated_delta(FIT)) == (1.0, 1e-6)
+    assert epsilon_at(FIT, delta=1e-6) == 1.0
+    assert epsilon_at(FIT, delta=1e-7) == pure_epsilon(FIT) == rho_of(FIT) == math.inf
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [jointly(laplace(0.05), SPLIT, normal(20)), jointly(laplace(0.05), SPLIT, normal(40, trees=64)),
+     jointly(laplace(0.05), SPLIT, normal(40, rows=2)), jointly(laplace(0.05), SPLIT, normal(40, curvature=3.0)),
+     jointly(laplace(0.05), SPLIT, normal(40, classes=40)), jointly(laplace(0.5), SPLIT, normal(40)),
+     jointly(DiscreteLaplace("counts", 0.05, 1, Fraction(2)), SPLIT, normal(40)),
+     jointly(laplace(0.05), SPLIT, normal(40), normal(40)), jointly(laplace(0.05), SPLIT, normal(40), epsilon=0.7),
+     jointly(laplace(0.05), SPLIT, normal(40, numbers=2**50))],
+    ids=["sigma", "trees", "rows", "curvature", "classes", "epsilon of a part", "scale of a part", "a second fit",
+         "epsilon", "numbers"],
+)  # fmt: skip
+def test_a_joint_receipt_is_charged_for_what_was_drawn(damaged):
+    assert stated_delta(damaged) > 2e-6 or math.isinf(stated_epsilon(damaged))
+    assert epsilon_at(damaged, delta=1e-6) == math.inf
+
+
+@pytest.mark.parametrize(
+    "part",
+    [NoNoise("counts"), Seeded(normal(40)), Seeded(laplace(0.05)), Unproven(SPLIT, "nobody has shown it"),
+     gaussian(1e-9), FIT, jointly(laplace(0.05)), normal(1), normal(40, classes=1), normal(40, curvature=1e300),
+     Parallel((laplace(0.05), Seeded(SPLIT)), "leaves share no row")],
+    ids=["exact", "seeded fit", "seeded counts", "unproven", "zCDP", "joint", "joint without a fit", "hardly any noise",
+         "one class", "no prior", "a part of a part"],
+)  # fmt: skip
+def test_a_part_that_has_no_epsilon_voids_a_joint_receipt(part):
+    void = jointly(laplace(0.05), part, normal(40))
+    assert (stated_epsilon(void), stated_delta(void)) == (math.inf, 0.0)
+    assert epsilon_at(void, delta=1e-6) == math.inf
+    assert stated_epsilon(Sequential((laplace(0.5), void))) == math.inf
+
+
+positive = st.floats(min_value=0, max_value=1e300, exclude_min=True)
+whole = st.one_of(st.integers(1, 9), st.integers(1, 2**63 - 1))
+ratio = st.fractions(min_value=Fraction(1, 2**40), max_value=2**40, max_denominator=2**40)
+any_part = st.one_of(
+    st.builds(DiscreteLaplace, st.just("counts"), positive, whole, ratio),
+    st.builds(NormalObjective, st.just("leaf weights"), ratio, positive, whole, whole, whole, whole),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(any_part, min_size=1, max_size=4), positive, positive)
+def test_whatever_a_joint_receipt_holds_it_costs_what_it_states_or_more(parts, epsilon, delta):
+    event = jointly(*parts, epsilon=epsilon, delta=delta)
+    cost = stated_epsilon(event), stated_delta(event)
+    assert cost == (math.inf, 0.0) or (cost[0] == epsilon and cost[1] >= delta)
+
+
+def test_a_fit_with_normal_noise_alone_promises_nothing():
+    alone = normal(40)
+    assert pure_epsilon(alone) == rho_of(alone) == stated_epsilon(alone) == epsilon_at(alone, delta=1e-3) == math.inf
+
+
+def test_joint_receipts_add_up_and_of_disjoint_rows_the_dearest_counts():
+    less = jointly(laplace(0.05), normal(80), epsilon=0.5, delta=1e-7)
+    both = Sequential((laplace(0.25), FIT, less))
+    assert stated_epsilon(both) == 1.75
+    assert stated_delta(both) == pytest.approx(1.1e-6, rel=1e-12)
+    either = Parallel((FIT, less), "a row is in one batch")
+    assert (stated_epsilon(either), stated_delta(either)) == (1.0, 1e-6)
+    parts = Parallel((laplace(0.05), laplace(0.02)), "leaves share no row")
+    assert stated_delta(jointly(parts, SPLIT, normal(40))) == 1e-6
+
+
+def test_a_plan_with_a_delta_that_ended_in_pure_releases_states_its_delta():
+    # Another outcome would have had normal noise, and the promise is about all outcomes.
+    fit = ObjectivePerturbation("leaf weights", 0.4375, 0.4, 0.2, 2, 1)
+    event = jointly(laplace(0.0625), SPLIT, fit)
+    assert (stated_epsilon(event), stated_delta(event), pure_epsilon(event)) == (1.0, 1e-6, math.inf)
+    assert stated_delta(jointly(laplace(0.07), SPLIT, fit)) > 1e-6
 
 
 def test_at_delta_zero_the_cost_is_pure():

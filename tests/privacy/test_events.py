@@ -19,12 +19,16 @@ leaves = st.one_of(
     st.builds(events.NoiseShares, text, positive, whole, ratio, whole, whole),
     st.builds(events.DiscreteGaussian, text, positive, whole, ratio),
     st.builds(events.PermuteAndFlip, text, positive, whole, whole, st.booleans(), ratio),
+    st.builds(events.ObjectivePerturbation, text, positive, positive, positive, whole, whole),
+    st.builds(events.GaussianObjective, text, positive, positive, ratio, positive, whole, whole, whole),
+    st.builds(events.NormalObjective, text, ratio, positive, whole, whole, whole, whole),
 )
 
 
 def nested(inner):
     parts = st.lists(inner, min_size=1, max_size=4).map(tuple)
     whole = st.builds(events.Sequential, parts) | st.builds(events.Parallel, parts, text)
+    whole |= st.builds(events.Jointly, parts, positive, positive)
     return whole | st.builds(events.Seeded, inner) | st.builds(events.Unproven, inner, text)
 
 
@@ -99,6 +103,45 @@ def test_all_that_is_in_a_receipt_is_found():
     assert list(events.releases(events.Sequential((counts, unproven)))) == [
         events.Sequential((counts, unproven)), counts, unproven, events.Seeded(counts), counts,
     ]  # fmt: skip
+
+
+def joint(**changes):
+    fit = {"event": "NormalObjective", "what": "leaf weights", "sigma": "42/1", "curvature": 0.5, "trees": 32}
+    fit |= {"classes": 2, "numbers": 512, "rows": 1}
+    return {"event": "Jointly", "parts": [laplace(), fit], "epsilon": 1.0, "delta": 1e-6} | changes
+
+
+def test_a_joint_receipt_by_hand():
+    event = events.Jointly(
+        (
+            events.DiscreteLaplace("counts", 0.5, 3, Fraction(6)),
+            events.NormalObjective("leaf weights", Fraction(42), 0.5, 32, 2, 512, 1),
+        ),
+        1.0,
+        1e-6,
+    )
+    assert events.from_json(joint()) == event
+    assert events.to_json(event) == joint()
+    assert list(events.releases(event)) == [event, *event.parts]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("epsilon", 0), ("epsilon", math.inf), ("delta", 0), ("delta", None), ("parts", [])]
+)
+def test_a_damaged_joint_receipt_is_refused_by_name(field, value):
+    with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
+        events.from_json(joint(**{field: value}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("sigma", "0/1"), ("curvature", 0), ("trees", 0), ("classes", 2.0), ("numbers", True), ("rows", 0)],
+)
+def test_a_damaged_fit_with_normal_noise_is_refused_by_name(field, value):
+    damaged = joint()
+    damaged["parts"][1][field] = value
+    with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
+        events.from_json(damaged)
 
 
 @pytest.mark.parametrize("because", [None, 5, "x" * 1001])

@@ -1,7 +1,9 @@
 """The theorem of objective_perturbation.md, checked number by number on tiny tables, at the product's own prices."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,8 +12,20 @@ from scipy.special import expit
 
 from privet.central.weights.policy import tree_shares
 from privet.central.weights.prior import Prior, spread_of
+from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
 from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, laplace_objective_epsilon
-from tests.central.weights.density import GROUPS, PAIR, TinyFit, built_worst_case, correlated, searched, setting_of
+from tests.central.weights.density import (
+    GROUPS,
+    LATER,
+    PAIR,
+    SOFT,
+    TinyFit,
+    built_worst_case,
+    cells_of,
+    correlated,
+    searched,
+    setting_of,
+)
 
 NO_ROUNDING = 1 + 1e-9
 SETTINGS = [
@@ -24,7 +38,9 @@ SETTINGS = [
 
 def tiny_fit(setting):
     n_classes, groups, epsilon, margin, lead = setting
-    return TinyFit.of(n_classes, epsilon, groups=groups, margin=margin, lead=lead), ([0] * len(groups), n_classes - 1)
+    _, trees = setting_of(n_classes, epsilon, groups)
+    row = cells_of(trees, [0] * trees.n_trees), n_classes - 1
+    return TinyFit.of(n_classes, epsilon, groups=groups, margin=margin, lead=lead), row
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -63,17 +79,59 @@ def test_no_weights_are_found_that_cost_more_whatever_the_other_rows(n_classes, 
 def random_table(rng, n_classes, n_trees, n_rows):
     """Return a fit with random correlations, offsets and margin, and a table that pulls scores about."""
     groups, epsilon = GROUPS[n_trees], float(rng.choice([0.1, 0.5, 1.0, 2.0]))
-    sizes = setting_of(n_classes, epsilon, groups)[1].sizes
-    kernels = [correlated(size, rng) for size in sizes]
+    trees = setting_of(n_classes, epsilon, groups)[1]
+    kernels = [correlated(size, rng) for size in trees.sizes]
     fit = TinyFit.of(
         n_classes, epsilon, groups=groups, lead=float(rng.uniform(-14, 2)), margin=float(rng.choice([0, 1, 2])),
         kernels=kernels,
     )  # fmt: skip
-    rows = [([int(rng.integers(size)) for size in sizes], int(rng.integers(n_classes))) for _ in range(n_rows)]
-    return fit, rows, ([0] * n_trees, int(rng.integers(n_classes)))
+    rows = [random_row(rng, trees, n_classes) for _ in range(n_rows)]
+    return fit, rows, (cells_of(trees, [0] * n_trees), int(rng.integers(n_classes)))
 
 
-@pytest.mark.parametrize("groups", [*GROUPS.values(), PAIR])
+def random_row(rng, trees, n_classes, *, known=False):
+    """Return a row's cells, its class, and what it scores already if so ``known``."""
+    cells = cells_of(trees, [int(rng.integers(size)) for size in trees.cell_sizes])
+    scores = [rng.normal(size=1 if n_classes == 2 else n_classes) * 3] if known else []
+    return cells, int(rng.integers(n_classes)), *scores
+
+
+@pytest.mark.parametrize("trees", [SOFT, LATER], ids=["soft", "later"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_cell_of_a_soft_tree_costs_more_than_the_price_whatever_rows_score_already(trees, n_classes):
+    rng = np.random.default_rng([n_classes, trees.n_later])
+    for n_rows in (0, 1, 3):
+        kernels = [correlated(size, rng) for size in trees.sizes] if n_rows else None
+        fit = TinyFit.of(n_classes, 1.0, groups=trees, lead=float(rng.uniform(-14, 2)), kernels=kernels)
+        known = bool(trees.n_later)
+        rows = [random_row(rng, trees, n_classes, known=known) for _ in range(n_rows)]
+        for _ in range(6):
+            row = random_row(rng, trees, n_classes, known=known)
+            assert built_worst_case(fit, rows, row) <= fit.price * NO_ROUNDING
+            assert searched(fit, rows, row, rng, n_starts=20, n_polished=1, n_steps=40) <= fit.price * NO_ROUNDING
+
+
+@pytest.mark.parametrize("trees", [SOFT, LATER], ids=["soft", "later"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_between_knots_is_told_apart_by_the_price_too(trees, n_classes):
+    # Up to epsilon 1 two classes pay for the tilt alone; of more classes the determinant has a part, and less of V.
+    fit = TinyFit.of(n_classes, 1.0, groups=trees, lead=-14.0)
+    row = cells_of(trees, [1, 1] if trees is LATER else [1, 0]), n_classes - 1
+    assert (0.99 if n_classes == 2 else 0.8) * fit.price < built_worst_case(fit, [], row) <= fit.price * NO_ROUNDING
+    # What the row scores already can only take the place of the offsets.
+    known = (np.array([6.0]) if n_classes == 2 else np.array([-3.0, -3.0, 6.0]),)
+    assert built_worst_case(fit, [], (*row, *known)) <= fit.price * NO_ROUNDING
+
+
+@pytest.mark.parametrize("trees", [SOFT, LATER], ids=["soft", "later"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shares_off_the_simplex_cost_more_than_the_price(trees, n_classes):
+    fit = TinyFit.of(n_classes, 1.0, groups=trees, lead=-14.0)
+    row = cells_of(trees, [1, 1] if trees is LATER else [1, 0]), n_classes - 1
+    assert built_worst_case(replace(fit, shares=1.5 * fit.shares), [], row) > 1.3 * fit.price
+
+
+@pytest.mark.parametrize("groups", [*GROUPS.values(), PAIR, SOFT, LATER])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_stored_precision_keeps_every_score_within_the_curvature_exactly(groups, n_classes):
     policy, trees = setting_of(n_classes, 1.0, groups)
@@ -107,13 +165,13 @@ def test_trees_share_the_tilts_budget_and_no_more():
 # Normal noise: one leaf, by integrating both densities.
 
 
-def normal_delta(epsilon, sigma, curvature, *, lead, margin=1.0):
-    """Return the delta of one leaf and two classes, a row against none, the worse of both ways."""
+def normal_delta(epsilon, sigma, curvature, *, lead, margin=1.0, rows=1):
+    """Return the delta of one leaf and two classes, rows against none, the worse of both ways."""
     weights = np.linspace(-14 * sigma * curvature, 14 * sigma * curvature, 40_001)
     chances = expit(lead + weights - margin)
     without = np.exp(-((weights / curvature / sigma) ** 2) / 2) / curvature
-    tilt = -weights / curvature + (1 - chances)
-    present = np.exp(-((tilt / sigma) ** 2) / 2) * (1 / curvature + chances * (1 - chances))
+    tilt = -weights / curvature + rows * (1 - chances)
+    present = np.exp(-((tilt / sigma) ** 2) / 2) * (1 / curvature + rows * chances * (1 - chances))
     unit = sigma * math.sqrt(2 * math.pi)
     return max(
         simpson(np.maximum(0.0, one - math.exp(epsilon) * other), x=weights) / unit
@@ -163,6 +221,53 @@ def test_normal_noise_costs_three_classes_no_more_than_their_delta(epsilon, mu):
     price = gaussian_objective_delta(Fraction(sigma), curvature, n_trees=1, n_classes=3, epsilon=epsilon, n_numbers=3)
     assert 0.01 * price < three_class_delta(epsilon, sigma, curvature, lead=-14.0) <= price
     assert three_class_delta(epsilon, sigma / 2, curvature, lead=-14.0) > price
+
+
+# Normal noise, and randomized response beside it: all outcomes of the one, times the integral for the other.
+
+PURE = (0.05, 0.1, 0.05, 0.1)
+
+
+def joint_density_delta(delta_of_fit, epsilon, pure):
+    """Return the delta of a fit and pure releases that tell as much as their epsilons allow."""
+    total = 0.0
+    for signs in product((1, -1), repeat=len(pure)):
+        losses = [sign * own for sign, own in zip(signs, pure, strict=True)]
+        chance = math.prod(1 / (1 + math.exp(-loss)) for loss in losses)
+        total += chance * delta_of_fit(epsilon - sum(losses))
+    return total
+
+
+@pytest.mark.parametrize(("lead", "rows"), [(-14.0, 1), (-4.0, 1), (0.0, 1), (-14.0, 3), (-4.0, 3)])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_normal_noise_and_pure_releases_cost_no_more_than_their_joint_delta(epsilon, lead, rows):
+    pure = [share * epsilon for share in PURE]
+    curvature = 0.9 * epsilon / rows
+    mu = largest_mu(epsilon, 1e-4, pure, [Stage(curvature, 2, rows)])
+    delta = joint_density_delta(lambda t: normal_delta(t, 1 / mu, curvature, lead=lead, rows=rows), epsilon, pure)
+    assert delta <= 1e-4
+    if lead == -14.0:
+        assert delta > 0.8e-4
+        # A plan that forgets the pure releases, or the rows of a unit, is told.
+        careless = largest_mu(epsilon, 1e-4, [], [Stage(curvature, 2, rows)])
+        forgetful = largest_mu(epsilon, 1e-4, pure, [Stage(curvature, 2, 1)])
+        faults = [careless, forgetful] if rows > 1 else [careless]
+        for fault in faults:
+            assert (
+                joint_density_delta(
+                    lambda t, m=fault: normal_delta(t, 1 / m, curvature, lead=lead, rows=rows), epsilon, pure
+                )
+                > 1.5e-4
+            )
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_normal_noise_for_three_classes_and_pure_releases_cost_no_more_than_their_joint_delta(share):
+    pure, curvature = [0.1, 0.2], share
+    mu = largest_mu(1.0, 1e-4, pure, [Stage(curvature, 3)])
+    delta = joint_density_delta(lambda t: three_class_delta(t, math.sqrt(2) / mu, curvature, lead=-14.0), 1.0, pure)
+    assert 0.05e-4 < delta <= 1e-4
+    assert joint_density_delta(lambda t: three_class_delta(t, 1 / mu, curvature, lead=-14.0), 1.0, pure) > 1e-4
 
 
 def test_the_price_of_a_forest_is_what_its_receipt_is_charged():

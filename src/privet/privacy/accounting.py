@@ -12,7 +12,12 @@ from types import ModuleType
 from privet.checks import Number
 from privet.errors import ParameterError, PrivetError
 from privet.privacy import events
-from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, laplace_objective_epsilon
+from privet.privacy.mechanisms.joint_loss import joint_delta
+from privet.privacy.mechanisms.objective_perturbation import (
+    NormalLoss,
+    gaussian_objective_delta,
+    laplace_objective_epsilon,
+)
 from privet.privacy.mechanisms.rational import float_above
 
 
@@ -29,7 +34,10 @@ def pure_epsilon(event: events.Event) -> float:
             return max(event.epsilon, float_above(drawn))
         case events.Sequential() | events.Parallel():
             return _composed(event, pure_epsilon)
-        case events.DiscreteGaussian() | events.GaussianObjective():
+        case events.DiscreteGaussian() | events.GaussianObjective() | events.NormalObjective():
+            return math.inf
+        case events.Jointly():
+            # Also where no part drew normal noise: other outcomes of the same fit would have (joint_loss.md).
             return math.inf
         case events.NoNoise() | events.Seeded() | events.Unproven():
             return math.inf
@@ -45,7 +53,9 @@ def rho_of(event: events.Event) -> float:
             return max(event.rho, float_above(event.sensitivity_squared / (2 * event.sigma**2)))
         case events.Sequential() | events.Parallel():
             return _composed(event, rho_of)
-        case events.NoNoise() | events.Seeded() | events.Unproven() | events.GaussianObjective():
+        case events.NoNoise() | events.Seeded() | events.Unproven():
+            return math.inf
+        case events.GaussianObjective() | events.NormalObjective() | events.Jointly():
             return math.inf
         case events.DiscreteLaplace() | events.NoiseShares() | events.PermuteAndFlip() | events.ObjectivePerturbation():
             return float_above(Fraction(pure_epsilon(event)) ** 2 / 2)
@@ -56,6 +66,8 @@ def stated_epsilon(event: events.Event) -> float:
     match event:
         case events.GaussianObjective():
             return event.epsilon
+        case events.Jointly():
+            return event.epsilon if _joint_delta(event) < 1 else math.inf
         case events.Sequential() | events.Parallel():
             return _composed(event, stated_epsilon)
         case _:
@@ -63,7 +75,10 @@ def stated_epsilon(event: events.Event) -> float:
 
 
 def stated_delta(event: events.Event) -> float:
-    """Return the delta that the releases of ``event`` state: 0 except for objective perturbation by normal noise."""
+    """Return the delta that the releases of ``event`` state: 0 except for objective perturbation by normal noise.
+
+    Releases that promise nothing state none either; their epsilon is infinite.
+    """
     match event:
         case events.GaussianObjective():
             drawn = gaussian_objective_delta(
@@ -71,10 +86,27 @@ def stated_delta(event: events.Event) -> float:
                 n_numbers=event.numbers,
             )  # fmt: skip
             return max(event.delta, drawn)
+        case events.Jointly():
+            drawn = _joint_delta(event)
+            return max(event.delta, drawn) if drawn < 1 else 0.0
         case events.Sequential() | events.Parallel():
             return _composed(event, stated_delta)
         case _:
             return 0.0
+
+
+def _joint_delta(event: events.Jointly) -> float:
+    """Return the delta of what was drawn, at the epsilon that was requested; 1 where nothing is promised."""
+    fits = [part for part in event.parts if isinstance(part, events.NormalObjective)]
+    pure = [pure_epsilon(part) for part in event.parts if not isinstance(part, events.NormalObjective)]
+    if math.inf in pure or any(fit.classes < 2 for fit in fits):
+        return 1.0
+    if not fits and sum(map(Fraction, pure)) <= Fraction(event.epsilon):
+        return 0.0
+    losses = [
+        NormalLoss.of(fit.sigma, fit.curvature, n_trees=fit.trees, n_classes=fit.classes, rows=fit.rows) for fit in fits
+    ]
+    return joint_delta(event.epsilon, pure, losses, n_numbers=sum(fit.numbers for fit in fits))
 
 
 def epsilon_at(event: events.Event, delta: float) -> float:

@@ -1,8 +1,9 @@
 """Receipts: what was released, by which mechanism, with which parameters.
 
 An event is an immutable record of one release. It does not say what the release costs; `accounting` does. Events nest:
-releases about the same rows are `Sequential`, releases about disjoint rows are `Parallel`. The meaning of an existing
-event never changes, because model files and ledgers hold events for years.
+releases about the same rows are `Sequential`, or `Jointly` where a delta is stated for all of them at once, and
+releases about disjoint rows are `Parallel`. The meaning of an existing event never changes, because model files and
+ledgers hold events for years.
 """
 
 import sys
@@ -113,6 +114,22 @@ class GaussianObjective:
 
 
 @dataclass(frozen=True)
+class NormalObjective:
+    """The minimiser of an objective with normal noise in ``numbers`` directions; a row touches ``trees`` of them.
+
+    For a unit of ``rows`` rows. It has no cost of its own: `Jointly` states that of a whole fit.
+    """
+
+    what: str
+    sigma: Fraction
+    curvature: float
+    trees: int
+    classes: int
+    numbers: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class Seeded:
     """A release whose noise came from a seed and can be subtracted: epsilon is infinite."""
 
@@ -135,6 +152,18 @@ class Sequential:
 
 
 @dataclass(frozen=True)
+class Jointly:
+    """Releases about the same rows, accounted for together: some `NormalObjective`, the others of pure epsilon.
+
+    ``delta`` at ``epsilon`` was requested; `joint_loss.joint_delta` gives that of what was really drawn.
+    """
+
+    parts: tuple["Event", ...]
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
 class Parallel:
     """Releases about disjoint rows: the largest cost counts. ``because`` says why they are disjoint."""
 
@@ -150,15 +179,17 @@ Event: TypeAlias = (
     | PermuteAndFlip
     | ObjectivePerturbation
     | GaussianObjective
+    | NormalObjective
     | Seeded
     | Unproven
     | Sequential
+    | Jointly
     | Parallel
 )
 
 _EVENTS = (
     NoNoise, DiscreteLaplace, NoiseShares, DiscreteGaussian, PermuteAndFlip, ObjectivePerturbation, GaussianObjective,
-    Seeded, Unproven, Sequential, Parallel,
+    NormalObjective, Seeded, Unproven, Sequential, Jointly, Parallel,
 )  # fmt: skip
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in _EVENTS}
 
@@ -176,7 +207,7 @@ def releases(event: Event) -> Iterator[Event]:
     yield event
     parts = (
         event.parts
-        if isinstance(event, Sequential | Parallel)
+        if isinstance(event, Sequential | Jointly | Parallel)
         else (event.part,)
         if isinstance(event, Seeded | Unproven)
         else ()

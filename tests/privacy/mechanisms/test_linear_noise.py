@@ -17,6 +17,7 @@ from privet.privacy.mechanisms.linear_noise import (
     grid_of,
     normal_sigma_at_least,
     scales_at_least,
+    sum_zero_share,
 )
 from privet.privacy.mechanisms.rational import MAX_TERM
 from privet.rng import SeededNoise, SystemNoise
@@ -146,3 +147,10 @@ def test_every_tree_has_noise_of_its_own_scale():
     assert np.abs(drawn[:4000]).mean() < 2 < 50 < np.abs(drawn[4000:]).mean() < 200
     drawn = draw_sum_zero([Fraction(1), Fraction(100)], sizes, n_weights=3, noise=SystemNoise()).values
     assert np.abs(drawn[:4000]).mean() < 4 < 50 < np.abs(drawn[4000:]).mean() < 400
+
+
+@pytest.mark.parametrize(("n_classes", "square"), [(3, 2.5), (5, 6.0)])
+def test_noise_that_adds_up_to_zero_has_the_moments_of_its_law(n_classes, square):
+    # E|v|^2 is so many times sigma^2, and that of independent noise 2 n_classes times.
+    assert sum_zero_share(n_classes) == pytest.approx(math.sqrt(square / (2 * n_classes)))
+    assert sum_zero_share(27) == 1.0

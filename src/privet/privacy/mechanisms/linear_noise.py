@@ -195,3 +195,22 @@ def _cut(parts: NDArray[np.int64], sign: np.int64, halves: Halves, cursor: Curso
     points = np.sort(points)
     for j in range(parts.size):
         parts[j] = sign * (points[j + 1] - points[j])
+
+
+def laplace_factor(n_classes: int) -> float:
+    """Return the standard deviation of Laplace noise of scale 1, with more than two classes of the law for those."""
+    return math.sqrt(2) if n_classes == 2 else 2 * math.sqrt(2) * sum_zero_share(n_classes)
+
+
+def sum_zero_share(n_classes: int) -> float:
+    """Return the deviation of noise that adds up to zero, as a share of that of independent Laplace noise.
+
+    Its parts have E|v|^2 = scale^2 C(n) with the moments of a gamma variate of shape n - 1 and of uniform cuts.
+    """
+    if n_classes > MOST_SUM_ZERO_CLASSES:
+        return 1.0
+    n = n_classes
+    weights = [math.comb(n, j) * math.comb(n - 2, j - 1) for j in range(1, n)]
+    squares = [2 / (j + 1) + 2 / (n - j + 1) for j in range(1, n)]
+    mean = sum(w * s for w, s in zip(weights, squares, strict=True)) / sum(weights)
+    return math.sqrt(mean * (n - 1) / 8)

@@ -8,6 +8,10 @@ a class.
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from privet.errors import ParameterError
 
@@ -18,6 +22,8 @@ _MARGIN = 1.0 + 1e-12
 _HALVINGS = 80
 # A search spans so many powers of e: no epsilon needs less than e^-600 of the largest number that it can pay for.
 _LOGARITHMS = 600.0
+# Two or three classes drawn from the others: how often each may be drawn.
+_DRAWS = {2: ((2,), (1, 1)), 3: ((3,), (2, 1), (1, 1, 1))}
 # At least the total variation between discrete normal noise of 2**36 steps or more and a rounded normal variate.
 NORMAL_DEFECT = 2.0**-60
 
@@ -98,6 +104,74 @@ def _normal_delta(sigma: Fraction, curvature: float, n_trees: int, n_classes: in
     if share >= epsilon or room > epsilon:
         return 1.0
     return min(1.0, (n_classes - 1) * gaussian_delta(epsilon - share, mu))
+
+
+class NormalLoss(NamedTuple):
+    """The law that bounds the privacy loss of a minimiser whose noise is normal, for a unit of one row or several.
+
+    ``mu`` is the unit's sensitivity / sigma, ``curvature`` the prior variance of a row's score times the unit's rows.
+    """
+
+    mu: float
+    curvature: float
+    n_classes: int
+
+    @classmethod
+    def of(cls, sigma: Fraction, curvature: float, *, n_trees: int, n_classes: int, rows: int) -> "NormalLoss":
+        """Return it for noise of ``sigma`` and a unit of so many ``rows``; in floats it comes out larger."""
+        mu = rows * math.sqrt(n_trees * pulls(n_classes) / Fraction(sigma) ** 2)
+        return cls(mu * _MARGIN, rows * curvature * _MARGIN, n_classes)
+
+    def tail(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the chance, at most, that the loss is above each of ``losses``, which are not negative.
+
+        Privacy
+        -------
+        Parts E (two classes) and F (more) of the theorem of objective_perturbation.md.
+        """
+        from scipy.special import ndtr
+
+        least = np.ones_like(losses)
+        for bend, variates in self._bounds:
+            # The loss is at most g(X), which is X from the bend on; this is X where g(X) is the loss.
+            needed = np.where(losses >= bend, losses, 2 * math.sqrt(bend) * np.sqrt(losses) - bend)
+            chances = sum(count * ndtr((mean - needed) / deviation) for count, mean, deviation in variates)
+            least = np.minimum(least, chances)
+        return least
+
+    def reach(self, deviations: float) -> float:
+        """Return a loss that takes a variate so many ``deviations`` above its mean, and is not below the bend."""
+        bend, ((_, mean, deviation), *_) = self._bounds[0]
+        return max(bend, mean + deviations * deviation)
+
+    @property
+    def _bounds(self) -> list[tuple[float, list[tuple[float, float, float]]]]:
+        """Bounds on the loss: the bend of g, and the normal variates of which the largest counts.
+
+        Variates are given by how many there are, their mean and their deviation.
+        """
+        mu, half, (spread, others) = self.mu, self.mu**2 / 2, _shape(self.n_classes)
+        fixed = (self.n_classes - 2) * self.curvature * others
+        bounds = [(max(self.curvature * spread - half, 0.0), [(float(self.n_classes - 1), half + fixed, mu)])]
+        if self.n_classes == 2:
+            return bounds
+        room = max(self.curvature - half / 2, 0.0)
+        for n, ways in _DRAWS.items():
+            variates = []
+            for way in ways:
+                alike = sum(each**2 for each in way) / n**2
+                lifted = room * (1 - alike) * n / (n - 1)
+                variates.append(
+                    (_arrangements(way, self.n_classes - 1), half + lifted, mu * math.sqrt((1 + alike) / 2))
+                )
+            bounds.append((2 * room, variates))
+        return bounds
+
+
+def _arrangements(way: tuple[int, ...], n: int) -> float:
+    """Return how many ways there are to say which of ``n`` classes was drawn how often."""
+    repeats = math.prod(math.factorial(way.count(each)) for each in set(way))
+    return float(math.perm(n, len(way)) // repeats)
 
 
 def n_columns(n_classes: int) -> int:

@@ -1,0 +1,250 @@
+"""The recommended forest from the class balance to the second stage, against neighbours, at every price it states.
+
+The outputs are chosen by adversaries, so that what the row tells is seen at its largest and not where noise happens to
+fall. Faults that are planted in the fit show that the search would find them.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+from privet import Categorical, Numeric, Schema
+from privet.central.weights import fitting, selection
+from privet.central.weights.fitting import Fitting
+from privet.central.weights.leaf_weights import LeafWeights
+from privet.central.weights.minimiser import certified_minimiser
+from privet.central.weights.policy import Overrides, Policy
+from privet.central.weights.released_weights import (
+    BALANCE,
+    CELLS,
+    CHOICES,
+    DIGITS,
+    GROUPS,
+    LATER_DIGITS,
+    LATER_WEIGHTS,
+    WEIGHTS,
+)
+from privet.central.weights.trees import Axis
+from privet.errors import ParameterError
+from tests.privacy.replay import FAR, Minimiser, Random, Replay, Worst, all_paid, all_told
+
+NO_ROUNDING = 1 + 1e-9
+ATTRIBUTES = [
+    Numeric("age", 0, 8), Numeric("pay", 0, 8, never_missing=True), Categorical("job", ["nurse", "clerk"]),
+    Numeric("debt", 0, 8),
+]  # fmt: skip
+MISSING = 129
+# Rows with which the added one shares cells, leaves or nothing; knots are at the codes 0, 64 and 128.
+TABLES = {
+    "empty": [],
+    "far": [((0, 128, 1, MISSING), 0)],
+    "near": [((40, 100, 0, 20), 0), ((41, 30, 0, 20), 1), ((40, 99, 1, 90), 0), ((3, 100, 0, MISSING), 0)],
+    "crowd": [((60, 100, 0, 20), 0)] * 6 + [((40, 70, 1, 20), 1)] * 5,
+}
+ROW = (40, 100, 0, 20)
+
+
+def played(table, adversary, *, n_classes=2, epsilon=2.0, max_rows=1, fault=None, **fixed):
+    """Return the releases of a fit to a table with and without the row, its receipts and its budget."""
+    schema = Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else range(n_classes), rows=FAR)
+    policy = Policy(schema, epsilon / max_rows, FAR, Overrides(n_bins=2, **fixed))
+    with pytest.MonkeyPatch.context() as patched:
+        replay = Replay(policy, max_rows).patch(patched)
+        if fault is not None:
+            fault(patched, replay)
+        return *replay.played(TABLES[table], [(ROW, n_classes - 1)] * max_rows, adversary), epsilon
+
+
+def check(steps, receipts, epsilon):
+    """Say what is wrong with a fit: a release that tells more than its price, or has none, or all of them together."""
+    for step in steps:
+        assert abs(step.told) <= step.price * NO_ROUNDING + 1e-12, f"{step.what} told more than its price"
+    fits = {DIGITS: (WEIGHTS, DIGITS), LATER_DIGITS: (LATER_WEIGHTS, LATER_DIGITS)}
+    wanted = [name for step in steps for name in fits.get(step.what, (step.what,))]
+    assert [receipt.what for receipt in receipts] == wanted, "a release has no receipt"
+    assert abs(all_told(steps)) <= all_paid(receipts) * NO_ROUNDING, "all releases told more than was paid"
+    assert all_paid(receipts) <= epsilon, "more was paid than there is"
+
+
+def told_of(steps, what):
+    return max(abs(step.told) / step.price for step in steps if step.what == what)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_release_tells_more_than_its_price_nor_do_all_together(table, sign, n_classes):
+    for fixed in ({}, {"n_attributes": 3}):
+        steps, receipts, epsilon = played(table, Worst(sign), n_classes=n_classes, **fixed)
+        check(steps, receipts, epsilon)
+        names = [step.what for step in steps]
+        assert names[0] == BALANCE
+        assert names[-1] == LATER_DIGITS
+        assert (names.count(CHOICES), names.count(CELLS), names.count(DIGITS)) == (3 if fixed else 0, 1, 1)
+        assert names.count(GROUPS) >= 2
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0])
+def test_a_row_without_company_is_told_by_nearly_all_that_is_paid(epsilon):
+    steps, receipts, _ = played("empty", Worst(), epsilon=epsilon)
+    check(steps, receipts, epsilon)
+    assert told_of(steps, DIGITS) > 0.99
+    assert told_of(steps, LATER_DIGITS) > 0.99
+    # All but what choosing groups and the last digits cost.
+    assert all_told(steps) > 0.85 * epsilon
+
+
+def test_a_person_of_two_rows_is_told_by_no_more_than_the_price_of_both():
+    steps, receipts, epsilon = played("near", Worst(), epsilon=4.0, max_rows=2, n_attributes=3)
+    check(steps, receipts, epsilon)
+    alone, paid, epsilon = played("empty", Worst(), epsilon=4.0, max_rows=2)
+    check(alone, paid, epsilon)
+    assert all_told(alone) > 0.85 * epsilon
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_random_outputs_tell_no_more_than_their_prices(n_classes):
+    largest = {}
+    for seed in range(8):
+        for fixed in ({}, {"n_attributes": 3}):
+            played_so = played(("near", "crowd")[seed % 2], Random(seed), n_classes=n_classes, **fixed)
+            check(*played_so)
+            for step in played_so[0]:
+                largest[step.what] = max(largest.get(step.what, 0.0), abs(step.told) / step.price)
+    # A search that sees nothing would prove nothing.
+    assert min(largest[what] for what in (CHOICES, DIGITS, GROUPS, LATER_DIGITS)) > 0.2
+
+
+# Planted faults.
+
+
+def without_receipts_of(*names):
+    """Return a fault: these releases are neither paid nor in the receipts."""
+
+    def plant(patched, _):
+        pay = Fitting._pay
+
+        def forgetful(self, epsilon, *receipts):
+            if not any(receipt.what in names for receipt in receipts):
+                pay(self, epsilon, *receipts)
+
+        patched.setattr(Fitting, "_pay", forgetful)
+
+    return plant
+
+
+@pytest.mark.parametrize("names", [(LATER_WEIGHTS,), (LATER_WEIGHTS, GROUPS, LATER_DIGITS)])
+def test_a_second_fit_that_is_not_paid_is_caught(names):
+    steps, receipts, epsilon = played("empty", Worst(), fault=without_receipts_of(*names))
+    if LATER_DIGITS in names:  # else all that was forgotten is spent on the last digits
+        assert all_told(steps) > all_paid(receipts) * NO_ROUNDING
+    with pytest.raises(AssertionError, match="a release has no receipt"):
+        check(steps, receipts, epsilon)
+
+
+def test_groups_that_are_not_paid_are_caught():
+    with pytest.raises(AssertionError, match="a release has no receipt"):
+        check(*played("near", Worst(), fault=without_receipts_of(GROUPS)))
+
+
+def test_a_first_fit_that_leaves_nothing_for_the_second_is_refused():
+    def plant(patched, _):
+        later = Policy.later
+        patched.setattr(Policy, "later", lambda self, *args: replace(later(self, *args), fit=self.shares.fit))
+
+    with pytest.raises(ParameterError, match="a budget cannot be overdrawn"):
+        played("empty", Worst(), fault=plant)
+
+
+def test_half_the_noise_in_the_second_fit_is_caught():
+    def plant(patched, replay):
+        choose = replay._choose_noise
+
+        def halved(policy, trees, *args, **options):
+            chosen = choose(policy, trees, *args, **options)
+            if not trees.n_later:
+                return chosen
+            # As drawn, not as stated: the receipt is that of the whole noise.
+            event = chosen.event
+            less = replace(chosen, scales=tuple(scale / 2 for scale in chosen.scales))
+            object.__setattr__(less, "event", event)
+            return less
+
+        replay._choose_noise = halved
+
+    with pytest.raises(
+        AssertionError, match="last digits of leaf weights of the second stage told more than its price"
+    ):
+        check(*played("empty", Worst(), fault=plant))
+
+
+def test_shares_that_add_up_to_more_than_one_are_caught():
+    def plant(patched, _):
+        plain = Axis.shares.func
+
+        def doubled(self):
+            return plain(self) * (2 if self.grid > 1 else 1)
+
+        shares = cached_property(doubled)
+        shares.__set_name__(Axis, "shares")
+        patched.setattr(Axis, "shares", shares)
+
+    with pytest.raises(AssertionError, match="last digits of leaf weights told more than its price"):
+        check(*played("empty", Worst(), fault=plant))
+
+
+def test_scores_of_weights_that_were_not_released_are_caught():
+    def plant(patched, replay):
+        def unreleased(trees, offsets, weights, margin):
+            objective = next(each for each in replay.seen[::-1] if isinstance(each, Minimiser)).objective
+            silent = replace(objective, linear_noise=np.zeros(objective.shape), _curvatures=[])
+            return LeafWeights(trees, offsets, certified_minimiser(silent, 1e-8, noise_error=0.0)[0], margin)
+
+        patched.setattr(fitting, "LeafWeights", unreleased)
+
+    with pytest.raises(AssertionError, match="of the second stage told more than its price"):
+        check(*played("crowd", Worst(), fault=plant))
+
+
+def test_the_sum_over_codings_in_the_place_of_the_best_is_caught():
+    def plant(patched, _):
+        patched.setattr(selection, "max", sum, raising=False)
+
+    caught = []
+    for table in ("near", "crowd"):
+        for adversary in (Worst(), Worst(-1)):
+            steps, *_ = played(table, adversary, n_attributes=3, fault=plant)
+            caught.append(told_of(steps, CHOICES))
+    assert max(caught) > 1.5
+
+
+def test_a_choice_for_every_coding_that_is_paid_once_is_caught():
+    def plant(patched, _):
+        choose = fitting.choose_informative
+
+        def apart(tables, codings, *args, **options):
+            runs = [
+                choose(tables, [[ways[k % len(ways)]] for ways in codings], *args, **options)
+                for k in range(max(map(len, codings)))
+            ]
+            return runs[0]
+
+        patched.setattr(fitting, "choose_informative", apart)
+
+    with pytest.raises(AssertionError, match="a release has no receipt"):
+        check(*played("near", Worst(), n_attributes=3, fault=plant))
+
+
+def test_a_choice_that_looks_at_the_rows_is_caught():
+    def plant(patched, _):
+        groups = fitting.choose_groups
+
+        def fewer(unexplained, pairs, later, **options):
+            return groups(unexplained, pairs[unexplained.rows.n_lines % 2 :], later, **options)
+
+        patched.setattr(fitting, "choose_groups", fewer)
+
+    with pytest.raises(AssertionError, match="public numbers depend on the row"):
+        check(*played("near", Worst(), fault=plant))
