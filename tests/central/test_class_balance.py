@@ -153,7 +153,7 @@ def test_counts_of_two_classes_have_a_version_that_earlier_readers_refuse(tmp_pa
     again = load(tmp_path / "two.privet")
     assert again.released_.balance.tolist() == two.released_.balance.tolist()
     assert again.to_document() == document
-    three = Schema([Numeric("age", 0, 9)], classes=["a", "b", "c"], rows=60)
+    three = Schema([Numeric("age", 0, 9, bins=3)], classes=["a", "b", "c"], rows=60)
     own = PrivateForestClassifier(three).fit(pd.DataFrame({"age": np.arange(60) % 10}), ["a", "b", "c"] * 20)
     assert own.to_document()["version"] == 2
 

@@ -79,12 +79,12 @@ def test_any_kind_of_number_is_a_plain_one(tmp_path, kind):
 
 
 def test_the_callers_decimal_context_cannot_make_a_fit_fail():
-    usual = certificate._powers()
-    certificate._powers.cache_clear()
+    usual = certificate.powers()
+    certificate.powers.cache_clear()
     with decimal.localcontext() as context:
         context.traps[decimal.FloatOperation] = context.traps[decimal.Inexact] = True
         context.prec, context.Emax, context.rounding = 3, 5, decimal.ROUND_UP
-        strict = certificate._powers()
+        strict = certificate.powers()
     np.testing.assert_array_equal(np.concatenate(strict), np.concatenate(usual))
 
 

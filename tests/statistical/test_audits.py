@@ -115,6 +115,19 @@ def test_the_worst_case_of_a_sound_estimator_comes_near_to_its_claim(name):
     assert beyond_doubt(found) <= found.epsilon
 
 
+STAGES = replace(TWO, rows=2_000)
+CONTRADICTED = table_of([[5, "u"]] * 1_000, ["no"] * 1_000).plus(table_of([[9, "v"]] * 1_000, ["yes"] * 1_000))
+
+
+def test_a_forest_with_a_second_stage_stays_within_its_claim():
+    model = PrivateForestClassifier(STAGES, epsilon=1.0, group_size=1)
+    case = Neighbours("a row that contradicts its leaf", CONTRADICTED, table_of([[5, "u"]], ["yes"]))
+    assert fitted(model, case.with_row).trees_.n_later == 1
+    found = audit(model, [case], runs=1_500)
+    tell("private-forest, second stage", found, case.name)
+    assert beyond_doubt(found) <= found.epsilon
+
+
 def test_a_promise_to_people_comes_near_to_its_claim():
     model = PrivateRDTClassifier(ONE, epsilon=1.0, n_trees=1, height=1, unit="person", max_rows=2)
     found = audit(model, worst_cases(ONE, model._unit())[1:2], runs=4_000)

@@ -210,7 +210,10 @@ WHOLE = {
     "an attribute": Case(
         [COLOUR], ["no", "yes"], [("red", "no"), ("red", "no"), ("blue", "yes")], ("red", "yes"), 1.0, 600
     ),
-    "a number": Case([AGE, COLOUR], ["no", "yes"], [(1, "red", "no"), (9, "blue", "yes")], (4, "red", "no"), 2.0, 500),
+    "a number": Case(
+        [AGE, COLOUR], ["no", "yes"], [(1, "red", "no"), (9, "blue", "yes")], (4, "red", "no"), 2.0, 500,
+        {"n_attributes": 2},
+    ),
     "no row but one": Case([COLOUR], ["no", "yes"], [], ("blue", "yes"), 1.5, 500),
     "three classes": Case([COLOUR], ["a", "b", "c"], [("red", "a"), ("blue", "b")], ("red", "c"), 1.5, 500),
     "a choice": Case(

@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, gamma, ks_2samp, kstest, laplace, norm
 
-from privet.central.weights.objective_noise import sum_zero_share
-from privet.privacy.mechanisms.linear_noise import draw_laplace, draw_normal, draw_sum_zero, normal_sigma_at_least
+from privet.privacy.mechanisms.linear_noise import (
+    draw_laplace,
+    draw_normal,
+    draw_sum_zero,
+    normal_sigma_at_least,
+    sum_zero_share,
+)
 from privet.rng import SystemNoise
 
 QUICK, MANY = 60_000, 1_000_000

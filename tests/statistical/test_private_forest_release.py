@@ -17,7 +17,7 @@ from privet import Categorical, PrivateForestClassifier, Schema
 from privet.central.weights import minimiser
 from privet.central.weights.fitting import PublicFit
 from privet.central.weights.leaf_rows import LeafRows
-from privet.central.weights.link import chances_of
+from privet.central.weights.link import chances_of, scores_of
 from privet.central.weights.minimiser import release_minimiser
 from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import choose_noise
@@ -50,11 +50,10 @@ class Audited:
         )
         self.policy = Policy(schema, budget, ROWS, Overrides(prior_variance=100.0))
         self.trees = Trees.of([[t] for t in range(n_trees)], schema)
-        self.law = choose_noise(self.policy, self.trees, delta=0.0, rows=1)
-        scores = lead * np.eye(n_classes)[-1:]
-        self.public = PublicFit.of(
-            self.policy, self.trees, chances_of(scores, MARGIN)[0], self.law.event("weights", rows=1), self.last_share
-        )
+        self.law = choose_noise(self.policy, self.trees, self.policy.shares.fit, delta=0.0, rows=1)
+        shares = chances_of(lead * np.eye(n_classes)[-1:], MARGIN)[0]
+        self.offsets = scores_of(shares, MARGIN)
+        self.public = PublicFit.of(self.policy, self.trees, shares, self.law.event("weights", rows=1), self.last_share)
         self.prior = self.prior_of(1.0)
         self.epsilon = pure_epsilon(Sequential((self.law.event("weights", rows=1), self.receipt_of_digits())))
 
@@ -86,7 +85,7 @@ class Audited:
             np.repeat(tables[:, None], self.trees.n_trees, axis=1), np.tile(labels, N_TABLES).astype(np.uint8), None
         )
         drawn = self.law.draw(noise)
-        objective = Objective(rows, self.trees, self.prior, self.public.offsets, drawn.values)
+        objective = Objective(rows, self.trees, self.prior, self.offsets, drawn.values)
         weights, receipt = release_minimiser(
             objective, self.public.grid, noise_error=drawn.error, epsilon=self.last_share, what="digits", noise=noise
         )
@@ -257,9 +256,9 @@ BOUND = {"epsilon": 2.0, "unit": "person", "max_rows": 2}
 class UsesAllRows(PrivateForestClassifier):
     """A planted fault: a person's rows are not bounded."""
 
-    def _open(self, X, y, encoder=None):
+    def _open(self, call, reservation, encoder=None):
         encoder = encoder or Encoder(SCHEMA, "person")
-        return encoder, MemoryRows(encoder.encode(X), encoder.encode_labels(y))
+        return encoder, MemoryRows(encoder.encode(call.X), encoder.encode_labels(call.y))
 
 
 @pytest.mark.slow

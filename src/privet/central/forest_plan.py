@@ -137,7 +137,6 @@ def planned_forest(
     policy: Policy,
     *,
     row_count: float,
-    delta: float,
     public_rng: np.random.Generator,
 ) -> ForestPlan:
     """Return the plan; where attributes are chosen, as if the first ones were."""
@@ -152,7 +151,8 @@ def planned_forest(
             method, epsilon, unit, policy.n_rows, 0, 0, 0.0, 0.0, tuple(steps), tuning, steps[-1].noise_std, loss
         )
     trees = policy.trees(list(range(policy.n_attributes)), public_rng)
-    noise = choose_noise(policy, trees, delta=delta, rows=m)
+    precision = policy.precision
+    noise = choose_noise(policy, trees, policy.shares.fit, None if precision is None else precision.first)
     steps = [*first, *_steps(policy, trees, noise, left, m)]
     per_tree = trees.n_leaves / trees.n_trees
     return ForestPlan(
@@ -174,7 +174,7 @@ def _steps(policy: Policy, trees: Trees, noise: ObjectiveNoise, left: float, m: 
         left = remaining(left, selection) if math.isfinite(left) else left
     if policy.counts_cells:
         histograms, n_kept = multiple(shares.histograms, m), len(trees.kept)
-        n_cells = sum(map(trees.n_cells, trees.kept))
+        n_cells = sum(axis.n_bins for own in trees.axes for axis in own)
         steps.append(laplace_step(CELLS, histograms, sensitivity=n_kept * m, n_values=n_cells))
         left = remaining(left, histograms) if math.isfinite(left) else left
     fit = multiple(shares.fit, m)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
+from privet.central.receipts import composed
 from privet.central.released_classifier import FitCall, row_count_share
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.fitting import Fitting
@@ -15,7 +16,7 @@ from privet.central.weights.policy import Overrides, Policy
 from privet.checks import Number, Whole, n_threads, pluralize
 from privet.errors import ParameterError
 from privet.privacy.accounting import check_delta
-from privet.privacy.events import Event, Sequential
+from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger, NoReservation, Reservation
 from privet.privacy.mechanisms.rational import equal_share, remaining
 from privet.rng import NoiseSource, public_generator
@@ -174,12 +175,13 @@ class PrivateForestClassifier(WeightForestClassifier):
             if policy.chooses:  # by one pass, and fits what it chose by another
                 rows.require_rereadable()
             fitting = Fitting(
-                policy, rows, self._unit().max_rows, left, delta, public_rng, noise,
-                n_threads(self.n_jobs), list(bought),
+                policy, rows, self._unit().max_rows, left, public_rng, noise, n_threads(self.n_jobs),
             )  # fmt: skip
             self._say(f"fitting up to {pluralize(policy.n_attributes, 'attribute')}")
             released = fitting.release()
-            return self._set_released(encoder, released, Sequential(tuple(fitting.receipts)), reservation, call)
+            planned = delta if fitting.is_planned else 0.0
+            event = composed(fitting.receipts, left, planned, first=bought)
+            return self._set_released(encoder, released, event, reservation, call)
 
     def _number_of_rows(
         self, call: FitCall, epsilon: float, noise: NoiseSource, reservation: Reservation | NoReservation
@@ -199,7 +201,8 @@ class PrivateForestClassifier(WeightForestClassifier):
         """Return the policy at a row's share of what a unit may cost."""
         plain = self._plain_parameters()
         fixed = Overrides(**{name: plain[name] for name in Overrides.__dataclass_fields__})
-        policy = Policy(schema, equal_share(epsilon, self._unit().max_rows), n_rows, fixed)
+        m = self._unit().max_rows
+        policy = Policy(schema, equal_share(epsilon, m), n_rows, fixed, check_delta(self.delta), m)
         policy.check_choices()
         return policy
 
@@ -241,7 +244,7 @@ class PrivateForestClassifier(WeightForestClassifier):
             share = 0.0 if schema.rows is not None else row_count_share(epsilon)
             policy = self._policy(schema, remaining(epsilon, share), n_rows)
             return planned_forest(
-                self.method, epsilon, self._unit(), policy, row_count=share, delta=check_delta(self.delta),
+                self.method, epsilon, self._unit(), policy, row_count=share,
                 public_rng=public_generator(self.random_state),
             )  # fmt: skip
 

@@ -1,11 +1,13 @@
 """What the receipts of a method look like, so that a file whose receipts do not fit is refused."""
 
+import math
 from collections.abc import Sequence
 
 from privet.privacy.accounting import stated_epsilon
 from privet.privacy.events import (
     DiscreteLaplace,
     Event,
+    Jointly,
     NoNoise,
     Parallel,
     PermuteAndFlip,
@@ -26,7 +28,19 @@ def unwrapped(receipt: Event) -> Event:
 
 def in_sequence(event: Event) -> tuple[Event, ...]:
     """Return the releases that looked at the same rows."""
-    return event.parts if isinstance(event, Sequential) else (event,)
+    parts = event.parts if isinstance(event, Sequential | Jointly) else (event,)
+    return tuple(each for part in parts for each in (part.parts if isinstance(part, Jointly) else (part,)))
+
+
+def composed(receipts: Sequence[Event], epsilon: float, delta: float, *, first: Sequence[Event] = ()) -> Event:
+    """Return the receipt of a fit for ``epsilon``: joint where it was planned with a ``delta`` above 0.
+
+    ``first`` are releases that were paid for before the fit was planned; their cost adds to ``epsilon``.
+    """
+    if delta == 0 or not math.isfinite(epsilon):
+        return Sequential((*first, *receipts))
+    whole = Jointly(tuple(receipts), epsilon, delta)
+    return Sequential((*first, whole)) if first else whole
 
 
 def is_count(receipt: Event, *, sensitivity: int) -> bool:
@@ -73,6 +87,8 @@ def asked_epsilon(event: Event) -> float:
 
 def _unwrapped_all(event: Event) -> Event:
     event = unwrapped(event)
+    if isinstance(event, Jointly):
+        return Jointly(tuple(map(_unwrapped_all, event.parts)), event.epsilon, event.delta)
     if isinstance(event, Sequential):
         return Sequential(tuple(map(_unwrapped_all, event.parts)))
     return Parallel(tuple(map(_unwrapped_all, event.parts)), event.because) if isinstance(event, Parallel) else event

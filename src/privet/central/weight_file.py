@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,21 @@ from numpy.typing import NDArray
 
 from privet.central.receipts import ROW_COUNT, in_sequence, is_count, unwrapped
 from privet.central.weights.minimiser import MOST_WEIGHT
-from privet.central.weights.objective_noise import laplace_factor
+from privet.central.weights.objective_noise import FitNoise
 from privet.central.weights.policy import MARGIN, MOST_LEAVES
-from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, ReleasedWeights
+from privet.central.weights.released_weights import (
+    BALANCE,
+    CELLS,
+    CHOICES,
+    DIGITS,
+    GROUPS,
+    LATER_DIGITS,
+    LATER_WEIGHTS,
+    WEIGHTS,
+    ReleasedWeights,
+)
 from privet.central.weights.selection import SENSITIVITY
-from privet.central.weights.trees import checked_trees
+from privet.central.weights.trees import Trees, checked_trees, knots_to_json
 from privet.errors import ModelFileError
 from privet.model_file import LATER_VERSIONS, VERSION, integers
 from privet.privacy.events import (
@@ -22,23 +33,27 @@ from privet.privacy.events import (
     Event,
     GaussianObjective,
     NoNoise,
-    ObjectivePerturbation,
+    NormalObjective,
     PermuteAndFlip,
 )
+from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import n_columns
 from privet.schema import Schema
 
 _EXPONENTS = range(-40, 13)
 _NUMBERS = {"rows", "balance", "weights", "exponent"}
-_PARTS = {"trees", "variances", "noise_std", "margin"}
+_PARTS, _SOFT_PARTS = {"trees", "variances", "noise_std", "margin"}, {"knots", "grid", "later", "later_knots"}
 
 
-def released_to_json(released: ReleasedWeights) -> dict[str, Any]:
+def released_to_json(released: ReleasedWeights, schema: Schema) -> dict[str, Any]:
     """Return the parts of a model document that hold what was released, and the version that knows them."""
+    trees = released.trees
+    soft = knots_to_json(trees, len(schema.attributes))
     return {
-        "version": _version_of(released.balance, released.cells is not None),
+        "version": _version_of(trees, released.balance, released.cells is not None),
         "structure": {
-            "trees": [list(own) for own in released.trees.attributes],
+            "trees": [list(own) for own in trees.attributes],
+            **(soft if _is_soft(trees) else {}),
             "variances": released.variances.tolist(),
             "noise_std": released.noise_std.tolist(),
             "margin": MARGIN,
@@ -53,27 +68,35 @@ def released_to_json(released: ReleasedWeights) -> dict[str, Any]:
     }
 
 
-def _version_of(balance: NDArray[np.int64], has_cells: bool) -> int:
-    """Return the file's version.
+def _is_soft(trees: Trees) -> bool:
+    """Return whether the file says more of the trees than which attributes each asks for."""
+    return bool(trees.n_later) or any(axis.knots for own in trees.axes for axis in own)
+
+
+def _version_of(trees: Trees, balance: NDArray[np.int64], has_cells: bool) -> int:
+    """Return the file's version: the first that knows all of it, so that an older privet opens what it can.
 
     Version 2 knows the counts of three classes or more, and of two classes only their difference. Version 3 also knows
-    the counts of two classes, and version 4 the rows in each cell.
+    the counts of two classes, version 4 the rows in each cell, and version 5 knots and a second stage.
     """
-    with_counts, with_cells = LATER_VERSIONS["private-forest"]
+    with_counts, with_cells, soft = LATER_VERSIONS["private-forest"]
+    if _is_soft(trees):
+        return soft
     return with_cells if has_cells else with_counts if len(balance) == 2 else VERSION
 
 
 def released_from_json(document: Mapping[str, Any], schema: Schema) -> ReleasedWeights:
     """Read them back, checked in every part."""
     structure, data = document["structure"], document["released"]
-    if not isinstance(structure, Mapping) or set(structure) != _PARTS:
+    soft = document["version"] == LATER_VERSIONS["private-forest"][-1]
+    if not isinstance(structure, Mapping) or set(structure) != (_PARTS | _SOFT_PARTS if soft else _PARTS):
         raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
     if structure["margin"] != MARGIN or type(structure["margin"]) is not float:
         raise ModelFileError("the model was fitted with a margin that this privet does not know; update privet")
     if not isinstance(data, Mapping) or set(data) - {"cells"} != _NUMBERS:
         raise ModelFileError("the released numbers are not those of this method; the file is damaged")
     columns = n_columns(len(schema.classes))
-    trees = checked_trees(structure["trees"], schema, most_leaves=MOST_LEAVES)
+    trees = checked_trees(structure, schema, most_leaves=MOST_LEAVES)
     n_rows, exponent = integers([data["rows"], data["exponent"]], "released", limit=2**53).tolist()
     if n_rows < 1 or exponent not in _EXPONENTS:
         raise ModelFileError("the released rows or the grid are not what privet writes there; the file is damaged")
@@ -82,8 +105,8 @@ def released_from_json(document: Mapping[str, Any], schema: Schema) -> ReleasedW
     n_counts = columns if document["version"] == VERSION else len(schema.classes)
     # Up to here floats tell a count from the one below it, which the shares of cells depend on.
     cells = integers(data["cells"], "released.cells", limit=2**52) if "cells" in data else None
-    n_cells = 0 if cells is None else sum(map(trees.n_cells, trees.kept))
-    is_of_version = document["version"] == _version_of(balance, cells is not None)
+    n_cells = sum(axis.n_bins for own in trees.first.axes for axis in own)
+    is_of_version = document["version"] == _version_of(trees, balance, cells is not None)
     fits = len(balance) == n_counts and len(weights) == trees.n_leaves * columns
     if not (is_of_version and fits and (cells is None or 0 < len(cells) == n_cells)):
         raise ModelFileError("the released numbers do not fit the trees and classes; the file is damaged")
@@ -108,25 +131,52 @@ def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_ro
     receipts, names = list(in_sequence(event)), _names(released, schema)
     if [getattr(unwrapped(receipt), "what", "") for receipt in receipts] != names:
         return False
+    first, later = _stages(released)
     checks = {
         ROW_COUNT: lambda receipt: is_count(receipt, sensitivity=max_rows),
         BALANCE: lambda receipt: is_count(receipt, sensitivity=max_rows),
         CHOICES: lambda receipt: _is_choice(receipt, max_rows),
         CELLS: lambda receipt: is_count(receipt, sensitivity=len(released.trees.kept) * max_rows),
-        WEIGHTS: lambda receipt: _is_fit(receipt, released, len(schema.classes), max_rows),
-        DIGITS: lambda receipt: _hides(receipt, released.weights.size),
+        WEIGHTS: lambda receipt: _is_fit(receipt, first, len(schema.classes), max_rows),
+        DIGITS: lambda receipt: _hides(receipt, first.n_weights),
+        GROUPS: lambda receipt: _is_choice(receipt, max_rows),
+        LATER_WEIGHTS: lambda receipt: _is_fit(receipt, later, len(schema.classes), max_rows),
+        LATER_DIGITS: lambda receipt: _hides(receipt, later.n_weights),
     }
     return all(checks[name](receipt) for name, receipt in zip(names, receipts, strict=True))
 
 
 def _names(released: ReleasedWeights, schema: Schema) -> list[str]:
     """Return what a fit of these trees releases, in order. A budget too small for a row count takes one row for it."""
-    bought = schema.rows is None and not (released.n_rows == 1 and released.trees.n_trees == 0)
-    n_kept = len(released.trees.kept)
+    trees = released.trees
+    bought = schema.rows is None and not (released.n_rows == 1 and trees.n_trees == 0)
+    n_kept = len(trees.kept)
     n_choices = n_kept if n_kept < len(schema.attributes) else 0
     counted = [CELLS] if released.cells is not None else []
-    fitted = [*[CHOICES] * n_choices, *counted, WEIGHTS, DIGITS] if released.trees.n_trees else []
-    return [*[ROW_COUNT] * bought, BALANCE, *fitted]
+    fitted = [*[CHOICES] * n_choices, *counted, WEIGHTS, DIGITS] if trees.n_trees else []
+    # A group is chosen by its first two attributes, and then one further attribute after another.
+    n_groups = sum(len(own) - 1 for own in trees.axes[len(trees.first.axes) :])
+    later = [*[GROUPS] * n_groups, LATER_WEIGHTS, LATER_DIGITS] if trees.n_later else []
+    return [*[ROW_COUNT] * bought, BALANCE, *fitted, *later]
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What one fit released: how many weights, and of each tree the prior's variance and the noise."""
+
+    n_weights: int
+    variances: NDArray[np.float64]
+    noise_std: NDArray[np.float64]
+
+
+def _stages(released: ReleasedWeights) -> tuple[_Stage, _Stage]:
+    """Return the first stage and the second, of which one or both may have no trees."""
+    n_trees, n_weights = released.trees.first.n_trees, released.trees.first.n_leaves * released.weights.shape[1]
+    variances, noise_std = released.variances, released.noise_std
+    return (
+        _Stage(n_weights, variances[:n_trees], noise_std[:n_trees]),
+        _Stage(released.weights.size - n_weights, variances[n_trees:], noise_std[n_trees:]),
+    )
 
 
 def _is_choice(receipt: Event, max_rows: int) -> bool:
@@ -136,17 +186,22 @@ def _is_choice(receipt: Event, max_rows: int) -> bool:
     )
 
 
-def _is_fit(receipt: Event, released: ReleasedWeights, n_classes: int, max_rows: int) -> bool:
-    release, n_trees = unwrapped(receipt), released.trees.n_trees
+def _is_fit(receipt: Event, stage: _Stage, n_classes: int, max_rows: int) -> bool:
+    release = unwrapped(receipt)
     if isinstance(release, NoNoise):
-        return not released.noise_std.any()
-    if not isinstance(release, GaussianObjective | ObjectivePerturbation) or not _is_noise(release, released.noise_std):
+        return not stage.noise_std.any()
+    if not isinstance(release, FitNoise) or not _is_noise(release, stage.noise_std):
         return False
     # A prior of more variance would cost more epsilon than the receipt states.
-    if release.classes != n_classes or float(released.variances.sum()) > release.curvature * (1 + 1e-9):
+    if release.classes != n_classes or float(stage.variances.sum()) > release.curvature * (1 + 1e-9):
         return False
     if isinstance(release, GaussianObjective):
-        return (release.trees, release.numbers, max_rows) == (n_trees, released.weights.size, 1)
+        return (release.trees, release.numbers, max_rows) == (len(stage.variances), stage.n_weights, 1)
+    if isinstance(release, NormalObjective) and (release.trees, release.numbers) != (
+        len(stage.variances),
+        stage.n_weights,
+    ):
+        return False
     return release.rows == max_rows
 
 
@@ -156,9 +211,9 @@ def _hides(receipt: Event, n_weights: int) -> bool:
     return isinstance(release, NoNoise) or (isinstance(release, DiscreteLaplace) and release.sensitivity > n_weights)
 
 
-def _is_noise(release: GaussianObjective | ObjectivePerturbation, noise_std: NDArray[np.float64]) -> bool:
+def _is_noise(release: FitNoise, noise_std: NDArray[np.float64]) -> bool:
     """Return whether this is the noise of each tree; of Laplace noise one over each scale, summed up, was paid for."""
-    if isinstance(release, GaussianObjective):
+    if isinstance(release, GaussianObjective | NormalObjective):
         return bool((noise_std == float(release.sigma)).all())
     with np.errstate(over="ignore"):  # a file may state a deviation next to nothing, which is no noise
         return bool((noise_std > 0).all()) and math.isclose(

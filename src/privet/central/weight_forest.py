@@ -12,12 +12,13 @@ from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
 from privet.central.weights.fitting import noise_scale
 from privet.central.weights.histograms import Histogram
-from privet.central.weights.importance import effects_of_trees, mean_curvature, shares_of_effects
+from privet.central.weights.importance import Effect, effects_of_trees, mean_curvature, shares_of_effects
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
+from privet.central.weights.parts import RowShares, Split, effects_in, evenly, first_axes, over_codes
 from privet.central.weights.policy import MARGIN
 from privet.central.weights.released_weights import BALANCE, CELLS, ReleasedWeights
-from privet.central.weights.shapes import Shape, shape_of
+from privet.central.weights.shapes import Shape, shapes_of
 from privet.central.weights.trees import Trees
 from privet.checks import class_position
 from privet.privacy.accounting import stated_delta
@@ -38,7 +39,7 @@ class WeightForestClassifier(ReleasedClassifier):
     delta: float
     released_: ReleasedWeights
     leaf_weights_: LeafWeights
-    # With a cell for missing values in every attribute: what predictions and exports use.
+    # With a leaf for missing values in every attribute: what predictions and exports use.
     _weights_with_missing: LeafWeights
 
     @property
@@ -112,52 +113,70 @@ class WeightForestClassifier(ReleasedClassifier):
         return self._importances()[1].copy()
 
     def _importances(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        return shares_of_effects(self.effects_, self.n_features_in_)
+
+    @property
+    def effects_(self) -> list[Effect]:
+        """The size of every effect less what noise would show, and whether it stands out; in the order of `shapes`."""
         check_is_fitted(self)
         # Kept: it takes the solution of equations, and threads that solve at once wait for each other.
-        kept: Any = self.__dict__.get("_importances_of")
+        kept: Any = self.__dict__.get("_effects_of")
         if kept is None or kept[0] is not self.released_:
-            histograms = self._histograms
-            rows = (
-                self._effective(self.n_rows_)
-                if histograms is None
-                else self.n_rows_ * mean_curvature(self.leaf_weights_, histograms)
-            )
             effects = effects_of_trees(
-                self.leaf_weights_, self.schema_, self.released_, rows=rows, histograms=histograms
-            )
-            kept = self._importances_of = (self.released_, shares_of_effects(effects, self.n_features_in_))
-        importances: tuple[NDArray[np.float64], NDArray[np.bool_]] = kept[1]
-        return importances
+                self.leaf_weights_, self.schema_, self.released_, rows=self._held(self.n_rows_)[0],
+                histograms=self._histograms,
+            )  # fmt: skip
+            kept = self._effects_of = (self.released_, effects)
+        return list(kept[1])
 
-    def _effective(self, rows: float) -> float:
-        """Return rows times the mean curvature of their loss: what they weigh against prior and noise."""
-        return rows * float((self.class_shares_ * (1 - self.class_shares_)).mean())
+    def _held(self, rows: float) -> tuple[float, RowShares]:
+        """Return rows times the mean curvature of their loss, what they weigh against prior and noise, and where."""
+        if self.released_.cells is None:
+            return rows * float((self.class_shares_ * (1 - self.class_shares_)).mean()), self._row_shares
+        mean, curved = mean_curvature(self.leaf_weights_, self._row_shares)
+        return rows * mean, curved
+
+    @property
+    def _row_shares(self) -> RowShares:
+        """How rows lie over the codes of each attribute, as released and for sure; else evenly."""
+        axes, histograms = first_axes(self.trees_), self._histograms
+        if histograms is None:
+            return {a: evenly(axis) for a, axis in axes.items()}
+        return {
+            a: over_codes(axes[a], own.surest_shares(has_missing=axes[a].own_missing)) for a, own in histograms.items()
+        }
 
     def shapes(self, rows: float | None = None) -> list[Shape]:
-        """Return what each tree adds to the score of each class, cell by cell, with the noise band.
+        """Return what attributes add to the score of each class: each one alone, then what several do together.
+
+        A tree of several attributes is split into what each of them does and what is left, and the parts of all trees
+        are added up. With where all rows start, as in `explain`, the shapes add up to the score.
 
         Parameters
         ----------
         rows : float, optional
-            The band is that of so many rows, spread evenly over a tree's leaves; by default of those that were said or
-            counted. 0 shows how far noise moves a weight that no row holds.
+            The noise is that of so many rows; by default of those that were said or counted. They lie as their released
+            shares say, else evenly over leaves. 0 shows how far noise moves what no row holds.
 
         Privacy
         -------
         Only released numbers enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        effective = self._effective(self.n_rows_ if rows is None else rows)
-        return [
-            shape_of(
-                self.leaf_weights_, t, self.schema_, noise_std=float(self.tree_noise_std_[t]), variance=float(variance),
-                rows_per_leaf=effective / int(self.trees_.sizes[t]),
-            )
-            for t, variance in enumerate(self.released_.variances)
-        ]  # fmt: skip
+        effective, held = self._held(self.n_rows_ if rows is None else rows)
+        return shapes_of(
+            self.leaf_weights_, self.schema_, self.released_, self._row_shares, held, rows=effective,
+            are_released=self.released_.cells is not None,
+        )  # fmt: skip
+
+    @property
+    def explained_names_(self) -> list[str]:
+        """What the columns of `explain` are called: where all rows start, then every effect."""
+        names = self.schema_.names
+        return ["(start)", *(" x ".join(names[a] for a in own) for own in effects_in(self.trees_))]
 
     def explain(self, X: Any, class_: Label | None = None) -> "pd.DataFrame":
-        """Return what each tree adds to every row's score of a class: one column a tree, after where all rows start.
+        """Return what attributes add to every row's score of a class: each one alone, and what several do together.
 
         Parameters
         ----------
@@ -169,21 +188,20 @@ class WeightForestClassifier(ReleasedClassifier):
         Returns
         -------
         pandas.DataFrame
-            The sum of a line is the score, the larger the likelier; of two classes a score of -4, -2, 0, 2, 4 is a
-            chance of 4.6, 22, 50, 78, 95 %. What a tree's cells add alike stands in the first column.
+            The first column is where all rows start; then one for each attribute, and one such as "age x job" for what
+            they do together beyond that. The sum of a line is the score, the larger the likelier; of two classes a
+            score of -4, -2, 0, 2, 4 is a chance of 4.6, 22, 50, 78, 95 %.
         """
         import pandas as pd
 
         check_is_fitted(self)
         codes = self._encoder.encode(X, allow_missing=True)
-        parts = self._weights_with_missing.contributions(codes)
+        split = Split.of(self._weights_with_missing, self._row_shares)
+        parts = split.contributions(codes)
         chosen = self._explained(codes, class_)
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
-        names = ["(start)", *self.trees_.titles(self.schema_.names)]
-        values = np.column_stack([self._weights_with_missing.start[chosen], own]) * (
-            2.0 if len(self.classes_) == 2 else 1.0
-        )
-        return pd.DataFrame(values, columns=names, index=getattr(X, "index", None))
+        values = np.column_stack([split.start[chosen], own]) * (2.0 if len(self.classes_) == 2 else 1.0)
+        return pd.DataFrame(values, columns=self.explained_names_, index=getattr(X, "index", None))
 
     def _explained(self, codes: NDArray[Any], class_: Label | None) -> NDArray[np.int64]:
         if class_ is not None:
@@ -216,7 +234,7 @@ class WeightForestClassifier(ReleasedClassifier):
     def _set_fitted(self, encoder: Encoder, released: ReleasedWeights, guarantee: Guarantee) -> None:
         offsets = scores_of(released.class_shares(noise_scale(list(in_sequence(guarantee.event)), BALANCE)), MARGIN)
         step = np.float64(2.0**released.exponent)
-        trees, weights = released.with_missing_cells()
+        trees, weights = released.with_missing_leaves()
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), released_=released, guarantee_=guarantee,
             leaf_weights_=LeafWeights(released.trees, offsets, released.weights * step, MARGIN),
@@ -229,7 +247,7 @@ class WeightForestClassifier(ReleasedClassifier):
             "method": self.method,
             "parameters": self._fitted_with,
             "schema": self.schema_.to_json(),
-            **released_to_json(self.released_),
+            **released_to_json(self.released_, self.schema_),
             "guarantee": self.guarantee_.to_json(),
         }
 

@@ -14,13 +14,27 @@ from scipy.special import expit, softmax
 from privet import Categorical, Numeric, Schema
 from privet.central.weights.policy import Policy, tree_shares
 from privet.central.weights.prior import Prior
-from privet.central.weights.trees import Trees
+from privet.central.weights.trees import Axis, Trees
 from privet.privacy.mechanisms.linear_noise import scales_at_least
 
 ATTRIBUTES = [Numeric("age", 0, 100, bins=2), Categorical("job", ["nurse"]), Categorical("night", [True])]
 # Trees of 3, 2 and 4 leaves in all; the cells of numbers, and those of a pair, are alike.
 GROUPS = {1: [[0]], 2: [[0], [1]], 3: [[0], [1], [2]]}
 PAIR = [[0], [1, 2]]
+# Numbers with knots: a tree of the first stage, and trees of the second, of which a cell belongs to up to four leaves.
+SOFT = Trees(((Axis(0, 9, "own", (0, 4, 8), 4),), (Axis(1, 1, "own"),)))
+LATER = Trees(
+    (
+        (Axis(0, 5, "middle", (0, 4), 4, merged=True), Axis(1, 1, "own")),
+        (Axis(0, 5, "middle", (0, 4), 2, merged=True), Axis(2, 1, "own")),
+    ),
+    n_later=2,
+)
+
+
+def cells_of(trees, places):
+    """Return the numbers of these cells, one of each tree, among all cells."""
+    return np.asarray(places) + trees.cell_starts
 
 
 @dataclass(frozen=True)
@@ -33,12 +47,13 @@ class TinyFit:
     precision: np.ndarray
     offsets: np.ndarray
     margin: float
+    shares: np.ndarray
 
     @classmethod
     def of(cls, n_classes, epsilon, *, groups, lead=-14.0, margin=1.0, kernels=None):
         """Return the fit in which the last class has a score that is ahead by ``lead``.
 
-        ``kernels`` may be other correlations of each tree's leaves than the prior's own.
+        ``groups`` may be trees. ``kernels`` may be other correlations of each tree's leaves than the prior's own.
         """
         policy, trees = setting_of(n_classes, epsilon, groups)
         curvature, linear = policy.curvature_and_linear(policy.shares.fit)
@@ -50,7 +65,7 @@ class TinyFit:
         offsets = lead * np.eye(n_classes)[-1]
         return cls(
             policy.shares.fit, trees.sizes, np.repeat(np.array(scales, dtype=float), trees.sizes), joined(blocks),
-            offsets - offsets.mean(), margin,
+            offsets - offsets.mean(), margin, trees.shares.toarray(),
         )  # fmt: skip
 
     @property
@@ -66,13 +81,13 @@ class TinyFit:
         """The directions in which a leaf's weights are free: all of one, or those that add up to zero."""
         return np.eye(1) if self.n_classes == 2 else null_space(np.ones((1, self.n_classes)))
 
-    def reached(self, leaves):
-        """Return which of all leaves a row reaches."""
-        return np.eye(len(self.precision))[np.asarray(leaves) + np.cumsum(self.sizes) - self.sizes].sum(axis=0)
+    def reached(self, cells):
+        """Return what a row in these cells, one of each tree, has of all leaves."""
+        return self.shares[np.asarray(cells)].sum(axis=0)
 
-    def pull_and_curvature(self, weights, reached, label):
+    def pull_and_curvature(self, weights, reached, label, known=0.0):
         """Return the first and second derivatives of a row's loss in its scores, margin included."""
-        score = reached @ weights
+        score = reached @ weights + known
         if self.n_classes == 2:
             sign = 2 * label - 1
             chance = float(expit(sign * (self.offsets[1] - self.offsets[0] + score[0]) - self.margin))
@@ -85,9 +100,9 @@ class TinyFit:
         """Return the logarithm of the density at ``weights``, but for a constant that no row changes."""
         tilt = -self.precision @ weights
         hessian = np.kron(self.precision, np.eye(self.basis.shape[1]))
-        for leaves, label in rows:
-            reached = self.reached(leaves)
-            pull, bend = self.pull_and_curvature(weights, reached, label)
+        for cells, label, *known in rows:
+            reached = self.reached(cells)
+            pull, bend = self.pull_and_curvature(weights, reached, label, *known)
             tilt = tilt - np.outer(reached, pull)
             hessian = hessian + np.kron(np.outer(reached, reached), self.basis.T @ bend @ self.basis)
         factor = 1 if self.n_classes == 2 else 2
@@ -110,8 +125,11 @@ class TinyFit:
 
 
 def setting_of(n_classes, epsilon, groups):
+    classes = [f"class {c}" for c in range(n_classes)]
+    if isinstance(groups, Trees):
+        return Policy(Schema(ATTRIBUTES, classes=classes), epsilon, 10**5), groups
     attributes = sorted({a for own in groups for a in own})
-    schema = Schema([ATTRIBUTES[a] for a in attributes], classes=[f"class {c}" for c in range(n_classes)])
+    schema = Schema([ATTRIBUTES[a] for a in attributes], classes=classes)
     return Policy(schema, epsilon, 10**5), Trees.of(groups, schema)
 
 
@@ -136,9 +154,9 @@ def built_worst_case(fit, rows, row):
 
     There the tilt lies as the row's gradient does, and with no other row the bounds of the proof are met with equality.
     """
-    leaves, label = row
+    cells, label, *_ = row
     own = np.eye(fit.n_classes)[label] - 1 / fit.n_classes if fit.n_classes > 2 else np.array([2 * label - 1.0])
-    along = np.linalg.solve(fit.precision, np.outer(fit.reached(leaves), own))
+    along = np.linalg.solve(fit.precision, np.outer(fit.reached(cells), own))
 
     def shown(length):
         return abs(fit.log_ratio(length * along, rows, row))

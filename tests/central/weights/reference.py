@@ -1,6 +1,6 @@
 """The plain twins of `kernels` and of the certificate's sum: the same arguments and results, by formula.
 
-Rows become a matrix of ones and noughts, lines x leaves, and all that the kernels do with loops is a product with it.
+Rows become a matrix of ones and noughts, lines x cells, and all that the kernels do with loops is a product with it.
 """
 
 from decimal import Decimal, localcontext
@@ -11,119 +11,137 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Leaves = NDArray[np.integer[Any]]
+Cells = NDArray[np.integer[Any]]
+Short = NDArray[np.float32]
 Counts = NDArray[np.int64]
 
 _DIGITS = 60
 
 
-def indicators(leaves: Leaves, starts: Counts, n_leaves: int) -> Floats:
-    """Return which leaves each line reaches: ones and noughts, lines x leaves."""
-    own = leaves.reshape(-1, len(starts)).astype(np.int64) + starts
-    return np.array([np.isin(np.arange(n_leaves), line) for line in own], dtype=float).reshape(len(own), n_leaves)
+def indicators(cells: Cells, starts: Counts, n_cells: int) -> Floats:
+    """Return which cells each line falls into: ones and noughts, lines x cells."""
+    own = cells.reshape(-1, len(starts)).astype(np.int64) + starts
+    return np.array([np.isin(np.arange(n_cells), line) for line in own], dtype=float).reshape(len(own), n_cells)
+
+
+def shares_of(ends: Counts, leaves: Cells, shares: Floats, n_leaves: int) -> Floats:
+    """Return what each leaf has of a cell: cells x leaves."""
+    whole = np.zeros((len(ends) - 1, n_leaves))
+    for cell in range(len(whole)):
+        own = slice(ends[cell], ends[cell + 1])
+        whole[cell, leaves[own]] = shares[own]
+    return whole
 
 
 def binary_gradient(
-    leaves: Leaves, starts: Counts, labels: Leaves, counts: Counts, weights: Floats, offset: float, margin: float,
-    gradient: Floats, curvatures: NDArray[np.float32],
+    cells: Cells, starts: Counts, labels: Cells, counts: Counts, known: Short, weights: Floats, offset: float,
+    margin: float, gradient: Floats, curvatures: Short,
 ) -> None:  # fmt: skip
     """Add the derivative of sum of count * log(1 + exp(margin - sign * score)), and write the second ones."""
-    reached, signs = indicators(leaves, starts, len(weights)), 2.0 * (labels == 1) - 1.0
-    leads = signs * (offset + reached @ weights) - margin
+    reached, signs = indicators(cells, starts, len(weights)), 2.0 * (labels == 1) - 1.0
+    leads = signs * (offset + _known(known, len(labels), 1)[:, 0] + reached @ weights) - margin
     wrong = (1 - np.tanh(leads / 2)) / 2
     gradient += reached.T @ (_times(counts, len(labels)) * -signs * wrong)
     curvatures[:] = _times(counts, len(labels)) / (2 * np.cosh(leads / 2)) ** 2
 
 
-def binary_hessian_product(
-    leaves: Leaves, starts: Counts, curvatures: NDArray[np.float32], direction: Floats, out: Floats
-) -> None:
+def binary_hessian_product(cells: Cells, starts: Counts, curvatures: Short, direction: Floats, out: Floats) -> None:
     """Add the Hessian times ``direction``."""
-    out += _binary_hessian(leaves, starts, curvatures, len(out)) @ direction
+    out += _binary_hessian(indicators(cells, starts, len(out)), curvatures) @ direction
 
 
-def binary_hessian(leaves: Leaves, starts: Counts, curvatures: NDArray[np.float32], hessian: Floats) -> None:
+def binary_hessian(
+    cells: Cells, starts: Counts, ends: Counts, leaves: Cells, shares: Floats, curvatures: Short, hessian: Floats
+) -> None:
     """Add the lower half of the Hessian."""
-    hessian += np.tril(_binary_hessian(leaves, starts, curvatures, len(hessian)))
+    of_leaves = indicators(cells, starts, len(ends) - 1) @ shares_of(ends, leaves, shares, len(hessian))
+    hessian += np.tril(_binary_hessian(of_leaves, curvatures))
 
 
-def _binary_hessian(leaves: Leaves, starts: Counts, curvatures: NDArray[np.float32], n_leaves: int) -> Floats:
-    reached = indicators(leaves, starts, n_leaves)
+def _binary_hessian(reached: Floats, curvatures: Short) -> Floats:
     hessian: Floats = reached.T @ np.diag(curvatures.astype(float)) @ reached
     return hessian
 
 
 def softmax_gradient(
-    leaves: Leaves, starts: Counts, labels: Leaves, counts: Counts, weights: Floats, offsets: Floats, margin: float,
-    gradient: Floats, chances: NDArray[np.float32],
+    cells: Cells, starts: Counts, labels: Cells, counts: Counts, known: Short, weights: Floats, offsets: Floats,
+    margin: float, gradient: Floats, chances: Short,
 ) -> None:  # fmt: skip
     """Add the derivative of the sum of count * -log softmax(scores - margin in the own class)[own class]."""
-    reached, own = indicators(leaves, starts, len(weights)), np.eye(len(offsets))[labels]
-    powers = np.exp(offsets + reached @ weights - margin * own)
+    reached, own = indicators(cells, starts, len(weights)), np.eye(len(offsets))[labels]
+    powers = np.exp(offsets + _known(known, len(labels), len(offsets)) + reached @ weights - margin * own)
     chances[:] = powers / powers.sum(axis=1, keepdims=True)
     pulls = powers / powers.sum(axis=1, keepdims=True) - own
     gradient += reached.T @ (_times(counts, len(labels))[:, None] * pulls)
 
 
 def softmax_hessian_product(
-    leaves: Leaves, starts: Counts, counts: Counts, chances: NDArray[np.float32], direction: Floats, out: Floats
+    cells: Cells, starts: Counts, counts: Counts, chances: Short, direction: Floats, out: Floats
 ) -> None:
     """Add the Hessian times ``direction``."""
-    hessian = _softmax_hessian(leaves, starts, counts, chances, len(out))
+    hessian = _softmax_hessian(indicators(cells, starts, len(out)), counts, chances)
     out += (hessian @ direction.ravel()).reshape(out.shape)
 
 
 def softmax_hessian(
-    leaves: Leaves, starts: Counts, counts: Counts, chances: NDArray[np.float32], hessian: Floats
-) -> None:
+    cells: Cells, starts: Counts, ends: Counts, leaves: Cells, shares: Floats, first_leaves: Counts, counts: Counts,
+    chances: Short, hessian: Floats,
+) -> None:  # fmt: skip
     """Add the lower half of the Hessian; above the diagonal nothing is promised."""
     n_leaves = len(hessian) // chances.shape[1]
-    hessian += np.tril(_softmax_hessian(leaves, starts, counts, chances, n_leaves))
+    of_leaves = indicators(cells, starts, len(ends) - 1) @ shares_of(ends, leaves, shares, n_leaves)
+    hessian += np.tril(_softmax_hessian(of_leaves, counts, chances))
 
 
-def _softmax_hessian(
-    leaves: Leaves, starts: Counts, counts: Counts, chances: NDArray[np.float32], n_leaves: int
-) -> Floats:
+def _softmax_hessian(reached: Floats, counts: Counts, chances: Short) -> Floats:
     """Return the sum over lines of count * (reached reached') x (sum(p) diag p - p p'); p may not add up to 1."""
-    reached, n_classes = indicators(leaves, starts, n_leaves), chances.shape[1]
-    hessian = np.zeros((n_leaves * n_classes,) * 2)
+    hessian = np.zeros((reached.shape[1] * chances.shape[1],) * 2)
     for line, p, times in zip(reached, chances.astype(float), _times(counts, len(chances)), strict=True):
         hessian += times * np.kron(np.outer(line, line), p.sum() * np.diag(p) - np.outer(p, p))
     return hessian
 
 
-def leaf_curvatures(leaves: Leaves, starts: Counts, curvatures: NDArray[np.float32], out: Floats) -> None:
-    """Add each line's ``curvatures`` to the leaves that it reaches."""
-    out += indicators(leaves, starts, len(out)).T @ curvatures.astype(float)
+def cell_curvatures(cells: Cells, starts: Counts, curvatures: Short, out: Floats) -> None:
+    """Add each line's ``curvatures`` to the cells that it falls into."""
+    out += indicators(cells, starts, len(out)).T @ curvatures.astype(float)
 
 
-def scores_of(leaves: Leaves, starts: Counts, weights: Floats, scores: Floats) -> None:
-    """Add the weights of the leaves that each line reaches."""
-    scores += indicators(leaves, starts, len(weights)) @ weights
+def scores_of(cells: Cells, starts: Counts, weights: Floats, scores: Floats) -> None:
+    """Add the weights of the cells that each line falls into."""
+    scores += indicators(cells, starts, len(weights)) @ weights
+
+
+def add_at(places: Counts, values: Counts, out: Counts) -> None:
+    """Add each line of ``values`` to the line of ``out`` that ``places`` says."""
+    np.add.at(out, places, values)
 
 
 def sum_residuals(
-    leaves: Leaves, starts: Counts, labels: Leaves, counts: Counts, weights: Floats, rest: Floats, offsets: Floats,
-    margin: float, sums: Counts,
+    cells: Cells, starts: Counts, labels: Cells, counts: Counts, known: Short, weights: Floats, rest: Floats,
+    offsets: Floats, margin: float, sums: Counts,
 ) -> float:  # fmt: skip
     """Add residuals, rounded once to units of 2**-72, in three parts; return a bound on the error of any sum."""
     times = _times(counts, len(labels)).astype(np.int64)
-    for own, label, count in zip(leaves.reshape(-1, len(starts)), labels, times, strict=True):
+    before = _known(known, len(labels), weights.shape[1])
+    for i, own in enumerate(cells.reshape(-1, len(starts))):
         found = own.astype(np.int64) + starts
-        for c, residual in enumerate(residuals(weights[found], rest[found], offsets, int(label), margin)):
+        with localcontext() as context:
+            context.prec = _DIGITS
+            parts = np.concatenate([weights[found], rest[found], before[i : i + 1]])
+            scores = [sum(map(Decimal, column), Decimal(0)) for column in parts.T.tolist()]
+        for c, residual in enumerate(residuals(scores, offsets, int(labels[i]), margin)):
             units = round(residual * 2**72)
             for k, size in enumerate((2**48, 2**24, 1)):
                 high = round(Fraction(units, size))
-                sums[k, found, c] += high * count
+                sums[k, found, c] += high * times[i]
                 units -= high * size
     return float(times.sum()) * 2.0**-73
 
 
-def residuals(own: Floats, rest: Floats, offsets: Floats, label: int, margin: float) -> list[Decimal]:
-    """Return what one line pulls each column by, to 60 digits, from the weights of the leaves that it reaches."""
+def residuals(scores: list[Decimal], offsets: Floats, label: int, margin: float) -> list[Decimal]:
+    """Return what one line pulls each column by, to 60 digits, from its scores without the offsets."""
     with localcontext() as context:
         context.prec = _DIGITS
-        scores = [sum(map(Decimal, column), Decimal(0)) for column in np.concatenate([own, rest]).T.tolist()]
         if len(scores) == 1:
             score, sign = scores[0] + Decimal(float(offsets[1] - offsets[0])), 2 * (label == 1) - 1
             return [-sign / (1 + (sign * score - Decimal(margin)).exp())]
@@ -138,3 +156,7 @@ def _numbered(scores: list[Decimal], offsets: Floats) -> list[tuple[int, tuple[D
 
 def _times(counts: Counts, n_lines: int) -> Floats:
     return counts.astype(float) if counts.size else np.ones(n_lines)
+
+
+def _known(known: Short, n_lines: int, n_columns: int) -> Floats:
+    return known.astype(float).reshape(n_lines, n_columns) if known.size else np.zeros((n_lines, n_columns))

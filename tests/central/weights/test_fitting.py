@@ -8,16 +8,29 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Schema
+from privet.central.weights import fitting as fitting_module
 from privet.central.weights.fitting import Fitting, noise_scale
 from privet.central.weights.leaf_rows import LeafRows
+from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
+from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise
 from privet.central.weights.policy import Overrides, Policy
-from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, ReleasedWeights
+from privet.central.weights.released_weights import (
+    BALANCE,
+    CELLS,
+    CHOICES,
+    DIGITS,
+    GROUPS,
+    LATER_DIGITS,
+    LATER_WEIGHTS,
+    WEIGHTS,
+    ReleasedWeights,
+)
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows
 from privet.privacy.accounting import pure_epsilon
-from privet.privacy.events import DiscreteLaplace, NoNoise, Seeded
+from privet.privacy.events import DiscreteLaplace, GaussianObjective, NoNoise, Seeded
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.rng import SeededNoise, SystemNoise
 from tests.central.weights.problems import schema_of
@@ -62,7 +75,7 @@ def test_with_enough_rows_the_cells_of_kept_attributes_are_counted_before_the_fi
     assert own.receipts[1].sensitivity == 4
     chosen = fitting(3.0, n_attributes=2)
     assert len(chosen.release().trees.kept) == 2
-    assert names(chosen) == [BALANCE, CHOICES, CHOICES, CELLS, WEIGHTS, DIGITS]
+    assert names(chosen)[:6] == [BALANCE, CHOICES, CHOICES, CELLS, WEIGHTS, DIGITS]
     assert fitting(2.0).release().cells is None
 
 
@@ -81,7 +94,7 @@ def test_without_noise_cells_hold_the_rows_that_a_plain_count_finds(fixed):
     found = released.histograms(0.0, 7)
     assert sorted(found) == sorted(released.trees.kept)
     for a, histogram in found.items():
-        counts = [int((codes[:, a] == code).sum()) for code in range(released.trees.n_cells(a))]
+        counts = [int((codes[:, a] == code).sum()) for code in range((4, 3, 2, 2)[a] + 1)]
         assert histogram.noisy.tolist() == counts
         assert_allclose(histogram.shares, np.array(counts) / 400)
     assert NoNoise(CELLS) in own.receipts
@@ -120,6 +133,113 @@ def test_what_is_paid_adds_up_to_epsilon_and_never_to_more(epsilon, fixed, max_r
     assert own.left == 0
 
 
+# The second stage.
+
+
+def test_a_second_stage_comes_last_and_has_receipts_of_its_own():
+    own = fitting(30.0)
+    released = own.release()
+    n_choices = names(own).count(GROUPS)
+    assert names(own) == [BALANCE, CELLS, WEIGHTS, DIGITS, *[GROUPS] * n_choices, LATER_WEIGHTS, LATER_DIGITS]
+    assert released.trees.n_later >= 1
+    assert len(released.weights) == released.trees.n_leaves == released.trees.sizes.sum()
+    assert len(released.variances) == len(released.noise_std) == released.trees.n_trees
+    first = [receipt.epsilon for receipt in own.receipts if receipt.what in (WEIGHTS, DIGITS)]
+    later = [receipt.epsilon for receipt in own.receipts if receipt.what in (GROUPS, LATER_WEIGHTS, LATER_DIGITS)]
+    assert 0 < sum(later) < sum(first)
+
+
+def test_a_person_of_several_rows_has_noise_for_all_of_them_in_both_stages():
+    own = fitting(120.0, max_rows=4)
+    own.release()
+    found = {receipt.what: receipt for receipt in own.receipts}
+    assert found[GROUPS].sensitivity == 4 * SENSITIVITY
+    assert found[WEIGHTS].rows == found[LATER_WEIGHTS].rows == 4
+    alone = fitting(30.0)
+    alone.release()
+    one = {receipt.what: receipt for receipt in alone.receipts}
+    for what in (WEIGHTS, GROUPS, LATER_WEIGHTS):
+        assert found[what].epsilon == pytest.approx(4 * one[what].epsilon)
+
+
+@pytest.mark.parametrize("n_used", [1, 2])
+def test_choices_that_are_not_needed_leave_more_for_the_second_fit(monkeypatch, n_used):
+    def few(unexplained, pairs, later, *, epsilon, rows, what, noise):
+        groups, receipts = choose_groups(unexplained, pairs, later, epsilon=epsilon, rows=rows, what=what, noise=noise)
+        return groups[:1], receipts[:n_used]
+
+    choose_groups = fitting_module.choose_groups
+    usual = fitting(30.0)
+    usual.release()
+    monkeypatch.setattr(fitting_module, "choose_groups", few)
+    own = fitting(30.0)
+    own.release()
+
+    def paid(fit, what):
+        return sum(receipt.epsilon for receipt in fit.receipts if receipt.what == what)
+
+    spared = paid(usual, GROUPS) - paid(own, GROUPS)
+    assert spared > 0
+    assert paid(own, LATER_WEIGHTS) - paid(usual, LATER_WEIGHTS) == pytest.approx(spared)
+    assert sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts) <= 30
+
+
+def test_normal_noise_spends_delta_once(monkeypatch):
+    asked = []
+
+    def normal(policy, trees, fit, *, delta, rows):
+        asked.append(delta)
+        chosen = choose_noise(policy, trees, fit, delta=0.0, rows=rows)
+        return ObjectiveNoise(trees, 2, fit, chosen.curvature, (), Fraction(9), delta) if delta else chosen
+
+    monkeypatch.setattr(fitting_module, "choose_noise", normal)
+    own = fitting(30.0, delta=1e-3)
+    own.release()
+    assert asked == [1e-3, 0.0]
+    assert [receipt.delta for receipt in own.receipts if isinstance(receipt, GaussianObjective)] == [1e-3]
+    # Laplace noise in the first fit leaves it for the second.
+    asked.clear()
+    monkeypatch.setattr(
+        fitting_module, "choose_noise",
+        lambda *args, delta, rows: asked.append(delta) or choose_noise(*args, delta=0.0, rows=rows),
+    )  # fmt: skip
+    fitting(30.0, delta=1e-3).release()
+    assert asked == [1e-3, 1e-3]
+
+
+def test_the_second_stage_knows_the_first_by_its_released_weights_alone(monkeypatch):
+    seen = []
+    release = fitting_module.release_minimiser
+
+    def noted(objective, grid, **options):
+        weights, receipt = release(objective, grid, **options)
+        seen.append((objective, weights * 2.0**grid.exponent))
+        return weights, receipt
+
+    monkeypatch.setattr(fitting_module, "release_minimiser", noted)
+    fitting(30.0, n_classes=3).release()
+    (first, weights), (second, _) = seen
+    model = LeafWeights(first.trees, first.offsets, weights, 1.0)
+    codes = rows_of(n_classes=3).codes
+    if first.rows.weights is None:
+        assert_array_equal(second.rows.scores, model.scores(codes).astype(np.float32))
+    assert not second.offsets.any()
+    assert second.rows.scores.dtype == np.float32
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_table_of_hardly_any_rows_is_fitted_as_others_are(n_rows, n_classes, monkeypatch):
+    # Whatever noise says of the number of rows: both stages run, and fail on no table.
+    def told(exact, *, what, **options):
+        noisy, receipt = discrete_laplace(exact, what=what, **options)
+        return (np.full(n_classes, 10**6) if what == BALANCE else noisy), receipt
+
+    monkeypatch.setattr(fitting_module, "discrete_laplace", told)
+    own = fitting(2.0, n_rows=n_rows, declared=n_classes * 10**6, n_classes=n_classes)
+    assert own.release().trees.n_later >= 1
+
+
 @pytest.mark.parametrize("declared", [50, 100, 200])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("fixed", [{}, {"n_attributes": 1}])
@@ -134,7 +254,7 @@ def test_the_balance_is_the_count_of_each_class_whatever_was_declared(declared, 
 
 @pytest.mark.parametrize("declared", [80, 400_000])
 def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_right_one(declared):
-    # 2,000 rows at epsilon 0.25 are worth 2 of 9 attributes; 80 would be worth one, and 400,000 all of them.
+    # 2,000 rows at epsilon 0.25 are worth some of 9 attributes; 80 would be worth one, and 400,000 all of them.
     schema = Schema([Categorical(f"a{i}", range(3)) for i in range(9)], classes=["no", "yes"])
     rng = np.random.default_rng(2)
     rows = MemoryRows(rng.integers(0, 4, (2000, 9)).astype(np.uint8), rng.integers(0, 2, 2000).astype(np.uint16))
@@ -146,8 +266,10 @@ def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_rig
 
     (_, right, _), (policy, wrong, own) = fit(2000), fit(declared)
     assert policy.n_attributes == {80: 1, 400_000: 9}[declared]
-    assert sum(map(len, wrong.trees.attributes)) == sum(map(len, right.trees.attributes)) == 2
-    assert names(own) == [BALANCE, CHOICES, CHOICES, WEIGHTS, DIGITS]
+    n_kept = Policy(schema, 0.25, 2000).n_attributes
+    assert 1 < n_kept < 9
+    assert len(wrong.trees.kept) == len(right.trees.kept) == n_kept
+    assert names(own) == [BALANCE, *[CHOICES] * n_kept, WEIGHTS, DIGITS]
     assert_allclose(wrong.variances, right.variances, rtol=0.3)
     paid = sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts)
     assert Fraction(0.25) * (1 - Fraction(1, 10**9)) <= paid <= Fraction(0.25)
@@ -166,7 +288,7 @@ def test_compressed_rows_unpack_to_rows_of_the_same_leaves(merged, monkeypatch):
 
     def lines(rows):
         found = LeafRows.of(rows, alone, n_classes=2)
-        return sorted(map(tuple, np.column_stack([found.leaves, found.labels]).tolist()))
+        return sorted(map(tuple, np.column_stack([found.cells, found.labels]).tolist()))
 
     assert lines(unpacked) == lines(rows)
 

@@ -96,3 +96,15 @@ def test_the_noise_of_cells_has_its_scale_and_not_one_off_by_a_tenth():
     assert goodness(noise, 8.0) > 1e-9
     assert goodness(noise, 7.2) < 1e-6
     assert goodness(noise, 8.8) < 1e-6
+
+
+def test_missing_values_have_a_sure_share_only_where_noise_hardly_could_show_as_many():
+    few = Histogram(np.array([600, 300, 35]), 1_000, 10.0)
+    assert few.sure_shares[-1] > 0
+    assert few.surest_shares(has_missing=True)[-1] == 0
+    assert few.surest_shares(has_missing=True).sum() == pytest.approx(1)
+    assert_allclose(few.surest_shares(has_missing=False), few.sure_shares)
+    many = Histogram(np.array([600, 300, 100]), 1_000, 10.0)
+    assert_allclose(many.surest_shares(has_missing=True), many.sure_shares)
+    # All rows may be without a value.
+    assert Histogram(np.array([0, 0, 30]), 30, 10.0).surest_shares(has_missing=True)[-1] == 1

@@ -1,5 +1,7 @@
 """Which attributes matter, from released weights alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,28 +9,47 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema
 from privet.central.weights.histograms import Histogram
-from privet.central.weights.importance import Effect, TreeOfWeights, mean_curvature, over_number, shares_of_effects
+from privet.central.weights.importance import (
+    Effect,
+    TreeOfWeights,
+    effects_of_trees,
+    mean_curvature,
+    over_number,
+    shares_of_effects,
+)
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.trees import Trees
+from privet.central.weights.parts import first_axes, over_codes
+from privet.central.weights.policy import with_cells
+from privet.central.weights.released_weights import ReleasedWeights
+from privet.central.weights.trees import Axis, Trees
 from tests.central.weights.problems import schema_of
 
 CROWDED = Numeric("pay", 0, 16, edges=[1, 2, 3, 4, 6, 8, 12])
 
 
-def tree(weights, *, attributes=(1,), n_cells=None, noise_std=0.0, rows=100.0, variance=1.0):
+def number_tree(weights, *, noise_std=0.0, rows=100.0):
+    """Return the tree of a number that crowds."""
     weights = np.asarray(weights, dtype=float).reshape(len(weights), -1)
-    n_cells = (len(weights),) if n_cells is None else n_cells
-    return TreeOfWeights(attributes, n_cells, weights, variance * np.eye(len(weights)), noise_std, rows)
+    return TreeOfWeights((Axis(0, 8, "own"),), weights, np.eye(len(weights)), noise_std, rows)
 
 
-def of_number(weights, **options):
-    schema = Schema([CROWDED], classes=["no", "yes"])
-    return tree(weights, attributes=(0,), **options), schema
+def effects(weights, groups, *, noise_std=0.0, rows=100.0, variance=1.0, counts=None):
+    """Return the effects of trees over the attributes of `schema_of`, by their attributes."""
+    schema = schema_of()
+    trees = Trees.of(groups, schema)
+    model = LeafWeights(trees, np.zeros(2), np.asarray(weights, dtype=float).reshape(-1, 1), 1.0)
+    released = ReleasedWeights(
+        trees, 100, np.array([50, 50]), np.zeros((trees.n_leaves, 1), dtype=np.int64), 0,
+        np.full(len(groups), variance), np.full(len(groups), noise_std),
+    )  # fmt: skip
+    histograms = None if counts is None else {a: Histogram(np.array(c), sum(c), 0.0) for a, c in counts.items()}
+    found = effects_of_trees(model, schema, released, rows=rows, histograms=histograms)
+    return {effect.attributes: effect for effect in found}
 
 
 def test_the_size_of_an_effect_by_hand():
     # Three jobs of a third each, a mean of 1: deviations of 2, 0, -2; the missing value does not count.
-    (effect,) = tree([3, 1, -1, 99]).effects(schema_of())
+    (effect,) = effects([3, 1, -1, 99], [[1]]).values()
     assert effect.attributes == (1,)
     assert effect.size == pytest.approx(np.sqrt(8 / 3))
     assert effect.stands_out
@@ -36,18 +57,47 @@ def test_the_size_of_an_effect_by_hand():
 
 def test_a_cell_counts_by_its_released_share_the_missing_value_too():
     # Half of the rows at 1, half at -1, and none at 99: a mean of 0, deviations of 1.
-    histogram = Histogram(np.array([50, 0, 0, 50]), 100, 0.0)
-    own = TreeOfWeights((1,), (4,), np.array([[1.0], [99.0], [99.0], [-1.0]]), np.eye(4), 0.0, 20.0, (histogram,))
-    (effect,) = own.effects(schema_of())
-    assert effect == Effect((1,), pytest.approx(1.0), True)
+    found = effects([1, 99, 99, -1], [[1]], counts={1: [50, 0, 0, 50]})
+    assert found[1,] == Effect((1,), pytest.approx(1.0), True)
 
 
 def test_what_two_do_together_is_an_effect_of_its_own():
-    # Job does +-1 whatever the other, and both together +-2; the missing values do not count.
-    table = np.full((3, 3), 50.0)
+    # Job does +-1 whatever the other, and both together +-2; no row has the other cells.
+    table = np.full((4, 3), 50.0)
     table[:2, :2] = [[1 + 2, 1 - 2], [-1 - 2, -1 + 2]]
-    effects = tree(table.ravel(), attributes=(1, 3), n_cells=(3, 3)).effects(schema_of())
-    assert {effect.attributes: round(effect.size, 9) for effect in effects} == {(1,): 1, (3,): 0, (1, 3): 2}
+    found = effects(table, [[1, 3]], counts={1: [5, 5, 0, 0], 3: [7, 7, 0]})
+    assert {own: round(effect.size, 9) for own, effect in found.items()} == {(1,): 1, (3,): 0, (1, 3): 2}
+
+
+def test_what_trees_of_both_stages_say_of_an_attribute_is_added_up():
+    schema, knots = with_cells(
+        Schema([Numeric("age", 0, 80), Categorical("job", ["a", "b"])], classes=["no", "yes"]), 4
+    )
+    trees = Trees.of([[0], [1]], schema, knots).with_later(Trees.later([[1, 0]], schema, knots))
+    weights = np.zeros((trees.n_leaves, 1))
+    # In the first stage a has 1 and b has -1. The second stage takes it back, and age does nothing.
+    weights[trees.starts[1] : trees.starts[1] + 2, 0] = 1, -1
+    weights[trees.starts[2] :, 0] = np.repeat([-1.0, 1.0, 0.0], 4)
+    model = LeafWeights(trees, np.zeros(2), weights, 1.0)
+    released = ReleasedWeights(
+        trees, 100, np.array([50, 50]), np.zeros((len(weights), 1), dtype=np.int64), 0, np.ones(3), np.zeros(3)
+    )
+    sizes = {e.attributes: e.size for e in effects_of_trees(model, schema, released, rows=1.0, histograms=None)}
+    assert sizes == {
+        (0,): pytest.approx(0, abs=1e-7),
+        (1,): pytest.approx(0, abs=1e-7),
+        (0, 1): pytest.approx(0, abs=1e-7),
+    }
+    # Of age alone the later tree has a line from -1 to 1 over its knots; the first stage sees it at its own knots.
+    weights[trees.starts[2] :, 0] = np.tile([-1, -1 / 3, 1 / 3, 1], 3)
+    counts = {0: np.append(np.zeros(knots[0], dtype=int), 0), 1: np.array([5, 5, 0])}
+    counts[0][[0, -2]] = 10
+    histograms = {a: Histogram(own, int(own.sum()), 0.0) for a, own in counts.items()}
+    found = effects_of_trees(replace(model, weights=weights), schema, released, rows=1.0, histograms=histograms)
+    by_attributes = {effect.attributes: effect.size for effect in found}
+    # Half of the rows near each end: a little less than 1, because codes near a knot belong to it.
+    assert 0.85 < by_attributes[0,] < 1
+    assert by_attributes[0, 1] == pytest.approx(0, abs=1e-7)
 
 
 def test_shares_add_up_and_what_two_do_is_split_evenly():
@@ -82,21 +132,20 @@ def test_cells_that_hold_against_the_noise_are_believed_to_have_rows():
     # The noise is large in the last five cells and not seen in the first three.
     rng = np.random.default_rng(3)
     held, moved = rng.normal(0, 0.1, 3), rng.laplace(0, 20, 5)
-    own, schema = of_number([*held, *moved, 0], noise_std=30.0, rows=2_000.0)
-    ways = over_number(schema.attributes[0])
+    own, ways = number_tree([*held, *moved, 0], noise_std=30.0, rows=2_000.0), over_number(CROWDED)
     believed = own.belief(ways) @ ways
     assert believed[:3].sum() > 0.6
     # Where all cells hold, rows are believed to be in all of them.
-    everywhere, _ = of_number([*held, *rng.normal(0, 0.1, 5), 0], noise_std=30.0, rows=2_000.0)
+    everywhere = number_tree([*held, *rng.normal(0, 0.1, 5), 0], noise_std=30.0, rows=2_000.0)
     assert (everywhere.belief(ways) @ ways)[:3].sum() < believed[:3].sum() - 0.2
 
 
 def test_a_cell_that_no_row_reaches_does_not_make_an_attribute_matter():
     # All that stands out is a weight that noise often makes as large where no row is.
-    empty = tree([0.0, 0.0, 3.0, 0.0], noise_std=10.0, rows=1_000.0)
-    assert [effect.stands_out for effect in empty.effects(schema_of())] == [False]
-    real = tree([-2.0, 0.0, 2.0, 0.0], noise_std=0.5, rows=1_000.0)
-    assert [effect.stands_out for effect in real.effects(schema_of())] == [True]
+    empty = effects([0.0, 0.0, 3.0, 0.0], [[1]], noise_std=10.0, rows=1_000.0)
+    assert [effect.stands_out for effect in empty.values()] == [False]
+    real = effects([-2.0, 0.0, 2.0, 0.0], [[1]], noise_std=0.5, rows=1_000.0)
+    assert [effect.stands_out for effect in real.values()] == [True]
 
 
 def noisy_table(n_rows=4_000):
@@ -139,16 +188,20 @@ def model_of(weights, n_classes=2, groups=((0,), (1, 3))):
     return LeafWeights(trees, offsets, np.broadcast_to(weights, (trees.n_leaves, columns)).astype(float), 1.0)
 
 
-def histograms_of(model, counts):
-    return {a: Histogram(np.array(own), sum(own), 0.0) for a, own in counts.items()}
+def shares_of(model, counts):
+    axes = first_axes(model.trees)
+    return {a: over_codes(axes[a], np.array(own) / sum(own)) for a, own in counts.items()}
 
 
 def test_the_curvature_of_a_model_that_says_nothing_is_that_of_the_margin():
     model = model_of(0.0)
     # The own class is behind by the margin of 1 in every row: q = 1 / (1 + e), whatever the class.
     q = 1 / (1 + np.e)
-    found = mean_curvature(model, histograms_of(model, {0: [9, 1, 0, 0, 0], 1: [5, 5, 0, 0], 3: [1, 1, 0]}))
+    shares = shares_of(model, {0: [9, 1, 0, 0, 0], 1: [5, 5, 0, 0], 3: [1, 1, 0]})
+    found, curved = mean_curvature(model, shares)
     assert found == pytest.approx(q * (1 - q))
+    for a, own in shares.items():
+        assert_allclose(curved[a], own)
 
 
 def test_the_curvature_is_that_of_rows_in_the_cells_that_are_reached():
@@ -156,7 +209,7 @@ def test_the_curvature_is_that_of_rows_in_the_cells_that_are_reached():
     weights = np.full((5 + 12, 3), [50.0, 0, -50])
     weights[2], weights[5 + 1 * 3 + 0] = [0.5, -0.5, 0], [0.25, 0.25, -0.5]
     model = model_of(weights, 3)
-    found = mean_curvature(model, histograms_of(model, {0: [0, 0, 7, 0, 0], 1: [0, 3, 0, 0], 3: [4, 0, 0]}))
+    found, _ = mean_curvature(model, shares_of(model, {0: [0, 0, 7, 0, 0], 1: [0, 3, 0, 0], 3: [4, 0, 0]}))
     scores = model.offsets + weights[2] + weights[8]
     powers = np.exp(scores)
     chances = powers / powers.sum() * (1 - (1 - np.exp(-1)) * powers / powers.sum())
@@ -167,3 +220,16 @@ def test_the_curvature_is_that_of_rows_in_the_cells_that_are_reached():
         own /= own.sum()
         total += chances[c] * sum(q * (1 - q) for q in own) / 3
     assert found == pytest.approx(total)
+
+
+def test_rows_that_are_predicted_well_hold_less_than_others():
+    # Half of the rows are of one job, of which all is known, and half of another, of which nothing is.
+    weights = np.zeros((5 + 12, 1))
+    weights[5:8] = 8.0
+    model = model_of(weights)
+    shares = shares_of(model, {0: [1, 0, 0, 0, 0], 1: [5, 5, 0, 0], 3: [1, 0, 0]})
+    mean, curved = mean_curvature(model, shares)
+    known, unknown = mean * curved[1][:2] / shares[1][:2]
+    q, far = 1 / (1 + np.e), 1 / (1 + np.exp(7))
+    assert unknown == pytest.approx(q * (1 - q), rel=1e-2)
+    assert known == pytest.approx(far * (1 - far), abs=2e-3)

@@ -12,56 +12,83 @@ TYPES = [np.uint8, np.uint16]
 
 
 def shapes(rng, seed, dtype, widest=8):
-    """Return random leaves, where trees start, how many leaves there are, and how many rows each line stands for."""
+    """Return random cells, where trees start, how many cells there are, and how many rows each line stands for."""
     n_trees, n_lines = int(rng.integers(1, 5)), (0, 1, 2, 17, 60)[seed % 5]
     sizes = rng.integers(2, widest + 1, n_trees)
-    leaves = rng.integers(0, sizes, (n_lines, n_trees)).astype(dtype).reshape(-1)
+    cells = rng.integers(0, sizes, (n_lines, n_trees)).astype(dtype).reshape(-1)
     counts = rng.integers(1, 1000, n_lines) if seed % 2 else np.empty(0, dtype=np.int64)
-    return leaves, np.cumsum(sizes) - sizes, int(sizes.sum()), n_lines, counts
+    return cells, np.cumsum(sizes) - sizes, int(sizes.sum()), n_lines, counts
+
+
+def leaf_shares(rng, starts, n_cells, *, soft):
+    """Return where each cell's leaves begin, the leaves and the shares, of how many leaves, and where trees' begin."""
+    sizes = np.diff(np.append(starts, n_cells))
+    n_leaves = sizes if not soft else np.maximum(1, sizes // 2)
+    first = np.cumsum(n_leaves) - n_leaves
+    ends, leaves, shares = [0], [], []
+    for start, size, own in zip(first, sizes, n_leaves, strict=True):
+        for cell in range(size):
+            found = [cell] if not soft else sorted(rng.choice(own, min(own, 1 + cell % 3), replace=False))
+            leaves += [start + leaf for leaf in found]
+            shares += list(rng.dirichlet(np.ones(len(found)))) if soft else [1.0]
+            ends.append(len(leaves))
+    return np.array(ends), np.array(leaves), np.array(shares), int(n_leaves.sum()), first
+
+
+def known_scores(rng, seed, n_lines, n_columns):
+    shape = (n_lines, n_columns) if seed % 3 else (0, 0)
+    return rng.normal(size=shape).astype(np.float32)
 
 
 def binary_results(module, seed, dtype):
     rng = np.random.default_rng(seed)
     widest = 300 if dtype is np.uint16 and seed % 3 == 0 else 8
-    leaves, starts, n_leaves, n_lines, counts = shapes(rng, seed, dtype, widest)
+    cells, starts, n_cells, n_lines, counts = shapes(rng, seed, dtype, widest)
     labels = rng.integers(0, 2, n_lines).astype(np.uint8)
-    weights, direction, gradient, out = rng.normal(size=(4, n_leaves))
+    weights, direction, gradient, out = rng.normal(size=(4, n_cells))
+    *places, n_leaves, _ = leaf_shares(rng, starts, n_cells, soft=seed % 4 > 1)
     curvatures, hessian = np.empty(n_lines, dtype=np.float32), np.zeros((n_leaves, n_leaves))
-    module.binary_gradient(leaves, starts, labels, counts, weights, 0.3, 1.0, gradient, curvatures)
+    before = known_scores(rng, seed, n_lines, 1).reshape(-1)
+    module.binary_gradient(cells, starts, labels, counts, before, weights, 0.3, 1.0, gradient, curvatures)
     known = rng.uniform(0, 9, n_lines).astype(np.float32)
-    module.binary_hessian_product(leaves, starts, known, direction, out)
-    module.binary_hessian(leaves, starts, known, hessian)
+    module.binary_hessian_product(cells, starts, known, direction, out)
+    module.binary_hessian(cells, starts, *places, known, hessian)
     return [gradient, curvatures, out, hessian]
 
 
 def softmax_results(module, seed, dtype, n_classes):
     rng = np.random.default_rng(seed)
-    leaves, starts, n_leaves, n_lines, counts = shapes(rng, seed, dtype)
+    cells, starts, n_cells, n_lines, counts = shapes(rng, seed, dtype)
     labels = rng.integers(0, n_classes, n_lines).astype(np.uint16 if seed % 3 else np.uint8)
-    weights, direction, gradient, out = rng.normal(size=(4, n_leaves, n_classes))
+    weights, direction, gradient, out = rng.normal(size=(4, n_cells, n_classes))
+    *places, n_leaves, first = leaf_shares(rng, starts, n_cells, soft=seed % 4 > 1)
     chances, hessian = np.empty((n_lines, n_classes), dtype=np.float32), np.zeros((n_leaves * n_classes,) * 2)
-    module.softmax_gradient(leaves, starts, labels, counts, weights, rng.normal(size=n_classes), 1.0, gradient, chances)
+    before = known_scores(rng, seed, n_lines, n_classes)
+    offsets = rng.normal(size=n_classes)
+    module.softmax_gradient(cells, starts, labels, counts, before, weights, offsets, 1.0, gradient, chances)
     known = rng.dirichlet(np.ones(n_classes), n_lines).astype(np.float32)
-    module.softmax_hessian_product(leaves, starts, counts, known, direction, out)
-    module.softmax_hessian(leaves, starts, counts, known, hessian)
+    module.softmax_hessian_product(cells, starts, counts, known, direction, out)
+    module.softmax_hessian(cells, starts, *places, first, counts, known, hessian)
     return [gradient, chances, out, np.tril(hessian)]
 
 
-def leaf_results(module, seed, dtype, n_columns):
+def cell_results(module, seed, dtype, n_columns):
     rng = np.random.default_rng(seed)
-    leaves, starts, n_leaves, n_lines, _ = shapes(rng, seed, dtype)
-    sums, weights = rng.normal(size=(2, n_leaves, n_columns))
+    cells, starts, n_cells, n_lines, _ = shapes(rng, seed, dtype)
+    sums, weights = rng.normal(size=(2, n_cells, n_columns))
     scores = rng.normal(size=(n_lines, n_columns))
-    module.leaf_curvatures(leaves, starts, rng.uniform(size=(n_lines, n_columns)).astype(np.float32), sums)
-    module.scores_of(leaves, starts, weights, scores)
-    return [sums, scores]
+    module.cell_curvatures(cells, starts, rng.uniform(size=(n_lines, n_columns)).astype(np.float32), sums)
+    module.scores_of(cells, starts, weights, scores)
+    whole = rng.integers(-9, 9, (n_cells, n_columns))
+    module.add_at(rng.integers(0, n_cells, n_lines), rng.integers(-9, 9, (n_lines, n_columns)), whole)
+    return [sums, scores, whole]
 
 
 def assert_alike(fast, plain):
     for own, other in zip(fast, plain, strict=True):
         assert own.dtype == other.dtype
         # Sums in another order; numbers kept as float32 are rounded once.
-        assert_allclose(own, other, rtol=1e-10 if own.dtype == np.float64 else 2e-6, atol=1e-9)
+        assert_allclose(own, other, rtol=2e-6 if own.dtype == np.float32 else 1e-10, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -80,40 +107,54 @@ def test_kernels_of_more_classes_agree_with_their_twins(seed, dtype, n_classes):
 def test_the_hessian_of_many_classes_is_added_up_in_stretches_of_lines():
     rng, n_classes, n_lines = np.random.default_rng(7), 300, 50
     assert n_lines > kernels._MOST_CURVATURES // n_classes**2
-    leaves, counts = rng.integers(0, 2, 2 * n_lines).astype(np.uint8), rng.integers(1, 9, n_lines)
+    cells, counts = rng.integers(0, 2, 2 * n_lines).astype(np.uint8), rng.integers(1, 9, n_lines)
+    starts, ends, leaves, shares = np.array([0, 2]), np.arange(5), np.arange(4), np.ones(4)
     chances = rng.dirichlet(np.ones(n_classes), n_lines).astype(np.float32)
     fast, plain = np.zeros((2, 4 * n_classes, 4 * n_classes))
-    kernels.softmax_hessian(leaves, np.array([0, 2]), counts, chances, fast)
-    reference.softmax_hessian(leaves, np.array([0, 2]), counts, chances, plain)
+    kernels.softmax_hessian(cells, starts, ends, leaves, shares, starts, counts, chances, fast)
+    reference.softmax_hessian(cells, starts, ends, leaves, shares, starts, counts, chances, plain)
     assert_alike([np.tril(fast)], [plain])
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n_columns", [1, 4])
 @loop_over("seed", range(5))
-def test_sums_over_leaves_agree_with_their_twins(seed, dtype, n_columns):
-    assert_alike(leaf_results(kernels, seed, dtype, n_columns), leaf_results(reference, seed, dtype, n_columns))
+def test_sums_over_cells_agree_with_their_twins(seed, dtype, n_columns):
+    assert_alike(cell_results(kernels, seed, dtype, n_columns), cell_results(reference, seed, dtype, n_columns))
 
 
 @pytest.mark.parametrize("module", [kernels, reference])
-def test_two_rows_pull_their_leaves_by_hand(module):
-    # One tree of two leaves; the row of the second class has score 1, the other one, of the first class, score 0.
-    leaves, starts, labels = np.array([0, 1], np.uint8), np.array([0]), np.array([1, 0], np.uint8)
-    gradient, curvatures = np.zeros(2), np.empty(2, np.float32)
-    module.binary_gradient(
-        leaves, starts, labels, np.array([1, 3]), np.array([1.0, 0.0]), 0.0, 1.0, gradient, curvatures
-    )
-    # The margin of 1 leaves the first at the border: it pulls by a half. The second is behind by 1, and stands for 3.
-    behind = 1 / (1 + np.exp(-1.0))
-    assert_allclose(gradient, [-0.5, 3 * behind], rtol=1e-15)
-    assert_allclose(curvatures, [0.25, 3 * behind * (1 - behind)], rtol=1e-6)
+def test_two_rows_pull_their_cells_by_hand(module):
+    # One tree of two cells; the row of the second class has score 1, the other one, of the first class, score 0.
+    cells, starts, labels = np.array([0, 1], np.uint8), np.array([0]), np.array([1, 0], np.uint8)
+    for known, weights in (([], [1.0, 0.0]), ([0.5, 2.0], [0.5, -2.0])):
+        gradient, curvatures = np.zeros(2), np.empty(2, np.float32)
+        module.binary_gradient(
+            cells, starts, labels, np.array([1, 3]), np.array(known, np.float32), np.array(weights), 0.0, 1.0,
+            gradient, curvatures,
+        )  # fmt: skip
+        # The margin of 1 leaves the first at the border: it pulls by a half. The second is behind by 1, and counts 3.
+        behind = 1 / (1 + np.exp(-1.0))
+        assert_allclose(gradient, [-0.5, 3 * behind], rtol=1e-15)
+        assert_allclose(curvatures, [0.25, 3 * behind * (1 - behind)], rtol=1e-6)
 
 
-def residual_sums(add, leaves, starts, labels, counts, weights, rest, offsets):
+@pytest.mark.parametrize("module", [kernels, reference])
+def test_a_row_between_two_knots_bends_both_by_hand(module):
+    # One tree of two leaves; the row's cell has a quarter of the first and three of the second.
+    hessian = np.zeros((2, 2))
+    module.binary_hessian(
+        np.array([0], np.uint8), np.array([0]), np.array([0, 2]), np.array([0, 1]), np.array([0.25, 0.75]),
+        np.array([16.0], np.float32), hessian,
+    )  # fmt: skip
+    assert_allclose(np.tril(hessian), [[1.0, 0.0], [3.0, 9.0]])
+
+
+def residual_sums(add, cells, starts, labels, counts, known, weights, rest, offsets):
     """Return sums of residuals in units of 2**-72, and the bound on their error."""
     sums = np.zeros((3, *weights.shape), dtype=np.int64)
-    tables = certificate._powers() if add is certificate._sum_residuals else ()
-    bound = add(leaves, starts, labels, counts, weights, rest, offsets, 1.0, *tables, sums)
+    tables = certificate.powers() if add is certificate._sum_residuals else ()
+    bound = add(cells, starts, labels, counts, known, weights, rest, offsets, 1.0, *tables, sums)
     return (sums[0].astype(object) * 2**24 + sums[1]) * 2**24 + sums[2], bound
 
 
@@ -122,15 +163,16 @@ def residual_sums(add, leaves, starts, labels, counts, weights, rest, offsets):
 @loop_over("seed", range(10))
 def test_exact_sums_agree_with_their_twin_within_both_bounds(seed, dtype, n_classes):
     rng = np.random.default_rng(seed)
-    leaves, starts, n_leaves, n_lines, counts = shapes(rng, seed, dtype)
+    cells, starts, n_cells, n_lines, counts = shapes(rng, seed, dtype)
     labels = rng.integers(0, n_classes, n_lines).astype(np.uint8)
-    weights = rng.normal(size=(n_leaves, 1 if n_classes == 2 else n_classes)) * 10.0 ** rng.integers(-3, 3)
+    weights = rng.normal(size=(n_cells, 1 if n_classes == 2 else n_classes)) * 10.0 ** rng.integers(-3, 3)
     rest = weights * 2.0**-54 * rng.uniform(-1, 1, weights.shape)
-    given = leaves, starts, labels, counts, weights, rest, np.linspace(-1, 1, n_classes)
+    known = known_scores(rng, seed, n_lines, weights.shape[1])
+    given = cells, starts, labels, counts, known, weights, rest, np.linspace(-1, 1, n_classes)
     fast, bound = residual_sums(certificate._sum_residuals, *given)
     plain, plain_bound = residual_sums(reference.sum_residuals, *given)
     assert abs(fast - plain).max(initial=0) * 2.0**-72 <= bound + plain_bound
-    size = 1 + np.abs(weights).max() * len(starts)
+    size = 6 + np.abs(weights).max() * len(starts)
     assert bound <= max(1, counts.sum(), n_lines) * (2.0**-71 + 2.0**-95 * size)
 
 
@@ -141,7 +183,8 @@ def test_no_single_residual_is_off_by_more_than_its_bound(n_classes):
     one, start, none = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64)
     for _ in range(300):
         weights = rng.normal(size=(1, 1 if n_classes == 2 else n_classes)) * 10.0 ** rng.integers(-3, 3)
-        given = one, start, one, none, weights, weights * 2.0**-54, rng.normal(size=n_classes)
+        known = rng.normal(size=weights.shape).astype(np.float32)
+        given = one, start, one, none, known, weights, weights * 2.0**-54, rng.normal(size=n_classes)
         fast, bound = residual_sums(certificate._sum_residuals, *given)
         plain, plain_bound = residual_sums(reference.sum_residuals, *given)
         assert abs(fast - plain).max() * 2.0**-72 <= bound + plain_bound

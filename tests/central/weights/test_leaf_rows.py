@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Schema
 from privet.central.weights.leaf_rows import LeafRows
-from privet.central.weights.trees import Trees
+from privet.central.weights.trees import Axis, Trees
 from privet.counting.rows import BatchRows, MemoryRows
 from privet.counting.sources import Files
 from privet.schema.encoding import Encoder
@@ -39,8 +39,8 @@ def as_set(rows):
     """Return how many rows there are of each kind."""
     times = np.ones(rows.n_lines, dtype=int) if rows.weights is None else rows.weights
     counted = {}
-    for leaves, label, count in zip(rows.leaves.tolist(), rows.labels.tolist(), times.tolist(), strict=True):
-        counted[(*leaves, label)] = counted.get((*leaves, label), 0) + count
+    for cells, label, count in zip(rows.cells.tolist(), rows.labels.tolist(), times.tolist(), strict=True):
+        counted[(*cells, label)] = counted.get((*cells, label), 0) + count
     return counted
 
 
@@ -85,10 +85,10 @@ def test_merged_rows_are_the_same_rows():
     trees = Trees.of(GROUPS, schema)
     codes = Encoder(schema).encode(X)
     merged = LeafRows.of(memory_rows(schema, X, y), trees, n_classes=2)
-    single = LeafRows(trees.leaves(codes), Encoder(schema).encode_labels(y).astype(np.uint8), None)
+    single = LeafRows(trees.cells(codes), Encoder(schema).encode_labels(y).astype(np.uint8), None)
     assert merged.n_lines < 400
     assert as_set(merged) == as_set(single)
-    assert (merged.leaves.dtype, merged.labels.dtype) == (single.leaves.dtype, single.labels.dtype)
+    assert (merged.cells.dtype, merged.labels.dtype) == (single.cells.dtype, single.labels.dtype)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -124,6 +124,8 @@ def test_a_sample_is_evenly_spaced_and_counts_for_the_lines_it_stands_for():
     assert sample.labels.tolist() == [0, 3, 6]
     assert sample.weights.tolist() == [3, 12, 21]
     assert rows.sample(5) is rows
+    known = replace(rows, scores=np.arange(9, dtype=np.float32)[:, None]).sample(3)
+    assert known.scores.tolist() == [[0], [3], [6]]
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 200, 5000])
@@ -133,7 +135,18 @@ def test_the_cells_of_each_attribute_have_the_rows_that_a_plain_count_finds(monk
     schema = schema_of()
     trees, memory = Trees.of(groups, schema), memory_rows(schema, *table(n_rows))
     rows = LeafRows.of(memory, trees, n_classes=2)
-    found = rows.exact_cells(trees)
+    found = rows.exact_bins(trees)
     assert len(found) == len(trees.kept)
-    for a, counts in zip(trees.kept, found, strict=True):
-        assert counts.tolist() == [int((memory.codes[:, a] == code).sum()) for code in range(trees.n_cells(a))]
+    axes = [axis for own in trees.axes for axis in own]
+    for axis, counts in zip(axes, found, strict=True):
+        codes = memory.codes[:, axis.attribute]
+        assert counts.tolist() == [int((codes == code).sum()) for code in range(axis.n_leaves)]
+
+
+@pytest.mark.parametrize("weights", [None, np.array([2, 1, 1, 5, 3, 1])])
+def test_rows_between_knots_are_counted_at_the_nearest_leaf(weights):
+    # Knots at the cells 0, 4 and 8, missing values at 9; halfway between two knots is nearer to the upper one.
+    trees = Trees(((Axis(0, 9, "own", (0, 4, 8), 4),),))
+    rows = LeafRows(np.array([[1], [2], [5], [6], [8], [9]], np.uint8), np.zeros(6, np.uint8), weights)
+    (counts,) = rows.exact_bins(trees)
+    assert counts.tolist() == ([1, 2, 2, 1] if weights is None else [2, 2, 8, 1])

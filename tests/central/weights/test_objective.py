@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.central.weights.problems import plain_precision, plain_value, problem, random_weights
+from tests.central.weights.problems import KINDS, plain_precision, plain_value, problem, random_weights
+from tests.loops import loop_over
 
 CASES = [(c, weighted) for c in (2, 3, 5) for weighted in (False, True)]
 
@@ -18,9 +19,10 @@ def slope(objective, weights, direction, step=1e-4):
 
 
 @pytest.mark.parametrize(("n_classes", "weighted"), CASES)
-@pytest.mark.parametrize("margin", [0.0, 1.0])
-def test_the_gradient_is_that_of_the_plain_objective(n_classes, weighted, margin):
-    objective = problem(3, n_classes=n_classes, weighted=weighted, margin=margin)
+@pytest.mark.parametrize("kind", KINDS)
+@loop_over("margin", [0.0, 1.0])
+def test_the_gradient_is_that_of_the_plain_objective(n_classes, weighted, margin, kind):
+    objective = problem(3, n_classes=n_classes, weighted=weighted, margin=margin, kind=kind)
     weights = random_weights(objective)
     gradient = objective.gradient(weights)
     for seed in range(5):
@@ -29,8 +31,9 @@ def test_the_gradient_is_that_of_the_plain_objective(n_classes, weighted, margin
 
 
 @pytest.mark.parametrize(("n_classes", "weighted"), CASES)
-def test_products_with_the_hessian_are_differences_of_gradients(n_classes, weighted):
-    objective = problem(4, n_classes=n_classes, weighted=weighted)
+@pytest.mark.parametrize("kind", KINDS)
+def test_products_with_the_hessian_are_differences_of_gradients(n_classes, weighted, kind):
+    objective = problem(4, n_classes=n_classes, weighted=weighted, kind=kind)
     weights, direction = random_weights(objective), random_weights(objective, 9)
     ahead, behind = (objective.gradient(weights + step * direction) for step in (1e-5, -1e-5))
     objective.gradient(weights)
@@ -48,9 +51,10 @@ def test_the_hessian_is_that_of_the_last_gradient():
 
 
 @pytest.mark.parametrize(("n_classes", "weighted"), CASES)
-def test_threads_change_nothing_and_blocks_no_more_than_rounding(monkeypatch, n_classes, weighted):
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_change_nothing_and_blocks_no_more_than_rounding(monkeypatch, n_classes, weighted, kind):
     def results(n_threads):
-        objective = problem(5, n_classes=n_classes, weighted=weighted, n_threads=n_threads)
+        objective = problem(5, n_classes=n_classes, weighted=weighted, n_threads=n_threads, kind=kind)
         weights, direction = random_weights(objective), random_weights(objective, 2)
         return objective.gradient(weights), objective.hessian_product(direction), objective.curvatures
 

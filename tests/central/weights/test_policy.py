@@ -1,6 +1,7 @@
 """What the recommended forest decides from public quantities."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,9 +9,20 @@ import pytest
 from numpy.testing import assert_allclose
 
 from privet import Categorical, Numeric, Schema
-from privet.central.weights.policy import MOST_LEAVES, MOST_WEIGHTS, Overrides, Policy, tree_shares, with_cells
-from privet.central.weights.trees import Trees
+from privet.central.weights.policy import (
+    MOST_LEAVES,
+    MOST_WEIGHTS,
+    Overrides,
+    Policy,
+    _cuts,
+    _knots,
+    codings,
+    tree_shares,
+    with_cells,
+)
+from privet.central.weights.trees import Trees, grid_of
 from privet.privacy.mechanisms.objective_perturbation import laplace_objective_epsilon
+from privet.privacy.mechanisms.rational import MIN_EPSILON
 from tests.central.weights.problems import GROUPS, schema_of
 from tests.loops import loop_over
 
@@ -31,25 +43,29 @@ def test_below_sixteen_rows_times_epsilon_only_the_balance_is_released(n_rows, e
     assert policy(n_rows, epsilon).only_balance == only_balance
 
 
-@pytest.mark.parametrize(
-    ("worth", "kept"),
-    [(0, 1), (250, 1), (374, 1), (376, 2), (1000, 4), (1124, 4), (1126, 10), (2500, 10), (10**6, 10)],
-)
-def test_an_attribute_is_kept_for_250_rows_and_half_of_them_mean_all(worth, kept):
-    assert policy(max(1, worth), 1.0).n_attributes == kept
-    assert policy(10 * max(1, worth), 0.1).n_attributes == kept
-    assert policy(max(1, worth), 1.0).chooses == (kept < 10)
+def test_more_rows_keep_more_attributes_and_never_nearly_all():
+    worths = [1, 10, 100, 300, 600, 1000, 1500, 2500, 4000, 10**4, 10**6]
+    kept = [policy(worth, 1.0).n_attributes for worth in worths]
+    assert kept == sorted(kept)
+    assert (kept[0], kept[-1]) == (1, 10)
+    # To leave out three of ten would cost a choice and gain little.
+    assert not {7, 8, 9} & set(kept)
+    for worth, n in zip(worths, kept, strict=True):
+        assert policy(10 * worth, 0.1).n_attributes == n
+        assert policy(worth, 1.0).chooses == (n < 10)
 
 
-def test_bins_by_hand():
-    # One attribute: 300 / 30; four: 1000 / (20 x 4) = 12.5; all ten: 1200 / 200; a large table: no more than 16.
-    assert policy(300, 1.0).n_bins == 10
-    assert policy(1000, 1.0).n_bins == 12
-    assert policy(1200, 1.0).n_bins == 6
-    assert policy(10**6, 1.0).n_bins == 16
-    assert policy(20, 1.0).n_bins == 2
+def test_a_category_of_few_values_costs_less_than_a_number():
+    few, many = (Schema([Categorical(f"a{j}", range(n)) for j in range(40)], classes=[5, 9]) for n in (3, 9))
+    assert policy(3000, 1.0, few).n_attributes > policy(3000, 1.0, many).n_attributes
+
+
+def test_bins_grow_with_rows_within_bounds():
+    bins = [policy(n, 1.0, n_attributes=4).n_bins for n in (20, 200, 600, 1000, 1200, 10**6)]
+    assert bins == sorted(bins)
+    assert (bins[0], bins[-1]) == (2, 16)
     # With more classes a row counts half.
-    assert policy(300, 1.0, THREE_CLASSES).n_bins == 5
+    assert policy(1000, 1.0, THREE_CLASSES, n_attributes=4).n_bins < policy(1000, 1.0, n_attributes=4).n_bins
     assert policy(300, 1.0, n_bins=37).n_bins == 37
 
 
@@ -220,7 +236,9 @@ def test_a_boundless_epsilon_keeps_as_many_attributes_as_there_is_room_for(epsil
     wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(300)], classes=["no", "yes"])
     own = policy(1000, epsilon, wide)
     assert own.chooses
-    assert own.n_attributes == MOST_LEAVES // 34  # a number has up to 2 x 16 cells, one more at zero, and one missing
+    assert (
+        own.n_attributes == MOST_LEAVES // 35
+    )  # a number has up to 2 x 16 knots, two more at its ends, and one missing
 
 
 @pytest.mark.parametrize(("declared", "found"), [(100, 4000), (4000, 100), (10**6, 1)])
@@ -243,8 +261,7 @@ def test_a_policy_stays_where_other_rows_ask_for_choices_too_small_to_draw():
 
 
 def edges(n_bins, low, high):
-    (attribute,) = with_cells(Schema([Numeric("x", low, high)], classes=["no", "yes"]), n_bins).attributes
-    return attribute.edges
+    return _cuts(Numeric("x", low, high), n_bins, None)
 
 
 def test_a_range_from_zero_has_equal_widths_and_halves_the_first_cell_again_and_again():
@@ -274,18 +291,118 @@ def test_declared_bins_edges_and_categories_stay():
         Categorical("d", [1, 2]), Numeric("e", 0, 1, inferred=True),
     ]  # fmt: skip
     schema = Schema(attributes, classes=[5, 9], target="t", rows=77)
-    celled = with_cells(schema, 2)
+    celled, knots = with_cells(schema, 2)
     assert celled.attributes[:4] == schema.attributes[:4]
-    assert celled.attributes[4].edges == (0.25, 0.5)
+    # Knots at 0, 1/4 and 1, with 64 cells from each to the next.
+    assert knots == [0, 0, 0, 0, 3]
+    assert len(celled.attributes[4].edges) == 128
+    assert celled.attributes[4].edges[:2] == (0.25 / 128, 0.25 * 3 / 128)
+    assert celled.attributes[4].edges[-1] == 1 - 0.75 / 128
     assert celled.attributes[4].inferred
     assert (celled.rows, celled.target, celled.classes) == (77, "t", (5, 9))
 
 
+def test_knots_by_hand():
+    # Thirds of the range, and halvings of a quarter of it.
+    assert _knots(Numeric("x", 0, 24), 4) == [0, 1.5, 3, 8, 16, 24]
+    assert _knots(Numeric("x", -16, 16), 2) == [-16, -4, 0, 4, 16]
+    assert _knots(Numeric("x", 0, 8), 1) == [0, 4, 8]
+
+
+RANGES = [(0, 1), (-1, 1), (-1e-300, 1e300), (1e16, 1e16 + 1024), (-(2.0**1022), 2.0**1022), (0, 1e-300), (-3, -1)]
+
+
+@loop_over("n_bins", [1, 2, 7, 16, 64])
+@pytest.mark.parametrize(("low", "high"), RANGES)
+def test_a_value_in_any_range_falls_into_a_cell_between_knots(n_bins, low, high):
+    celled, (n_knots,) = with_cells(Schema([Numeric("x", low, high)], classes=[5, 9]), n_bins)
+    (attribute,) = celled.attributes
+    found = np.array([low, *attribute.edges, high])
+    assert (found[1:] > found[:-1]).all()
+    trees = Trees.of([[0]], celled, [n_knots])
+    assert trees.cell_sizes.tolist() == [attribute.n_values + 1]
+    if n_knots:
+        assert attribute.n_values == (n_knots - 1) * grid_of(n_knots) + 1
+        assert len(codings(attribute, n_knots, n_bins)) == 4
+    for way in codings(attribute, n_knots, n_bins):
+        assert len(way) == attribute.n_codes
+        assert (np.diff(way) >= 0).all()
+        assert (way[-1] > way[:-1]).all()  # missing values have a cell of their own
+
+
+def test_codings_by_hand():
+    # Knots at 0, 2 and 8 with 64 cells between them; cells of the score end at 2 and 4: k < 64, and 6 k / 64 < 2.
+    celled, knots = with_cells(Schema([Numeric("x", 0, 8, never_missing=True)], classes=[5, 9]), 2)
+    (attribute,) = celled.attributes
+    own, *others = codings(attribute, knots[0], 2)
+    assert np.unique(own, return_counts=True)[1].tolist() == [64, 22, 43]
+    assert [len(np.unique(way)) for way in others] == [7, 6, 12]
+    assert [way.tolist() for way in codings(Categorical("a", [1, 2]), 0, 2)] == [[0, 1, 2]]
+
+
+# The second stage.
+
+QUIET = {"n_rows": 10**7, "epsilon": 2.0}
+
+
+def later_of(n_rows, epsilon, schema=TEN, **fixed):
+    own = policy(n_rows, epsilon, schema, **fixed)
+    trees = own.trees(list(range(own.n_attributes)), np.random.default_rng(1))
+    return own, trees, own.later(trees, np.full(own.n_classes, 1 / own.n_classes))
+
+
+def test_a_second_stage_needs_little_noise_and_two_attributes():
+    assert later_of(**QUIET)[2] is not None
+    assert later_of(2000, 1.0)[2] is None
+    assert later_of(**QUIET, n_attributes=1)[2] is None
+    alone = Schema(TEN.attributes[:1], classes=["no", "yes"])
+    assert later_of(**QUIET, schema=alone)[2] is None
+
+
+def test_less_noise_never_means_fewer_trees():
+    n_trees = [getattr(later_of(n, 2.0)[2], "n_trees", 0) for n in (10**3, 10**4, 10**5, 10**6, 10**8, 10**10)]
+    assert n_trees == sorted(n_trees)
+    assert n_trees[-1] == 3
+
+
+@loop_over("epsilon", [1e-3, 1 / 3, 1.0, 7.0, 123.456])
+@pytest.mark.parametrize("schema", [TEN, THREE_CLASSES])
+def test_the_stages_share_the_fit_and_the_second_has_its_own_last_digits(epsilon, schema):
+    own, _, later = later_of(10**9, epsilon, schema)
+    assert later is not None
+    parts = [later.fit, later.groups, later.release, later.later_fit]
+    assert min(parts) > 0
+    assert sum(map(Fraction, parts)) <= Fraction(own.shares.fit)
+    assert sum(map(Fraction, parts)) >= Fraction(own.shares.fit) * (1 - Fraction(1, 2**50))
+    assert later.n_choices == 3 * later.n_trees
+
+
+@loop_over("epsilon", [1e-4, 1.5e-4, 2e-4, 3e-4, 1e-3])
+def test_no_share_of_the_second_stage_is_too_small_to_draw_noise_for(epsilon):
+    _, _, later = later_of(10**14, epsilon)
+    if later is not None:
+        assert min(later.groups / later.n_choices, later.release) > 2 * MIN_EPSILON
+    assert (later is None) == (epsilon < 5e-4)
+
+
+def test_without_an_end_to_epsilon_the_second_stage_has_none_either():
+    _, _, later = later_of(1000, math.inf)
+    assert {later.fit, later.groups, later.release, later.later_fit} == {math.inf}
+
+
+def test_pairs_are_those_whose_leaves_have_room():
+    wide = Schema([Categorical("zip", range(250)), *TEN.attributes[:2], Categorical("job", range(9))], classes=[5, 9])
+    own, trees, later = later_of(**QUIET, schema=wide)
+    cramped = replace(later, most_cells=41.0)
+    # Numbers have four leaves, the job ten; the place alone has 251.
+    assert own.pairs(trees, cramped) == [(1, 2), (1, 3), (2, 3)]
+    assert (0, 3) not in own.pairs(trees, replace(later, most_cells=1500.0))
+    # However little is paid for, a pair may have thirty leaves.
+    assert own.pairs(trees, replace(later, most_cells=1.0)) == [(1, 2)]
+
+
 @loop_over("n_bins", [1, 2, 16, 64])
-@pytest.mark.parametrize(
-    ("low", "high"),
-    [(0, 1), (-1, 1), (-1e-300, 1e300), (1e16, 1e16 + 1024), (-(2.0**1022), 2.0**1022), (0, 1e-300), (-3, -1)],
-)
+@pytest.mark.parametrize(("low", "high"), RANGES)
 def test_any_range_has_increasing_edges_within_it(n_bins, low, high):
     found = np.array(edges(n_bins, low, high))
     assert (np.diff(found) > 0).all()

@@ -10,7 +10,7 @@ from privet import Categorical, Numeric, Schema
 from privet.central.weights.prior import _DECAY, _SHRUNK, Prior, covariance_of, spread_of
 from privet.central.weights.trees import Trees
 from privet.errors import PrivetError
-from tests.central.weights.problems import GROUPS, schema_of
+from tests.central.weights.problems import GROUPS, LATER, SOFT, schema_of
 from tests.loops import loop_over
 
 SCHEMA = schema_of()
@@ -52,6 +52,26 @@ def test_no_row_has_more_than_the_curvature_by_the_precision_that_is_used(varian
     # The release counts on the sum of all sizes.
     assert spread <= Fraction(spread_of(trees, SCHEMA, variances))
     assert spread >= Fraction(spread_of(trees, SCHEMA, variances)) * (1 - Fraction(1, 10**4))
+
+
+@pytest.mark.parametrize("trees", [SOFT, LATER], ids=["soft", "later"])
+def test_no_cell_between_knots_has_more_than_the_curvature(trees):
+    variances = np.full(trees.n_trees, 0.7)
+    prior = Prior.of(trees, SCHEMA, variances, curvature=0.7 * trees.n_trees)
+    largest, at_knots = Fraction(0), Fraction(0)
+    for t, precision in enumerate(prior.precisions):
+        inverse, positive = exact_inverse(precision)
+        assert positive
+        shares = (trees.whole_shares(t) / float(trees.grids[t])).toarray()
+        varied = []
+        for line in shares:
+            found = [(i, Fraction(share)) for i, share in enumerate(line) if share]
+            varied.append(sum(a * b * inverse[i][j] for i, a in found for j, b in found))
+        largest += max(varied)
+        at_knots += max(inverse[i][i] for i in range(len(inverse)))
+        # A row between knots has less: its score is a mean of weights that are not all alike.
+        assert trees.grids[t] == 1 or min(varied) < max(varied) * Fraction(99, 100)
+    assert largest == at_knots <= Fraction(0.7) * trees.n_trees
 
 
 @loop_over("seed", range(8))

@@ -18,13 +18,14 @@ EVEN = np.array([0.5, 0.5])
 TELLING, HALF, NOTHING = np.array([[9, 0], [0, 9]]), np.array([[9, 3], [0, 6]]), np.array([[5, 5], [4, 4]])
 
 
-def chosen(tables, n_kept, *, epsilon=np.inf, balance=EVEN, rows=1):
+def chosen(tables, n_kept, *, epsilon=np.inf, balance=EVEN, rows=1, codings=None):
+    codings = [[np.arange(len(table))] for table in tables] if codings is None else codings
     return choose_informative(
-        tables, balance, n_kept, epsilon=epsilon, rows=rows, what="choices", noise=SeededNoise(1)
+        tables, codings, balance, n_kept, epsilon=epsilon, rows=rows, what="choices", noise=SeededNoise(1)
     )  # fmt: skip
 
 
-def scores_seen(monkeypatch, tables, balance):
+def scores_seen(monkeypatch, tables, balance, codings=None):
     """Return the scores that the choice is made by."""
     seen = []
 
@@ -33,7 +34,7 @@ def scores_seen(monkeypatch, tables, balance):
         return 0, NoNoise("choice")
 
     monkeypatch.setattr(selection, "permute_and_flip", first)
-    chosen(tables, 1, balance=np.array(balance))
+    chosen(tables, 1, balance=np.array(balance), codings=codings)
     return seen[0]
 
 
@@ -78,6 +79,38 @@ def test_no_neighbour_of_a_table_with_more_classes_moves_its_score_farther(monke
     more = [table + (np.arange(table.size) == i).reshape(table.shape) for i in range(table.size)]
     scores = scores_seen(monkeypatch, [table, *more], rng.dirichlet(np.ones(n_classes)))
     assert np.abs(scores[1:] - scores[0]).max() <= SENSITIVITY
+
+
+# Codes 0 to 3: each alone, halves, ends against the middle.
+WAYS = [np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]), np.array([0, 1, 1, 0])]
+
+
+def test_the_score_is_that_of_the_best_coding_by_hand(monkeypatch):
+    # Each alone: |4 - 2| eight times is 16, halved 8. Halves: (8, 0) and (0, 8), the same 8. The ends: nothing.
+    steps, ends = np.array([[4, 0], [4, 0], [0, 4], [0, 4]]), np.array([[4, 0], [0, 4], [0, 4], [4, 0]])
+    for tables, ways, best in (
+        ([steps], [WAYS], 8), ([steps], [WAYS[2:]], 0), ([ends], [WAYS[1:]], 8), ([ends], [WAYS[1:2]], 0)
+    ):  # fmt: skip
+        assert scores_seen(monkeypatch, tables, EVEN, ways).tolist() == [best * 2 * SENSITIVITY]
+
+
+def moved_most(monkeypatch, balance, ways):
+    """Return how far one more row moves the score of any table of up to two rows a code and class, at most."""
+    counts = [np.array(own).reshape(4, 2) for own in product(range(3), repeat=8)][:: 1 if len(ways) < 3 else 2]
+    rows = [np.eye(8, dtype=int)[i].reshape(4, 2) for i in (0, 3, 5, 6)]
+    tables = [own + row for own in counts for row in [0 * rows[0], *rows]]
+    scores = scores_seen(monkeypatch, tables, balance, [ways] * len(tables)).reshape(len(counts), -1)
+    return int(np.abs(scores[:, 1:] - scores[:, :1]).max())
+
+
+@pytest.mark.parametrize("balance", [(0.5, 0.5), (0.1, 0.9)])
+def test_no_neighbour_moves_the_score_of_the_best_coding_farther(monkeypatch, balance):
+    assert moved_most(monkeypatch, balance, WAYS) == SENSITIVITY
+
+
+def test_the_sum_over_codings_would_move_farther(monkeypatch):
+    monkeypatch.setattr(selection, "max", sum, raising=False)
+    assert moved_most(monkeypatch, (0.5, 0.5), WAYS) == 3 * SENSITIVITY
 
 
 @pytest.mark.parametrize("balance", [[0.5, 0.5], [1e-9, 1], [1 / 3] * 3, [0.1] * 7 + [0.3], [2.0, 5.0]])

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.objective import Objective
+from privet.central.weights.objective import Block, Objective
+from privet.central.weights.trees import Trees
 from privet.privacy.mechanisms.bits import compiled, inlined
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,8 @@ _ROOM = 1.0 + 1e-6
 # A residual is three whole numbers, in units of 2**-24, 2**-48 and 2**-72.
 _UNIT = 2.0**24
 _MOST_ROWS = 2**38
+# Sums over cells are cut here: what leaves have of either part stays below 2**53.
+_HALF = 28
 # exp(-75) is below 2**-108, so that all classes a table may have leave out less than 2**-92 of a sum.
 _FARTHEST = 75.0
 _QUARTERS, _STEPS = 4, 1024
@@ -50,27 +53,56 @@ def bounded_gradient(objective: Objective, weights: Floats, rest: Floats) -> Bou
     """Return the gradient at ``weights + rest``, where ``rest`` is what floats left over."""
     if objective.rows.exact_size >= _MOST_ROWS:
         raise OverflowError("2**38 rows or more cannot be counted")
-    sums = np.zeros((3, *objective.shape), dtype=np.int64)
-    counts = np.empty(0, dtype=np.int64) if objective.rows.weights is None else objective.rows.weights
+    trees, rows = objective.trees, objective.rows
+    own, left, off = _weights_of_cells(objective, weights, rest)
+    sums = np.zeros((3, *own.shape), dtype=np.int64)
+    block = Block.of(rows, slice(None))
     error = _sum_residuals(
-        objective.rows.leaves.reshape(-1), objective.trees.starts, objective.rows.labels, counts, weights, rest,
-        objective.offsets, objective.margin, *_powers(), sums,
+        block.cells, trees.cell_starts, rows.labels, block.counts, block.scores, own, left,
+        objective.offsets, objective.margin, *powers(), sums,
     )  # fmt: skip
     pull, lost = np.zeros(objective.shape), np.zeros(objective.shape)
-    for precision, start in zip(objective.prior.precisions, objective.trees.starts, strict=True):
-        own = slice(start, start + len(precision))
-        error += _write_products(precision, weights[own], rest[own], pull[own], lost[own])
-    # The first sums may have more digits than a float.
-    high = sums[0].astype(np.float64)
-    low = (sums[0] - high.astype(np.int64)).astype(np.float64)
-    parts = [high / _UNIT, low / _UNIT, sums[1] / _UNIT**2, sums[2] / _UNIT**3, pull, lost, objective.linear_noise]
-    values = np.array([math.fsum(own) for own in np.stack(parts, axis=-1).reshape(-1, len(parts)).tolist()])
-    added = _ROUNDING * float(np.abs(values).max(initial=0.0)) + 2.0**-77 * objective.rows.exact_size
+    for precision, start in zip(objective.prior.precisions, trees.starts, strict=True):
+        of_tree = slice(start, start + len(precision))
+        error += _write_products(precision, weights[of_tree], rest[of_tree], pull[of_tree], lost[of_tree])
+    parts = [*_sums_of_leaves(trees, sums), pull, lost, objective.linear_noise]
+    values = np.array([math.fsum(each) for each in np.stack(parts, axis=-1).reshape(-1, len(parts)).tolist()])
+    added = _ROUNDING * float(np.abs(values).max(initial=0.0)) + off * rows.exact_size
     return BoundedGradient(values.reshape(objective.shape), (error + added) * _ROOM)
 
 
+def _weights_of_cells(objective: Objective, weights: Floats, rest: Floats) -> tuple[Floats, Floats, float]:
+    """Return what a row in each cell has of the weights, as pairs, and how far that can move a residual at most."""
+    trees = objective.trees
+    if not trees.is_soft:
+        return weights, rest, 0.0
+    shares = trees.shares
+    own, left = np.empty((shares.shape[0], weights.shape[1])), np.empty((shares.shape[0], weights.shape[1]))
+    worst = _write_weights_of_cells(shares.indptr, shares.indices, shares.data, weights, rest, own, left)
+    # A residual moves by at most half of what scores move.
+    return own, left, trees.n_trees * worst
+
+
+def _sums_of_leaves(trees: Trees, sums: NDArray[np.int64]) -> list[Floats]:
+    """Return what the leaves have of sums over cells, exactly: as floats to be added up."""
+    parts = []
+    for k, own in enumerate(sums, start=1):
+        # In two halves, of which each is small enough for its sums to be exact in floats.
+        high = own >> _HALF
+        for half, unit in ((high, _UNIT**-k * 2.0**_HALF), (own - (high << _HALF), _UNIT**-k)):
+            parts.append(np.concatenate([_of_tree(trees, t, half) for t in range(trees.n_trees)]) * unit)
+    return parts
+
+
+def _of_tree(trees: Trees, tree: int, sums: NDArray[np.int64]) -> Floats:
+    start = trees.cell_starts[tree]
+    own = sums[start : start + trees.cell_sizes[tree]]
+    summed: Floats = (trees.whole_shares(tree).T @ own).astype(np.float64) / float(trees.grids[tree])
+    return summed
+
+
 @cache
-def _powers() -> tuple[Floats, Floats]:
+def powers() -> tuple[Floats, Floats]:
     """Return exp(-x) for x in quarters, and in 1024ths below a quarter: floats of 26 digits, and what is left over."""
     # A context of its own: with the caller's traps whether a fit fails would depend on the caller.
     with localcontext(Context(60, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])):
@@ -107,7 +139,7 @@ def _two_product(a: float, b: float) -> tuple[float, float]:
 
 
 @inlined
-def _exp_minus(high: float, low: float, coarse: Floats, fine: Floats) -> tuple[float, float]:
+def exp_minus(high: float, low: float, coarse: Floats, fine: Floats) -> tuple[float, float]:
     """Return exp(-(high + low)) for a pair that is not negative, and what is left over of it."""
     if not 0.0 <= high <= _FARTHEST:  # or no number: the gradient is none then
         return 0.0, 0.0
@@ -134,26 +166,49 @@ def _one_over(high: float, low: float) -> tuple[float, float]:
     return quotient, quotient * (((1.0 - product) - rest) - quotient * low)
 
 
+@compiled
+def _write_weights_of_cells(
+    ends: NDArray[Any], leaves: NDArray[Any], shares: Floats, weights: Floats, rest: Floats, own: Floats, left: Floats
+) -> float:
+    """Write the weights of cells and what is left over of them; return a bound on the error of any of them."""
+    worst = 0.0
+    for cell in range(ends.size - 1):
+        n_leaves = ends[cell + 1] - ends[cell]
+        for c in range(weights.shape[1]):
+            total, lost, size = 0.0, 0.0, 0.0
+            for k in range(ends[cell], ends[cell + 1]):
+                product, error = _two_product(shares[k], weights[leaves[k], c])
+                total, more = _two_sum(total, product)
+                lost += (error + more) + shares[k] * rest[leaves[k], c]
+                size += abs(product)
+            own[cell, c], left[cell, c] = _two_sum(total, lost)
+            worst = max(worst, 16.0 * (n_leaves + 1.0) ** 2 * _ROUNDING**2 * size)
+    return worst
+
+
 @inlined
 def _score(
-    leaves: NDArray[Any], starts: NDArray[np.int64], i: int, weights: Floats, rest: Floats, c: int, offset: float
-) -> tuple[float, float, float]:
+    cells: NDArray[Any], starts: NDArray[np.int64], i: int, weights: Floats, rest: Floats, c: int, offset: float,
+    known: float,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return a score, what is left over of it, and a bound on the error of both, with a margin of up to 1 taken off."""
-    total, lost, size = offset, 0.0, 1.0 + abs(offset)
+    total, lost = _two_sum(offset, known)
+    size = 1.0 + abs(offset) + abs(known)
     for t in range(starts.size):
-        found = starts[t] + leaves[i * starts.size + t]
+        found = starts[t] + cells[i * starts.size + t]
         weight = weights[found, c]
         total, error = _two_sum(total, weight)
         lost += error + rest[found, c]
         size += abs(weight)
     total, lost = _two_sum(total, lost)
-    return total, lost, 16.0 * (starts.size + 1) ** 2 * _ROUNDING**2 * size
+    return total, lost, 16.0 * (starts.size + 2) ** 2 * _ROUNDING**2 * size
 
 
 @compiled
 def _sum_residuals(
-    leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
-    rest: Floats, offsets: Floats, margin: float, coarse: Floats, fine: Floats, sums: NDArray[np.int64],
+    cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64],
+    known: NDArray[np.float32], weights: Floats, rest: Floats, offsets: Floats, margin: float, coarse: Floats,
+    fine: Floats, sums: NDArray[np.int64],
 ) -> float:  # fmt: skip
     """Add residuals to ``sums``: in units of 2**-24, what is left of them of 2**-48, and what is left then of 2**-72.
 
@@ -167,7 +222,8 @@ def _sum_residuals(
         worst = 0.0
         for c in range(n_columns):
             offset = offsets[1] - offsets[0] if n_columns == 1 else offsets[c]
-            scores[c, 0], scores[c, 1], error = _score(leaves, starts, i, weights, rest, c, offset)
+            before = np.float64(known[i, c]) if known.size > 0 else 0.0
+            scores[c, 0], scores[c, 1], error = _score(cells, starts, i, weights, rest, c, offset, before)
             worst = max(worst, error)
         if n_columns == 1:
             _binary_residual(scores, labels[i], margin, coarse, fine)
@@ -182,7 +238,7 @@ def _sum_residuals(
             third = np.rint(((left - second) + scores[c, 1] * (_UNIT * _UNIT)) * _UNIT)
             parts = np.int64(first) * count, np.int64(second) * count, np.int64(third) * count
             for t in range(n_trees):
-                found = starts[t] + leaves[i * n_trees + t]
+                found = starts[t] + cells[i * n_trees + t]
                 for k in range(3):
                     sums[k, found, c] += parts[k]
     return total
@@ -195,7 +251,7 @@ def _binary_residual(scores: Floats, label: int, margin: float, coarse: Floats, 
     lead, lost = _two_sum(sign * scores[0, 0], -margin)
     lead, lost = _two_sum(lead, lost + sign * scores[0, 1])
     away = 1.0 if lead >= 0.0 else -1.0
-    power, power_rest = _exp_minus(away * lead, away * lost, coarse, fine)
+    power, power_rest = exp_minus(away * lead, away * lost, coarse, fine)
     total, lost = _two_sum(1.0, power)
     share, share_rest = _one_over(total, lost + power_rest)
     if away > 0.0:
@@ -218,7 +274,7 @@ def _softmax_residuals(scores: Floats, label: int, margin: float, coarse: Floats
     for c in range(scores.shape[0]):
         below, lost = _two_sum(high, -scores[c, 0])
         below, lost = _two_sum(below, lost + (low - scores[c, 1]))
-        scores[c, 0], scores[c, 1] = _exp_minus(below, lost, coarse, fine)
+        scores[c, 0], scores[c, 1] = exp_minus(below, lost, coarse, fine)
         total, lost = _two_sum(total, scores[c, 0])
         total_rest += lost + scores[c, 1]
     total, total_rest = _two_sum(total, total_rest)

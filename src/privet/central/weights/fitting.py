@@ -2,34 +2,40 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from privet.central.weights.histograms import release_histograms
+from privet.central.weights.interactions import Unexplained, choose_groups
 from privet.central.weights.leaf_rows import LeafRows
+from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.minimiser import Grid, release_minimiser
 from privet.central.weights.objective import Objective
-from privet.central.weights.objective_noise import choose_noise, deviations, public_error
-from privet.central.weights.policy import MARGIN, Policy
+from privet.central.weights.objective_noise import FitNoise, choose_noise, deviations, is_normal_less, public_error
+from privet.central.weights.policy import LATER_PART, MARGIN, Later, Policy, Precision
 from privet.central.weights.prior import Prior, spread_of
-from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS, ReleasedWeights
+from privet.central.weights.released_weights import (
+    BALANCE,
+    CELLS,
+    CHOICES,
+    DIGITS,
+    GROUPS,
+    LATER_DIGITS,
+    LATER_WEIGHTS,
+    WEIGHTS,
+    ReleasedWeights,
+)
 from privet.central.weights.selection import choose_informative
-from privet.central.weights.trees import Trees
+from privet.central.weights.trees import Knots, Trees, coarse_axes
 from privet.counting.rows import MemoryRows, Rows
 from privet.counting.tables import TableLayout, exact_tables
-from privet.privacy.events import (
-    DiscreteLaplace,
-    Event,
-    GaussianObjective,
-    ObjectivePerturbation,
-    Seeded,
-    drawn_from,
-)
+from privet.privacy.events import DiscreteLaplace, Event, Seeded, drawn_from
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
-from privet.privacy.mechanisms.rational import multiple, remaining
+from privet.privacy.mechanisms.rational import equal_share, multiple, remaining
 from privet.rng import NoiseSource
 from privet.tree.greedy import Growth
 
@@ -46,17 +52,22 @@ class Fitting:
         How many rows one unit of privacy may have; each release but the last costs that many times the share of a row.
     left : float
         What is left of the unit's epsilon.
+    precision : Precision or None
+        That of normal noise, planned before anything was released.
+    is_planned : bool
+        Whether normal noise was planned; the receipts are then joint, also where Laplace noise was drawn after all.
     """
 
     policy: Policy
     rows: Rows
     max_rows: int
     left: float
-    delta: float
     public_rng: np.random.Generator
     noise: NoiseSource
     n_threads: int = 1
     receipts: list[Event] = field(default_factory=list)
+    precision: Precision | None = None
+    is_planned: bool = False
 
     def release(self) -> ReleasedWeights:
         """Release what the policy says: trees with weights, or the class balance alone."""
@@ -82,8 +93,13 @@ class Fitting:
 
     def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> ReleasedWeights:
         """Release the class balance, and correct the policy where it shows another number of rows."""
-        balance = self.release_balance(exact_counts, multiple(self.policy.shares.balance, self.max_rows))
-        self.policy = self.policy.with_rows(balance.about_rows(noise_scale(self.receipts, BALANCE)))
+        planned, self.precision = self.policy, self.policy.precision
+        self.is_planned = self.precision is not None
+        balance = self.release_balance(exact_counts, multiple(planned.shares.balance, self.max_rows))
+        self.policy = planned.with_rows(balance.about_rows(noise_scale(self.receipts, BALANCE)))
+        if self.policy is not planned:
+            # Its other shares were not part of the plan. Epsilons that add up need no plan.
+            self.precision = None
         return balance
 
     def _choose_and_fit(self, balance: ReleasedWeights, tables: list[NDArray[np.int64]]) -> ReleasedWeights:
@@ -115,14 +131,14 @@ class Fitting:
         """Choose the attributes that have a tree."""
         epsilon = multiple(self.policy.shares.selection, self.max_rows)
         kept, receipts = choose_informative(
-            tables, shares, self.policy.n_attributes, epsilon=epsilon, rows=self.max_rows,
+            tables, self.policy.codings, shares, self.policy.n_attributes, epsilon=epsilon, rows=self.max_rows,
             what=CHOICES, noise=self.noise,
         )  # fmt: skip
         self._pay(epsilon, *receipts)
         return kept
 
     def release_cells(self, exact_cells: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Release how many rows each cell of each kept attribute has."""
+        """Release how many rows each bin of each kept attribute has."""
         epsilon = multiple(self.policy.shares.histograms, self.max_rows)
         noisy, receipt = release_histograms(
             exact_cells, epsilon=epsilon, rows=self.max_rows, what=CELLS, noise=self.noise
@@ -131,25 +147,79 @@ class Fitting:
         return noisy
 
     def fit_weights(self, trees: Trees, rows: LeafRows, balance: ReleasedWeights) -> ReleasedWeights:
-        """Fit all weights together and release them, and before them how rows lie over cells where it is worth it."""
+        """Fit all weights together and release them, and before them how rows lie over cells where it is worth it.
+
+        Where there is room for a second stage, it fits what the released weights leave unexplained.
+        """
+        policy, shares = self.policy, self._shares(balance)
+        if policy.counts_cells:
+            balance = replace(balance, trees=trees, cells=self.release_cells(rows.exact_bins(trees)))
+        histograms = balance.histograms(noise_scale(self.receipts, CELLS), policy.n_rows)
+        trees = Trees.of(trees.attributes, policy.cells, policy.knots(histograms, shares))
+        later_knots = policy.later_knots(histograms)
+        axes = {a: coarse_axes([a], policy.cells, later_knots)[0] for a in sorted(trees.kept)}
+        if self.precision is not None and not _is_normal(policy, trees, self.precision):
+            self.precision = None  # Laplace noise is less, and all epsilons add up without a plan
+        precision = self.precision
+        later = policy.later(trees, axes, shares, precision)
+        if precision is not None and not precision.later:
+            later = None
+        fit = policy.shares.fit if later is None else later.fit
+        digits = None if later is None and precision is None else multiple(policy.shares.release, self.max_rows)
+        mu = None if precision is None else precision.first
+        first = self._release_fit(trees, rows, scores_of(shares, MARGIN), shares, fit, mu, digits, (WEIGHTS, DIGITS))
+        released = replace(balance, **first)
+        if later is None:
+            return released
+        model = LeafWeights(
+            trees, scores_of(shares, MARGIN), released.weights * np.float64(2.0**released.exponent), MARGIN
+        )
+        return self._fit_later(released, Unexplained(rows, model, axes), later_knots, shares, later)
+
+    def _fit_later(
+        self, first: ReleasedWeights, unexplained: Unexplained, knots: Knots, shares: NDArray[np.float64], later: Later
+    ) -> ReleasedWeights:
+        """Choose groups of attributes, fit what they explain of the first stage's residuals, and release it."""
+        policy, epsilon = self.policy, multiple(later.groups, self.max_rows)
+        groups, receipts = choose_groups(
+            unexplained, policy.pairs(unexplained.axes, later), later, epsilon=epsilon, rows=self.max_rows,
+            what=GROUPS, noise=self.noise,
+        )  # fmt: skip
+        # Groups that need fewer choices leave more for the fit, which has all but the last digits.
+        self._pay(multiple(equal_share(epsilon, later.n_choices), len(receipts)), *receipts)
+        digits = multiple(later.release, self.max_rows)
+        fit = equal_share(remaining(self.left, digits), self.max_rows)
+        trees = Trees.later(groups, policy.cells, knots)
+        mu = None if self.precision is None else self.precision.later
+        second = self._release_fit(
+            trees, unexplained.rows_of(trees), np.zeros(policy.n_classes), shares, fit, mu, mu and digits,
+            (LATER_WEIGHTS, LATER_DIGITS),
+        )  # fmt: skip
+        return first.with_later(ReleasedWeights(n_rows=first.n_rows, balance=first.balance, **second))
+
+    def _release_fit(
+        self, trees: Trees, rows: LeafRows, offsets: NDArray[np.float64], shares: NDArray[np.float64], fit: float,
+        mu: float | None, digits: float | None, names: tuple[str, str],
+    ) -> dict[str, Any]:  # fmt: skip
+        """Fit the weights of ``trees``, pay a share for the noise and ``digits``, or all that is left, and release."""
         policy = self.policy
-        cells = self.release_cells(rows.exact_cells(trees)) if policy.counts_cells else None
-        chosen = choose_noise(policy, trees, delta=self.delta, rows=self.max_rows)
-        event = chosen.event(WEIGHTS, rows=self.max_rows)
-        self._pay(multiple(policy.shares.fit, self.max_rows), drawn_from(self.noise, event))
-        public = PublicFit.of(policy, trees, self._shares(balance), event, self.left)
+        chosen = choose_noise(policy, trees, fit, mu)
+        event = chosen.event(names[0], rows=self.max_rows)
+        self._pay(multiple(fit, self.max_rows), drawn_from(self.noise, event))
+        digits = self.left if digits is None else digits
+        public = PublicFit.of(policy, trees, shares, event, digits)
         drawn = chosen.draw(self.noise)
         prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
-        objective = Objective(rows, trees, prior, public.offsets, drawn.values, n_threads=self.n_threads)
+        objective = Objective(rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads)
         with threadpool_limits(1, "blas"):  # its threads cost more than they gain, and would change the last digits
             weights, receipt = release_minimiser(
-                objective, public.grid, noise_error=drawn.error, epsilon=self.left, what=DIGITS, noise=self.noise
+                objective, public.grid, noise_error=drawn.error, epsilon=digits, what=names[1], noise=self.noise
             )
-        self._pay(self.left, receipt)
-        return replace(
-            balance, trees=trees, weights=weights, exponent=public.grid.exponent, variances=public.variances,
-            noise_std=chosen.noise_std, cells=cells,
-        )  # fmt: skip
+        self._pay(digits, receipt)
+        return {
+            "trees": trees, "weights": weights, "exponent": public.grid.exponent, "variances": public.variances,
+            "noise_std": chosen.noise_std,
+        }  # fmt: skip
 
     def _shares(self, balance: ReleasedWeights) -> NDArray[np.float64]:
         return balance.class_shares(noise_scale(self.receipts, BALANCE))
@@ -159,24 +229,29 @@ class Fitting:
         self.receipts.extend(receipts)
 
 
+def _is_normal(policy: Policy, trees: Trees, precision: Precision) -> bool:
+    """Return whether normal noise is less than the first fit's Laplace noise would be."""
+    fit = policy.shares.fit * (1 - LATER_PART) if precision.later else policy.shares.fit
+    return is_normal_less(policy, trees, fit, precision.first)
+
+
 @dataclass(frozen=True)
 class PublicFit:
     """What is public about a fit once its class balance is released."""
 
     variances: NDArray[np.float64]
-    offsets: NDArray[np.float64]
     grid: Grid
 
     @classmethod
     def of(cls, policy: Policy, trees: Trees, shares: NDArray[np.float64], event: Event, epsilon: float) -> "PublicFit":
         """Return it for the noise of ``event`` and what ``epsilon`` is left for the last digits."""
-        curvature = event.curvature if isinstance(event, ObjectivePerturbation | GaussianObjective) else math.inf
+        curvature = event.curvature if isinstance(event, FitNoise) else math.inf
         variances = policy.prior_variances(trees, deviations(event, trees), shares, curvature)
         grid = Grid.of(
             policy.n_rows, spread_of(trees, policy.cells, variances), shape=(trees.n_leaves, policy.n_columns),
             noise_error=public_error(event, trees), epsilon=epsilon,
         )  # fmt: skip
-        return cls(variances, scores_of(shares, MARGIN), grid)
+        return cls(variances, grid)
 
 
 def noise_scale(receipts: list[Event], what: str) -> float:

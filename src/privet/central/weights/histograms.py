@@ -13,7 +13,7 @@ from privet.rng import NoiseSource
 
 Floats = NDArray[np.float64]
 # How many scales of noise are taken off a share. Laplace noise is above two scales with a chance of exp(-2) / 2.
-_SURE = 2.0
+_SURE, _SURE_OF_MISSING = 2.0, 4.0
 
 
 def release_histograms(
@@ -68,6 +68,17 @@ class Histogram:
         Cells that no row reaches have the noisiest weights, so a wrong share there does the most harm.
         """
         return self.least_shares / self.least_shares.sum() if self.least_shares.any() else self.shares
+
+    def surest_shares(self, *, has_missing: bool) -> Floats:
+        """Return the sure shares; missing values, of which there are often none, have some only if noise hardly could.
+
+        ``has_missing`` says whether the last cell is theirs.
+        """
+        shares = self.sure_shares.copy()
+        if has_missing and self.noisy[-1] < _SURE_OF_MISSING * self.scale and shares[:-1].any():
+            shares[-1] = 0.0
+        surest: Floats = shares / shares.sum()
+        return surest
 
     @property
     def _total(self) -> float:

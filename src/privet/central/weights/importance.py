@@ -1,16 +1,15 @@
 """Which attributes matter, from released numbers alone: the size of their effects, less what noise would show.
 
-A cell that no row reaches has a weight all the same: noise, and more of it than any other. So a cell counts by its
-share of the rows, as the released histograms show it. A model without histograms has to guess: rows lie over a number's
-cells in one of several ways, each believed as far as it explains the released weights, and evenly over categories.
-Missing values then count for nothing.
+An effect is what an attribute does in all trees, or what several do together: see `parts`. A cell that no row reaches
+has a weight all the same: noise, and more of it than any other. So a cell counts by its share of the rows, as the
+released histograms show it. A model without histograms has to guess: rows lie over a number's cells in one of several
+ways, each believed as far as it explains the released weights, and evenly over categories. Missing values then count
+for nothing.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +19,21 @@ from scipy.special import log_ndtr, ndtr, ndtri, softmax
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import chances_of
+from privet.central.weights.parts import (
+    Part,
+    RowShares,
+    effects_in,
+    evenly,
+    first_axes,
+    gram,
+    leaf_shares,
+    over_codes,
+    product_of,
+    split_tree,
+)
 from privet.central.weights.prior import covariance_of
 from privet.central.weights.released_weights import ReleasedWeights
-from privet.central.weights.trees import cell_ends
+from privet.central.weights.trees import Axis, Trees, cell_ends
 from privet.rng import public_generator
 from privet.schema import Numeric, Schema
 
@@ -56,52 +67,16 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeOfWeights:
-    """What is released and public of one tree; ``rows`` are effective rows: rows times the mean curvature.
+    """What is released and public of one tree; ``rows`` are effective rows: rows times the mean curvature."""
 
-    ``histograms`` has one for each attribute, or is None where they were not released.
-    """
-
-    attributes: tuple[int, ...]
-    n_cells: tuple[int, ...]
+    axes: tuple[Axis, ...]
     weights: Floats
     covariance: Floats
     noise_std: float
     rows: float
-    histograms: tuple[Histogram, ...] | None = None
-
-    def effects(self, schema: Schema) -> Iterator[Effect]:
-        """Return what each attribute does, and what several do together that fewer of them do not."""
-        public_rng = public_generator(_PUBLIC_SEED)
-        if self.histograms is None:
-            margins, ways = self._guess_shares(schema, public_rng)
-            n_draws, false = _DRAWS, _FALSE
-        else:
-            margins = [own.sure_shares for own in self.histograms]
-            # With as few rows as there may be, noise shows most. An attribute of a larger tree has several effects.
-            ways = _product([own.least_shares for own in self.histograms])[None]
-            n_draws, false = _WAYS * _DRAWS, _FALSE / 2 ** (len(self.attributes) - 1)
-        seen = self._squares(self.weights[None], margins)
-        expected = self._squares(self._noise(_product(margins)[None], _DRAWS, public_rng), margins)
-        possible = self._squares(self._noise(ways, n_draws, public_rng), margins)
-        for subset, (square,) in seen.items():
-            size = math.sqrt(max(0.0, square - expected[subset].mean()))
-            own = tuple(self.attributes[i] for i in subset)
-            yield Effect(own, size, size > 0 and bool(np.mean(possible[subset] >= square) < false))
-
-    def _guess_shares(self, schema: Schema, public_rng: np.random.Generator) -> tuple[list[Floats], Floats]:
-        """Return how rows probably lie over the cells of each attribute, and ways in which they may lie over leaves."""
-        number = schema.attributes[self.attributes[0]]
-        if isinstance(number, Numeric):  # it has a tree of its own
-            likely = over_number(number)
-            return [self.belief(likely) @ likely], over_number(number, even=0.0)
-        margins = [
-            _even(n, schema.attributes[a].never_missing) for n, a in zip(self.n_cells, self.attributes, strict=True)
-        ]
-        n_ways = _WAYS if len(self.weights) <= _LARGE else _WAYS_OF_LARGE
-        return margins, np.array([_product([_uneven(each, public_rng) for each in margins]) for _ in range(n_ways)])
 
     def belief(self, ways: Floats) -> Floats:
-        """Return how far each way in which rows may lie over the cells of a number is believed, the last one even."""
+        """Return how far each way in which rows may lie over the leaves of a number is believed, the last one even."""
         precision = np.linalg.inv(self.covariance)
         own = 1 / precision.diagonal()
         # A leaf's pull is the noise where no rows are. Where they are, they hold against it, and pull themselves.
@@ -117,60 +92,66 @@ class TreeOfWeights:
         belief: Floats = chances / chances.sum()
         return belief
 
-    def _noise(self, ways: Floats, n_draws: int, public_rng: np.random.Generator) -> Floats:
-        """Return weights that are noise, and chance among so many rows, alone: draws x leaves x columns."""
-        shape = (len(self.weights), n_draws * self.weights.shape[1])
-        if self.noise_std == 0:
-            return np.zeros((1, *self.weights.shape))
-        drawn = []
-        for way in ways:
-            rows = (self.rows * way)[:, None]
-            pull = self.noise_std / math.sqrt(2) * _laplace(public_rng, shape) + np.sqrt(rows) * ndtri(
-                public_rng.random(shape)
-            )
+    def noise(self, ways: Sequence[RowShares], n_draws: int, public_rng: np.random.Generator) -> Floats:
+        """Return weights that are noise, and chance among so many rows, alone: leaves x draws of each way x columns."""
+        n_leaves, n_columns = self.weights.shape
+        # Large trees take long to solve, so fewer ways are tried, and count several times.
+        tried = ways if n_leaves <= _LARGE else ways[:_WAYS_OF_LARGE]
+        shape, drawn = (n_leaves, n_draws * n_columns), []
+        for way in tried:
+            grams = [gram(axis, way[axis.attribute]) for axis in self.axes]
+            held = self.rows * product_of(grams)
+            root = math.sqrt(self.rows) * product_of(list(map(_root, grams)))
+            pull = self.noise_std / math.sqrt(2) * _laplace(public_rng, shape) + root @ ndtri(public_rng.random(shape))
             # (K^-1 + rows)^-1 pull
-            drawn.append(self.covariance @ np.linalg.solve(np.eye(len(rows)) + rows * self.covariance, pull))
-        found = np.stack(drawn).reshape(len(ways), len(self.weights), n_draws, -1)
-        return found.transpose(0, 2, 1, 3).reshape(-1, *self.weights.shape)
+            drawn.append(self.covariance @ np.linalg.solve(np.eye(n_leaves) + held @ self.covariance, pull))
+        each = [drawn[i % len(drawn)] for i in range(len(ways))]
+        return np.stack(each, axis=1).reshape(n_leaves, len(ways) * n_draws, n_columns)
 
-    def _squares(self, weights: Floats, margins: Sequence[Floats]) -> dict[tuple[int, ...], Floats]:
-        """Return the mean square of each effect, for each of several sets of weights.
 
-        Shares that are products make effects orthogonal: the mean square of what some attributes tell is the sum of
-        those of all effects among them.
+@dataclass(frozen=True)
+class _Sizes:
+    """How large effects are, where rows lie as ``shares`` say."""
+
+    trees: Trees
+    shares: RowShares
+
+    def squares(self, tables: Iterable[Floats]) -> dict[tuple[int, ...], Floats]:
+        """Return the mean square of each effect for each of several draws; a tree's table is leaves x draws x columns.
+
+        The parts of all trees are added up first.
         """
-        axes = range(len(margins))
-        tables = weights.reshape(len(weights), *self.n_cells, -1)
-        found: dict[tuple[int, ...], Floats] = {}
-        for size in range(len(margins) + 1):
-            for subset in combinations(axes, size):
-                mean = tables
-                for i in sorted(set(axes) - set(subset)):
-                    mean = _mean(mean, margins[i], i + 1)
-                square = reduce(lambda table, i: _mean(table, margins[i], i + 1), subset, mean**2)
-                smaller = [found[less] for n in range(size) for less in combinations(subset, n)]
-                found[subset] = square.reshape(len(weights), -1).sum(axis=1) - sum(smaller)
-        del found[()]
-        return found
+        fine = first_axes(self.trees)
+        found: dict[tuple[int, ...], tuple[tuple[Axis, ...], Floats]] = {}
+        n_draws = 1
+        for axes, table in zip(self.trees.axes, tables, strict=True):
+            n_draws = table.shape[1]
+            for own, part in split_tree(axes, table.reshape(len(table), -1), self.shares).items():
+                if own:
+                    common = part if len(own) > 1 else _on_knots(part, fine[own[0]])
+                    before = found[own][1] if own in found else 0.0
+                    found[own] = common.axes, before + common.table
+        return {own: self._square(*found[own], n_draws) for own in effects_in(self.trees)}
+
+    def _square(self, axes: tuple[Axis, ...], table: Floats, n_draws: int) -> Floats:
+        held = table
+        for i, axis in enumerate(axes):
+            held = np.moveaxis(np.tensordot(gram(axis, self.shares[axis.attribute]), held, (1, i)), 0, i)
+        square: Floats = (table * held).reshape(-1, n_draws, table.shape[-1] // n_draws).sum(axis=(0, 2))
+        return square
 
 
-def _product(margins: Sequence[Floats]) -> Floats:
-    """Return the shares of all leaves of a tree, if attributes had nothing to do with each other."""
-    shares: Floats = np.ones(1)
-    for margin in margins:
-        shares = np.outer(shares, margin).ravel()
-    return shares
+def _on_knots(part: Part, fine: Axis) -> Part:
+    """Return what a tree says of one attribute at the leaves of the first stage."""
+    codes = np.append(np.array(fine.knots, dtype=np.int64), [fine.n_values] * fine.own_missing)
+    return part if part.axes[0] == fine else Part((fine,), part.at([codes]))
 
 
-def _mean(table: Floats, shares: Floats, axis: int) -> Floats:
-    mean: Floats = np.expand_dims(np.tensordot(table, shares, (axis, 0)), axis)
-    return mean
-
-
-def _even(n_cells: int, never_missing: bool) -> Floats:
-    """Return even shares, and none for the missing value."""
-    n_known = n_cells if never_missing else n_cells - 1
-    return np.append(np.full(n_known, 1 / n_known), np.zeros(n_cells - n_known))
+def _root(matrix: Floats) -> Floats:
+    """Return the symmetric root of a matrix without negative eigenvalues."""
+    values, vectors = np.linalg.eigh(matrix)
+    root: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return root
 
 
 def _laplace(public_rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
@@ -217,22 +198,31 @@ def _log_density(size: Floats, deviation: Floats, scale: Floats) -> Floats:
     return density
 
 
-def mean_curvature(model: LeafWeights, histograms: dict[int, Histogram]) -> float:
-    """Return the mean second derivative of a row's loss by the score of a class, for rows that lie as released.
+def mean_curvature(model: LeafWeights, shares: RowShares) -> tuple[float, RowShares]:
+    """Return the mean second derivative of a row's loss by the score of a class, and each code's share in its sum.
 
-    The better a model predicts, the less its rows hold their weights against the noise.
+    Rows are drawn as they lie by released ``shares``. The better a model predicts some of them, the less they hold
+    their weights against the noise.
     """
-    public_rng, trees, n_classes = public_generator(_PUBLIC_SEED), model.trees, len(model.offsets)
-    scores = np.tile(model.offsets, (_ROWS_DRAWN, 1))
-    for t, own in enumerate(trees.attributes):
-        borders = [np.cumsum(histograms[a].shares)[:-1] for a in own]
-        cells = [np.searchsorted(each, public_rng.random(_ROWS_DRAWN), side="right") for each in borders]
-        scores += model.of_tree(t)[np.ravel_multi_index(cells, [trees.n_cells(a) for a in own])]
+    public_rng, n_classes, axes = public_generator(_PUBLIC_SEED), len(model.offsets), first_axes(model.trees)
+    codes = np.zeros((_ROWS_DRAWN, max(shares) + 1), dtype=np.int64)
+    for a, own in shares.items():
+        codes[:, a] = np.searchsorted(np.cumsum(own)[:-1], public_rng.random(_ROWS_DRAWN), side="right")
+        codes[:, a] = np.minimum(codes[:, a], len(axes[a].cell_of) - 1)
+    scores = model.scores(codes)
     total = np.zeros(_ROWS_DRAWN)
     for chances, own_class in zip(chances_of(scores, model.margin).T, np.eye(n_classes), strict=True):
         found = softmax(scores - model.margin * own_class, axis=1)
         total += chances * (found * (1 - found)).mean(axis=1)
-    return float(total.mean())
+    mean, curved = float(total.mean()), {}
+    for a, own in shares.items():
+        leaf_of = axes[a].nearest[axes[a].cell_of]
+        leaf, n_leaves = leaf_of[codes[:, a]], axes[a].n_leaves
+        # A leaf in which hardly a row was drawn has about the mean.
+        sums = np.bincount(leaf, total, n_leaves) + mean
+        factor = sums / (np.bincount(leaf, minlength=n_leaves) + 1) / mean
+        curved[a] = own * np.append(factor[leaf_of], np.ones(len(own) - len(leaf_of)))
+    return mean, curved
 
 
 def effects_of_trees(
@@ -242,16 +232,72 @@ def effects_of_trees(
     *,
     rows: float,
     histograms: dict[int, Histogram] | None,
-) -> Iterator[Effect]:
-    """Return the effects of all trees; ``rows`` are effective rows."""
-    trees = model.trees
-    for t, own in enumerate(trees.attributes):
-        weights = model.weights[trees.starts[t] : trees.starts[t] + trees.sizes[t]]
-        covariance = covariance_of(trees, t, schema, float(released.variances[t]))
-        n_cells = tuple(map(trees.n_cells, own))
-        known = None if histograms is None else tuple(histograms[a] for a in own)
-        tree = TreeOfWeights(own, n_cells, weights, covariance, float(released.noise_std[t]), rows, known)
-        yield from tree.effects(schema)
+) -> list[Effect]:
+    """Return what each attribute does, and what several do together that fewer of them do not, in all trees.
+
+    ``rows`` are effective rows.
+    """
+    public_rng, trees = public_generator(_PUBLIC_SEED), model.trees
+    own_trees = [
+        TreeOfWeights(
+            axes, model.weights[start : start + size], covariance_of(trees, t, schema, float(released.variances[t])),
+            float(released.noise_std[t]), rows,
+        )
+        for t, (axes, start, size) in enumerate(zip(trees.axes, trees.starts, trees.sizes, strict=True))
+    ]  # fmt: skip
+    if histograms is None:
+        shares, ways = _guess_shares(own_trees[: trees.first.n_trees], schema, public_rng)
+        n_draws = _DRAWS
+    else:
+        axes = first_axes(trees)
+        shares = {a: over_codes(axes[a], own.sure_shares) for a, own in histograms.items()}
+        # With as few rows as there may be, noise shows most.
+        ways = [{a: over_codes(axes[a], own.least_shares) for a, own in histograms.items()}]
+        n_draws = _WAYS * _DRAWS
+    sizes = _Sizes(trees, shares)
+    seen = sizes.squares(tree.weights[:, None] for tree in own_trees)
+    if not released.noise_std.any():
+        return [Effect(own, math.sqrt(max(0.0, float(square[0]))), bool(square[0] > 0)) for own, square in seen.items()]
+    expected = sizes.squares(tree.noise([shares], _DRAWS, public_rng) for tree in own_trees)
+    possible = sizes.squares(tree.noise(ways, n_draws, public_rng) for tree in own_trees)
+    found = []
+    for own, (square,) in seen.items():
+        size = math.sqrt(max(0.0, square - float(expected[own].mean())))
+        # An attribute has several effects, each of which may seem to stand out.
+        n_effects = max(sum(a in other for other in seen) for a in own)
+        false = _FALSE if histograms is None else _FALSE / n_effects
+        found.append(Effect(own, size, size > 0 and bool(np.mean(possible[own] >= square) < false)))
+    return found
+
+
+def _guess_shares(
+    trees: Sequence[TreeOfWeights], schema: Schema, public_rng: np.random.Generator
+) -> tuple[RowShares, list[RowShares]]:
+    """Return how rows probably lie over the codes of each attribute, and ways in which they may lie."""
+    likely: dict[int, Floats] = {}
+    ways: list[dict[int, Floats]] = [{} for _ in range(2 * len(_SCALES) + 1)]
+    for tree in trees:
+        for axis in tree.axes:
+            attribute = schema.attributes[axis.attribute]
+            if isinstance(attribute, Numeric):  # it has a tree of its own
+                own = [_of_number(axis, way) for way in over_number(attribute)]
+                belief = tree.belief(np.array([leaf_shares(axis, way) for way in own]))
+                likely[axis.attribute] = belief @ np.array(own)
+                others = [_of_number(axis, way) for way in over_number(attribute, even=0.0)]
+            else:
+                likely[axis.attribute] = evenly(axis)
+                even = leaf_shares(axis, evenly(axis))
+                others = [over_codes(axis, _uneven(even, public_rng)) for _ in ways]
+            for way, each in zip(ways, others, strict=True):
+                way[axis.attribute] = each
+    return likely, list(ways)
+
+
+def _of_number(axis: Axis, cells: Floats) -> Floats:
+    """Return the shares of a number's codes from those of its cells."""
+    if not axis.knots:
+        return over_codes(axis, cells)
+    return cells if len(cells) > axis.n_values else np.append(cells, 0.0)
 
 
 def shares_of_effects(effects: Iterable[Effect], n_attributes: int) -> tuple[Floats, NDArray[np.bool_]]:

@@ -1,7 +1,8 @@
 """The passes over rows that a fit makes, compiled. The tests check each kernel against a plain twin.
 
-Leaves are flat, row after row; ``starts`` turns a tree's own leaf numbers into numbers of all leaves. Weights of two
-classes are one number a leaf (for the second class against the first), else one a leaf and class.
+Cells are flat, row after row; ``starts`` turns a tree's own cell numbers into numbers of all cells. Weights of two
+classes are one number a cell (for the second class against the first), else one a cell and class. ``known`` are what
+lines score before any weight, and ``counts`` how many rows each stands for; both may be empty.
 """
 
 from typing import Any
@@ -19,17 +20,18 @@ _MOST_CURVATURES = 2**22
 
 @compiled
 def binary_gradient(
-    leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
-    offset: float, margin: float, gradient: Floats, curvatures: NDArray[np.float32],
+    cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64],
+    known: NDArray[np.float32], weights: Floats, offset: float, margin: float, gradient: Floats,
+    curvatures: NDArray[np.float32],
 ) -> None:  # fmt: skip
     """Add the gradient of the loss to ``gradient`` and write each line's second derivative to ``curvatures``."""
     n_trees = starts.size
     weighted = counts.size > 0
     found = np.empty(n_trees, dtype=np.int64)
     for i in range(labels.size):
-        score = offset
+        score = offset + known[i] if known.size > 0 else offset
         for t in range(n_trees):
-            found[t] = starts[t] + leaves[i * n_trees + t]
+            found[t] = starts[t] + cells[i * n_trees + t]
             score += weights[found[t]]
         sign = 1.0 if labels[i] == 1 else -1.0
         wrong = 1.0 / (1.0 + np.exp(sign * score - margin))
@@ -42,7 +44,7 @@ def binary_gradient(
 
 @compiled
 def binary_hessian_product(
-    leaves: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], direction: Floats, out: Floats
+    cells: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], direction: Floats, out: Floats
 ) -> None:
     """Add the loss's Hessian times ``direction`` to ``out``."""
     n_trees = starts.size
@@ -50,7 +52,7 @@ def binary_hessian_product(
     for i in range(curvatures.size):
         moved = 0.0
         for t in range(n_trees):
-            found[t] = starts[t] + leaves[i * n_trees + t]
+            found[t] = starts[t] + cells[i * n_trees + t]
             moved += direction[found[t]]
         moved *= curvatures[i]
         for t in range(n_trees):
@@ -59,19 +61,29 @@ def binary_hessian_product(
 
 @compiled
 def binary_hessian(
-    leaves: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], hessian: Floats
-) -> None:
-    """Add the loss's Hessian to the lower half of ``hessian``, leaves x leaves."""
+    cells: NDArray[Any], starts: NDArray[np.int64], ends: NDArray[Any], leaves: NDArray[Any], shares: Floats,
+    curvatures: NDArray[np.float32], hessian: Floats,
+) -> None:  # fmt: skip
+    """Add the loss's Hessian to the lower half of ``hessian``, leaves x leaves.
+
+    Cell c has ``shares`` of ``leaves``, both from ``ends[c]`` to ``ends[c + 1]``.
+    """
     n_trees = starts.size
-    found = np.empty(n_trees, dtype=np.int64)
+    widest = 0
+    for c in range(ends.size - 1):
+        widest = max(widest, ends[c + 1] - ends[c])
+    found, parts = np.empty(n_trees * widest, dtype=np.int64), np.empty(n_trees * widest)
     for i in range(curvatures.size):
+        n_found = 0
         for t in range(n_trees):
-            found[t] = starts[t] + leaves[i * n_trees + t]
-        curvature = np.float64(curvatures[i])
-        for t in range(n_trees):
-            line = hessian[found[t]]
-            for u in range(t + 1):
-                line[found[u]] += curvature
+            cell = starts[t] + cells[i * n_trees + t]
+            for k in range(ends[cell], ends[cell + 1]):
+                found[n_found], parts[n_found] = leaves[k], shares[k]
+                n_found += 1
+        for a in range(n_found):
+            line, own = hessian[found[a]], np.float64(curvatures[i]) * parts[a]
+            for b in range(a + 1):
+                line[found[b]] += own * parts[b]
 
 
 @inlined
@@ -113,10 +125,11 @@ def _spread(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
 
 @compiled
 def softmax_gradient(
-    leaves: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64], weights: Floats,
-    offsets: Floats, margin: float, gradient: Floats, chances: NDArray[np.float32],
+    cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64],
+    known: NDArray[np.float32], weights: Floats, offsets: Floats, margin: float, gradient: Floats,
+    chances: NDArray[np.float32],
 ) -> None:  # fmt: skip
-    """Add the gradient of the loss to ``gradient``, leaves x classes, and write each line's chances."""
+    """Add the gradient of the loss to ``gradient``, cells x classes, and write each line's chances."""
     n_trees, n_classes = starts.size, offsets.size
     weighted = counts.size > 0
     found = np.empty(n_trees, dtype=np.int64)
@@ -124,8 +137,10 @@ def softmax_gradient(
     for i in range(labels.size):
         for c in range(n_classes):
             scores[c] = offsets[c]
+        for c in range(known.shape[1]):
+            scores[c] += known[i, c]
         for t in range(n_trees):
-            found[t] = starts[t] + leaves[i * n_trees + t]
+            found[t] = starts[t] + cells[i * n_trees + t]
         _add_up(found, weights, scores)
         scores[labels[i]] -= margin
         top = scores[0]
@@ -146,10 +161,10 @@ def softmax_gradient(
 
 @compiled
 def softmax_hessian_product(
-    leaves: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
+    cells: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
     direction: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """Add the loss's Hessian times ``direction`` to ``out``, both leaves x classes."""
+    """Add the loss's Hessian times ``direction`` to ``out``, both cells x classes."""
     n_trees, n_classes = starts.size, chances.shape[1]
     weighted = counts.size > 0
     found = np.empty(n_trees, dtype=np.int64)
@@ -158,7 +173,7 @@ def softmax_hessian_product(
         for c in range(n_classes):
             moved[c] = 0.0
         for t in range(n_trees):
-            found[t] = starts[t] + leaves[i * n_trees + t]
+            found[t] = starts[t] + cells[i * n_trees + t]
         _add_up(found, direction, moved)
         # Chances in 32 bits add up to 1 only roughly; with their sum in its place the product is never negative.
         mean, total = 0.0, 0.0
@@ -173,15 +188,15 @@ def softmax_hessian_product(
 
 @compiled
 def softmax_hessian(
-    leaves: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
-    hessian: Floats,
+    cells: NDArray[Any], starts: NDArray[np.int64], ends: NDArray[Any], leaves: NDArray[Any], shares: Floats,
+    first_leaves: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32], hessian: Floats,
 ) -> None:  # fmt: skip
     """Add the loss's Hessian to the lower half of ``hessian``, (leaf, class) x (leaf, class).
 
     It takes two trees at a time: what lines add for a pair of their leaves then stands together, in the cache.
     """
     n_trees, n_classes = starts.size, chances.shape[1]
-    ends = np.append(starts[1:], hessian.shape[0] // n_classes)
+    last_leaves = np.append(first_leaves[1:], hessian.shape[0] // n_classes)
     n_lines = max(1, min(chances.shape[0], _MOST_CURVATURES // n_classes**2))
     curvatures = np.empty((n_lines, n_classes * (n_classes + 1) // 2))
     for first in range(0, chances.shape[0], n_lines):
@@ -190,9 +205,17 @@ def softmax_hessian(
         _write_curvatures(counts[lines] if counts.size > 0 else counts, chances[lines], own)
         for t in range(n_trees):
             for u in range(t + 1):
-                pair = np.zeros((ends[t] - starts[t], ends[u] - starts[u], own.shape[1]))
-                _add_pair(leaves[first * n_trees :], n_trees, t, u, own, pair)
-                _spread_pair(pair, starts[t] * n_classes, starts[u] * n_classes, n_classes, hessian)
+                pair = np.zeros((last_leaves[t] - first_leaves[t], last_leaves[u] - first_leaves[u], own.shape[1]))
+                for i in range(own.shape[0]):
+                    place = (first + i) * n_trees
+                    cell, other = starts[t] + cells[place + t], starts[u] + cells[place + u]
+                    for k in range(ends[cell], ends[cell + 1]):
+                        for j in range(ends[other], ends[other + 1]):
+                            share = shares[k] * shares[j]
+                            sums = pair[leaves[k] - first_leaves[t], leaves[j] - first_leaves[u]]
+                            for b in range(own.shape[1]):
+                                sums[b] += share * own[i, b]
+                _spread_pair(pair, first_leaves[t] * n_classes, first_leaves[u] * n_classes, n_classes, hessian)
 
 
 @compiled
@@ -212,15 +235,6 @@ def _write_curvatures(counts: NDArray[np.int64], chances: NDArray[np.float32], c
 
 
 @compiled
-def _add_pair(leaves: NDArray[Any], n_trees: int, t: int, u: int, curvatures: Floats, pair: Floats) -> None:
-    """Add each line's ``curvatures`` to its leaves in the trees ``t`` and ``u``."""
-    for i in range(curvatures.shape[0]):
-        cell = pair[leaves[i * n_trees + t], leaves[i * n_trees + u]]
-        for b in range(curvatures.shape[1]):
-            cell[b] += curvatures[i, b]
-
-
-@compiled
 def _spread_pair(pair: Floats, first: int, second: int, n_classes: int, hessian: Floats) -> None:
     """Add ``pair`` where the two trees' leaves meet in ``hessian``."""
     for a in range(pair.shape[0]):
@@ -233,24 +247,53 @@ def _spread_pair(pair: Floats, first: int, second: int, n_classes: int, hessian:
 
 
 @compiled
-def leaf_curvatures(
-    leaves: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], out: Floats
+def cell_curvatures(
+    cells: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], out: Floats
 ) -> None:
-    """Add each line's ``curvatures``, one a column, to the leaves that it reaches."""
+    """Add each line's ``curvatures``, one a column, to the cells that it falls into."""
     n_trees = starts.size
     for i in range(curvatures.shape[0]):
         for t in range(n_trees):
-            found = starts[t] + leaves[i * n_trees + t]
+            found = starts[t] + cells[i * n_trees + t]
             for c in range(curvatures.shape[1]):
                 out[found, c] += curvatures[i, c]
 
 
 @compiled
-def scores_of(leaves: NDArray[Any], starts: NDArray[np.int64], weights: Floats, scores: Floats) -> None:
-    """Add the weights of the leaves that each line reaches to ``scores``, lines x columns."""
+def scores_of(cells: NDArray[Any], starts: NDArray[np.int64], weights: Floats, scores: Floats) -> None:
+    """Add the weights of the cells that each line falls into to ``scores``, lines x columns."""
     n_trees = starts.size
     for i in range(scores.shape[0]):
         for t in range(n_trees):
-            found = starts[t] + leaves[i * n_trees + t]
+            found = starts[t] + cells[i * n_trees + t]
             for c in range(scores.shape[1]):
                 scores[i, c] += weights[found, c]
+
+
+@compiled
+def add_groups(
+    nearest: NDArray[np.uint16], n_leaves: NDArray[np.int64], members: NDArray[np.int64], starts: NDArray[np.int64],
+    counts: NDArray[np.int64], values: NDArray[np.int32], out: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Add each line's ``values`` to the leaf that it is nearest to in each group.
+
+    ``nearest`` is attributes x lines; ``members`` are a group's attributes, -1 where it has fewer; its leaves begin at
+    ``starts``.
+    """
+    leaf = np.empty(nearest.shape[1], dtype=np.int32)
+    for g in range(members.shape[0]):
+        leaf[:] = nearest[members[g, 0]]
+        for j in range(1, members.shape[1]):
+            a = members[g, j]
+            if a >= 0:
+                own, n = nearest[a], np.int32(n_leaves[a])
+                for i in range(leaf.size):
+                    leaf[i] = leaf[i] * n + own[i]
+        sums = out[starts[g] : starts[g + 1]]
+        for c in range(values.shape[1]):
+            if counts.size > 0:
+                for i in range(leaf.size):
+                    sums[leaf[i], c] += counts[i] * values[i, c]
+            else:
+                for i in range(leaf.size):
+                    sums[leaf[i], c] += values[i, c]

@@ -1,4 +1,4 @@
-"""Rows as the fit sees them: the leaf that each reaches in each tree, and its class, in one byte each.
+"""Rows as the fit sees them: the cell that each falls into in each tree, and its class, in one byte each.
 
 What this module returns is exact and must not leave the room.
 """
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.trees import Trees, cell_ends
+from privet.central.weights.trees import Trees
 from privet.counting.rows import Rows
 
-# Rows are merged where leaf tuples and classes together are at most a quarter of the rows.
+# Rows are merged where tuples of cells and classes together are at most a quarter of the rows.
 _WORTH_MERGING = 4
 _MOST_MERGED = 2**26
 _STRETCH = 2**20
@@ -22,22 +22,26 @@ _SPARE = 8
 
 @dataclass(frozen=True)
 class LeafRows:
-    """Leaves, classes, and how many rows each line stands for."""
+    """Cells, classes, and how many rows each line stands for.
 
-    leaves: NDArray[Any]
+    ``scores`` are what every line's score has before any weight, lines x columns; None where they are all 0.
+    """
+
+    cells: NDArray[Any]
     labels: NDArray[Any]
     weights: NDArray[np.int64] | None
+    scores: NDArray[np.float32] | None = None
 
     @classmethod
     def of(cls, rows: Rows, trees: Trees, *, n_classes: int) -> "LeafRows":
         """Go through the rows once and keep one compressed copy."""
         narrow = np.uint8 if n_classes <= 2**8 else np.uint16
-        leaves = _Growing(trees.leaves(np.empty((0, len(trees.n_values)), dtype=np.uint8)))
+        cells = _Growing(np.empty((0, trees.n_trees), dtype=trees.narrowest))
         classes = _Growing(np.empty(0, narrow))
         for codes, labels in rows.blocks():
-            leaves.add(trees.leaves(codes))
+            cells.add(trees.cells(codes))
             classes.add(labels.astype(narrow))
-        return cls(leaves.whole(), classes.whole(), None).merged(trees, n_classes)
+        return cls(cells.whole(), classes.whole(), None).merged(trees, n_classes)
 
     @property
     def n_lines(self) -> int:
@@ -59,19 +63,20 @@ class LeafRows:
             counts += np.bincount(self.labels[part], weights, n_classes).astype(np.int64)
         return counts
 
-    def exact_cells(self, trees: Trees) -> list[NDArray[np.int64]]:
-        """Return how many rows each cell has, for each attribute as ``trees`` ask for them."""
-        counts = [np.zeros(int(size), dtype=np.int64) for size in trees.sizes]
+    def exact_bins(self, trees: Trees) -> list[NDArray[np.int64]]:
+        """Return how many rows each bin of each attribute's histogram has, as ``trees`` ask for them."""
+        counts = [np.zeros(int(size), dtype=np.int64) for size in trees.cell_sizes]
         for start in range(0, self.n_lines, _STRETCH):
             part = slice(start, start + _STRETCH)
             weights = None if self.weights is None else self.weights[part]
             for t, own in enumerate(counts):
-                own += np.bincount(self.leaves[part, t], weights, len(own)).astype(np.int64)
+                own += np.bincount(self.cells[part, t], weights, len(own)).astype(np.int64)
         found = []
-        for own, attributes in zip(counts, trees.attributes, strict=True):
-            table = own.reshape([trees.n_cells(a) for a in attributes])
-            axes = range(len(attributes))
-            found += [table.sum(axis=tuple(j for j in axes if j != i)) for i in axes]
+        for own, axes in zip(counts, trees.axes, strict=True):
+            table = own.reshape([axis.n_cells for axis in axes])
+            for i, axis in enumerate(axes):
+                by_cell = table.sum(axis=tuple(j for j in range(len(axes)) if j != i))
+                found.append(np.bincount(axis.bin_of_cell, by_cell).astype(np.int64))
         return found
 
     def unpacked(self, trees: Trees) -> tuple[NDArray[Any], NDArray[np.uint16]]:
@@ -79,29 +84,29 @@ class LeafRows:
 
         ``trees``, which the rows were compressed by, ask for every attribute.
         """
-        narrow = np.uint8 if max(trees.n_values) < 2**8 else np.uint16
-        codes = np.empty((self.n_lines, len(trees.n_values)), dtype=narrow)
-        for t, own in enumerate(trees.attributes):
-            for a, cells in zip(own, trees.cells(t), strict=True):
-                first = np.array(cell_ends(trees.n_values[a]), dtype=narrow)  # its end is the missing value's code
-                codes[:, a] = first[cells][self.leaves[:, t]]
+        n_values = [axis.n_values for own in trees.axes for axis in own]
+        narrow = np.uint8 if max(n_values) < 2**8 else np.uint16
+        codes = np.empty((self.n_lines, len(n_values)), dtype=narrow)
+        for t, own in enumerate(trees.axes):
+            for axis, places in zip(own, trees.cell_places(t), strict=True):
+                codes[:, axis.attribute] = axis.first_codes.astype(narrow)[places][self.cells[:, t]]
         lines = np.arange(self.n_lines) if self.weights is None else np.repeat(np.arange(self.n_lines), self.weights)
         return codes[lines], self.labels[lines].astype(np.uint16)
 
     def merged(self, trees: Trees, n_classes: int) -> "LeafRows":
         """Return the rows with equal ones merged, where there can be so few different ones that it pays."""
-        domains = [*map(int, trees.sizes), n_classes]
+        domains = [*map(int, trees.cell_sizes), n_classes]
         different = 1
         for size in domains:
             different *= size  # a plain int: a product of machine integers wraps around
         if different > min(self.n_lines // _WORTH_MERGING, _MOST_MERGED):
             return self
-        keys = np.ravel_multi_index([*self.leaves.T.astype(np.int64), self.labels.astype(np.int64)], domains)
+        keys = np.ravel_multi_index([*self.cells.T.astype(np.int64), self.labels.astype(np.int64)], domains)
         counts = np.bincount(keys)
         found = np.flatnonzero(counts)
-        *leaves, labels = np.unravel_index(found, domains)
+        *cells, labels = np.unravel_index(found, domains)
         return LeafRows(
-            np.stack(leaves, axis=1).astype(self.leaves.dtype),
+            np.stack(cells, axis=1).astype(self.cells.dtype),
             labels.astype(self.labels.dtype),
             counts[found].astype(np.int64),
         )
@@ -113,7 +118,8 @@ class LeafRows:
             return self
         labels = self.labels[::step].copy()
         counts = np.ones(len(labels), dtype=np.int64) if self.weights is None else self.weights[::step]
-        return LeafRows(np.ascontiguousarray(self.leaves[::step]), labels, counts * step)
+        scores = None if self.scores is None else np.ascontiguousarray(self.scores[::step])
+        return LeafRows(np.ascontiguousarray(self.cells[::step]), labels, counts * step, scores)
 
 
 class _Growing:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,25 @@ from privet.central.weights.prior import Prior
 from privet.central.weights.trees import Trees
 
 Floats = NDArray[np.float64]
-_NO_COUNTS = np.empty(0, dtype=np.int64)
+_NO_COUNTS, _NO_SCORES = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
 # Threads take blocks of lines and sums are added in the order of blocks, so that their number changes nothing.
 _BLOCK_LINES = 2**17
+
+
+class Block(NamedTuple):
+    """A stretch of rows: cells row after row, classes, and what may be empty."""
+
+    cells: NDArray[np.integer]
+    labels: NDArray[np.integer]
+    counts: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, rows: LeafRows, part: slice) -> "Block":
+        """Return these lines of ``rows``."""
+        counts = _NO_COUNTS if rows.weights is None else rows.weights[part]
+        scores = _NO_SCORES if rows.scores is None else rows.scores[part]
+        return cls(rows.cells[part].reshape(-1), rows.labels[part], counts, scores)
 
 
 @dataclass(frozen=True)
@@ -47,41 +64,30 @@ class Objective:
         return self.linear_noise.shape[0], self.linear_noise.shape[1]
 
     @cached_property
-    def blocks(self) -> list[tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.int64]]]:
-        """Stretches of rows, always the same ones: flat leaves, labels and counts."""
-        rows, starts = self.rows, range(0, max(1, self.rows.n_lines), _BLOCK_LINES)
-        parts = [slice(start, start + _BLOCK_LINES) for start in starts]
-        counts = [_NO_COUNTS if rows.weights is None else rows.weights[part] for part in parts]
-        return [
-            (rows.leaves[part].reshape(-1), rows.labels[part], count) for part, count in zip(parts, counts, strict=True)
-        ]
+    def blocks(self) -> list["Block"]:
+        """Stretches of rows, always the same ones."""
+        starts = range(0, max(1, self.rows.n_lines), _BLOCK_LINES)
+        return [Block.of(self.rows, slice(start, start + _BLOCK_LINES)) for start in starts]
 
     def gradient(self, weights: Floats) -> Floats:
         """Return the gradient, and keep the curvatures at ``weights`` for `hessian_product` and the preconditioner."""
         self._curvatures.clear()  # of the last weights; both together would be the most that a fit holds
-        curvatures = [np.empty((len(labels), self._width), dtype=np.float32) for _, labels, _ in self.blocks]
-        padded = self._padded(weights)
+        curvatures = [np.empty((len(own.labels), self._width), dtype=np.float32) for own in self.blocks]
+        padded, starts = self._padded(self.trees.of_cells(weights)), self.trees.cell_starts
 
         def add(i: int, out: Floats) -> None:
-            leaves, labels, counts = self.blocks[i]
+            own = self.blocks[i]
             if self.is_binary:
                 offset = float(self.offsets[1] - self.offsets[0])
                 kernels.binary_gradient(
-                    leaves, self.trees.starts, labels, counts, weights[:, 0], offset, self.margin, out[:, 0],
-                    curvatures[i][:, 0],
+                    own.cells, starts, own.labels, own.counts, own.scores.reshape(-1), padded[:, 0], offset,
+                    self.margin, out[:, 0], curvatures[i][:, 0],
                 )  # fmt: skip
             else:
                 kernels.softmax_gradient(
-                    leaves,
-                    self.trees.starts,
-                    labels,
-                    counts,
-                    padded,
-                    self._padded_offsets,
-                    self.margin,
-                    out,
-                    curvatures[i],
-                )
+                    own.cells, starts, own.labels, own.counts, own.scores, padded, self._padded_offsets,
+                    self.margin, out, curvatures[i],
+                )  # fmt: skip
 
         loss = self._summed(add)
         self._curvatures[:] = curvatures
@@ -89,16 +95,14 @@ class Objective:
 
     def hessian_product(self, direction: Floats) -> Floats:
         """Return the Hessian, at the last gradient's weights, times ``direction``."""
-        padded = self._padded(direction)
+        padded, starts = self._padded(self.trees.of_cells(direction)), self.trees.cell_starts
 
         def add(i: int, out: Floats) -> None:
-            leaves, _, counts = self.blocks[i]
+            own = self.blocks[i]
             if self.is_binary:
-                kernels.binary_hessian_product(
-                    leaves, self.trees.starts, self._curvatures[i][:, 0], direction[:, 0], out[:, 0]
-                )
+                kernels.binary_hessian_product(own.cells, starts, self._curvatures[i][:, 0], padded[:, 0], out[:, 0])
             else:
-                kernels.softmax_hessian_product(leaves, self.trees.starts, counts, self._curvatures[i], padded, out)
+                kernels.softmax_hessian_product(own.cells, starts, own.counts, self._curvatures[i], padded, out)
 
         return self._summed(add) + self.precise(direction)
 
@@ -141,13 +145,13 @@ class Objective:
         return np.pad(self.offsets, (0, max(0, self._width - len(self.offsets))), constant_values=-np.inf)
 
     def _summed(self, add: Callable[[int, Floats], None]) -> Floats:
-        """Return the sum over blocks of what ``add`` adds to an array of its own."""
-        parts = [np.zeros((self.shape[0], self._width)) for _ in self.blocks]
+        """Return the sum over blocks of what ``add`` adds to an array over cells, for the leaves."""
+        n_cells = int(self.trees.cell_sizes.sum())
+        parts = [np.zeros((n_cells, self._width)) for _ in self.blocks]
         if self.n_threads == 1 or len(parts) == 1:
             for i, part in enumerate(parts):
                 add(i, part)
         else:
             with ThreadPoolExecutor(self.n_threads) as pool:
                 list(pool.map(add, range(len(parts)), parts))
-        summed: Floats = np.sum(parts, axis=0)[:, : self.shape[1]]
-        return summed
+        return self.trees.of_leaves(np.sum(parts, axis=0)[:, : self.shape[1]])

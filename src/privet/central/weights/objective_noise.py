@@ -3,30 +3,30 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights.policy import Policy, tree_shares
 from privet.central.weights.trees import Trees
-from privet.privacy.events import Event, GaussianObjective, NoNoise, ObjectivePerturbation
+from privet.privacy.events import Event, GaussianObjective, NoNoise, NormalObjective, ObjectivePerturbation
 from privet.privacy.mechanisms.linear_noise import (
     MOST_SUM_ZERO_CLASSES,
     LinearNoise,
     draw_laplace,
     draw_normal,
     draw_sum_zero,
+    laplace_factor,
     normal_sigma_at_least,
     scales_at_least,
 )
-from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, n_columns, pulls
+from privet.privacy.mechanisms.objective_perturbation import n_columns, pulls
 from privet.privacy.mechanisms.rational import float_above, multiple
 from privet.rng import NoiseSource
 
-# Normal noise is drawn where its deviation is below this share of the Laplace noise's; its tails are lighter, its
-# promise weaker.
-_WORTH_A_DELTA = 0.85
-_HALVINGS = 60
+# The receipts of a fit whose objective has noise.
+FitNoise: TypeAlias = ObjectivePerturbation | GaussianObjective | NormalObjective
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,6 @@ class ObjectiveNoise:
     curvature: float
     scales: tuple[Fraction, ...] = ()
     sigma: Fraction | None = None
-    delta: float = 0.0
 
     @property
     def n_columns(self) -> int:
@@ -67,10 +66,10 @@ class ObjectiveNoise:
 
     def event(self, what: str, *, rows: int) -> Event:
         """Return what the noise is and costs, for a unit of so many ``rows``."""
-        if self.sigma is not None:
-            n_numbers = self.trees.n_leaves * self.n_columns
-            return GaussianObjective(
-                what, self.fit, self.delta, self.sigma, self.curvature, self.trees.n_trees, self.n_classes, n_numbers
+        n_numbers = self.trees.n_leaves * self.n_columns
+        if self.sigma is not None:  # the whole fit has a delta, and this noise none of its own
+            return NormalObjective(
+                what, self.sigma, self.curvature, self.trees.n_trees, self.n_classes, n_numbers, rows
             )
         if not self.scales:
             return NoNoise(what)
@@ -78,58 +77,42 @@ class ObjectiveNoise:
         return ObjectivePerturbation(what, multiple(self.fit, rows), linear, self.curvature, self.n_classes, rows)
 
 
-def choose_noise(policy: Policy, trees: Trees, *, delta: float, rows: int) -> ObjectiveNoise:
-    """Return the noise for the fit's share: Laplace, or normal where ``delta`` is given and it is clearly smaller."""
-    fit, n_classes = policy.shares.fit, policy.n_classes
+def choose_noise(policy: Policy, trees: Trees, fit: float, mu: float | None = None) -> ObjectiveNoise:
+    """Return the noise in the objective: Laplace for a share ``fit``, or normal where ``mu`` was planned for it.
+
+    ``mu`` is what one row's sensitivity / sigma may be, as `largest_mu` found it for all releases of the fit together.
+    """
+    if mu is not None:
+        return normal_noise(trees, policy.n_classes, mu, policy.joint_curvature)
     curvature, linear = policy.curvature_and_linear(fit)
-    if math.isinf(fit):
-        return ObjectiveNoise(trees, n_classes, fit, curvature)
-    scales = scales_at_least(linear, tree_shares(trees))
-    laplace = ObjectiveNoise(trees, n_classes, fit, curvature, tuple(scales))
-    # A person of several rows would multiply delta by about exp(epsilon) for each; Laplace noise costs them no more.
-    normal = _normal_noise(fit, delta, trees, n_classes) if delta > 0 and rows == 1 else None
-    # Compared as if all trees had equal shares: how attributes were grouped must not decide what is promised.
-    if normal is not None and float(normal.noise_std.mean()) < _WORTH_A_DELTA * _even_deviation(laplace):
-        return normal
-    return laplace
+    scales = () if math.isinf(fit) else tuple(scales_at_least(linear, tree_shares(trees)))
+    return ObjectiveNoise(trees, policy.n_classes, fit, curvature, scales)
 
 
-def _even_deviation(laplace: ObjectiveNoise) -> float:
-    return laplace_factor(laplace.n_classes) * laplace.trees.n_trees / float(sum(1 / scale for scale in laplace.scales))
+def is_normal_less(policy: Policy, trees: Trees, fit: float, mu: float) -> bool:
+    """Return whether normal noise of this ``mu`` is less than Laplace noise for a share ``fit``.
+
+    Compared as if all trees had equal shares: how attributes were grouped must not decide what is promised.
+    """
+    laplace = choose_noise(policy, trees, fit)
+    even = laplace_factor(policy.n_classes) * trees.n_trees / float(sum(1 / scale for scale in laplace.scales))
+    return float(choose_noise(policy, trees, fit, mu).noise_std.mean()) < even
 
 
-def _normal_noise(fit: float, delta: float, trees: Trees, n_classes: int) -> ObjectiveNoise | None:
-    """Return the least normal noise that costs ``fit`` at ``delta``, or None where there is none."""
+def normal_noise(trees: Trees, n_classes: int, mu: float, curvature: float) -> ObjectiveNoise:
+    """Return normal noise for which a row's sensitivity / sigma is at most ``mu``.
 
-    def noise_of(mu: float) -> ObjectiveNoise | None:
-        sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * pulls(n_classes)) / mu)
-        curvature = _normal_curvature(fit, mu, n_classes)
-        if curvature <= 0:
-            return None
-        n_numbers = trees.n_leaves * n_columns(n_classes)
-        needed = gaussian_objective_delta(
-            sigma, curvature, n_trees=trees.n_trees, n_classes=n_classes, epsilon=fit, n_numbers=n_numbers
-        )
-        return ObjectiveNoise(trees, n_classes, fit, curvature, (), sigma, delta) if needed <= delta else None
-
-    low, high = 0.0, math.sqrt(2 * fit)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if noise_of(middle) is not None else (low, middle)
-    return noise_of(low) if low > 0 else None
-
-
-def _normal_curvature(fit: float, mu: float, n_classes: int) -> float:
-    """Return the largest curvature of the theorem's parts C and D; with more classes a tenth of the fit is its own."""
-    room = (fit - mu * mu / 2) * (1 - 1e-9)
-    if n_classes == 2:
-        return room
-    return min(0.1 * fit * (n_classes - 1) / (n_classes - 2), room * (n_classes - 1) / n_classes)
+    Privacy
+    -------
+    Trees enter through sigma alone; what the fit costs does not depend on them (joint_loss.md).
+    """
+    sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * pulls(n_classes)) / mu)
+    return ObjectiveNoise(trees, n_classes, math.inf, curvature, (), sigma)
 
 
 def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
     """Return the standard deviation of a number of each tree, as a fit's receipt tells it."""
-    if isinstance(event, GaussianObjective):
+    if isinstance(event, GaussianObjective | NormalObjective):
         return np.full(trees.n_trees, float(event.sigma))
     if not isinstance(event, ObjectivePerturbation):
         return np.zeros(trees.n_trees)
@@ -138,27 +121,8 @@ def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
 
 def public_error(event: Event, trees: Trees) -> float:
     """Return a bound on how far drawn noise is from its distribution, except for events that no machine will see."""
-    if not isinstance(event, GaussianObjective | ObjectivePerturbation):
+    if not isinstance(event, FitNoise):
         return 0.0
     largest = float(deviations(event, trees).max(initial=0.0))
     # The grid is at most 2**-37 of the largest scale or 2**-36 of sigma, and a draw is within columns / 2 of it.
     return 2.0**-38 * largest * (n_columns(event.classes) + 2)
-
-
-def laplace_factor(n_classes: int) -> float:
-    """Return the standard deviation of Laplace noise of scale 1, with more than two classes of the law for those."""
-    return math.sqrt(2) if n_classes == 2 else 2 * math.sqrt(2) * sum_zero_share(n_classes)
-
-
-def sum_zero_share(n_classes: int) -> float:
-    """Return the deviation of noise that adds up to zero, as a share of that of independent Laplace noise.
-
-    Its parts have E|v|^2 = scale^2 C(n) with the moments of a gamma variate of shape n - 1 and of uniform cuts.
-    """
-    if n_classes > MOST_SUM_ZERO_CLASSES:
-        return 1.0
-    n = n_classes
-    weights = [math.comb(n, j) * math.comb(n - 2, j - 1) for j in range(1, n)]
-    squares = [2 / (j + 1) + 2 / (n - j + 1) for j in range(1, n)]
-    mean = sum(w * s for w, s in zip(weights, squares, strict=True)) / sum(weights)
-    return math.sqrt(mean * (n - 1) / 8)

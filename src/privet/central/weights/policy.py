@@ -5,17 +5,22 @@ tables, with splits of their own for tuning. What `Overrides` names can be fixed
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.trees import MOST_CELLS, Trees
+from privet.central.weights.histograms import Histogram
+from privet.central.weights.trees import CODES_A_BIN, GRID, MOST_CELLS, Axis, Knots, Trees, coarse_axes
 from privet.errors import ParameterError
+from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
+from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most, n_columns, pulls
-from privet.privacy.mechanisms.rational import MIN_EPSILON, remaining
+from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple, remaining
 from privet.schema import Attribute, Categorical, Numeric, Schema
 
 # A row's loss is that of a score lower by this; it raises the pull of rows near the border and costs nothing.
@@ -24,22 +29,51 @@ MARGIN = 1.0
 _RELEASE_SHARE = 0.01
 # Of epsilon, for how rows lie over cells. Below this many rows times epsilon for each kept attribute, the noise would
 # be about as large as the counts, and nothing is paid. Both were measured: benchmarks/advice/results.
-_HISTOGRAM_SHARE, _LEAST_HISTOGRAM = 0.05, 300.0
+_HISTOGRAM_SHARE, _LEAST_HISTOGRAM = 0.05, 350.0
 # Below this many rows times epsilon, or this epsilon, only the class balance is released: a fit would be noise.
 _LEAST_SIGNAL, _LEAST_EPSILON = 16.0, 1e-4
 # Leaves of all trees, and weights of all leaves; the prior's matrices grow with the square of a tree's leaves.
 MOST_LEAVES, MOST_WEIGHTS = 2**12, 2**16
-_ROWS_PER_ATTRIBUTE = 250
+# Attributes are kept up to this many rows times epsilon for each, and up to the power of a number of such rows.
+_ROWS_PER_ATTRIBUTE, _ROWS_PER_TREE, _TREE_POWER = 250.0, 110.0, 2 / 3
+# A categorical attribute of few values is half the cost of others. Nearly all attributes are better than a choice.
+_FEW_VALUES, _COST_OF_FEW, _NEARLY_ALL, _ALMOST_ALL = 4, 0.5, 0.75, 3
 # Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
 _PART_OF_ONE, _PART_OF_SOME, _LEAST_CHOICE = 0.35, 0.2, 4e-6
 _ROWS_PER_CELL, _ROWS_PER_CELL_OF_ONE = 20, 30
 _MOST_BINS = 16
+# Knots where rows are counted: at least, and more for each row times epsilon of an attribute. In the second stage.
+_FEWEST_KNOTS, _KNOTS_PER_ROW, _LATER_KNOTS = 4, 0.04, 4
+# Bins of a histogram: equal widths, and halvings near zero or the lower bound.
+_FINE_BINS, _FINE_HALVINGS = 33, 6
+# With fewer cells numbers are not soft: a slope over the whole range tells less than a step.
+_SOFT_FROM = 4
+# Before rows are counted, so many of them are guessed to lie evenly over bins, the others evenly over values.
+_GUESSED_EVEN, _GUESSED_EVEN_AROUND_ZERO = 0.5, 0.3
+# Equal widths, and halvings near zero or the lower bound: a score is the best of these and of an attribute's own.
+_CODINGS = ((2, 5), (6, 0), (12, 0))
 _MOST_GROUPED = 3
 _ROWS_OVER_NOISE = 10.0
 # Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
 _CROWDED = 8
-# Of a tree's prior variance: what each attribute alone, pairs and triples have.
+# Of a tree's prior variance: what each attribute alone, pairs, triples and fours have, in the first and second stage.
 EFFECTS = {1: (1.0,), 2: (0.78, 0.22), 3: (0.7, 0.2, 0.1)}
+LATER_EFFECTS = {2: (0.5, 0.5), 3: (0.35, 0.4, 0.25), 4: (0.3, 0.35, 0.2, 0.15)}
+# The second stage: its part of what is left for fits, where the noise that is predicted for the first is below this
+# (two classes, more), and how far that has to fall for another tree.
+# Normal noise costs the first fit less to make room.
+_LATER_PRECISION, _QUIET_OF_NORMAL = 0.3, 2.0
+# About which part of epsilon a fit with Laplace noise has, and which part of normal noise's precision others leave.
+_USUAL_FIT, _JOINT_LOSS = 0.7, 0.92
+# Of epsilon, the prior variance of a row's score with normal noise. All of it costs two classes half a hundredth of
+# sigma; more classes, for a determinant of a tenth of epsilon, some six hundredths.
+_CURVATURE, _DETERMINANT = 1.0, 0.1
+LATER_PART, _QUIET_OF_TWO, _QUIET_OF_MORE, _TREE_FALL, _MOST_LATER = 0.35, 0.012, 0.04, 100.0, 3
+# Of epsilon, for choosing its groups; at most half of what the stage has. Each group takes three choices.
+_GROUPS_SHARE, CHOICES_A_GROUP = 0.06, 3
+_MOST_GROUP_CELLS, _LEAST_GROUP_CELLS, _ROWS_OVER_GROUP_NOISE = 1000.0, 30.0, 4.0
+# How far chance alone raises the score of a group, in deviations a cell.
+_CHANCE = 0.4
 
 
 @dataclass(frozen=True)
@@ -66,13 +100,53 @@ class Shares:
 
 
 @dataclass(frozen=True)
+class Precision:
+    """A row's sensitivity / sigma in the first fit and in the second, whose place is 0 where none is planned."""
+
+    first: float
+    later: float = 0.0
+
+
+@dataclass(frozen=True)
+class Later:
+    """What the second stage has: trees, shares of epsilon, and how many leaves a tree may have.
+
+    ``fit`` is what is left for the first stage's fit.
+    """
+
+    n_trees: int
+    fit: float
+    groups: float
+    release: float
+    later_fit: float
+    most_cells: float
+    chance: float
+
+    @property
+    def n_choices(self) -> int:
+        """How many choices its groups take at most."""
+        return CHOICES_A_GROUP * self.n_trees
+
+    @property
+    def most_cells_of_pair(self) -> float:
+        """How many leaves a tree of two attributes may have."""
+        return max(self.most_cells, _LEAST_GROUP_CELLS)
+
+    def expected(self, n_cells: int) -> float:
+        """Return about how large the score of so many cells is by chance alone."""
+        return self.chance * math.sqrt(n_cells)
+
+
+@dataclass(frozen=True)
 class Policy:
-    """What a fit on about ``n_rows`` rows does with ``epsilon``."""
+    """What a fit on about ``n_rows`` rows does with ``epsilon``, which is for each of the ``max_rows`` of a unit."""
 
     schema: Schema
     epsilon: float
     n_rows: int
     fixed: Overrides = Overrides()
+    delta: float = 0.0
+    max_rows: int = 1
 
     @property
     def only_balance(self) -> bool:
@@ -91,15 +165,70 @@ class Policy:
 
     @cached_property
     def n_attributes(self) -> int:
-        """How many attributes are kept. Where it would be half of them or more, all are, and no choice is paid for."""
+        """How many attributes are kept. Where it would be nearly all of them, all are, and no choice is paid for."""
         most = len(self.schema.attributes)
         if self.fixed.n_attributes is not None:
             return min(self.fixed.n_attributes, most, self._n_affordable)
-        worth = self.n_rows * self.epsilon / _ROWS_PER_ATTRIBUTE
-        kept = max(1, round(min(worth, most)))
-        kept = min(most if 2 * kept >= most else kept, self._n_affordable)
+        worth, cost = self.n_rows * self.epsilon, self._mean_cost
+        linear = worth / _ROWS_PER_ATTRIBUTE / (cost if self.n_classes == 2 else 1.0)
+        kept = min(linear, (worth / _ROWS_PER_TREE) ** _TREE_POWER / cost, most)
+        if self.delta:  # as many as leave the noise of all trees together what it would be
+            kept = max(kept, math.sqrt(2 * pulls(self.n_classes)) * self._normal_over_laplace * kept**1.5)
+        kept = max(1, round(min(kept, most)))
+        nearly = kept >= _NEARLY_ALL * most or (kept >= most - _ALMOST_ALL and kept > 1)
+        kept = min(most if nearly else kept, self._n_affordable)
         # Each choice has its own share of epsilon, which must not be too small for noise to be drawn.
         return kept if kept == most else max(1, int(min(kept, _PART_OF_SOME * self.epsilon / _LEAST_CHOICE)))
+
+    @cached_property
+    def _normal_over_laplace(self) -> float:
+        """About how much more precise one tree's normal noise is than Laplace noise; 0 where there is none."""
+        if not self.delta or math.isinf(self.epsilon):
+            return 0.0
+        mu = self._largest_mu([], [1.0]) or 0.0
+        return _JOINT_LOSS * mu / (_USUAL_FIT * self.epsilon)
+
+    def _largest_mu(self, pure: list[float], parts: list[float]) -> float | None:
+        """Return the precision that fits with these ``parts`` of it may have beside the ``pure`` releases."""
+        stages = [Stage(self.joint_curvature, self.n_classes, self.max_rows, part) for part in parts]
+        return largest_mu(multiple(self.epsilon, self.max_rows), self.delta, pure, stages)
+
+    @property
+    def joint_curvature(self) -> float:
+        """The prior variance of a row's score with normal noise."""
+        n = self.n_classes
+        return (_CURVATURE if n == 2 else _DETERMINANT * (n - 1) / (n - 2)) * self.epsilon
+
+    @cached_property
+    def precision(self) -> "Precision | None":
+        """The precision of normal noise, planned before anything is released; None where there is none."""
+        if not self.delta or math.isinf(self.epsilon) or self.only_balance:
+            return None
+        m, shares = self.max_rows, self.shares
+        pure = [multiple(each, m) for each in (shares.balance, shares.histograms, shares.release) if each]
+        if self.chooses:
+            pure += [equal_share(multiple(shares.selection, m), self.n_attributes)] * self.n_attributes
+        trees = self.trees(list(range(self.n_attributes)), np.random.default_rng(0))
+        even, knots = np.full(self.n_classes, 1 / self.n_classes), self.later_knots(None)
+        axes = {a: coarse_axes([a], self.cells, knots)[0] for a in trees.kept}
+        mu = self._largest_mu(pure, [1.0])
+        if mu is None:
+            return None
+        later = self.later(trees, axes, even, Precision(mu))
+        if later is None:
+            return Precision(mu)
+        # Choices of more groups are more and smaller ones, which cost no more together.
+        pure += [equal_share(multiple(later.groups, m), CHOICES_A_GROUP)] * CHOICES_A_GROUP
+        mu = self._largest_mu([*pure, multiple(later.release, m)], [1 - _LATER_PRECISION, _LATER_PRECISION])
+        if mu is None:
+            return None
+        return Precision(mu * math.sqrt(1 - _LATER_PRECISION), mu * math.sqrt(_LATER_PRECISION))
+
+    @property
+    def _mean_cost(self) -> float:
+        """The mean cost of keeping an attribute."""
+        few = [isinstance(a, Categorical) and a.n_values <= _FEW_VALUES for a in self.schema.attributes]
+        return float(np.mean(np.where(few, _COST_OF_FEW, 1.0)))
 
     @property
     def _n_affordable(self) -> int:
@@ -110,7 +239,7 @@ class Policy:
     def _most_cells(self, attribute: Attribute) -> int:
         """Return how many cells an attribute can have at most, one for missing values included."""
         if isinstance(attribute, Numeric) and attribute.is_open:
-            return 2 * (self.fixed.n_bins or _MOST_BINS) + 2
+            return 2 * (self.fixed.n_bins or _MOST_BINS) + 3
         return min(attribute.n_values, MOST_CELLS) + 1
 
     @property
@@ -146,8 +275,47 @@ class Policy:
 
     @cached_property
     def cells(self) -> Schema:
-        """The schema with the cells of numbers."""
-        return with_cells(self.schema, self.n_bins)
+        """The schema with the cells of numbers: many, so that knots can be placed among them once rows are counted."""
+        return with_cells(self.schema, self.fixed.n_bins or _FINE_BINS)
+
+    @cached_property
+    def _soft(self) -> dict[int, Numeric]:
+        """The numbers that declare no cells, with those that they were given."""
+        is_open = [isinstance(own, Numeric) and own.is_open for own in self.schema.attributes]
+        return {a: own for a, own in enumerate(self.cells.attributes) if is_open[a] and isinstance(own, Numeric)}
+
+    def public_knots(self, n_bins: int, *, soft: bool) -> Knots:
+        """Return knots that follow from bounds alone; where they are not soft, the first code of each cell."""
+        found = {}
+        for a, own in self._soft.items():
+            values = _knots(own, n_bins) if soft else [own.low, *_cuts(own, n_bins, None)]
+            codes = np.searchsorted(own.cuts, values, side="right") if soft else np.searchsorted(_middles(own), values)
+            found[a] = (tuple(np.unique(np.clip(codes, 0, own.n_values - 1)).tolist()), GRID if soft else 1)
+        return found
+
+    def knots(self, histograms: Mapping[int, Histogram] | None, balance: NDArray[np.float64]) -> Knots:
+        """Return the knots of numbers in the first stage: as many rows between any two, where it is known."""
+        each = self.n_rows * self.epsilon / (self.n_attributes * pulls(self.n_classes))
+        if histograms is None or self.fixed.n_bins is not None:
+            return self.public_knots(self.n_bins, soft=self.n_bins >= _SOFT_FROM)
+        n_knots = int(np.clip(round(_FEWEST_KNOTS + _KNOTS_PER_ROW * _pull(balance) * min(each, 1e6)), 2, _MOST_BINS))
+        return self._quantile_knots(histograms, n_knots)
+
+    def later_knots(self, histograms: Mapping[int, Histogram] | None) -> Knots:
+        """Return the knots of numbers in the second stage: few."""
+        if histograms is None or self.fixed.n_bins is not None:
+            return self.public_knots(_LATER_KNOTS, soft=True)
+        return self._quantile_knots(histograms, _LATER_KNOTS)
+
+    def _quantile_knots(self, histograms: Mapping[int, Histogram], n_knots: int) -> Knots:
+        return {
+            a: (quantile_codes(own, histograms[a], n_knots), GRID) for a, own in self._soft.items() if a in histograms
+        }
+
+    @property
+    def codings(self) -> list[list[NDArray[np.int64]]]:
+        """Several ways to put every attribute's codes into cells, for its score."""
+        return [codings(own, self.n_bins, soft=a in self._soft) for a, own in enumerate(self.cells.attributes)]
 
     @cached_property
     def shares(self) -> Shares:
@@ -177,10 +345,11 @@ class Policy:
         """Return the trees: one for each number; categorical attributes share trees in random, public groups."""
         names = self._categorical(kept)
         numbers = [[a] for a in kept if a not in names]
+        every_code = self.public_knots(self.n_bins, soft=True)
         order = [names[i] for i in public_rng.permutation(len(names))]
         for size in range(self.group_size(kept), 0, -1):
             groups = [sorted(order[i : i + size]) for i in range(0, len(order), size)]
-            trees = Trees.of([*numbers, *groups], self.cells)
+            trees = Trees.of([*numbers, *groups], self.cells, every_code)
             if trees.n_leaves <= min(MOST_LEAVES, MOST_WEIGHTS // self.n_columns):
                 break
         return trees
@@ -222,12 +391,61 @@ class Policy:
         self, trees: Trees, noise_std: NDArray[np.float64], balance: NDArray[np.float64], curvature: float
     ) -> NDArray[np.float64]:
         """Return the prior variance of a weight of each tree: small where noise would drown what rows say of it."""
-        pull = max(float(np.mean(balance * (1 - balance))), 0.05)
         if self.n_classes > 2:  # noise that adds up to zero is a little smaller than noise that was made so
             noise_std = noise_std * math.sqrt(self.n_classes / (self.n_classes - 1))
-        signal = self.n_rows * pull / np.minimum(trees.sizes, _CROWDED) + 1
         most = 2.0 if self.fixed.prior_variance is None else self.fixed.prior_variance
-        return np.minimum(most / (1 + noise_std**2 / signal), curvature / trees.n_trees)
+        return np.minimum(most / (1 + noise_std**2 / self._signal(trees, balance)), curvature / trees.n_trees)
+
+    def _signal(self, trees: Trees, balance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return about how much the rows of a leaf of each tree hold against noise."""
+        signal: NDArray[np.float64] = self.n_rows * _pull(balance) / np.minimum(trees.sizes, _CROWDED) + 1
+        return signal
+
+    def noise(self, trees: Trees, balance: NDArray[np.float64], precision: Precision | None = None) -> float:
+        """Return about how far noise would move a row's score, as a variance, if the first fit had all that is left."""
+        if math.isinf(self.epsilon):
+            return 0.0
+        if precision is not None:
+            sigma = math.sqrt(trees.n_trees * pulls(self.n_classes)) / precision.first
+            return float(((sigma / self._signal(trees, balance)) ** 2).sum())
+        _, linear = self.curvature_and_linear(self.shares.fit)
+        scales = np.array([float(1 / share) for share in tree_shares(trees)]) / linear
+        return float(((laplace_factor(self.n_classes) * scales / self._signal(trees, balance)) ** 2).sum())
+
+    def later(
+        self, trees: Trees, axes: Mapping[int, Axis], balance: NDArray[np.float64], precision: Precision | None = None
+    ) -> Later | None:
+        """Return what the second stage has, or None where noise leaves no room for one; from released numbers alone."""
+        noise, quiet = self.noise(trees, balance, precision), _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
+        if precision is not None:
+            quiet *= _QUIET_OF_NORMAL
+        if len(trees.kept) < 2 or noise >= quiet or not LATER_PART:
+            return None
+        falls = math.log(_QUIET_OF_TWO / noise) / math.log(_TREE_FALL) if noise else math.inf
+        n_trees = int(np.clip(1 + math.floor(min(falls, 9)), 1, _MOST_LATER))
+        chance = _CHANCE * math.sqrt(self.n_rows * _pull(balance) * self.n_classes / 2)
+        if math.isinf(self.epsilon):
+            return Later(n_trees, math.inf, math.inf, math.inf, math.inf, _MOST_GROUP_CELLS, chance)
+        fit, release = self.shares.fit, _RELEASE_SHARE * self.epsilon
+        part = LATER_PART * fit
+        groups = min(_GROUPS_SHARE * self.epsilon, part / 2)
+        later_fit = remaining(remaining(part, groups), release)
+        worth = _ROWS_OVER_GROUP_NOISE * _pull(balance) * self.n_rows * later_fit
+        most = min(worth / (2 * math.sqrt(2) * n_trees * pulls(self.n_classes)), _MOST_GROUP_CELLS)
+        later = Later(n_trees, remaining(fit, part), groups, release, later_fit, most, chance)
+        # Each choice and the last digits must not have too little for noise to be drawn.
+        is_enough = later_fit > 0 and min(groups / later.n_choices, release) >= _LEAST_CHOICE
+        return later if is_enough and self.pairs(axes, later) else None
+
+    def pairs(self, axes: Mapping[int, Axis], later: Later) -> list[tuple[int, int]]:
+        """Return which two attributes a tree of the second stage may have."""
+        every = combinations(axes, 2)
+        return [(a, b) for a, b in every if axes[a].n_leaves * axes[b].n_leaves <= later.most_cells_of_pair]
+
+
+def _pull(balance: NDArray[np.float64]) -> float:
+    """Return about how far a row pulls at a class's score: the mean variance of a class, and not too little."""
+    return max(float(np.mean(balance * (1 - balance))), 0.05)
 
 
 def tree_shares(trees: Trees) -> list[Fraction]:
@@ -237,26 +455,91 @@ def tree_shares(trees: Trees) -> list[Fraction]:
 
 
 def with_cells(schema: Schema, n_bins: int) -> Schema:
-    """Return the schema with the cells of numbers that declare neither bins nor edges; no row is looked at.
+    """Return the schema with cells for numbers that declare neither bins nor edges; no row is looked at.
 
     Many numbers about people (incomes, durations, debts) crowd near zero or near their lower bound, where cells of
-    equal width tell nothing apart; so the cell there is halved again and again.
+    equal width tell nothing apart; so the width there is halved again and again.
     """
     return schema.with_attributes(
-        replace(a, edges=_edges(a, n_bins)) if isinstance(a, Numeric) and a.is_open else a for a in schema.attributes
+        replace(a, edges=_edges_between(_knots(a, n_bins, _FINE_HALVINGS)))
+        if isinstance(a, Numeric) and a.is_open
+        else a
+        for a in schema.attributes
     )
 
 
-def _edges(attribute: Numeric, n_bins: int) -> tuple[float, ...]:
+def quantile_codes(attribute: Numeric, histogram: Histogram, n_knots: int) -> tuple[int, ...]:
+    """Return the codes that part the rows evenly, as far as a noisy histogram of four codes a bin tells."""
+    n_bins = len(histogram.noisy) - (not attribute.never_missing)
+    borders = np.array([attribute.low, *attribute.cuts, attribute.high])
+    ends = (CODES_A_BIN * np.arange(n_bins + 1) - CODES_A_BIN // 2).clip(0, attribute.n_values)
+    ends[-1] = attribute.n_values
+    widths = np.diff(borders[ends]) / (attribute.high - attribute.low)
+    even = _GUESSED_EVEN_AROUND_ZERO if attribute.low < 0 < attribute.high else _GUESSED_EVEN
+    guess = (1 - even) * widths + even / n_bins
+    seen = histogram.noisy[:n_bins] / max(1, histogram.n_rows)
+    variance = 2 * (histogram.scale / max(1, histogram.n_rows)) ** 2
+    trust = max(0.0, 1 - variance / max(float(((seen - guess) ** 2).mean()), 1e-300))
+    found = np.maximum(guess + trust * (seen - guess) - 0.5 * trust * math.sqrt(variance), 0.0)
+    found = 0.85 * found / max(found.sum(), 1e-300) + 0.15 * guess
+    for _ in range(8):  # a bin that has most of the rows needs no more than a few knots
+        found /= found.sum()
+        over = found > 2.5 / n_knots
+        if not over.any() or over.all():
+            break
+        excess = float((found[over] - 2.5 / n_knots).sum())
+        found[over] = 2.5 / n_knots
+        found[~over] += excess * found[~over] / max(float(found[~over].sum()), 1e-300)
+    up_to = np.append(0.0, np.cumsum(found / found.sum()))
+    places = np.interp((np.arange(n_knots) + 0.5) / n_knots, up_to, ends)
+    return tuple(np.unique(np.clip(np.rint(places - 0.5), 0, attribute.n_values - 1).astype(int)).tolist())
+
+
+def codings(attribute: Attribute, n_bins: int, *, soft: bool) -> list[NDArray[np.int64]]:
+    """Return several ways to put an attribute's codes into cells, for its score; by the values of the codes alone."""
+    if not soft or not isinstance(attribute, Numeric):
+        return [np.arange(attribute.n_codes)]
+    middles = _middles(attribute)
+    ways = [np.searchsorted(_cuts(attribute, *way), middles, side="right") for way in ((n_bins, None), *_CODINGS)]
+    return [way if attribute.never_missing else np.append(way, way.max() + 1) for way in ways]
+
+
+def _middles(attribute: Numeric) -> NDArray[np.float64]:
+    """Return the value in the middle of each cell."""
+    borders = np.array([attribute.low, *attribute.cuts, attribute.high])
+    middles: NDArray[np.float64] = (borders[1:] + borders[:-1]) / 2
+    return middles
+
+
+def _knots(attribute: Numeric, n_bins: int, n_halvings: int | None = None) -> list[float]:
     low, high = attribute.low, attribute.high
-    steps = [i / n_bins for i in range(1, n_bins)]
-    edges = {low * (1 - step) + high * step for step in steps}
-    halvings = [2.0**-j / n_bins for j in range(1, math.ceil(n_bins / 2) + 1)]
-    if low < 0 < high:
-        edges |= {0.0, *(high * part for part in halvings), *(low * part for part in halvings)}
-    else:
-        edges |= {low * (1 - part) + high * part for part in halvings}
-    return _apart(sorted(edges), low, high)
+    steps = [i / max(n_bins - 1, 1) for i in range(1, n_bins - 1)]
+    equal = {low * (1 - step) + high * step for step in steps}
+    return [low, *_apart(sorted(equal | _halvings(attribute, n_bins, n_halvings)), low, high), high]
+
+
+def _cuts(attribute: Numeric, n_bins: int, n_halvings: int | None) -> tuple[float, ...]:
+    """Return the borders of cells of equal width, of which that near zero or the lower bound is halved further."""
+    low, high = attribute.low, attribute.high
+    equal = {low * (1 - i / n_bins) + high * (i / n_bins) for i in range(1, n_bins)}
+    return _apart(sorted(equal | _halvings(attribute, n_bins, n_halvings)), low, high)
+
+
+def _halvings(attribute: Numeric, n_bins: int, n_halvings: int | None) -> set[float]:
+    low, high = attribute.low, attribute.high
+    wanted = math.ceil(n_bins / 2) if n_halvings is None else n_halvings
+    parts = [2.0**-j / n_bins for j in range(1, wanted + 1)]
+    if low < 0 < high and parts:
+        return {0.0, *(high * part for part in parts), *(low * part for part in parts)}
+    return {low * (1 - part) + high * part for part in parts}
+
+
+def _edges_between(knots: list[float]) -> tuple[float, ...]:
+    """Return the borders of cells, of which each knot has one and four lie from one knot to the next."""
+    parts = [(i + 0.5) / CODES_A_BIN for i in range(CODES_A_BIN)]
+    edges = [low * (1 - part) + high * part for low, high in pairwise(knots) for part in parts]
+    # Floats may not tell them apart where bounds are large and close together.
+    return tuple(sorted({edge for edge in edges if knots[0] < edge < knots[-1]}))
 
 
 def _apart(edges: list[float], low: float, high: float) -> tuple[float, ...]:

@@ -7,13 +7,14 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.policy import EFFECTS
-from privet.central.weights.trees import Trees
+from privet.central.weights.policy import EFFECTS, LATER_EFFECTS
+from privet.central.weights.trees import Axis, Trees
 from privet.errors import PrivetError
 from privet.schema import Categorical, Schema
 
-# How fast numeric cells become strangers: cells at both ends of a range have a correlation of exp(-8).
-_DECAY = 8.0
+# How fast leaves of a number become strangers: those at both ends of a range have a correlation of exp(-8), and in the
+# second stage, where there are few, neighbours one of exp(-1/2).
+_DECAY, _LATER_DECAY = 8.0, 0.5
 # The covariance is made smaller by this, and its inverse is trusted to a quarter of that.
 _SHRUNK = 2e-5
 
@@ -48,14 +49,18 @@ class Prior:
 def spread_of(trees: Trees, schema: Schema, variances: NDArray[np.float64]) -> float:
     """Return at least the sum of all covariances, none of which is negative."""
     total = 0.0
-    for own, variance in zip(trees.attributes, variances, strict=True):
-        sums = [float(_alike(schema, a, trees.n_cells(a)).sum()) for a in own]
-        for size, weight in enumerate(EFFECTS[len(own)], start=1):
-            subsets = list(combinations(range(len(own)), size))
+    for t, (axes, variance) in enumerate(zip(trees.axes, variances, strict=True)):
+        sums = [float(_alike(schema, axis, is_later=trees.is_later(t)).sum()) for axis in axes]
+        for size, weight in enumerate(_effects(trees, t), start=1):
+            subsets = list(combinations(range(len(axes)), size))
             for subset in subsets:
-                rest = [trees.n_cells(a) ** 2 for i, a in enumerate(own) if i not in subset]
+                rest = [axis.n_leaves**2 for i, axis in enumerate(axes) if i not in subset]
                 total += variance * weight / len(subsets) * math.prod([sums[i] for i in subset]) * math.prod(rest)
     return total * (1 + _SHRUNK)
+
+
+def _effects(trees: Trees, tree: int) -> tuple[float, ...]:
+    return (LATER_EFFECTS if trees.is_later(tree) else EFFECTS)[len(trees.axes[tree])]
 
 
 def covariance_of(trees: Trees, tree: int, schema: Schema, variance: float) -> NDArray[np.float64]:
@@ -70,10 +75,13 @@ def _symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _kernel(trees: Trees, tree: int, schema: Schema) -> NDArray[np.float64]:
     """Return the correlation of every two leaves of a tree: 1 on the diagonal."""
-    own, cells = trees.attributes[tree], trees.cells(tree)
-    alike = [_alike(schema, a, trees.n_cells(a))[np.ix_(cell, cell)] for a, cell in zip(own, cells, strict=True)]
+    places, is_later = trees.leaf_places(tree), trees.is_later(tree)
+    alike = [
+        _alike(schema, axis, is_later=is_later)[np.ix_(place, place)]
+        for axis, place in zip(trees.axes[tree], places, strict=True)
+    ]
     total = np.zeros((int(trees.sizes[tree]),) * 2)
-    for size, weight in enumerate(EFFECTS[len(own)], start=1):
+    for size, weight in enumerate(_effects(trees, tree), start=1):
         subsets = list(combinations(alike, size))
         for subset in subsets:
             total += weight / len(subsets) * np.prod(subset, axis=0)
@@ -82,12 +90,12 @@ def _kernel(trees: Trees, tree: int, schema: Schema) -> NDArray[np.float64]:
     return correlations
 
 
-def _alike(schema: Schema, attribute: int, n_cells: int) -> NDArray[np.float64]:
-    """Return how alike two cells of an attribute are: categories not at all, numbers by their distance."""
-    alike = np.eye(n_cells)
-    if not isinstance(schema.attributes[attribute], Categorical):
+def _alike(schema: Schema, axis: Axis, *, is_later: bool) -> NDArray[np.float64]:
+    """Return how alike two leaves of an attribute are: categories not at all, numbers by their distance."""
+    alike = np.eye(axis.n_leaves)
+    if not isinstance(schema.attributes[axis.attribute], Categorical):
         # The missing value, which has no neighbours, comes last.
-        n_values = n_cells - (not schema.attributes[attribute].never_missing)
-        place = np.arange(n_values)
-        alike[:n_values, :n_values] = np.exp(-_DECAY * np.abs(place[:, None] - place) / n_values)
+        n_known, place = axis.n_known, np.arange(axis.n_known)
+        decay = _LATER_DECAY if is_later and axis.knots else _DECAY / n_known
+        alike[:n_known, :n_known] = np.exp(-decay * np.abs(place[:, None] - place))
     return alike

@@ -1,6 +1,6 @@
 """What a weight forest releases, and the names of its releases."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from privet.tree.intervals import reach
 
 BALANCE, CHOICES = "class balance", "attributes worth a tree"
 CELLS, WEIGHTS, DIGITS = "rows in each cell", "leaf weights", "last digits of leaf weights"
+GROUPS, LATER_WEIGHTS = "attributes that act together", "leaf weights of the second stage"
+LATER_DIGITS = "last digits of leaf weights of the second stage"
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,8 @@ class ReleasedWeights:
     ``n_rows`` is the declared number of rows, or the noisy one that was bought; ``balance`` is each class's rows, or in
     a file of an earlier privet, of two classes, the second's rows minus the first's; ``weights`` are leaves x columns
     in units of 2**exponent; ``variances`` of the prior and ``noise_std`` of the noise are public, one a tree.
-    ``cells`` are the rows in each cell, attribute after attribute as trees ask for them, or None where they were not
-    paid for.
+    ``cells`` are the rows at each leaf of each attribute, as trees of the first stage ask for them, or None where they
+    were not paid for.
     """
 
     trees: Trees
@@ -41,29 +43,38 @@ class ReleasedWeights:
         none = np.empty((0, n_columns(len(balance))), dtype=np.int64)
         return cls(trees, n_rows, balance, none, 0, np.empty(0), np.empty(0))
 
+    def with_later(self, later: "ReleasedWeights") -> "ReleasedWeights":
+        """Return the weights of both stages, in the finer units of the two."""
+        exponent = min(self.exponent, later.exponent)
+        parts = [own.weights << (own.exponent - exponent) for own in (self, later)]
+        return replace(
+            self, trees=self.trees.with_later(later.trees), weights=np.concatenate(parts), exponent=exponent,
+            variances=np.append(self.variances, later.variances), noise_std=np.append(self.noise_std, later.noise_std),
+        )  # fmt: skip
+
     def histograms(self, noise_scale: float, n_rows: int) -> dict[int, Histogram] | None:
         """Return the histogram of each kept attribute, where they were released with noise of this scale."""
         if self.cells is None:
             return None
-        kept = self.trees.kept
-        parts = np.split(self.cells, np.cumsum([self.trees.n_cells(a) for a in kept])[:-1])
-        return {a: Histogram(part, n_rows, noise_scale) for a, part in zip(kept, parts, strict=True)}
+        axes = [axis for own in self.trees.first.axes for axis in own]
+        parts = np.split(self.cells, np.cumsum([axis.n_bins for axis in axes])[:-1])
+        return {axis.attribute: Histogram(part, n_rows, noise_scale) for axis, part in zip(axes, parts, strict=True)}
 
-    def with_missing_cells(self) -> tuple[Trees, NDArray[np.int64]]:
-        """Return the trees with a cell for missing values in every attribute, and the weights of their leaves.
+    def with_missing_leaves(self) -> tuple[Trees, NDArray[np.int64]]:
+        """Return the trees with a leaf for missing values wherever they never occurred, and the weights of leaves.
 
-        Where an attribute is never missing, a row that lacks it gets the mean over its cells: what the node that asks
+        Where an attribute is never missing, a row that lacks it gets the mean over its leaves: what the node that asks
         for it says of all. The mean is rounded to a whole number, as all weights are.
         """
         weights, ends = [np.empty((0, self.weights.shape[1]), dtype=np.int64)], self.trees.starts + self.trees.sizes
-        for own, start, end in zip(self.trees.attributes, self.trees.starts, ends, strict=True):
-            table = self.weights[start:end].reshape(*map(self.trees.n_cells, own), -1)
-            for axis, a in enumerate(own):
-                if self.trees.never_missing[a]:
-                    mean = np.rint(table.mean(axis=axis, keepdims=True)).astype(np.int64)
-                    table = np.concatenate([table, mean], axis=axis)
+        for axes, start, end in zip(self.trees.axes, self.trees.starts, ends, strict=True):
+            table = self.weights[start:end].reshape(*(each.n_leaves for each in axes), -1)
+            for place, each in enumerate(axes):
+                if each.missing == "never":
+                    mean = np.rint(table.mean(axis=place, keepdims=True)).astype(np.int64)
+                    table = np.concatenate([table, mean], axis=place)
             weights.append(table.reshape(-1, self.weights.shape[1]))
-        return self.trees.with_missing_cells(), np.concatenate(weights)
+        return self.trees.with_missing_leaves(), np.concatenate(weights)
 
     @property
     def has_counts(self) -> bool:

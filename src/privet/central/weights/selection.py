@@ -18,6 +18,7 @@ SENSITIVITY = 2**12
 
 def choose_informative(
     exact_tables: Sequence[NDArray[np.int64]],
+    codings: Sequence[Sequence[NDArray[np.int64]]],
     balance: NDArray[np.float64],
     n_kept: int,
     *,
@@ -31,6 +32,8 @@ def choose_informative(
     Parameters
     ----------
     exact_tables : one array an attribute, codes x classes
+    codings : for each attribute several arrays
+        The cell of each code; an attribute's score is that of its best coding.
     balance : array
         Released class shares.
     n_kept : int
@@ -42,13 +45,16 @@ def choose_informative(
 
     Privacy
     -------
-    The score is half the sum over codes v and classes c of |n_vc - p_c n_v|. A row of class y moves it by at most
-    1 - p_y, at most 1 - min p: exactly so, since p is in whole parts that add up to one. ``n_kept`` choices at equal
-    shares of ``epsilon``.
+    The score of a coding is half the sum over its cells v and classes c of |n_vc - p_c n_v|. A row of class y moves it
+    by at most 1 - p_y, at most 1 - min p: exactly so, since p is in whole parts that add up to one. The largest of
+    several numbers moves by no more than one of them does. ``n_kept`` choices at equal shares of ``epsilon``.
     """
     parts = whole_parts(balance)
     moves = 2 * (_PARTS - int(parts.min()))
-    scores = [SENSITIVITY * exact_score(table, parts) // moves for table in exact_tables]
+    scores = [
+        SENSITIVITY * max(exact_score(_merged(table, cells), parts) for cells in ways) // moves
+        for table, ways in zip(exact_tables, codings, strict=True)
+    ]
     left, each, receipts = list(range(len(scores))), equal_share(epsilon, n_kept), []
     for _ in range(n_kept):
         index, receipt = permute_and_flip(
@@ -58,6 +64,12 @@ def choose_informative(
         left.pop(index)
         receipts.append(receipt)
     return [a for a in range(len(scores)) if a not in left], receipts
+
+
+def _merged(table: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    merged = np.zeros((int(cells.max()) + 1, table.shape[1]), dtype=np.int64)
+    np.add.at(merged, cells, table)
+    return merged
 
 
 def exact_score(table: NDArray[np.int64], parts: NDArray[np.int64]) -> int:

@@ -22,8 +22,9 @@ _MANY_STEPS = 6
 _MOST_HALVINGS = 40
 # Where to begin is found on so many lines, then on more, each time to this share of the first gradient.
 _FEW_LINES, _ROUGHLY = (2**14, 2**17), 1e-2
-# Unknowns up to which the Hessian is held as one matrix; beyond, a tree and class at a time.
-_MOST_DENSE = 4096
+# Unknowns up to which the Hessian is held as one matrix; beyond, a tree and class at a time. Solving it takes a third
+# of their cube, which must not be more than so many multiplications for each weight that a pass looks up.
+_MOST_DENSE, _MOST_WORK, _SMALL_WORK = 4096, 400, 2**28
 # More lines tell the Hessian no better than is needed here, and would be held a second time.
 _LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**22
 
@@ -95,19 +96,21 @@ def _shortened(objective: Objective, weights: Floats, step: Floats, size: float)
 def preconditioner(objective: Objective, weights: Floats) -> Solve:
     """Return a function that nearly solves Newton's equations at ``weights``."""
     n_unknowns = int(np.prod(objective.shape))
-    # One line of the Hessian takes as long as this many lines of the gradient.
-    slower = objective.trees.n_trees * objective.shape[1] / 2
+    # One line of the Hessian takes as long as this many lines of the gradient; a row in a soft tree has two leaves.
+    slower = objective.trees.n_trees * objective.shape[1] / 2 * (4 if objective.trees.is_soft else 1)
     sample = objective.sampled(int(min(_MOST_SAMPLE, max(_LEAST_SAMPLE, objective.rows.n_lines / slower))))
     sample.gradient(weights)
-    if n_unknowns > _MOST_DENSE:
+    n_looked_up = objective.rows.n_lines * objective.trees.n_trees * objective.shape[1]
+    if n_unknowns > _MOST_DENSE or n_unknowns**3 / 3 > _MOST_WORK * n_looked_up + _SMALL_WORK:
         return _tree_by_tree(sample)
     hessian = np.zeros((n_unknowns, n_unknowns))
-    leaves, starts = sample.rows.leaves.reshape(-1), sample.trees.starts
+    cells, trees, shares = sample.rows.cells.reshape(-1), sample.trees, sample.trees.shares
+    places = (cells, trees.cell_starts, shares.indptr, shares.indices, shares.data)
     if objective.is_binary:
-        kernels.binary_hessian(leaves, starts, sample.curvatures[:, 0], hessian)
+        kernels.binary_hessian(*places, sample.curvatures[:, 0], hessian)
     else:
         counts = np.empty(0, dtype=np.int64) if sample.rows.weights is None else sample.rows.weights
-        kernels.softmax_hessian(leaves, starts, counts, sample.curvatures, hessian)
+        kernels.softmax_hessian(*places, trees.starts, counts, sample.curvatures, hessian)
     _add_precision(objective, hessian)
     try:
         return _dense_solver(hessian, objective.shape)
@@ -142,15 +145,17 @@ def _tree_by_tree(sample: Objective) -> Solve:
     own_curvatures = curvatures if sample.is_binary else curvatures * (1 - curvatures)
     if counts is not None and not sample.is_binary:
         own_curvatures = own_curvatures * counts[:, None].astype(np.float32)
-    sums = np.zeros(sample.shape)
-    kernels.leaf_curvatures(
-        sample.rows.leaves.reshape(-1), sample.trees.starts, np.ascontiguousarray(own_curvatures), sums
+    trees = sample.trees
+    sums = np.zeros((int(trees.cell_sizes.sum()), sample.shape[1]))
+    kernels.cell_curvatures(
+        sample.rows.cells.reshape(-1), trees.cell_starts, np.ascontiguousarray(own_curvatures), sums
     )
-    blocks = [slice(start, start + size) for start, size in zip(sample.trees.starts, sample.trees.sizes, strict=True)]
-    inverses = [
-        [np.linalg.inv(precision + np.diag(sums[own, c])) for c in range(sample.shape[1])]
-        for own, precision in zip(blocks, sample.prior.precisions, strict=True)
-    ]
+    blocks = [slice(start, start + size) for start, size in zip(trees.starts, trees.sizes, strict=True)]
+    inverses = []
+    for t, precision in enumerate(sample.prior.precisions):
+        shares = (trees.whole_shares(t) / float(trees.grids[t])).toarray()
+        own = sums[trees.cell_starts[t] : trees.cell_starts[t] + trees.cell_sizes[t]]
+        inverses.append([np.linalg.inv(precision + shares.T @ (each[:, None] * shares)) for each in own.T])
 
     def solve(residual: Floats) -> Floats:
         solved = np.empty_like(residual)
