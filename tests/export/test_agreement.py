@@ -95,18 +95,33 @@ def test_onnx_answers_as_the_model_does(case, tmp_path):
     assert_same(labels.tolist(), probabilities, case, relative=1e-12)
 
 
-@pytest.mark.parametrize("name", ["mixed, three classes", weight_models.FIVE, "cells that neighbours share"])
+@pytest.mark.parametrize(
+    "name", ["mixed, three classes", weight_models.FIVE, "cells that neighbours share", "two stages"]
+)
 def test_the_rows_reach_many_leaves_and_answers_differ(all_cases, name):
     shares = all_cases[name].model.predict_proba(all_cases[name].table)
     assert len(np.unique(shares, axis=0)) > 1_000
 
 
 def test_weights_stand_in_groups_of_two_and_three_in_one_tree_or_none(all_cases):
-    sizes = {name: {len(own) for own in all_cases[name].model.trees_.attributes} for name in weight_models.NAMES}
+    sizes = {name: {len(own) for own in all_cases[name].model.trees_.first.attributes} for name in weight_models.NAMES}
     assert sizes["two classes, groups of two"] == {1, 2}
     assert sizes[weight_models.FIVE] == {1, 3}
     assert sizes["ties"] == {1}
     assert sizes["class balance alone"] == sizes["class balance of five alone"] == set()
+
+
+def test_numbers_are_soft_and_asked_for_again_in_a_second_stage(all_cases):
+    for name in ("two stages", "two stages of five classes", "two stages, never missing"):
+        case = all_cases[name]
+        later = [own for t, own in enumerate(case.model.trees_.axes) if case.model.trees_.is_later(t)]
+        assert {len(own) for own in later} == {2, 3, 4}
+        assert {(axis.missing, axis.grid > 1) for own in later for axis in own} >= {("middle", True)}
+        assert max(axis.n_values for own in later for axis in own) == 1_000
+        assert portable_document(case.model)["version"] == 5
+        # A missing number is in the middle of the second stage, and somewhere else in the first.
+        assert case.table["plain"].isna().any()
+    assert portable_document(all_cases["a second stage of categories"].model)["version"] == 3
 
 
 def test_some_scores_saturate_and_some_tie(all_cases):

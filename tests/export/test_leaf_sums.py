@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 
 from privet import Categorical, Numeric, PrivateForestClassifier, load
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.trees import MOST_CELLS
+from privet.central.weights.trees import MOST_CELLS, Trees
 from privet.errors import ParameterError
 from privet.export import portable_document
-from privet.export.leaf_sums import leaf_sums
+from privet.export.leaf_sums import MAX_VOTES, leaf_sums
 from privet.export.predictor import Predictor
 from privet.tree.forest import LEAF
 from tests.export.models import schema_of, table_of
@@ -55,6 +55,64 @@ def test_the_document_by_hand(by_hand):
     assert document["bend"] == 1 - np.exp(-1)
 
 
+@pytest.fixture(scope="module")
+def soft():
+    """The age has three knots with 64 cells between two of them. The second stage asks for it by 16 cells, and the sex.
+
+    A number that no tree asks for is there as well.
+    """
+    attributes = [
+        Categorical("sex", ["f", "m"]),
+        Numeric("age", 0, 129, edges=range(1, 129)),
+        Numeric("pay", 0, 10, bins=5),
+    ]
+    model = fitted_weights(schema_of(attributes, ["no", "yes"]))
+    knots = [0, 3, 0]
+    trees = Trees.of([[1], [0]], model.schema_, knots).with_later(Trees.later([[1, 0]], model.schema_, knots))
+    # Knots of the age and missing; sexes; below each knot the sexes.
+    weights = np.array([0, 64, -64, 7, 0, 1, 2, *range(0, 144, 16)])[:, None]
+    return with_released(model, trees, weights=weights, exponent=-3, balance=np.array([0]))
+
+
+def test_the_document_of_soft_trees_by_hand(soft):
+    document = portable_document(soft)
+    assert document["version"] == 5
+    assert [len(attribute.get("cuts", [])) for attribute in document["attributes"]] == [0, 128, 0]
+    age, sex, later = document["places"]
+    # Code 64 is the second knot; a missing age has the fourth child for itself, at 3 x 64.
+    assert age == {"attribute": 1, "of_code": [*range(129), 192], "grid": 64, "children": 4}
+    assert sex == {"attribute": 0, "of_code": [0, 1, 2], "grid": 1, "children": 3}
+    assert (later["attribute"], later["grid"], later["children"]) == (1, 8, 3)
+    # Of 129 codes on 16 steps, 3 is nearest to none and 4 to the first; a missing age is in the middle.
+    assert (later["of_code"][:6], later["of_code"][-2:]) == ([0, 0, 0, 0, 1, 1], [16, 8])
+    assert document["trees"] == {"count": 3, "attribute": [0, 1, 2, *[LEAF] * 7, 1, 1, 1, *[LEAF] * 9], "cut": []}
+    assert document["leaf_weights"][:14] == [0, 0, -64, 64, 64, -64, -7, 7, 0, 0, -1, 1, -2, 2]
+
+
+@pytest.mark.parametrize(
+    ("row", "votes"),
+    [
+        (["f", 0.5], 0),  # at the first knot of all
+        (["f", 16.5], 16 + 12),  # a quarter of 64; 2 of 8 steps from 0 to 48
+        (["m", 64.5], 64 + 1 + 64),  # at the second knots
+        (["f", 96.5], 0 + 72),  # half-way from 64 to -64; from 48 to 96
+        ([None, None], 7 + 2 + 80),  # missing: its own child, and the middle below which the sex is missing
+    ],
+)
+def test_the_sums_of_soft_trees_by_hand(soft, row, votes):
+    predictor = Predictor({**portable_document(soft), "offsets": [0.0, 0.0]})
+    assert predictor._sums(predictor._codes([*row, 1.0])) == [-votes * 2.0**-4, votes * 2.0**-4]
+
+
+def test_shares_that_a_double_cannot_hold_are_refused(soft):
+    weights = np.zeros_like(soft.released_.weights)
+    weights[0] = MAX_VOTES // 64
+    assert portable_document(with_released(soft, soft.trees_, weights=weights))["leaf_weights"][1] == MAX_VOTES // 64
+    weights[0] += 1
+    with pytest.raises(ParameterError, match=r"shares of its released weights may add up beyond 2\^53.*; predict with"):
+        portable_document(with_released(soft, soft.trees_, weights=weights))
+
+
 def test_the_link_by_hand():
     predictor = Predictor(DOCUMENT)
     assert predictor.predict_proba({"x": "a"}) == pytest.approx([7 / 22, 15 / 22], rel=1e-15)
@@ -73,7 +131,7 @@ def test_the_document_holds_nothing_that_the_model_file_lacks(tmp_path):
     assert document["step"] == 2.0**model.released_.exponent
     assert set(document) == {
         "format", "version", "software", "guarantee", "target", "classes", "attributes", "trees", "kind",
-        "leaf_weights", "step", "offsets", "bend",
+        "leaf_weights", "step", "offsets", "bend", "places",
     }  # fmt: skip
 
 

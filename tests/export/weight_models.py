@@ -1,4 +1,7 @@
-"""Forests of released weights with all that makes exporting hard: groups, shared cells, ties, scores that saturate."""
+"""Forests of released weights with all that makes exporting hard.
+
+Groups, shared cells, soft numbers, a second stage, ties, scores that saturate.
+"""
 
 from copy import copy
 from dataclasses import replace
@@ -6,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from privet import Categorical, PrivateForestClassifier
+from privet import Categorical, Numeric, PrivateForestClassifier
+from privet.central.weights.policy import with_cells
 from privet.central.weights.trees import Trees
 from tests.draws import cached
 from tests.export.models import (
@@ -29,6 +33,7 @@ SMALL = [Categorical(f"c{j}", [f"v{i}" for i in range(2 + j % 2)]) for j in rang
 NAMES = [
     "two classes, groups of two", FIVE, "nine classes", "weights, hostile text", "cells that neighbours share",
     "class balance alone", "class balance of five alone", "scores that saturate", "ties", "weights, never missing",
+    "two stages", "two stages of five classes", "two stages, never missing", "a second stage of categories",
 ]  # fmt: skip
 
 
@@ -44,7 +49,7 @@ def with_released(model, trees=None, **changes):
     """The model with other released numbers, and other trees where their attributes are given."""
     changed, released = copy(model), model.released_
     if trees is not None:
-        changes["trees"] = Trees.of(trees, model.schema_)
+        changes["trees"] = trees if isinstance(trees, Trees) else Trees.of(trees, model.schema_)
     changed._set_fitted(model._encoder, replace(released, **changes), model.guarantee_)
     return changed
 
@@ -53,9 +58,30 @@ def with_random_weights(model, trees, *, exponent=-30, largest=1.0):
     """The model with these trees and weights up to ``largest``."""
     n_columns = model.released_.weights.shape[1]
     most = int(largest * 2.0**-exponent)
-    n_leaves = Trees.of(trees, model.schema_).n_leaves
-    weights = np.random.default_rng(17).integers(-most, most, (n_leaves, n_columns), endpoint=True)
+    trees = trees if isinstance(trees, Trees) else Trees.of(trees, model.schema_)
+    weights = np.random.default_rng(17).integers(-most, most, (trees.n_leaves, n_columns), endpoint=True)
     return with_released(model, trees, weights=weights, exponent=exponent)
+
+
+def soft_trees(attributes, first, later, n_bins=6):
+    """Return the trees of two stages by the names of what they ask for, and the attributes with cells for them."""
+    cells, knots = with_cells(schema_of(attributes, [5, 9]), n_bins)
+    first, later = ([[cells.names.index(name) for name in own] for own in stage] for stage in (first, later))
+    both = Trees.of(first, cells, knots).with_later(Trees.later(later, cells, knots))
+    return both, cells.attributes
+
+
+def two_stages(classes, changed=list, exponent=-40):
+    """Numbers alone and in groups of up to four, with a list of 700 places, and with some that no tree asks for."""
+    attributes = changed([NUMBERS[0], *NUMBERS[3:5], FINE, Numeric("around zero", -5, 9), *CATEGORIES[:4], MANY])
+    trees, cells = soft_trees(
+        attributes,
+        [["plain"], ["huge"], ["fine"], ["around zero"], ["edges"], ["text", "truth"], ["many"]],
+        [["plain", "around zero"], ["edges", "plain", "text"], ["truth", "around zero", "many"],
+         ["plain", "edges", "around zero", "text"], ["fine", "plain"]],
+    )  # fmt: skip
+    model = fitted_weights(schema_of(cells, classes), group_size=1)
+    return with_random_weights(model, trees, exponent=exponent, largest=8.0)
 
 
 def shared_cells():
@@ -81,9 +107,21 @@ def weight_cases():
         with_random_weights(two, [[0], [1], [7, 8, 11], [10]], exponent=-40, largest=400.0),
         tied(pair),
         fitted_weights(schema_of([*complete(mixed), *SMALL[:2]], ["no", "yes"]), group_size=2),
+        two_stages(["no", "yes"]),
+        two_stages(five, exponent=-20),
+        two_stages([5, 9], complete),
+        in_two_stages(SMALL, [[0, 2], [1], [3, 4]], [[0, 1, 3], [4, 2]]),
     ]
     sizes = {name: N_ROWS if name == FIVE else FEW_ROWS for name in NAMES}
     return {name: Case(m, table_of(m.schema_, sizes[name])) for name, m in zip(NAMES, models, strict=True)}
+
+
+def in_two_stages(attributes, first, later):
+    """A model of categories that act together in a second stage."""
+    model = fitted_weights(schema_of(attributes, ["no", "yes"]), group_size=1)
+    none = [0] * len(attributes)
+    trees = Trees.of(first, model.schema_).with_later(Trees.later(later, model.schema_, none))
+    return with_random_weights(model, trees)
 
 
 def tied(model):

@@ -1,10 +1,12 @@
 """What exported predictors compute: per class, the sum of whole numbers in the leaves that a row reaches.
 
 For released counts, the probability of a class is its share of the sums. For released weights the sums are scores,
-which a link function turns into probabilities. Both use the same trees and the same walk.
+which a link function turns into probabilities. Both use the same trees and the same walk. Where numbers are soft, a row
+may stand between two children, and gets a share of both.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -13,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.trees import Trees
+from privet.central.weights.trees import Axis, Trees
 from privet.errors import ParameterError
-from privet.schema import Attribute, Categorical, Numeric
+from privet.schema import Attribute, Categorical, Numeric, Schema
 from privet.tree.forest import LEAF, Forest
 from privet.tree.vote import SummedCounts
 
@@ -71,12 +73,44 @@ class CountSums(LeafSums):
 
 
 @dataclass(frozen=True, eq=False)
+class Place:
+    """Where a row stands among the children of a node: at one of them, or between one and the next.
+
+    Attributes
+    ----------
+    attribute : int
+        The attribute that the node asks for.
+    of_code : int array
+        The place of each cell of the attribute, the last one that of missing values: ``grid`` times the child's number,
+        and the parts of ``grid`` on the way to the next one.
+    grid : int
+        A power of two.
+    n_children : int
+        How many children such a node has.
+    """
+
+    attribute: int
+    of_code: NDArray[np.int64]
+    grid: int
+    n_children: int
+
+
+@dataclass(frozen=True, eq=False)
 class WeightSums(LeafSums):
-    """Weights in units of ``step``, added to ``offsets``, give scores. Softmax v becomes v (1 - bend v), normalised."""
+    """Weights in units of ``step``, added to ``offsets``, give scores. Softmax v becomes v (1 - bend v), normalised.
+
+    Where a row may stand between two children, or two trees ask for an attribute in different ways, nodes ask for
+    ``places`` instead of attributes. ``axes`` are all ways in which ``trees`` ask, and ``of_cells`` are the scores that
+    a row in each of their cells gets: the same sums, looked up instead of walked to.
+    """
 
     step: float
     offsets: NDArray[np.float64]
     bend: float
+    places: tuple[Place, ...] | None
+    trees: Trees
+    axes: tuple[Axis, ...]
+    of_cells: NDArray[np.float64]
     kind: ClassVar[str] = "weights"
 
     def entries(self) -> dict[str, Any]:
@@ -92,7 +126,7 @@ def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     if type(vote) is SummedCounts:
         return _of_counts(vote, model.schema_.attributes, vars(model).get("coding_"))
     if type(weights) is LeafWeights:
-        return _of_weights(weights, vars(model)["released_"].exponent)
+        return _of_weights(weights, model.schema_, vars(model)["released_"].exponent)
     raise ParameterError(
         f"{type(model).__name__} cannot be exported: its vote is not a sum of leaf counts or weights over the trees, "
         "and an exported predictor computes nothing else; save it with save() and predict with privet"
@@ -110,38 +144,62 @@ def _of_counts(vote: SummedCounts, attributes: Sequence[Attribute], coding: "Cod
     return CountSums(vote.forest, cell_of, vote.leaf_weights, vote.otherwise, coding=coding)
 
 
-def _of_weights(model: LeafWeights, exponent: int) -> WeightSums:
+def _of_weights(model: LeafWeights, schema: Schema, exponent: int) -> WeightSums:
     trees, n_columns = model.trees, model.weights.shape[1]
     # With two classes each has half the weight, one with the opposite sign.
     step = 2.0 ** (exponent if n_columns > 1 else exponent - 1)
-    weights = (model.by_class / step).astype(np.int64)[_level_order(trees)]
+    weights, of_cells = (model.by_class / step).astype(np.int64)[_level_order(trees)], model.of_cells
+    if int(np.abs(weights).max(initial=0)) * int(trees.grids.max(initial=1)) > MAX_VOTES:
+        raise ParameterError(
+            "this model cannot be exported: shares of its released weights may add up beyond 2^53, where a double is "
+            "no longer exact; predict with privet instead"
+        )
     if trees.n_trees == 0:  # class balance only: one tree that is a leaf of weight 0
-        weights = np.zeros((1, weights.shape[1]), dtype=np.int64)
-    bend = float(-np.expm1(-model.margin))
-    cell_of = tuple(trees.cell_of(a) for a in range(len(trees.n_values)))
-    return WeightSums(_forest_of(trees), cell_of, weights, step, model.offsets, bend)
+        weights, of_cells = np.zeros((1, weights.shape[1]), dtype=np.int64), np.zeros((1, weights.shape[1]))
+    axes = tuple(dict.fromkeys(axis for own in trees.axes for axis in own))
+    # The first stage tells all cells of an attribute apart; the second puts some of them together.
+    finest = {axis.attribute: axis for axis in reversed(axes)}
+    cell_of = tuple(finest[a].cell_of if a in finest else _unasked(own) for a, own in enumerate(schema.attributes))
+    plain = len(finest) == len(axes) and not any(axis.knots for axis in axes)
+    number = {axis: axis.attribute if plain else i for i, axis in enumerate(axes)}
+    return WeightSums(
+        _forest_of(trees, number), cell_of, weights, step, model.offsets, float(-np.expm1(-model.margin)),
+        None if plain else tuple(_place(axis, finest[axis.attribute]) for axis in axes), trees, axes, of_cells,
+    )  # fmt: skip
 
 
-def _forest_of(trees: Trees) -> Forest:
-    """Return the nodes of ``trees``: each level tests one more attribute, with a child for each of its cells."""
-    tested = trees.attributes or ((),)
+def _unasked(attribute: Attribute) -> NDArray[np.int64]:
+    """Return the cells of an attribute that no tree asks for: of a number, one for all values needs no border."""
+    codes = np.arange(attribute.n_values + 1)
+    return codes // attribute.n_values if isinstance(attribute, Numeric) else codes
+
+
+def _place(axis: Axis, finest: Axis) -> Place:
+    """Return the place on ``axis`` of each cell of the finest axis."""
+    return Place(axis.attribute, axis.place_of_cell[axis.cell_of[finest.first_codes]], axis.grid, axis.n_leaves)
+
+
+def _forest_of(trees: Trees, number: Mapping[Axis, int]) -> Forest:
+    """Return the nodes of ``trees``: each level asks in one more way, by its ``number``, with a child for each leaf."""
+    tested = trees.axes or ((),)
     attribute = [
-        np.full(_n_nodes(trees, own[:level]), own[level] if level < len(own) else LEAF, dtype=np.int32)
+        np.full(_n_nodes(own[:level]), number[own[level]] if level < len(own) else LEAF, dtype=np.int32)
         for level in range(max(map(len, tested)) + 1)
         for own in tested
         if level <= len(own)
     ]
     flat = np.concatenate(attribute)
-    # No node has a cut, so only the number of cells of an attribute matters.
-    cells = [Categorical(str(a), range(trees.n_cells(a) - 1)) for a in range(len(trees.n_values))]
-    return Forest.from_nodes(flat, np.full_like(flat, -1), len(tested), cells)
+    # No node has a cut, so only the number of children matters.
+    n_children = {i: axis.n_leaves for axis, i in number.items()}
+    asked = [Categorical(str(i), range(n_children.get(i, 2) - 1)) for i in range(max(n_children, default=0) + 1)]
+    return Forest.from_nodes(flat, np.full_like(flat, -1), len(tested), asked)
 
 
-def _n_nodes(trees: Trees, tested: tuple[int, ...]) -> int:
-    return int(np.prod([trees.n_cells(a) for a in tested]))
+def _n_nodes(tested: Sequence[Axis]) -> int:
+    return math.prod(axis.n_leaves for axis in tested)
 
 
 def _level_order(trees: Trees) -> NDArray[np.int64]:
     """Return the leaves in the order of the forest's nodes: those of trees with fewer levels come first."""
-    order = sorted(range(trees.n_trees), key=lambda t: len(trees.attributes[t]))
+    order = sorted(range(trees.n_trees), key=lambda t: len(trees.axes[t]))
     return np.concatenate([np.empty(0, dtype=np.int64), *(trees.starts[t] + np.arange(trees.sizes[t]) for t in order)])

@@ -2,13 +2,15 @@
 
 The ONNX-ML operator TreeEnsemble (domain version 5, the first with doubles throughout) gives the number of the leaf
 that a row reaches in each tree. The graph then looks up and adds the numbers of the leaves: clipped counts as 64-bit
-integers and weights as doubles. (Operators that hold weights themselves do so in single precision.)
+integers and weights as doubles. (Operators that hold weights themselves do so in single precision.) Of released weights
+the operator finds only the cell of each attribute, and a table has the scores of the cells of all trees.
 
 A node of TreeEnsemble tests whether its feature is below a split. False, and a missing number, go to the second branch.
 A node with one child per code becomes a balanced search among its children, so that 65,000 categories take 16 steps.
 Among the cells of a number the search uses their borders; a missing number is below none and ends at the last child.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.weights.trees import Axis
 from privet.errors import ParameterError
 from privet.export.leaf_sums import Borders, CountSums, WeightSums, leaf_sums
-from privet.schema import Attribute, Categorical
+from privet.schema import Attribute, Categorical, Numeric
 from privet.schema.attribute import label_kind
 from privet.tree.forest import LEAF, Forest
 
@@ -53,12 +56,14 @@ def onnx_model(model: "PrivateClassifier") -> Any:
     graph = _Graph(model.schema_.names)
     borders = sums.borders(attributes)
     _inputs(graph, attributes)
-    if sums.coding is None:
-        features = _features(graph, attributes, sums.cell_of)
+    if isinstance(sums, WeightSums):
+        shares = _probabilities(graph, _cells(graph, attributes, sums), sums)
     else:
-        features, borders = _bits(graph, attributes, borders, sums.coding), [np.array([0.5])] * sums.coding.n_bits
-    leaves = _leaves(graph, features, BinaryNodes.of(sums.forest, borders))
-    shares = _shares(graph, leaves, sums) if isinstance(sums, CountSums) else _probabilities(graph, leaves, sums)
+        if sums.coding is None:
+            features = _features(graph, attributes, sums.cell_of)
+        else:
+            features, borders = _bits(graph, attributes, borders, sums.coding), [np.array([0.5])] * sums.coding.n_bits
+        shares = _shares(graph, _leaves(graph, features, BinaryNodes.of(sums.forest, borders)), sums)
     _outputs(graph, shares, model.classes_)
     proto = helper.make_model(
         helper.make_graph(graph.nodes, "privet", graph.inputs, graph.outputs, graph.constants),
@@ -284,6 +289,48 @@ def _leaves(graph: _Graph, features: str, nodes: BinaryNodes) -> str:
     return graph.add("Cast", reached, to=_onnx().TensorProto.INT64)
 
 
+def _cells(graph: _Graph, attributes: tuple[Attribute, ...], sums: WeightSums) -> str:
+    """Return the cell that a row falls into in every tree, among all cells.
+
+    A tree of one node for each axis finds the cell there. The cell of a tree is a sum of multiples of them.
+    """
+    trees, axes = sums.trees, sums.axes
+    if not axes:
+        nodes = BinaryNodes.of(sums.forest, sums.borders(attributes))
+        return _leaves(graph, _features(graph, attributes, sums.cell_of), nodes)
+    features = graph.add("Concat", *(_feature(graph, attributes[axis.attribute], axis) for axis in axes), axis=1)
+    n_cells = [axis.n_cells for axis in axes]
+    flat = np.append(np.arange(len(axes)), np.full(sum(n_cells), LEAF)).astype(np.int32)
+    asked = [Categorical(str(i), range(n - 1)) for i, n in enumerate(n_cells)]
+    forest = Forest.from_nodes(flat, np.full_like(flat, -1), len(axes), asked)
+    found = _leaves(graph, features, BinaryNodes.of(forest, [_borders(attributes[a.attribute], a) for a in axes]))
+    factors = np.zeros((len(axes), trees.n_trees))
+    for t, own in enumerate(trees.axes):
+        for place, axis in enumerate(own):
+            factors[axes.index(axis), t] = math.prod(later.n_cells for later in own[place + 1 :])
+    starts = np.cumsum(n_cells) - n_cells
+    # Whole numbers far below 2^53, so the products are exact.
+    cells = graph.add("MatMul", graph.add("Cast", found, to=_onnx().TensorProto.DOUBLE), graph.constant(factors))
+    shifted = graph.add("Add", cells, graph.constant((trees.cell_starts - starts @ factors)[None, :]))
+    return graph.add("Cast", shifted, to=_onnx().TensorProto.INT64)
+
+
+def _borders(attribute: Attribute, axis: Axis) -> Borders:
+    return attribute.cuts[np.diff(axis.cell_of[:-1]) > 0] if isinstance(attribute, Numeric) else None
+
+
+def _feature(graph: _Graph, attribute: Attribute, axis: Axis) -> str:
+    """Return what the search among the cells of an axis reads."""
+    borders = _borders(attribute, axis)
+    if isinstance(attribute, Categorical):
+        return _category_cells(graph, attribute, axis.cell_of)
+    if borders is None or axis.own_missing:
+        return attribute.name
+    # A missing number lies in the middle: where the cell that it falls into begins.
+    instead = graph.constant(borders[axis.cell_of[-1] - 1 : axis.cell_of[-1]])
+    return graph.add("Where", graph.add("IsNaN", attribute.name), instead, attribute.name)
+
+
 def _shares(graph: _Graph, leaves: str, sums: CountSums) -> str:
     """Return every row's class probabilities: the normalised sums of its leaves' counts."""
     double, int64 = _onnx().TensorProto.DOUBLE, _onnx().TensorProto.INT64
@@ -297,9 +344,9 @@ def _shares(graph: _Graph, leaves: str, sums: CountSums) -> str:
     return graph.add("Where", some, shares, fallback, output=graph.name("probabilities"))
 
 
-def _probabilities(graph: _Graph, leaves: str, sums: WeightSums) -> str:
+def _probabilities(graph: _Graph, cells: str, sums: WeightSums) -> str:
     """Return every row's class probabilities: the link function of its scores."""
-    weights = _sum_over_trees(graph, graph.constant(sums.weights * sums.step), leaves)
+    weights = _sum_over_trees(graph, graph.constant(sums.of_cells), cells)
     scores = graph.add("Add", weights, graph.constant(sums.offsets[None, :]))
     shares = graph.add("Softmax", scores, axis=1)
     cut_off = graph.add("Mul", shares, graph.constant(np.array([sums.bend])))

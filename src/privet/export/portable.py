@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet import __version__
-from privet.export.leaf_sums import Borders, leaf_sums
+from privet.export.leaf_sums import Borders, CountSums, WeightSums, leaf_sums
 from privet.schema import Attribute, Categorical
 from privet.tree.forest import Forest
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from privet.estimator import PrivateClassifier
     from privet.local.channels.coding import Coding
 
-# Version 1 had no continuous node with a child per cell, version 2 only counts, and version 3 no bits.
-FORMAT, VERSION, VERSION_OF_BITS = "privet-predictor", 3, 4
+# Version 1 had no continuous node with a child per cell, version 2 only counts, version 3 no bits, version 4 no places.
+FORMAT, VERSION, VERSION_OF_BITS, VERSION_OF_PLACES = "privet-predictor", 3, 4, 5
 # More than the cells of any attribute, so that a pair of attribute and cut is one number.
 _CUT_SPAN = 2**17
 
@@ -45,25 +45,39 @@ def portable_document(model: "PrivateClassifier") -> dict[str, Any]:
     sums, schema = leaf_sums(model), model.schema_
     forest = sums.forest
     borders = sums.borders(schema.attributes)
-    if sums.coding is None:
+    version, asked = _asked(sums)
+    if version == VERSION:
         cuts, cut_of_node = _used_cuts(forest, borders)
     else:
         cuts, cut_of_node = [[] if own is None else own.tolist() for own in borders], []
     parts = zip(schema.attributes, cuts, sums.cell_of, strict=True)
     return {
         "format": FORMAT,
-        "version": VERSION if sums.coding is None else VERSION_OF_BITS,
+        "version": version,
         "software": f"privet {__version__}",
         "guarantee": model.guarantee_.sentence,
         "target": schema.target,
         "classes": model.classes_.tolist(),
         "attributes": [_attribute(*part) for part in parts],
-        **({} if sums.coding is None else {"bits": _bits(sums.coding)}),
+        **asked,
         "trees": {"count": forest.n_trees, "attribute": forest.attribute.tolist(), "cut": cut_of_node},
         "kind": sums.kind,
         "leaf_weights": sums.weights.ravel().tolist(),
         **sums.entries(),
     }
+
+
+def _asked(sums: CountSums | WeightSums) -> tuple[int, dict[str, Any]]:
+    """Return the document's version, and what trees ask for where it is not the attributes themselves."""
+    if sums.coding is not None:
+        return VERSION_OF_BITS, {"bits": _bits(sums.coding)}
+    if isinstance(sums, CountSums) or sums.places is None:
+        return VERSION, {}
+    places = [
+        {"attribute": p.attribute, "of_code": p.of_code.tolist(), "grid": p.grid, "children": p.n_children}
+        for p in sums.places
+    ]
+    return VERSION_OF_PLACES, {"places": places}
 
 
 def _bits(coding: "Coding") -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@
   function makePredictor(model) {
     const { classes, attributes } = model;
     const coders = attributes.map((attribute) => (attribute.cuts ? numberCoder(attribute) : categoryCoder(attribute)));
-    const forest = readTrees(model);
+    const forest = readTrees(model, placesOf(model));
     const { start, shares } = model.kind === "weights" ? scoring(model) : counting(model);
 
     function predictProba(row) {
@@ -26,8 +26,7 @@
       if (inOrder && row.length !== attributes.length) {
         throw new RangeError("a row needs one value per attribute, " + attributes.length + " in all");
       }
-      const codes = attributes.map(({ name }, j) => coders[j](inOrder ? row[j] : valueIn(row, name)));
-      return model.bits ? model.bits.map(({ attribute, of_code: ofCode }) => ofCode[codes[attribute]]) : codes;
+      return attributes.map(({ name }, j) => coders[j](inOrder ? row[j] : valueIn(row, name)));
     }
 
     return { predict, predictProba };
@@ -109,8 +108,13 @@
     return cells ? cells[cells.length - 1] + 1 : categories.length;
   }
 
+  // What trees ask for where it is not the attributes. A bit is the place of one of two children.
+  function placesOf({ bits, places }) {
+    return bits ? bits.map((bit) => ({ ...bit, grid: 1, children: 2 })) : places;
+  }
+
   // Where a node leads: an inner one to the first of its children, a leaf to the first of its weights.
-  function readTrees({ attributes, bits, classes, trees, leaf_weights: weights, step = 1 }) {
+  function readTrees({ attributes, classes, trees, leaf_weights: weights, step = 1 }, places) {
     const attribute = Int32Array.from(trees.attribute);
     const cut = new Int32Array(attribute.length).fill(-1);
     const leadsTo = new Int32Array(attribute.length);
@@ -122,32 +126,54 @@
         leadsTo[node] = nextWeight;
         nextWeight += classes.length;
       } else {
-        const tested = attributes[attribute[node]];
-        if (bits) {
-          cut[node] = 0;
-        } else if (tested.cuts) {
+        const tested = (places || attributes)[attribute[node]];
+        if (tested.cuts) {
           cut[node] = trees.cut[nextCut];
           nextCut += 1;
         }
         leadsTo[node] = nextChild;
-        nextChild += cut[node] >= 0 ? 2 : countCells(tested) + 1;
+        nextChild += cut[node] >= 0 ? 2 : tested.children || countCells(tested) + 1;
       }
     }
     const stepped = Float64Array.from(weights, (weight) => weight * step);
-    return { count: trees.count, attribute, cut, leadsTo, weights: stepped };
+    return { count: trees.count, attribute, cut, leadsTo, weights: stepped, places };
   }
 
-  function addUp({ count, attribute, cut, leadsTo, weights }, codes, sums) {
+  function addUp(forest, codes, sums) {
+    const { count, leadsTo, weights, places } = forest;
+    const found = places ? places.map(({ attribute, of_code: ofCode }) => ofCode[codes[attribute]]) : codes;
+    const isSoft = places && places.some(({ grid }) => grid > 1);
     for (let root = 0; root < count; root += 1) {
-      let node = root;
-      while (attribute[node] !== LEAF) {
-        const code = codes[attribute[node]];
-        const child = cut[node] < 0 ? code : Number(code > cut[node]);
-        node = leadsTo[node] + child;
+      if (isSoft) {
+        weightsOfParts(forest, root, found, sums.length).forEach((weight, c) => (sums[c] += weight));
+      } else {
+        const first = leadsTo[leafOf(forest, root, found)];
+        for (let c = 0; c < sums.length; c += 1) sums[c] += weights[first + c];
       }
-      for (let c = 0; c < sums.length; c += 1) sums[c] += weights[leadsTo[node] + c];
     }
     return sums;
+  }
+
+  function leafOf({ attribute, cut, leadsTo }, root, codes) {
+    let node = root;
+    while (attribute[node] !== LEAF) {
+      const code = codes[attribute[node]];
+      node = leadsTo[node] + (cut[node] < 0 ? code : Number(code > cut[node]));
+    }
+    return node;
+  }
+
+  // What a row gets that stands between children: a part of each. Parts are binary fractions, so exact.
+  function weightsOfParts(forest, node, found, nClasses) {
+    const { attribute, leadsTo, weights, places } = forest;
+    if (attribute[node] === LEAF) return weights.subarray(leadsTo[node], leadsTo[node] + nClasses);
+    const place = found[attribute[node]] / places[attribute[node]].grid;
+    const child = leadsTo[node] + Math.floor(place);
+    const part = place - Math.floor(place);
+    const near = weightsOfParts(forest, child, found, nClasses);
+    if (part === 0) return near;
+    const next = weightsOfParts(forest, child + 1, found, nClasses);
+    return near.map((weight, c) => (1 - part) * weight + part * next[c]);
   }
 
   const model = "the portable document";

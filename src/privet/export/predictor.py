@@ -21,7 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-FORMAT, VERSIONS = "privet-predictor", (1, 2, 3, 4)
+FORMAT, VERSIONS = "privet-predictor", (1, 2, 3, 4, 5)
 LEAF = -1
 BAD_DATA, CLOSED_PIPE = 3, 141
 TRUTH = {**dict.fromkeys(["true", "True", "TRUE", "1"], True), **dict.fromkeys(["false", "False", "FALSE", "0"], False)}
@@ -38,8 +38,10 @@ class Predictor:
         self._coders = [_coder(attribute) for attribute in self.attributes]
         self._n_trees: int = document["trees"]["count"]
         self._attribute: list[int] = document["trees"]["attribute"]
-        self._bits: list[dict[str, Any]] | None = document.get("bits")
-        self._cut, self._leads_to = _trees(self.attributes, document["trees"], on_bits=self._bits is not None)
+        self._places = _places(document)
+        self._grid: list[int] = [place["grid"] for place in self._places or []]
+        self._is_soft = any(grid > 1 for grid in self._grid)
+        self._cut, self._leads_to = _trees(self.attributes, document["trees"], self._places)
         self._start, step, self._shares = _summing(document)
         flat, n_classes = [weight * step for weight in document["leaf_weights"]], len(self.classes)
         self._weights = [flat[start : start + n_classes] for start in range(0, len(flat), n_classes)]
@@ -66,20 +68,44 @@ class Predictor:
             row = [_value_in(row, attribute["name"]) for attribute in self.attributes]
         if len(row) != len(self.attributes):
             raise ValueError(f"a row needs one value per attribute, {len(self.attributes)} in all")
-        codes = [coder(value) for coder, value in zip(self._coders, row)]  # noqa: B905 - Python 3.9 has no strict
-        return codes if self._bits is None else [bit["of_code"][codes[bit["attribute"]]] for bit in self._bits]
+        return [coder(value) for coder, value in zip(self._coders, row)]  # noqa: B905 - Python 3.9 has no strict
 
     def _sums(self, codes: list[int]) -> list[float]:
-        attributes, cuts, leads_to = self._attribute, self._cut, self._leads_to
+        places = codes
+        if self._places is not None:
+            places = [place["of_code"][codes[place["attribute"]]] for place in self._places]
+        weights_of = self._weights_of_parts if self._is_soft else self._weights_of_leaf
         sums = list(self._start)
         for root in range(self._n_trees):
-            node = root
-            while (attribute := attributes[node]) != LEAF:
-                code, cut = codes[attribute], cuts[node]
-                node = leads_to[node] + (code if cut < 0 else code > cut)
-            for label, weight in enumerate(self._weights[leads_to[node]]):
+            for label, weight in enumerate(weights_of(root, places)):
                 sums[label] += weight
         return sums
+
+    def _weights_of_leaf(self, node: int, codes: list[int]) -> list[float]:
+        attributes, cuts, leads_to = self._attribute, self._cut, self._leads_to
+        while (attribute := attributes[node]) != LEAF:
+            code, cut = codes[attribute], cuts[node]
+            node = leads_to[node] + (code if cut < 0 else code > cut)
+        return self._weights[leads_to[node]]
+
+    def _weights_of_parts(self, node: int, places: list[int]) -> list[float]:
+        """Return what a row gets that stands between children: a part of each. Parts are binary fractions, so exact."""
+        attribute = self._attribute[node]
+        if attribute == LEAF:
+            return self._weights[self._leads_to[node]]
+        child, rest = divmod(places[attribute], self._grid[attribute])
+        near = self._weights_of_parts(self._leads_to[node] + child, places)
+        if not rest:
+            return near
+        next_one, part = self._weights_of_parts(self._leads_to[node] + child + 1, places), rest / self._grid[attribute]
+        return [(1 - part) * a + part * b for a, b in zip(near, next_one)]  # noqa: B905
+
+
+def _places(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return what trees ask for where it is not the attributes; a bit is the place of one of two children."""
+    if "bits" in document:
+        return [{**bit, "grid": 1, "children": 2} for bit in document["bits"]]
+    return document.get("places")
 
 
 def _summing(document: Mapping[str, Any]) -> tuple[list[float], float, Callable[[list[float]], list[float]]]:
@@ -103,21 +129,24 @@ def _parts(numbers: list[float]) -> list[float]:
     return [number / total for number in numbers]
 
 
-def _trees(attributes: list[dict[str, Any]], trees: Mapping[str, Any], *, on_bits: bool) -> tuple[list[int], list[int]]:
+def _trees(
+    attributes: list[dict[str, Any]], trees: Mapping[str, Any], places: list[dict[str, Any]] | None
+) -> tuple[list[int], list[int]]:
     """Return every node's cut, -1 for none, and its first child, or for a leaf its number among the leaves."""
-    n_codes = [len(a["cuts"]) + 2 if "cuts" in a else _cells(a)[-1] + 2 for a in attributes]
+    if places is not None:
+        has_cut, n_children = [False] * len(places), [place["children"] for place in places]
+    else:
+        has_cut = ["cuts" in a for a in attributes]
+        n_children = [len(a["cuts"]) + 2 if "cuts" in a else _cells(a)[-1] + 2 for a in attributes]
     numeric_cuts = iter(trees["cut"])
     cut, leads_to, next_child, next_leaf = [], [], trees["count"], 0
     for attribute in trees["attribute"]:
-        if attribute == LEAF or (not on_bits and "cuts" not in attributes[attribute]):
-            cut.append(-1)
-        else:
-            cut.append(0 if on_bits else next(numeric_cuts))
+        cut.append(next(numeric_cuts) if attribute != LEAF and has_cut[attribute] else -1)
         leads_to.append(next_leaf if attribute == LEAF else next_child)
         if attribute == LEAF:
             next_leaf += 1
         else:
-            next_child += 2 if cut[-1] >= 0 else n_codes[attribute]
+            next_child += 2 if cut[-1] >= 0 else n_children[attribute]
     return cut, leads_to
 
 
