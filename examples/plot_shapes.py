@@ -1,9 +1,10 @@
 """What a forest has learnt, with the noise that is known to be in it.
 
-The recommended forest adds up small trees of one attribute, or of a few. So each of them can be drawn as a whole: how
-far it moves the score, and the band in which noise may have moved it; the grey band is that of a cell that hardly a
-row reaches. The pictures are made of released numbers and cost nothing. Here group A is everyone for whom
-two thirds of salary and commission are well above a fifth of the loan. The forest has found these three attributes.
+The recommended forest is a sum. So what each attribute does can be drawn by itself: how far it moves the score, and the
+band in which noise may have moved it; a curve is dotted where noise hides whether there are rows. Then comes what
+several do together beyond that. The pictures are made of released numbers and cost nothing. Here group A is everyone
+for whom two thirds of salary and commission are well above a fifth of the loan. The forest has found these three
+attributes.
 """
 
 from pathlib import Path

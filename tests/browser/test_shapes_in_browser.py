@@ -7,6 +7,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
+from privet.report.page.effects import effects_of
 from tests.browser.looking import CONTRAST, CUT_OFF, PICTURES, background, emulate, picture
 from tests.report.weighty import exact_weights, grouped, hostile_weights, only_balance, weights
 
@@ -41,7 +42,8 @@ def test_pictures_for_the_eye(opened, model, dark):
     red, green, blue = map(int, re.findall(r"\d+", background(browser)))
     assert (max(red, green, blue) < 128) == dark
     assert browser.execute_script(CONTRAST) == []
-    assert len(browser.find_elements(By.CSS_SELECTOR, ".shapes figure")) == model().trees_.n_trees
+    shown = sum(effect.is_shown for effect in effects_of(model()))
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".shapes figure")) == shown
     name = "two" if model is weights else "three"
     picture(browser, f"shapes-{name}-{'dark' if dark else 'light'}")
 

@@ -13,7 +13,6 @@ from privet import load
 from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 EXPLAIN = "explain weights.privet rows.csv"
-HEADER = "explained,effect(start),effect(age),effect(children),effect(sex),score\n"
 
 
 @pytest.fixture
@@ -23,11 +22,15 @@ def expected(privet):
     return told.rename(columns=lambda name: f"effect({name.strip('()')})")
 
 
+def header_of(expected):
+    return ",".join(["explained", *expected.columns, "score"]) + "\n"
+
+
 def read(text):
     return pd.read_csv(io.StringIO(text))
 
 
-def test_every_row_has_what_each_tree_adds_and_the_sum(privet, expected):
+def test_every_row_has_what_attributes_add_and_the_sum(privet, expected):
     table = read(privet(EXPLAIN).stdout)
     assert list(table) == ["explained", *expected.columns, "score"]
     assert set(table["explained"]) == {"yes"}
@@ -80,7 +83,7 @@ def test_json_holds_the_same(privet, expected):
 
 def test_no_rows_have_a_header(privet, expected):
     Path("empty.csv").write_text("age,sex,children\n")
-    assert privet("explain weights.privet empty.csv").stdout == HEADER
+    assert privet("explain weights.privet empty.csv").stdout == header_of(expected)
     assert json.loads(privet("explain weights.privet empty.csv --json").stdout)["contributions"] == []
 
 

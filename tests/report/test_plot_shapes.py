@@ -29,20 +29,32 @@ def drawn(ax):
     return [text.get_text() for text in ax.figure.findobj(Text) if text.get_text()]
 
 
-def test_there_is_a_picture_a_tree_the_most_important_first():
+def test_there_is_a_picture_an_attribute_the_most_important_first_and_then_of_what_stands_out():
     axes = plot_shapes(weights())
-    assert [ax.get_title().split(" (")[0] for ax in axes] == [effect.title for effect in effects_of(weights())]
+    shown = [effect.title for effect in effects_of(weights()) if effect.is_shown]
+    assert [ax.get_title().split(" (")[0] for ax in axes] == shown
     assert len(plot_shapes(weights(), n_shapes=1)) == 1
     drawn(axes[0])
 
 
-def test_steps_are_the_values():
+def test_a_curve_goes_through_the_values():
     (ax,) = plot_shapes(exact_weights(), n_shapes=1)
-    effect = effects_of(exact_weights())[0]
-    _, line, _ = ax.patches  # the band, the steps, the band of rare cells
-    assert_allclose(line.get_data().values, effect.values[:-1, 0])
+    effect = effects_of(exact_weights())[0].of_seen()
+    dotted, line, *_ = ax.get_lines()
+    known, seen = effect.values[:-1, 0], effect.seen[:-1]
+    assert_allclose(dotted.get_ydata(), known)
+    assert_allclose(line.get_ydata()[seen], known[seen])
+    assert np.isnan(line.get_ydata()[~seen]).all()
     assert "missing" in drawn(ax)
     assert ax.get_ylabel() == "score of yes against no"
+
+
+def test_steps_are_the_values_of_declared_cells():
+    axes = plot_shapes(grouped(1))
+    (price,) = [ax for ax in axes if ax.get_title().startswith("price (")]
+    (effect,) = [each.of_seen() for each in effects_of(grouped(1)) if each.names == ("price",)]
+    _, line = price.patches  # the band and the steps
+    assert_allclose(line.get_data().values, effect.values[:, 0])
 
 
 @pytest.mark.parametrize("group_size", [1, 2, 3])

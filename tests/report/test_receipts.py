@@ -97,6 +97,16 @@ def test_noise_in_an_objective_has_its_name_and_its_price():
     assert (read.sensitivity, read.scale, read.standard_deviation) == (None, None, None)
 
 
+def test_releases_accounted_for_together_have_one_price_and_the_fit_none_of_its_own():
+    fit = events.NormalObjective("leaf weights", Fraction(42), 0.46, 32, 2, 512, 1)
+    around, rows, read = receipts(events.Jointly((ROWS, fit), 1.0, 1e-5))
+    assert (around.name, around.epsilon, around.delta) == ("the same rows: one epsilon and delta for all", 1.0, 1e-5)
+    assert (rows.epsilon, rows.delta) == (0.25, 0.0)
+    assert (read.name, read.epsilon, read.scale) == ("normal noise in the objective", None, 42.0)
+    (_, seeded) = receipts(events.Jointly((events.Seeded(fit),), 1.0, 1e-5))
+    assert (seeded.epsilon, seeded.asked) == (math.inf, None)
+
+
 def test_normal_noise_in_an_objective_costs_epsilon_at_a_delta():
     event = events.GaussianObjective("leaf weights", 0.47, 1e-5, Fraction(42), 0.46, 32, 2, 512)
     (read,) = receipts(event)

@@ -3,18 +3,26 @@
 import json
 import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
+from privet import Categorical, Numeric, PrivateForestClassifier, Schema
 from privet.report.page import weights as module
+from privet.report.page.effects import effects_of
 from privet.report.page.facts import facts
 from tests.report.pages import Elements, embedded, page_of
 from tests.report.people import HOSTILE, people
-from tests.report.weighty import exact_weights, grouped, hostile_weights, of_many_attributes, only_balance, weights
+from tests.report.weighty import (
+    exact_weights,
+    grouped,
+    hostile_weights,
+    of_many_attributes,
+    only_balance,
+    weights,
+    without_shares,
+)
 
 
 def told(model):
@@ -57,7 +65,7 @@ def test_receipts_name_the_mechanism(source):
 
 def test_every_picture_is_told_in_words_and_as_a_table(source):
     tags = [dict(fields) for tag, fields in Elements(source).tags if tag == "svg" and "aria-labelledby" in dict(fields)]
-    assert len(tags) == weights().trees_.n_trees
+    assert len(tags) == sum(effect.is_shown for effect in effects_of(weights()))
     ids = re.findall(r' id="([^"]+)"', source)
     assert len(ids) == len(set(ids))
     for tag in tags:
@@ -69,25 +77,29 @@ def test_the_table_shows_released_weights():
     model = exact_weights()
     read = Elements(page_of(model))
     (age,) = [shape for shape in model.shapes() if shape.names == ("age",)]
-    value = 2 * (age.weights[0, 1] - age.weights[:-1, 1].mean())
-    assert f"below {model.schema_.attributes[0].cuts[0]:.10g}{value:.3g}".replace("-", "\N{MINUS SIGN}") in read.text
+    value = 2 * age.weights[0, 1]
+    assert f"16{value:.3g}0".replace("-", "\N{MINUS SIGN}") in read.text
     assert "These weights carry no noise." in read.text
     assert "They are those of the exact fit" in read.text
 
 
-def test_noise_is_said_to_depend_on_how_rows_are_spread(source):
+def test_noise_is_said_to_depend_on_how_rows_lie(source):
     read = Elements(source)
-    assert "if rows were spread evenly over the cells" in read.text
-    assert "Shares of the rows in each cell were released for the importances; the bands do not use them." in read.text
-    assert "not released" not in read.text
-    assert re.search(r"± [\d.]+ if rows were spread evenly, ± [\d.]+ where hardly any row comes", read.text)
+    assert "for rows that lie as their released shares say" in read.text
+    assert "if rows were spread evenly" not in read.text
+    assert re.search(r"Noise, 2 standard deviations: ± [\d.]+ for most rows", read.text)
 
 
 def test_a_model_without_shares_of_cells_says_that_they_were_not_released():
-    without = load(Path(__file__).parents[1] / "compatibility/version_0_1_0/models/private-forest-people.privet")
-    read = Elements(page_of(without))
+    read = Elements(page_of(without_shares(weights())))
     assert "How many rows a cell has was not released" in read.text
     assert "That number is not released" in read.text
+    assert re.search(r"± [\d.]+ if rows were spread evenly, ± [\d.]+ where hardly any row comes", read.text)
+
+
+def test_missing_values_that_nobody_has_are_said_not_to_be_seen():
+    text = Elements(page_of(grouped(2))).text.split("What each attribute does")[1]
+    assert text.count("No missing values seen.") == 4
 
 
 def test_only_a_class_balance_is_reported_as_such():
@@ -97,10 +109,18 @@ def test_only_a_class_balance_is_reported_as_such():
     assert "notree: only the class balance was released" in read.text
 
 
-def test_pairs_have_a_map_and_triples_a_list():
-    assert "<rect" in page_of(grouped(2)).split("What each attribute does")[1]
+def test_pairs_have_a_map_and_triples_a_list(monkeypatch):
+    monkeypatch.setattr("privet.report.page.effects._LEAST_SHARE", 0.0)
+    assert "<rect" in page_of(grouped(2)).split("What attributes do together")[1]
     read = Elements(page_of(grouped(3)))
     assert "The strongest cells" in read.text
+
+
+def test_what_does_not_stand_out_together_is_said_to_be_left_out(monkeypatch):
+    monkeypatch.setattr("privet.report.page.effects._LEAST_SHARE", 1.0)
+    read = Elements(page_of(grouped(2)))
+    n_left = sum(len(effect.names) > 1 for effect in effects_of(grouped(2)))
+    assert f"{n_left} effects of several attributes do not stand out from noise" in read.text
 
 
 def test_more_classes_have_a_control_and_two_have_none(source):
@@ -124,7 +144,7 @@ def test_long_lists_are_cut_and_the_page_says_so(monkeypatch):
     monkeypatch.setattr(module, "MOST_SHAPES", 1)
     monkeypatch.setattr(module, "_MOST_LINES", 3)
     read = Elements(page_of(exact_weights()))
-    assert "Left out: 1 tree of less important attributes" in read.text
+    assert "Left out: 1 less important attribute" in read.text
     assert "more cells; --json has them" in read.text
 
 
@@ -138,7 +158,7 @@ def test_only_lists_of_categories_are_said_to_be_cut():
     X = pd.DataFrame({"a": rng.uniform(0, 40, 400), "b": rng.choice(schema.attributes[1].categories, 400)})
     model = PrivateForestClassifier(schema, epsilon=math.inf, random_state=1).fit(X, np.where(X["a"] > 9, "yes", "no"))
     read = Elements(page_of(model))
-    assert "The 24 strongest of 27 cells." in read.text
+    assert "The 24 strongest of 26 cells." in read.text
     assert "of 41 cells" not in read.text
 
 
@@ -191,4 +211,4 @@ def test_a_delta_is_told_wherever_the_promise_is():
     assert "normal noise in the objective" in read.text
     assert f"at delta {model.guarantee_.delta:g}" in read.text
     assert "pure differential privacy" not in read.text
-    assert "Left out: 8 trees of less important attributes" in read.text
+    assert "Left out: 8 less important attributes" in read.text

@@ -1,6 +1,8 @@
 """Fitted forests of weights for the tests of this folder."""
 
 import math
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,13 @@ def weights(*, epsilon=1.0, **options):
 def exact_weights():
     """Return it without noise, so that its numbers repeat."""
     return weights(epsilon=math.inf)
+
+
+def without_shares(model):
+    """Return the model as it were had it not been released how rows lie."""
+    other = copy(model)
+    other.released_ = replace(model.released_, cells=None)
+    return other
 
 
 def only_balance():

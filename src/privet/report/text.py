@@ -1,4 +1,4 @@
-"""A tree as text: a tree of counts with its branches, a tree of weights cell by cell."""
+"""A tree of counts as text, with its branches; of a forest of weights an effect, point by point."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -17,23 +17,23 @@ _STEP = "|   "
 
 
 def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
-    """Return one tree of a fitted forest as an indented text.
+    """Return one tree of a fitted forest as an indented text; of a forest of weights, one effect.
 
     Parameters
     ----------
     model : a fitted forest of counts or weights
     tree : int
-        Which tree, from 0.
+        Which tree, from 0; of a forest of weights, which effect, in the order of `shapes`.
     max_depth : int, optional
-        Cut the tree off below this many tests. Trees of weights are never cut: all of a leaf's tests are on one line.
+        Cut the tree off below this many tests. Effects are never cut.
 
     Returns
     -------
     str
         For counts, one line a node: the answer that leads to it, its released class counts in the order of ``classes_``
         and, at a leaf, the class with the largest count, or Failure where it answers nothing. For weights, one line a
-        leaf: its cells, and what a row there adds to the score of the second of two classes, or to the score of each
-        of more.
+        point: the values of its attributes, and what a row there adds to the score of the second of two classes, or to
+        the score of each of more.
 
     Privacy
     -------
@@ -66,19 +66,22 @@ def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
 
 
 def _weights_as_text(model: Any, tree: int) -> str:
-    effects = {effect.tree: effect for effect in effects_of(model)}
+    effects = {effect.position: effect for effect in effects_of(model)}
     if not effects:
         raise ParameterError("the model is its class balance alone, without a tree to show; raise epsilon")
     effect = effects[check_whole("tree", tree, least=0, most=len(effects) - 1)]
     schema, several = model.schema_, len(effect.classes) > 1
     scores = f"the scores of {', '.join(quoted(c) for c in schema.classes)}" if several else _score(schema.classes)
     noise = "no noise in it"
-    if effect.noise.max() > 0:
+    if effect.noise.max() > 0 and effect.rare_noise is not None:
         noise = (
             f"noise of standard deviation {effect.noise.max():.3g} if rows were spread evenly, "
             f"{effect.rare_noise.max():.3g} where hardly any row comes"
         )
-    header = f"tree {tree} of {len(effects)}: added to {scores}; {noise}"
+    elif effect.noise.max() > 0:
+        noise = f"noise of standard deviation {effect.noise.min():.3g} to {effect.noise.max():.3g}"
+    unseen = "".join(f"; no missing values of {quoted(name)} seen" for name in effect.without_missing)
+    header = f"effect {tree} of {len(effects)}: added to {scores}; {noise}{unseen}"
     cells = product(*(range(len(own)) for own in effect.cells))
     return "\n".join([header, *(_weight_line(effect, place) for place in cells)])
 

@@ -141,9 +141,9 @@ class Explanations(_RowAnswers):
 
     @cached_property
     def _own_names(self) -> list[str]:
-        trees = self.model.trees_.titles(self.model.schema_.names)
         # The attributes themselves may be kept beside their effects.
-        return ["explained", *(f"effect({name})" for name in ("start", *trees)), "score"]
+        effects = self.model.explained_names_[1:]
+        return ["explained", *(f"effect({name})" for name in ("start", *effects)), "score"]
 
     def _answer(self, table: Any) -> tuple[Any, Any]:
         effects = self.model.explain(table, self.class_).to_numpy()

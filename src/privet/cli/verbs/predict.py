@@ -68,7 +68,7 @@ def explain(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
-    """Say what each tree of a forest of weights adds to every row's score, and write a table.
+    """Say what attributes add to every row's score, and write a table.
 
     A line adds up to the score: of two classes the logarithm of the odds, up to the model's margin. The rows are held a
     batch at a time, as in predict.

@@ -1,7 +1,8 @@
-"""What each tree of released weights adds to a score, ready to be shown: values, their noise, and where cells lie."""
+"""What attributes add to a score by released weights, ready to be shown: values, their noise, and where points lie."""
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,55 +10,68 @@ from numpy.typing import NDArray
 from privet.central.weights.shapes import Shape
 from privet.central.weights.trees import cell_ends
 from privet.checks import class_position
-from privet.schema import Attribute, Label, Numeric
+from privet.schema import Attribute, Label, Numeric, Schema
 
 Floats = NDArray[np.float64]
 TIMES = "\N{MULTIPLICATION SIGN}"
 # How many standard deviations the bands and whiskers of pictures reach to either side.
 BAND = 2.0
-# The least width of a number's cell in a picture, as a share of the width that all cells would have if they were equal.
+# The least width between two borders in a picture, as a share of the width that all would have if they were equal.
 _NARROWEST = 0.5
+# A curve is stretched if this share of the rows is where it would not be if rows lay evenly. Then half of the width is
+# for rows, but a stretch in which they crowd has no more than so many times the width that all would have.
+_CROWDED, _FOR_ROWS, _WIDEST = 0.6, 0.5, 3.0
+# What several attributes do together is shown from this share of what matters.
+_LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What the cells of one to three attributes add to the score of some classes.
+    """What one attribute adds to the score of some classes, or what two to four add together beyond that.
 
     Attributes
     ----------
-    tree : int
-        Which of the model's trees.
+    position : int
+        Which of the model's shapes.
     names : tuple of str
         The attributes' names.
     attributes : tuple of Attribute
     cells : tuple of tuples of str
-        What the cells of each attribute are, the missing value last unless it never occurs.
+        What the points of each attribute are; missing values come last.
+    points : tuple of arrays or None
+        The values at the points of each number without cells.
+    has_missing : tuple of bool
+        Whether the last point of each attribute is that of missing values.
     classes : tuple of labels
         Whose score: with two classes, that of the second against the first.
-    values : array of shape (cells of the first attribute, ..., classes)
-        What is added to the score, in addition to the tree's ``levels``. With two classes it is the score of the
-        second against the first, with more the score of each class.
-    levels : array of shape (classes,)
-        What all cells add alike: the mean over cells that are not of missing values. It has no meaning of its own,
-        because other trees and the class balance make up for it.
-    noise : array of shape (cells of the first attribute, ...)
-        The standard deviation of the noise in a value, if rows were spread evenly over the tree's leaves.
-    rare_noise : array of the same shape
-        The same in a cell that hardly any row reaches.
+    values : array of shape (points of the first attribute, ..., classes)
+        What is added to the score. With two classes it is the score of the second against the first, with more the
+        score of each class.
+    noise : array of shape (points of the first attribute, ...)
+        The standard deviation of the noise in a value, for rows that lie as released, else evenly.
+    rare_noise : array of the same shape, or None
+        The same where hardly any row comes, if it is not released how rows lie.
+    row_shares : tuple of arrays or None
+        The sure share of the rows at each point of each attribute, 0 where noise alone may have shown some.
     share : float
-        The attributes' share in how much scores differ.
+        The effect's share in how much scores differ.
+    stands_out : bool
+        Whether noise alone would not show as much.
     """
 
-    tree: int
+    position: int
     names: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     cells: tuple[tuple[str, ...], ...]
+    points: tuple[Floats | None, ...]
+    has_missing: tuple[bool, ...]
     classes: tuple[Label, ...]
     values: Floats
-    levels: Floats
     noise: Floats
-    rare_noise: Floats
+    rare_noise: Floats | None
+    row_shares: tuple[Floats, ...] | None
     share: float
+    stands_out: bool
 
     @property
     def title(self) -> str:
@@ -65,9 +79,61 @@ class Effect:
         return f" {TIMES} ".join(self.names)
 
     @property
+    def is_shown(self) -> bool:
+        """Whether it is what one attribute does, or what several do together and noise alone would not show."""
+        return len(self.names) == 1 or (self.stands_out and self.share >= _LEAST_SHARE)
+
+    @property
     def is_number(self) -> bool:
-        """Whether it is the effect of one numeric attribute, whose cells have an order."""
+        """Whether it is the effect of one numeric attribute, whose points have an order."""
         return len(self.attributes) == 1 and isinstance(self.attributes[0], Numeric)
+
+    @property
+    def curve(self) -> Floats | None:
+        """The values of the points, if it is a curve over them: that of one number without cells."""
+        return self.points[0] if self.is_number else None
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which points have rows for sure, by each attribute alone; all where that is not released."""
+        seen = np.ones(self.noise.shape, dtype=bool)
+        for i, own in enumerate(self.row_shares or ()):
+            seen &= (own > 0).reshape(-1, *[1] * (len(self.cells) - 1 - i))
+        return seen if seen.any() else ~seen
+
+    @property
+    def sure_runs(self) -> list[slice]:
+        """The stretches of a curve, two points or more each, in which rows are for sure."""
+        n_known = len(self.cells[0]) - self.has_missing[0]
+        seen = np.flatnonzero(np.diff(np.concatenate([[False], self.seen[:n_known], [False]]).astype(np.int8)))
+        return [slice(int(start), int(end)) for start, end in seen.reshape(-1, 2) if end - start > 1]
+
+    @property
+    def without_missing(self) -> list[str]:
+        """The names of attributes that may be missing, of which the released shares show no missing values."""
+        return [self.names[i] for i in self._unseen]
+
+    @property
+    def _unseen(self) -> list[int]:
+        shares = self.row_shares or ()
+        return [i for i, own in enumerate(shares) if self.has_missing[i] and own[-1] == 0 and len(own) > 1]
+
+    def of_seen(self) -> Self:
+        """Return the effect without points of missing values where none were seen."""
+        kept = tuple(slice(0, len(own) - (i in self._unseen)) for i, own in enumerate(self.cells))
+        return replace(
+            self,
+            has_missing=tuple(own and i not in self._unseen for i, own in enumerate(self.has_missing)),
+            cells=tuple(own[part] for own, part in zip(self.cells, kept, strict=True)),
+            values=self.values[kept],
+            noise=self.noise[kept],
+            rare_noise=None if self.rare_noise is None else self.rare_noise[kept],
+            row_shares=self.row_shares and tuple(own[part] for own, part in zip(self.row_shares, kept, strict=True)),
+        )
+
+    def of_classes(self, positions: list[int]) -> Self:
+        """Return the effect on some of its classes."""
+        return replace(self, classes=tuple(self.classes[k] for k in positions), values=self.values[..., positions])
 
     def of_class(self, position: int) -> Floats:
         """Return the values of one class."""
@@ -75,53 +141,64 @@ class Effect:
         return values
 
     def strongest(self, most: int) -> list[tuple[tuple[int, ...], int]]:
-        """Return the cells and classes, by position, of the largest values, whatever their sign."""
-        order = np.argsort(-np.abs(self.values), axis=None, kind="stable")[:most]
+        """Return the points and classes, by position, of the largest values, those first that have rows for sure."""
+        strength = np.where(self.seen[..., None], 1 + np.abs(self.values), 0.0)
+        order = np.argsort(-strength, axis=None, kind="stable")[:most]
         places = [tuple(map(int, place)) for place in np.transpose(np.unravel_index(order, self.values.shape))]
         return [(place[:-1], place[-1]) for place in places]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
         return {
-            "tree": self.tree,
             "attributes": list(self.names),
             "cells": [list(own) for own in self.cells],
+            "points": [None if own is None else own.tolist() for own in self.points],
             "classes": list(self.classes),
             "values": self.values.tolist(),
-            "levels": self.levels.tolist(),
             "noise_standard_deviation": self.noise.tolist(),
-            "noise_standard_deviation_without_rows": self.rare_noise.tolist(),
+            "noise_standard_deviation_without_rows": None if self.rare_noise is None else self.rare_noise.tolist(),
+            "sure_shares_of_rows": None if self.row_shares is None else [own.tolist() for own in self.row_shares],
+            "share_of_what_matters": self.share,
+            "stands_out": self.stands_out,
         }
 
 
 def effects_of(model: Any, class_: Label | None = None) -> list[Effect]:
-    """Return what each tree of a forest of weights adds, the trees of the most important attributes first.
+    """Return what a forest of weights adds: attributes alone, what several do together and stands out, and the rest.
 
-    ``class_`` asks for one class; by default it is the second of two, and all of more.
+    The most important come first. ``class_`` asks for one class; by default it is the second of two, and all of more.
     """
-    shapes, rare = model.shapes(), model.shapes(rows=0)
-    importances = model.feature_importances_
-    shown = _shown_classes(model, class_)
-    factor = 2.0 if len(model.schema_.classes) == 2 else 1.0
+    shapes = model.shapes()
+    rare: list[Any] = model.shapes(rows=0) if model.cell_shares_ is None else [None] * len(shapes)
+    sizes, classes = [effect.size for effect in model.effects_], model.schema_.classes
+    shown, factor = _shown_classes(classes, class_), 2.0 if len(classes) == 2 else 1.0
     effects = [
-        _effect(model, t, shape, empty, shown, factor, float(importances[list(shape.attributes)].sum()))
-        for t, (shape, empty) in enumerate(zip(shapes, rare, strict=True))
-    ]
-    return sorted(effects, key=lambda effect: -effect.share)
+        Effect(
+            position, shape.names, tuple(model.schema_.attributes[a] for a in shape.attributes), shape.cells,
+            shape.values, _have_missing(shape, model.schema_), tuple(classes[k] for k in shown),
+            factor * shape.weights[..., shown], factor * shape.noise_std,
+            None if empty is None else factor * empty.noise_std, shape.shares, own.size / (sum(sizes) or 1.0),
+            own.stands_out,
+        )
+        for position, (shape, empty, own) in enumerate(zip(shapes, rare, model.effects_, strict=True))
+    ]  # fmt: skip
+
+    def rank(effect: Effect) -> tuple[bool, bool, float]:
+        several = len(effect.names) > 1
+        return several, not effect.is_shown, -effect.share
+
+    return sorted(effects, key=rank)
 
 
-def _effect(model: Any, tree: int, shape: Shape, empty: Shape, shown: list[int], factor: float, share: float) -> Effect:
-    schema, weights = model.schema_, factor * shape.weights[..., shown]
-    levels = factor * model.leaf_weights_.levels[tree, shown]
-    return Effect(
-        tree, shape.names, tuple(schema.attributes[a] for a in shape.attributes), shape.cells,
-        tuple(schema.classes[k] for k in shown), weights - levels, levels, factor * shape.noise_std,
-        factor * empty.noise_std, share,
-    )  # fmt: skip
+def _have_missing(shape: Shape, schema: Schema) -> tuple[bool, ...]:
+    """Return of which attributes the last point is that of missing values."""
+    return tuple(
+        not schema.attributes[a].never_missing if values is None else len(cells) > len(values)
+        for a, values, cells in zip(shape.attributes, shape.values, shape.cells, strict=True)
+    )
 
 
-def _shown_classes(model: Any, class_: Label | None) -> list[int]:
-    classes = model.schema_.classes
+def _shown_classes(classes: tuple[Label, ...], class_: Label | None) -> list[int]:
     if class_ is None:
         return [1] if len(classes) == 2 else list(range(len(classes)))
     return [class_position(classes, class_)]
@@ -142,19 +219,71 @@ def borders(attribute: Numeric) -> Floats:
     return np.array([attribute.low, *(attribute.cuts[end - 1] for end in inner), attribute.high])
 
 
-def places(attribute: Numeric) -> Floats:
-    """Return where the borders of cells stand in a picture that is 1 wide: narrow cells are stretched to be seen."""
-    widths = np.maximum(_shares(attribute), _NARROWEST / (len(borders(attribute)) - 1))
+def marked(effect: Effect) -> Floats:
+    """Return the values that a number's picture is made of: its points, or the borders of its cells."""
+    (attribute,) = effect.attributes
+    assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
+    return borders(attribute) if effect.curve is None else effect.curve
+
+
+def places(effect: Effect) -> Floats:
+    """Return where `marked` values stand in a picture that is 1 wide, stretched where rows crowd."""
+    widths, rows = _widths(effect), _rows_between(effect)
+    if rows is None:
+        widths = np.maximum(widths, _NARROWEST / len(widths))
+    elif is_stretched(effect):
+        rows = np.minimum(rows, _WIDEST / len(rows))
+        widths = (1 - _FOR_ROWS) * widths + _FOR_ROWS * rows / rows.sum()
     return np.concatenate([[0.0], np.cumsum(widths / widths.sum())])
 
 
-def is_stretched(attribute: Numeric) -> bool:
-    """Return whether some cells are so narrow that a picture shows them wider than they are."""
-    shares = _shares(attribute)
-    return bool(shares.min() < _NARROWEST / len(shares))
+def is_stretched(effect: Effect) -> bool:
+    """Return whether a picture shows narrow parts wider than they are: where rows crowd, or where nobody knows."""
+    widths, rows = _widths(effect), _rows_between(effect)
+    if rows is None:
+        return bool(widths.min() < _NARROWEST / len(widths))
+    return float(np.abs(rows - widths).sum() / 2) >= _CROWDED
 
 
-def _shares(attribute: Numeric) -> Floats:
-    widths = np.diff(borders(attribute))
-    shares: Floats = widths / widths.sum()
-    return shares
+def _widths(effect: Effect) -> Floats:
+    values = marked(effect)
+    widths: Floats = np.diff(values) / (values[-1] - values[0])
+    return widths
+
+
+def _rows_between(effect: Effect) -> Floats | None:
+    """Return the share of the rows between every two points of a curve, if it was released."""
+    if effect.curve is None or effect.row_shares is None:
+        return None
+    at = effect.row_shares[0][: len(effect.curve)]
+    # Half of those at a point are on either side of it; those at both ends have one.
+    halves = np.concatenate([[1.0], np.full(len(at) - 2, 0.5), [1.0]]) * at
+    rows: Floats = halves[:-1] + halves[1:]
+    return rows / rows.sum() if rows.any() else None
+
+
+def shown_range(effect: Effect) -> tuple[float, float]:
+    """Return the lowest and highest value of a picture: with bands, where rows are for sure, and zero."""
+    seen, reach = effect.seen, BAND * effect.noise[..., None]
+    low, high = float((effect.values - reach)[seen].min()), float((effect.values + reach)[seen].max())
+    return min(low, 0.0), max(high, 0.0)
+
+
+def ticks(effect: Effect) -> list[float]:
+    """Return values to be written below the picture of a number: borders of cells, or round numbers."""
+    values = marked(effect)
+    low, high = float(values[0]), float(values[-1])
+    if effect.curve is None:
+        return [float(value) for value in values]
+    if not is_stretched(effect):
+        return round_numbers(low, high)
+    sizes = range(math.floor(math.log10((high - low) / 100)), math.ceil(math.log10(max(abs(low), abs(high)))) + 1)
+    found = {sign * m * 10.0**size for size in sizes for m in (1, 2, 5) for sign in (-1, 1)} | {0.0}
+    return [low, *sorted(each for each in found if low < each < high), high]
+
+
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return a few round numbers between two ends."""
+    step = 10.0 ** math.floor(math.log10((high - low) / 2))
+    step *= next(m for m in (1, 2, 5, 10) if (high - low) / (m * step) <= 5)
+    return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

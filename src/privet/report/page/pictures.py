@@ -3,15 +3,15 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.report.page.effects import BAND, Effect, borders, places
+from privet.report.page.effects import BAND, Effect, marked, places, round_numbers, shown_range, ticks
 from privet.report.page.formats import number, of_hundred, percent, shown
 from privet.report.page.odds import belief, detection_rate, right_guesses
-from privet.schema import Numeric
 
 Floats = NDArray[np.float64]
 MOST_BARS = 24
@@ -21,11 +21,11 @@ _SIDE, _CURVES_LEFT = 200, 34
 _GRID = 50
 # The plot of an attribute's effect.
 _WIDTH, _LEFT, _TOP, _RIGHT, _HEIGHT = 440, 40, 10, 372, 170
-_LABEL, _ROW = 132, 19
+_LABEL, _ROW = 156, 19
 # The width of a letter, and the room between two names.
 _LETTER, _BETWEEN = 6.6, 8.0
 _MAP_LEFT, _MAP_ROOM = 150, 560
-_MOST_TEXT, _MOST_TURNED = 22, 15
+_MOST_TEXT, _MOST_TURNED, _TURNED_ROOM = 22, 15, 15.0
 # Values above this quantile have the full colour: a few cells that are noise must not bleach the rest.
 _FULL = 0.9
 
@@ -78,9 +78,7 @@ class Scale:
 
     def ticks(self) -> list[float]:
         """Return a few round values."""
-        step = 10.0 ** math.floor(math.log10((self.high - self.low) / 2))
-        step *= next(m for m in (1, 2, 5, 10) if (self.high - self.low) / (m * step) <= 5)
-        return [i * step for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+        return round_numbers(self.low, self.high)
 
 
 def hundred_guesses(epsilon: float, delta: float) -> Picture:
@@ -160,34 +158,36 @@ def growth_curve(deviations: Sequence[float], added: str = "batch") -> Picture:
 
 
 def effect_of_number(effect: Effect, name: str, colours: Sequence[int]) -> Picture:
-    """Return the effect of a number: a step a cell with the band of its noise, and the missing value beside, if any."""
-    (attribute,) = effect.attributes
-    assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
-    xs = _LEFT + (_RIGHT - _LEFT) * places(attribute)
+    """Return the effect of a number: a curve, or a step a cell, with the band of its noise; missing values beside."""
+    xs = _LEFT + (_RIGHT - _LEFT) * places(effect)
     y, bottom = _value_scale(effect, _HEIGHT + _TOP, _TOP), _TOP + _HEIGHT
     alone = len(colours) == 1
     marks = [
         _mark("path", "axis", d=f"M{_LEFT} {_TOP}V{bottom}H{_RIGHT}"),
         _mark("path", "even", d=f"M{_LEFT} {y(0):.1f}H{_RIGHT + 50}"),
-        *(_steps_band(effect, 0, xs, y, effect.rare_noise, "rare") if alone else ()),
     ]
+    if alone and effect.rare_noise is not None:
+        marks += _band(effect, 0, xs, y, effect.rare_noise, "rare")
     for k, colour in enumerate(colours):
-        band = _steps_band(effect, k, xs, y, effect.noise, "band" if alone else f"faint class-{colour}")
-        line = _steps(effect, k, xs, y, "curve" if alone else f"line-{colour}")
-        marks.append(_mark("g", inside=(*band, line), data_class=colour))
+        band = _band(effect, k, xs, y, effect.noise, "band" if alone else f"faint class-{colour}")
+        line = _line(effect, k, xs, y, "curve" if alone else f"line-{colour}")
+        marks.append(_mark("g", inside=(*band, *line), data_class=colour))
     marks += [_label(number(tick), _LEFT - 5, f"{y(tick) + 4:.1f}", anchor="end") for tick in y.ticks()]
-    for border, x in _with_room([number(float(value)) for value in borders(attribute)], xs):
+    written = ticks(effect)
+    at = np.interp(written, marked(effect), xs)
+    for value, x in _with_room([number(value) for value in written], at):
         marks += [
             _mark("path", "axis", d=f"M{x:.1f} {bottom}v4"),
-            _label(border, f"{x:.1f}", bottom + 15, anchor="end" if x == xs[-1] else "middle"),
+            _label(value, f"{x:.1f}", bottom + 15, anchor="end" if x == xs[-1] else "middle"),
         ]
-    marks += [] if attribute.never_missing else [_label("missing", _RIGHT + 36, bottom + 15)]
+    marks += [_label("missing", _RIGHT + 36, bottom + 15)] if effect.has_missing[0] else []
     return _of_effect(_WIDTH, bottom + 24, name, effect, marks)
 
 
 def effect_of_categories(effect: Effect, name: str, colours: Sequence[int]) -> Picture:
     """Return the effect of categories: a line each, those that add most first; dots where there are several classes."""
-    order = np.argsort(-np.abs(effect.values).max(axis=-1), kind="stable")[:MOST_BARS]
+    strength = np.where(effect.seen, np.abs(effect.values).max(axis=-1), -1.0)
+    order = np.argsort(-strength, kind="stable")[:MOST_BARS]
     cells = sorted(map(int, order), key=lambda cell: -float(effect.values[cell, 0]))
     x = _value_scale(effect, _LABEL, _WIDTH - 12)
     bottom = _TOP + _ROW * len(cells)
@@ -226,7 +226,7 @@ def effect_of_pair(effect: Effect, name: str, colours: Sequence[int]) -> Picture
         _label(shown(cell, _MOST_TEXT), _MAP_LEFT - 6, f"{top + high * i + 13:.0f}", anchor="end")
         for i, cell in enumerate(cells[0])
     ]
-    for j, cell in enumerate(cells[1]):
+    for j, cell in _with_turned_room(cells[1], side):
         turn = f"translate({_MAP_LEFT + side * (j + 0.5) + 3:.1f} {top - 5}) rotate(-55)"
         marks.append(_mark("text", text=shown(cell, _MOST_TURNED), transform=turn))
     # As wide as the widest, so that letters are as large in all of them.
@@ -276,27 +276,37 @@ def _spoken_for(values: Floats, colours: Sequence[int]) -> tuple[NDArray[np.int6
 
 
 def _value_scale(effect: Effect, start: float, end: float) -> Scale:
-    reach = BAND * effect.noise[..., None]
-    low, high = float((effect.values - reach).min()), float((effect.values + reach).max())
-    return Scale(min(low, 0.0), max(high, 0.0), start, end)
+    """Return a scale for values and bands where rows are for sure; others are cut off at its ends."""
+    low, high = shown_range(effect)
+    return Scale(low, high, start, end)
 
 
-def _steps(effect: Effect, k: int, xs: Floats, y: Scale, kind: str) -> Mark:
+def _line(effect: Effect, k: int, xs: Floats, y: Scale, kind: str) -> list[Mark]:
+    """Return steps, or a curve that is faint where no rows are for sure; missing values beside."""
     values = effect.of_class(k)
-    known, missing = np.split(values, [len(xs) - 1])
-    path = "".join(f"V{y(v):.1f}H{x:.1f}" for v, x in zip(known, xs[1:], strict=True))
-    path += "".join(f"M{_RIGHT + 18} {y(v):.1f}h28" for v in missing)
-    return _mark("path", kind, d=f"M{xs[0]:.1f} {y(values[0]):.1f}{path}")
+    known, missing = np.split(values, [len(values) - effect.has_missing[0]])
+    beside = "".join(f"M{_RIGHT + 18} {y(v):.1f}h28" for v in missing)
+    if effect.curve is None:
+        path = f"M{xs[0]:.1f} {y(values[0]):.1f}"
+        path += "".join(f"V{y(v):.1f}H{x:.1f}" for v, x in zip(known, xs[1:], strict=True))
+        return [_mark("path", kind, d=path + beside)]
+    at = [f"{x:.1f} {y(v):.1f}" for v, x in zip(known, xs, strict=True)]
+    sure = "".join("M" + "L".join(at[run]) for run in effect.sure_runs)
+    faint = [] if effect.seen.all() else [_mark("path", f"{kind} unsure", d="M" + "L".join(at))]
+    return [*faint, *([_mark("path", kind, d=sure + beside)] if sure or beside else [])]
 
 
-def _steps_band(effect: Effect, k: int, xs: Floats, y: Scale, noise: Floats, kind: str) -> list[Mark]:
-    values, n_known = effect.of_class(k), len(xs) - 1
-    upper = [(values[i] + BAND * noise[i], xs[i], xs[i + 1]) for i in range(n_known)]
-    lower = [(values[i] - BAND * noise[i], xs[i + 1], xs[i]) for i in range(n_known - 1, -1, -1)]
-    points = " ".join(f"{a:.1f},{y(v):.1f} {b:.1f},{y(v):.1f}" for v, a, b in [*upper, *lower])
-    marks = [_mark("polygon", kind, points=points)]
+def _band(effect: Effect, k: int, xs: Floats, y: Scale, noise: Floats, kind: str) -> list[Mark]:
+    values = effect.of_class(k)
+    n_known = len(values) - effect.has_missing[0]
+    upper, lower = values + BAND * noise, values - BAND * noise
+    # A cell goes from one border to the next, and a point of a curve is at one place.
+    ends = [(x, x) for x in xs] if effect.curve is not None else list(pairwise(xs))
+    there = [f"{x:.1f},{y(upper[i]):.1f}" for i in range(n_known) for x in ends[i]]
+    back = [f"{x:.1f},{y(lower[i]):.1f}" for i in reversed(range(n_known)) for x in reversed(ends[i])]
+    marks = [_mark("polygon", kind, points=" ".join([*there, *back]))]
     if len(values) > n_known:
-        top, bottom = y(values[-1] + BAND * noise[-1]), y(values[-1] - BAND * noise[-1])
+        top, bottom = y(upper[-1]), y(lower[-1])
         marks.append(_mark("rect", kind, x=_RIGHT + 18, y=f"{top:.1f}", width=28, height=f"{bottom - top:.1f}"))
     return marks
 
@@ -322,6 +332,12 @@ def _dots(effect: Effect, cell: int, top: float, x: Scale, colours: Sequence[int
     return [_mark("path", "axis", d=f"M{_LABEL} {middle}H{_WIDTH - 12}"), *dots]
 
 
+def _with_turned_room(names: Sequence[str], side: float) -> Iterator[tuple[int, str]]:
+    """Yield as many names above a map as have room."""
+    step = math.ceil(_TURNED_ROOM / side)
+    yield from ((j, name) for j, name in enumerate(names) if j % step == 0)
+
+
 def _with_room(names: list[str], xs: Floats) -> Iterator[tuple[str, float]]:
     """Yield the first and the last border, and those between that have room for their names."""
     halves = [_LETTER * len(name) / 2 for name in names]
@@ -341,6 +357,8 @@ def _of_effect(width: int, height: int, name: str, effect: Effect, marks: list[M
 
 
 def _extreme(effect: Effect, sign: int) -> tuple[float, str]:
-    place = np.unravel_index(int((sign * effect.values).argmax()), effect.values.shape)
+    """Return the least or largest value where rows are for sure, and its place in words."""
+    sought = np.where(effect.seen[..., None], sign * effect.values, -np.inf)
+    place = np.unravel_index(int(sought.argmax()), effect.values.shape)
     cells = ", ".join(own[i] for own, i in zip(effect.cells, place[:-1], strict=True))
     return float(effect.values[place]), cells

@@ -21,7 +21,9 @@ _NAMES = {
     "PermuteAndFlip": "permute-and-flip selection",
     "ObjectivePerturbation": "Laplace noise in the objective",
     "GaussianObjective": "normal noise in the objective",
+    "NormalObjective": "normal noise in the objective",
     "Sequential": "the same rows: epsilons add up",
+    "Jointly": "the same rows: one epsilon and delta for all",
     "Parallel": "disjoint rows: the largest epsilon counts",
 }
 _VOID = {
@@ -35,7 +37,8 @@ class Receipt:
     """One event, alone or around others; ``depth`` says how deep it stands.
 
     ``asked`` is the epsilon that was asked for where the release does not keep to it, and ``epsilon`` is infinite.
-    ``delta`` is what is stated beside epsilon, 0 except for normal noise.
+    ``epsilon`` is None for a release that has none of its own and is paid for with those around it. ``delta`` is what
+    is stated beside epsilon, 0 except for normal noise.
     """
 
     depth: int
@@ -45,7 +48,7 @@ class Receipt:
     sensitivity: float | None
     scale: float | None
     standard_deviation: float | None
-    epsilon: float
+    epsilon: float | None
     n_parts: int
     asked: float | None = None
     delta: float = 0.0
@@ -109,7 +112,7 @@ def _read(event: events.Event) -> Receipt:
         sensitivity=math.sqrt(squared) if squared is not None else fields.get("sensitivity"),
         scale=float(scale) if isinstance(scale, Fraction) else None,
         standard_deviation=_deviation(event),
-        epsilon=stated_epsilon(event),
+        epsilon=None if isinstance(event, events.NormalObjective) else stated_epsilon(event),
         n_parts=0,
         delta=stated_delta(event),
     )
@@ -126,7 +129,7 @@ def _void(event: events.Seeded | events.Unproven) -> Receipt:
 def _parts(event: events.Event) -> tuple[events.Event, ...]:
     if isinstance(event, events.Seeded | events.Unproven):
         return _parts(event.part)
-    return event.parts if isinstance(event, events.Sequential | events.Parallel) else ()
+    return event.parts if isinstance(event, events.Sequential | events.Jointly | events.Parallel) else ()
 
 
 def _deviation(event: events.Event) -> float | None:

@@ -1,9 +1,8 @@
 """What released leaf weights say of classes and noise. All of it is post-processing, which costs nothing."""
 
 import math
-from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from privet.privacy.events import releases
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.report.page.counts import not_told_apart, ranked_importances
 from privet.report.page.effects import Effect, effects_of, is_stretched, score_of
-from privet.report.page.formats import number
 from privet.report.page.pictures import (
     MOST_BARS,
     MOST_ON_A_SIDE,
@@ -22,16 +20,18 @@ from privet.report.page.pictures import (
     effect_of_number,
     effect_of_pair,
 )
-from privet.tree.intervals import RELIABLE, reach, share_intervals, support_intervals
+from privet.tree.intervals import reach, share_intervals, support_intervals
 
 if TYPE_CHECKING:
-    from privet.schema import Label, Numeric
+    from privet.schema import Label
 
-MOST_SHAPES = 40
+# As many effects as the page shows: of attributes alone, and together.
+MOST_SHAPES, _MOST_TOGETHER = 40, 20
 # As many colours as the page has.
 _MOST_CLASSES = 10
 _MOST_LINES = 200
 _STRONGEST = 12
+_MOST_ON_A_CURVE = 40
 
 
 def forest(model: Any) -> dict[str, Any]:
@@ -52,15 +52,14 @@ def released_values(model: Any) -> int:
 
 
 def noise(model: Any) -> dict[str, Any]:
-    """Return the noise in rows and in weights, tree by tree, and how many weights stand out from it."""
+    """Return the noise in rows, tree by tree, and in effects, and how many effects stand out from it."""
     effects = effects_of(model)
     figure = "noise that pulls at a leaf, standard deviation in rows" if effects else "noise of the balance, in rows"
     return {
         "figure": figure,
         "standard_deviation_in_rows": float(model.noise_std_),
-        "share_of_weights_above_3_deviations": share_above_noise(effects, rare=False),
-        "share_of_weights_above_3_deviations_without_rows": share_above_noise(effects, rare=True),
-        "trees": trees_against_noise(model, effects),
+        "effects": [_effect_against_noise(effect) for effect in effects],
+        "trees": _trees_against_noise(model),
     }
 
 
@@ -70,7 +69,7 @@ def smallest_noise(model: Any, deviations: list[float]) -> float:  # noqa: ARG00
 
 
 def findings(model: Any) -> dict[str, Any]:
-    """Return the class balance, the importances, how rows lie over cells, and every tree's effect."""
+    """Return the class balance, the importances, how rows lie over cells, and every effect."""
     cell_shares = model.cell_shares_
     return {
         "class_balance": class_balance(model),
@@ -86,13 +85,20 @@ def noise_sentence(noise: dict[str, Any]) -> str:
     pulled = f"Noise of standard deviation {noise['standard_deviation_in_rows']:.3g} rows"
     if not noise["trees"]:
         return f"{pulled} in the class balance, which is all that was released."
-    return f"{pulled} pulls at each leaf while weights are fitted. The page shows tree by tree how far it moves them."
+    return f"{pulled} pulls at each leaf while weights are fitted. The page shows how far it moves each effect."
 
 
 def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - all presenters have the same signature
     """Return what the template of weights needs beside the facts; the page's script needs nothing."""
     effects, classes = effects_of(model), model.schema_.classes
     colours = _colours(model)
+    alone = [effect for effect in effects if len(effect.names) == 1]
+    together = [effect for effect in effects if len(effect.names) > 1 and effect.is_shown]
+    shares = model.cell_shares_
+
+    def figures(shown: list[Effect], name: str) -> list[dict[str, Any]]:
+        return [_figure(effect, f"{name}-{i}", colours, shares) for i, effect in enumerate(shown)]
+
     return {
         "template": "weights.html",
         "data": {},
@@ -100,8 +106,11 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -
         "score": score_of(effects[0], classes) if effects else "",
         "drawn_classes": colours,
         "most_classes": _MOST_CLASSES,
-        "shapes": [_figure(effect, f"shape-{i}", colours) for i, effect in enumerate(effects[:MOST_SHAPES])],
-        "n_left": len(effects) - MOST_SHAPES,
+        "alone": figures(alone[:MOST_SHAPES], "shape"),
+        "n_alone_left": len(alone) - MOST_SHAPES,
+        "together": figures(together[:_MOST_TOGETHER], "together"),
+        "n_together_left": len(together) - _MOST_TOGETHER,
+        "n_quiet": len(effects) - len(alone) - len(together),
     }
 
 
@@ -145,33 +154,37 @@ def _receipts(model: Any, what: str) -> list[Any]:
     return [event for event in found if getattr(event, "what", None) == what]
 
 
-def trees_against_noise(model: Any, effects: list[Effect]) -> list[dict[str, Any]]:
-    """Return, tree by tree, how many rows a leaf would have if they spread evenly, and how strong its noise is."""
-    n_rows, stds = model.n_rows_, model.tree_noise_std_
+def _trees_against_noise(model: Any) -> list[dict[str, Any]]:
+    """Return, tree by tree, how many rows a leaf would have if they spread evenly, and how strong the noise is."""
+    trees = model.trees_
     return [
         {
-            "tree": effect.tree,
-            "attributes": list(effect.names),
-            "leaves": int(effect.noise.size),
-            "rows_per_leaf": n_rows / effect.noise.size,
-            "standard_deviation_in_rows": float(stds[effect.tree]),
-            "standard_deviation_of_a_weight": _typical(effect.noise),
-            "standard_deviation_of_a_weight_without_rows": _typical(effect.rare_noise),
+            "attributes": [model.schema_.names[a] for a in own],
+            "stage": 2 if trees.is_later(t) else 1,
+            "leaves": int(trees.sizes[t]),
+            "rows_per_leaf": model.n_rows_ / int(trees.sizes[t]),
+            "standard_deviation_in_rows": float(model.tree_noise_std_[t]),
         }
-        for effect in effects
+        for t, own in enumerate(trees.attributes)
     ]
 
 
-def share_above_noise(effects: list[Effect], *, rare: bool) -> float:
-    """Return the share of values that stand out from their noise: that of evenly spread rows, or of no rows at all."""
-    noises = [effect.rare_noise if rare else effect.noise for effect in effects]
-    found = [np.abs(each.values) > RELIABLE * noise[..., None] for each, noise in zip(effects, noises, strict=True)]
-    total = sum(each.size for each in found)
-    return float(sum(each.sum() for each in found) / total) if total else 0.0
+def _effect_against_noise(effect: Effect) -> dict[str, Any]:
+    """Return how far noise moves the values of an effect: typical figures, weighted by rows if it is known where."""
+    return {
+        "attributes": list(effect.names),
+        "stands_out": effect.stands_out,
+        "standard_deviation": _typical(effect.noise, effect),
+        "standard_deviation_without_rows": (None if effect.rare_noise is None else _typical(effect.rare_noise, effect)),
+    }
 
 
-def _typical(deviations: Any) -> float:
-    return math.sqrt(float((deviations**2).mean()))
+def _typical(deviations: Any, effect: Effect) -> float:
+    """Return the root of the mean square: over rows where it is known how they lie, else over points."""
+    squares = deviations**2
+    for own in effect.row_shares or ():
+        squares = np.tensordot(own, squares, (0, 0))
+    return math.sqrt(float(squares.mean()))
 
 
 def _colours(model: Any) -> list[int]:
@@ -183,33 +196,45 @@ def _colours(model: Any) -> list[int]:
     return sorted(most_frequent)
 
 
-def _figure(effect: Effect, name: str, colours: list[int]) -> dict[str, Any]:
-    """Return a tree's effect as a picture, or as its strongest cells where no picture can hold it, and as a table."""
-    picture = _picture(effect, name, colours)
-    is_list = len(effect.cells) == 1 and not effect.is_number
-    places = list(product(*(range(len(own)) for own in effect.cells)))
+def _figure(effect: Effect, name: str, colours: list[int], cell_shares: dict[str, Any] | None) -> dict[str, Any]:
+    """Return an effect as a picture, or as its strongest points where no picture can hold it, and as a table."""
+    shown = effect.of_seen()
+    # The cells of one attribute are those whose shares were released, unless it is a curve.
+    in_cells = len(shown.cells) == 1 and shown.curve is None
+    shares = cell_shares[shown.names[0]] if in_cells and cell_shares is not None else None
+    picture = _picture(shown, name, colours)
+    is_list = len(shown.cells) == 1 and not shown.is_number
+    places = _listed(shown)
     return {
-        "effect": effect,
+        "effect": shown,
         "picture": picture,
-        "strongest": None if picture else [_strong_line(effect, *found) for found in effect.strongest(_STRONGEST)],
-        "is_broad": len(effect.cells) > 1,
-        "is_stretched": effect.is_number and is_stretched(cast("Numeric", effect.attributes[0])),
-        "n_cut": len(effect.cells[0]) if is_list and len(effect.cells[0]) > MOST_BARS else 0,
+        "strongest": None if picture else [_strong_line(shown, *found) for found in shown.strongest(_STRONGEST)],
+        "is_broad": len(shown.cells) > 1,
+        "is_stretched": shown.is_number and is_stretched(shown),
+        "n_cut": len(shown.cells[0]) if is_list and len(shown.cells[0]) > MOST_BARS else 0,
         "n_drawn": MOST_BARS,
-        "is_map": _is_map(effect),
-        "noise": float(effect.noise.max()),
-        "rare_noise": float(effect.rare_noise.max()),
-        "levels": ", ".join(number(float(level)) for level in effect.levels),
-        "lines": [_line(effect, place) for place in places[:_MOST_LINES]],
+        "is_map": _is_map(shown),
+        "is_unsure": shown.curve is not None and not shown.seen.all(),
+        "without_missing": effect.without_missing,
+        "noise": _typical(shown.noise, shown),
+        "rare_noise": None if shown.rare_noise is None else float(shown.rare_noise.max()),
+        "has_shares": shares is not None,
+        "lines": [(*_line(shown, place), None if shares is None else shares[place]) for place in places[:_MOST_LINES]],
         "n_more": len(places) - _MOST_LINES,
     }
 
 
+def _listed(effect: Effect) -> list[tuple[int, ...]]:
+    """Return which points a table has: of a curve about as many as are needed, else all."""
+    places = list(product(*(range(len(own)) for own in effect.cells)))
+    if effect.curve is None:
+        return places
+    step = math.ceil(len(effect.curve) / _MOST_ON_A_CURVE)
+    return [(i,) for (i,) in places if i % step == 0 or i >= len(effect.curve) - 1]
+
+
 def _picture(effect: Effect, name: str, colours: list[int]) -> Picture | None:
-    drawn = effect
-    if len(effect.classes) != len(colours):
-        kept = tuple(effect.classes[k] for k in colours)
-        drawn = replace(effect, classes=kept, values=effect.values[..., colours], levels=effect.levels[colours])
+    drawn = effect if len(effect.classes) == len(colours) else effect.of_classes(colours)
     keyed = [k % 10 for k in colours]
     if effect.is_number:
         return effect_of_number(drawn, name, keyed)
@@ -228,8 +253,8 @@ def _strong_line(effect: Effect, place: tuple[int, ...], k: int) -> "tuple[list[
 
 
 def _line(effect: Effect, place: tuple[int, ...]) -> tuple[list[str], list[float]]:
-    """Return a cell's names; then what it adds to each class, and its noise with rows and without."""
-    noise = float(effect.noise[place]), float(effect.rare_noise[place])
+    """Return a point's names; then what it adds to each class, and its noise with rows and, if need be, without."""
+    noise = [float(each[place]) for each in (effect.noise, effect.rare_noise) if each is not None]
     return _names(effect, place), [*effect.values[place].tolist(), *noise]
 
 

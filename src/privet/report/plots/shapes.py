@@ -8,10 +8,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.checks import check_whole
 from privet.errors import ParameterError
-from privet.report.page.effects import BAND, Effect, borders, effects_of, places, score_of
+from privet.report.page.effects import BAND, Effect, effects_of, marked, places, score_of, shown_range, ticks
 from privet.report.page.formats import number
 from privet.report.plots.trees import class_colour, short
-from privet.schema import Label, Numeric
+from privet.schema import Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,18 +27,20 @@ _MAP_COLOURS = "RdBu_r"
 
 
 def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "list[Axes]":
-    """Draw what each tree adds to a score in a new figure, the trees of the most important attributes first.
+    """Draw what attributes add to a score in a new figure: each one alone, the most important first.
 
-    A number has a step for each cell and a band of two standard deviations of noise, *if rows were spread evenly*. The
-    grey band is the noise of a cell that hardly any row reaches, as far as the picture goes. Narrow cells are drawn
-    wider than they are. Categories have bars, two attributes have a map, and three have a list of their strongest
-    cells. What all cells share is left out.
+    Then comes what several do together beyond that, if it stands out from noise. A number has a curve, or a step for
+    each cell that was declared, and categories have bars; bands reach two standard deviations of noise to either side,
+    for rows that lie as released. Where that was not released it is *if rows were spread evenly*, and a grey band is
+    the noise where hardly any row comes, as far as the picture goes. Where rows crowd into a narrow range it is drawn
+    wider than it is. Two attributes together have a map, grey where it is no more than noise, more a list of their
+    strongest points. Missing values are left out where none were seen.
 
     Parameters
     ----------
     model : a fitted forest of weights
     n_shapes : int
-        At most so many trees.
+        At most so many pictures.
     class_ : label, optional
         Whose score; by default that of the second of two classes. With more classes it is every class's score, and in
         a map the score of the class that moves most.
@@ -54,7 +56,9 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
     check_is_fitted(model)
     if not hasattr(model, "shapes"):
         raise ParameterError(f"{type(model).__name__} releases no weights, so it has no shapes; use plot_tree")
-    effects = effects_of(model, class_)[: check_whole("n_shapes", n_shapes, least=1, most=100)]
+    n_shapes = check_whole("n_shapes", n_shapes, least=1, most=100)
+    shown = [effect for effect in effects_of(model, class_) if effect.is_shown]
+    effects = [effect.of_seen() for effect in shown[:n_shapes]]
     if not effects:
         raise ParameterError("the model is its class balance alone, without a tree to draw; raise epsilon")
     axes = _new_figure(len(effects))
@@ -92,43 +96,54 @@ def _draw(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
 
 
 def _draw_number(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
-    (attribute,) = effect.attributes
-    assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
-    xs = places(attribute)
-    noise, missing_noise = np.split(BAND * effect.noise, [len(xs) - 1])
-    missing_at = [] if attribute.never_missing else [_MISSING_AT]
+    xs, n_missing = places(effect), int(effect.has_missing[0])
+    n_known = len(effect.cells[0]) - n_missing
+    missing_at = [_MISSING_AT] * n_missing
     for k, label in list(enumerate(effect.classes))[:_MOST_CLASSES]:
         colour = class_colour(classes.index(label))
-        own, missing = np.split(effect.of_class(k), [len(xs) - 1])
-        ax.stairs(own + noise, xs, baseline=own - noise, fill=True, color=colour, alpha=0.2)
-        ax.stairs(own, xs, baseline=None, color=colour, linewidth=1.5, label=_shown(label))
-        ax.errorbar(missing_at, missing, yerr=missing_noise, fmt="s", markersize=4, color=colour)
-    _rare_band(ax, effect, xs)
+        own, far = effect.of_class(k), BAND * effect.noise
+        _fill(ax, effect, xs, (own - far)[:n_known], (own + far)[:n_known], color=colour, alpha=0.2)
+        if effect.curve is None:
+            ax.stairs(own[:n_known], xs, baseline=None, color=colour, linewidth=1.5, label=_shown(label))
+        else:
+            # Dotted where no rows are for sure.
+            ax.plot(xs, own[:n_known], color=colour, linewidth=0.8, linestyle=":", label="")
+            sure = np.where(effect.seen, own, np.nan)[:n_known]
+            ax.plot(xs, sure, color=colour, linewidth=1.5, label=_shown(label))
+        ax.errorbar(missing_at, own[n_known:], yerr=far[n_known:], fmt="s", markersize=4, color=colour)
+    low, high = shown_range(effect)
+    room = 0.06 * (high - low) or 1.0
+    ax.set_ylim(low - room, high + room)
+    if effect.rare_noise is not None and len(effect.classes) == 1:
+        # As far as the picture reaches, what noise may do where hardly any row comes.
+        own, far = effect.values[:n_known, 0], BAND * effect.rare_noise[:n_known]
+        _fill(ax, effect, xs, own - far, own + far, color="0.5", alpha=0.12)
     ax.axhline(0, color="0.6", linestyle=":", linewidth=1)
-    ticks = _apart(xs)
-    names = [number(float(value)) for value in borders(attribute)[ticks]]
-    ax.set_xticks([*xs[ticks], *missing_at], [*names, *("missing" for _ in missing_at)])
-    ax.get_xticklabels()[len(names) - 1].set_horizontalalignment("right")
+    written = np.array(ticks(effect))
+    at = np.interp(written, marked(effect), xs)
+    chosen = _apart(at)
+    names = [number(float(value)) for value in written[chosen]]
+    ax.set_xticks([*at[chosen], *missing_at], [*names, *("missing" for _ in missing_at)])
+    if at[-1] == xs[-1]:
+        ax.get_xticklabels()[len(names) - 1].set_horizontalalignment("right")
     if len(effect.classes) > 1:
         ax.legend(fontsize=6, frameon=False)
         _plain_legend(ax)
 
 
-def _rare_band(ax: "Axes", effect: Effect, xs: Any) -> None:
-    """Draw, as far as the picture reaches, what noise may do where hardly any row comes."""
-    if len(effect.classes) > 1:
-        return
-    own, far = effect.values[: len(xs) - 1, 0], BAND * effect.rare_noise[: len(xs) - 1]
-    low, high = ax.get_ylim()
-    ax.stairs(np.minimum(own + far, high), xs, baseline=np.maximum(own - far, low), fill=True, color="0.5", alpha=0.12)
-    ax.set_ylim(low, high)
+def _fill(ax: "Axes", effect: Effect, xs: Any, low: Any, high: Any, **style: Any) -> None:
+    if effect.curve is None:
+        ax.stairs(high, xs, baseline=low, fill=True, **style)
+    else:
+        ax.fill_between(xs, low, high, linewidth=0, **style)
 
 
 def _draw_bars(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
-    """Draw the strongest cells of one attribute, or of three together, as bars."""
+    """Draw the strongest points of one attribute, or of three or four together, as bars."""
     several, positions = len(effect.classes) > 1, []
     for cells, _ in effect.strongest(_MOST_BARS * len(effect.classes)):
         positions += [cells] if cells not in positions else []
+    positions = [cells for cells in positions if effect.seen[cells]] or positions
     positions = sorted(positions[:_MOST_BARS], key=lambda cells: float(effect.values[(*cells, 0)]))
     height = 0.8 / len(effect.classes[:_MOST_CLASSES])
     for k, label in list(enumerate(effect.classes))[:_MOST_CLASSES]:
@@ -148,6 +163,9 @@ def _draw_pair(ax: "Axes", effect: Effect) -> None:
     k = int(effect.values.reshape(-1, len(effect.classes)).std(axis=0).argmax())
     values = effect.of_class(k)
     most = float(np.quantile(np.abs(values), 0.95)) or 1.0
+    # Grey is no more than noise.
+    values = np.where(np.abs(values) >= BAND * effect.noise, values, np.nan)
+    ax.set_facecolor("0.88")
     turned = values.shape[0] > values.shape[1]
     cells = effect.cells[::-1] if turned else effect.cells
     picture = ax.imshow(values.T if turned else values, cmap=_MAP_COLOURS, vmin=-most, vmax=most, aspect="auto")
