@@ -25,6 +25,8 @@ from sklearn.inspection import permutation_importance
 
 from benchmarks.advice import tables
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema
+from privet.central.weights.parts import evenly, first_axes
+from privet.central.weights.trees import Axis
 
 TABLES = ("adult", "bank-marketing", "census-income-kdd", "compas", "page-blocks", "german-credit")
 RESULTS = Path(__file__).with_name("results")
@@ -56,31 +58,35 @@ class Agreement(NamedTuple):
     known_kendall: float
 
 
-def mean_sizes(model: Any, shares: list[Floats]) -> Floats:
-    """Return the mean size of what each attribute's cells add beside their mean, where cells have these shares."""
+def mean_sizes(model: Any, shares: dict[int, Floats]) -> Floats:
+    """Return the mean size of what each attribute adds by itself beside its mean, where points have these shares."""
     sizes = np.zeros(model.n_features_in_)
     for shape in model.shapes():
-        for i, attribute in enumerate(shape.attributes):
-            added = shape.weights
-            for j in reversed(range(len(shape.attributes))):
-                if j != i:
-                    added = np.tensordot(added, shares[shape.attributes[j]], (j, 0))
-            own = shares[attribute]
-            sizes[attribute] += (own[:, None] * np.abs(added - own @ added)).sum()
+        if len(shape.attributes) == 1:
+            own = shares[shape.attributes[0]]
+            sizes[shape.attributes[0]] = (own[:, None] * np.abs(shape.weights - own @ shape.weights)).sum()
     return sizes
 
 
-def all_alike(model: Any) -> list[Floats]:
-    """Return even shares of each attribute's cells, none for the missing value."""
-    n_cells = [model.trees_.n_cells(a) for a in range(model.n_features_in_)]
-    return [np.append(np.full(n - 1, 1 / (n - 1)), 0.0) for n in n_cells]
+def all_alike(model: Any) -> dict[int, Floats]:
+    """Return even shares of each attribute's leaves, at its points; none for the missing value."""
+    return {
+        a: np.bincount(axis.cell_of, evenly(axis)[: len(axis.cell_of)]).astype(np.float64)
+        for a, axis in _axes(model).items()
+    }
 
 
-def exact_shares(model: Any, X: Any) -> list[Floats]:
-    """Return the shares of each attribute's cells among rows ``X``."""
-    codes, trees = model._encoder.encode(X), model.trees_  # noqa: SLF001 - no public method shows rows as codes
-    cells = [trees.cell_of(a)[codes[:, a]] for a in range(model.n_features_in_)]
-    return [np.bincount(own, minlength=trees.n_cells(a)) / len(own) for a, own in enumerate(cells)]
+def exact_shares(model: Any, X: Any) -> dict[int, Floats]:
+    """Return the shares of each attribute's points among rows ``X``."""
+    codes = model._encoder.encode(X)  # noqa: SLF001 - no public method shows rows as codes
+    return {
+        a: np.bincount(axis.cell_of[codes[:, a]], minlength=axis.n_cells) / len(codes)
+        for a, axis in _axes(model).items()
+    }
+
+
+def _axes(model: Any) -> dict[int, Axis]:
+    return first_axes(model.trees_)
 
 
 def guessed(model: Any) -> Floats:

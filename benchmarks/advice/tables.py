@@ -9,16 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.utility.splits import TABLES
-from privet import Categorical, Schema
-from privet.datasets import Dataset, agrawal, uci, uci_folder
+from benchmarks.utility import splits
+from benchmarks.utility.splits import GROUPS, PEOPLE, TABLES
+from privet import Schema
+from privet.datasets import Dataset, agrawal
 
-UCI = tuple(TABLES)
-# In a folder beside that of the UCI tables; without it the others are measured.
-MORE = (
-    "cmc", "steel-plates-fault", "segment", "sick", "abalone", "waveform-5000", "phoneme", "satimage", "mozilla4",
-    "magic-telescope", "letter", "electricity",
-)  # fmt: skip
+UCI = tuple(GROUPS[PEOPLE])
 GENERATED = tuple(f"agrawal-{function}" for function in range(1, 6))
 _GENERATED_ROWS = 40_000
 _MOST_TEST_ROWS = 20_000
@@ -37,25 +33,14 @@ class Part(NamedTuple):
 @lru_cache(maxsize=2)
 def loaded(name: str) -> Dataset:
     """Return a table with its text as categories."""
-    if name in UCI:
-        return uci(name).with_categories()
     if name in GENERATED:
         return agrawal(_GENERATED_ROWS, function=int(name.partition("-")[2]), random_state=0)
-    folder = uci_folder()
-    assert folder is not None
-    path = folder.with_name(f"{folder.name}-more")
-    schema = Schema.load(path / f"{name}.json")
-    texts = {a.name: str for a in schema.attributes if isinstance(a, Categorical)} | {schema.target: str}
-    X = pd.read_csv(path / f"{name}.csv.gz", dtype=texts, keep_default_na=False, na_values=[""])
-    y = X.pop(schema.target).to_numpy(dtype=np.str_)
-    return Dataset(X=X, y=y, schema=schema, name=name).with_categories()
+    return splits.loaded(name)
 
 
 def names() -> Iterator[str]:
-    """Return the tables that are here."""
-    folder = uci_folder()
-    more = folder is not None and folder.with_name(f"{folder.name}-more").is_dir()
-    return iter((*UCI, *(MORE if more else ()), *GENERATED))
+    """Return the tables that are here; without the folder of more tables the others are measured."""
+    return iter((*filter(splits.is_within_reach, TABLES), *GENERATED))
 
 
 def n_train(name: str) -> int:

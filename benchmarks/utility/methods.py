@@ -20,7 +20,6 @@ EPSILONS = (0.1, 0.5, 1.0, 2.0)
 LOCAL_EPSILONS = (1.0, 2.0, 4.0, 8.0)
 PURE, LOCALLY, NOTHING = "epsilon", "a local epsilon", "nothing"
 NOT_PROVEN = "not proven"
-WITH_DELTA = f"epsilon, delta {peers.DELTA:g}"
 
 
 @dataclass(frozen=True)
@@ -94,11 +93,11 @@ def _clear(label: str, setting: str, make: Callable[[Split], Any]) -> Method:
 
 
 def _peer(peer: peers.Peer) -> Method:
-    promise = WITH_DELTA if peer.needs_delta else PURE
+    promise = "epsilon, delta 1e-5" if peer.needs_delta else PURE
     return Method(peer.name, "peer", promise, peer.setting, partial(peers.fit, peer), peer.binary_only)
 
 
-FOREST, FOREST_DELTA = "private forest", "private forest, delta"
+FOREST, FOREST_DELTA = "private forest", "private forest, delta 1e-6"
 NAIVE_BAYES = "naive Bayes, noisy counts"
 MAJORITY, RANDOM_FOREST, BOOSTING = "majority class", "random forest", "gradient boosting"
 CEILING = (RANDOM_FOREST, BOOSTING)
@@ -108,7 +107,7 @@ _ALL = (
     _clear(RANDOM_FOREST, "RandomForestClassifier()", lambda split: RandomForestClassifier(random_state=split.repeat)),
     _clear(BOOSTING, "HistGradientBoostingClassifier()", _boosting),
     _own(FOREST, "PrivateForestClassifier"),
-    _own(FOREST_DELTA, "PrivateForestClassifier", promise=WITH_DELTA, delta=peers.DELTA),
+    _own(FOREST_DELTA, "PrivateForestClassifier", promise="epsilon, delta 1e-6", delta=1e-6),
     _own("Private-RDT", "PrivateRDTClassifier"),
     _own("DP-RF", "DPRFClassifier"),
     _own("DP-RF, sum", "DPRFClassifier", "variant", vote="sum", noise_factor="sqrt_classes"),
@@ -130,8 +129,9 @@ _ALL = (
 METHODS = {method.name: method for method in _ALL}
 
 
-def forest_with(parameters: Mapping[str, Any]) -> str:
-    """Add a recommended forest with other parameters to the methods, and return its name."""
-    name = ", ".join([FOREST, *(f"{key}={value}" for key, value in sorted(parameters.items()))])
+def forest_with(parameters: Mapping[str, Any], constants: Mapping[str, Any] | None = None) -> str:
+    """Add a recommended forest with other parameters to the methods, and return its name; it also names constants."""
+    changes = {**parameters, **(constants or {})}
+    name = ", ".join([FOREST, *(f"{key}={value}" for key, value in sorted(changes.items()))])
     METHODS[name] = _own(name, "PrivateForestClassifier", "variant", **parameters)
     return name

@@ -5,12 +5,12 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from benchmarks.utility import pictures, tables
+from benchmarks.utility import monotone, pictures, tables
 from benchmarks.utility.methods import EPSILONS, FOREST, METHODS
 from benchmarks.utility.peers import REQUIREMENTS
 from benchmarks.utility.plan import cells
 from benchmarks.utility.run import FITS, RESULTS
-from benchmarks.utility.splits import TABLES
+from benchmarks.utility.splits import GROUPS, TABLES
 from benchmarks.utility.store import Cell, Store
 from benchmarks.utility.summary import Summary, critical_difference
 from privet import __version__
@@ -34,7 +34,9 @@ def page(store: Store) -> str:
         **_binary_means(summary),
         **_losses(summary),
         **_ranks(summary),
-        "tables": "\n\n".join(f"### {_title(table)}\n\n{tables.one_table(summary, table)}" for table in TABLES),
+        "groups": "\n".join(f"- {title}: {', '.join(group)}" for title, group in GROUPS.items()),
+        "monotone": monotone.section(summary),
+        "tables": "\n\n".join(_group(summary, title) for title in GROUPS),
         "local": tables.local_table(summary),
         "version": __version__,
         "requirements": " ".join(f'"{name}"' for names in REQUIREMENTS.values() for name in names),
@@ -66,6 +68,7 @@ def _means(summary: Summary) -> dict[str, Any]:
         "majority": _mean_percent(summary.majority, common),
         "ceiling": _mean_percent(summary.ceiling, common),
         "means": tables.mean_table(summary, methods, common),
+        "gaps": tables.gap_table(summary, methods, common),
         "scores": "\n\n".join(scores),
     }
 
@@ -87,13 +90,8 @@ def _mean_percent(bound: Any, names: list[str]) -> str:
 
 def _losses(summary: Summary) -> dict[str, Any]:
     leads = summary.losses(FOREST, tables.rivals(), EPSILONS)
-    of_peers = [lead for lead in leads if METHODS[lead.place.method].kind == "peer"]
     return {
-        "n_losses": len(leads),
-        "n_cells": sum(place.method == FOREST for place in summary.places),
-        "n_clear": sum(lead.is_clear for lead in leads),
-        "n_peers": len(of_peers),
-        "n_clear_peers": sum(lead.is_clear for lead in of_peers),
+        "loss_counts": tables.loss_counts(summary, leads),
         "n_rivals": len(tables.rivals()),
         "losses": tables.loss_table(summary, leads),
         "duels": tables.duel_table(summary),
@@ -109,6 +107,16 @@ def _ranks(summary: Summary) -> dict[str, Any]:
         "critical": critical_difference(len(methods), len(common)),
         "ranks": tables.rank_table(summary, methods, common),
     }
+
+
+def _group(summary: Summary, title: str) -> str:
+    parts = [f"### {title.capitalize()}", f"![accuracy over epsilon, {title}]({_picture(title)})"]
+    parts += [f"#### {_title(table)}\n\n{tables.one_table(summary, table)}" for table in GROUPS[title]]
+    return "\n\n".join(parts)
+
+
+def _picture(group: str) -> str:
+    return f"tables_{group.split()[0]}.png"
 
 
 def _title(table: str) -> str:
@@ -129,11 +137,14 @@ def write(store: Store, folder: Path, image: Path) -> None:
     """Write everything that is made from the results."""
     summary = Summary(store.scores())
     folder.mkdir(parents=True, exist_ok=True)
-    pictures.draw_tables(summary, folder / "tables.png")
+    for title, group in GROUPS.items():
+        pictures.draw_tables(summary, tuple(group), folder / _picture(title))
+    pictures.draw_steps(monotone.of_forest(summary), folder / "monotone.png")
     pictures.draw_ranks(summary, folder / "ranks.png")
     pictures.draw_means(summary, image)
-    with (folder / "summary.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(tables.summary_lines(summary))
+    for name, lines in {"summary": tables.summary_lines(summary), "monotone": monotone.csv_lines(summary)}.items():
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines)
     (folder / "README.md").write_text(page(store), encoding="utf-8")
 
 

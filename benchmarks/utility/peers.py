@@ -23,7 +23,7 @@ from benchmarks.utility.splits import Split, bounds_of, category_sizes, position
 # By the module to import.
 REQUIREMENTS = {"diffprivlib": DIFFPRIVLIB, "interpret.privacy": [INTERPRET]}
 _SCRIPT = Path(__file__).with_name("peer_fit.py")
-# DP-EBM's default; the forest beside it gets the same.
+# DP-EBM's default.
 DELTA = 1e-5
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from benchmarks.utility import monotone
 from benchmarks.utility.methods import EPSILONS, FOREST, METHODS, NAIVE_BAYES
 from benchmarks.utility.splits import TABLES
 from benchmarks.utility.summary import Place, Summary, critical_difference
@@ -48,23 +49,56 @@ def ranked_methods() -> list[str]:
     return [method for method in LOOKS if not METHODS[method].binary_only]
 
 
-def draw_tables(summary: Summary, path: Path) -> None:
+def draw_tables(summary: Summary, tables: Sequence[str], path: Path) -> None:
     """Draw accuracy over epsilon, a panel a table, with a band of one standard deviation over splits."""
-    figure = _figure(15, 17, layout=None)  # fitting 15 panels automatically takes seconds
-    figure.subplots_adjust(left=0.06, right=0.985, top=0.975, bottom=0.115, hspace=0.2, wspace=0.16)
-    axes = figure.subplots(5, 3, sharex=True).ravel()
-    for axis, table in zip(axes, TABLES, strict=True):
+    height = -(-len(tables) // 3)
+    inches = 3 * height + 2
+    figure = _figure(15, inches, layout=None)  # fitting many panels automatically takes seconds
+    figure.subplots_adjust(left=0.06, right=0.985, top=1 - 0.42 / inches, bottom=2 / inches, hspace=0.2, wspace=0.16)
+    axes = figure.subplots(height, 3, sharex=True).ravel()
+    for axis, table in zip(axes, tables, strict=True):
         axis.set_title(table, fontsize=13)
         if not any(summary.repeats(Place(FOREST, table, epsilon)) for epsilon in EPSILONS):
             axis.set_axis_off()
             continue
         for method in LOOKS:
             _draw_method(axis, summary, method, table)
-        _epsilon_axis(axis, named=table in list(TABLES)[-3:])
+        _epsilon_axis(axis, named=table in tables[-3:])
         _draw_bounds(axis, summary.majority(table), summary.ceiling(table))
         _cut_below(axis, summary.majority(table), summary.ceiling(table))
-    axes[6].set_ylabel("accuracy on held-out rows, %", fontsize=13)
+    axes[height // 2 * 3].set_ylabel("accuracy on held-out rows, %", fontsize=13)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=12)
+    figure.savefig(path, dpi=_DOTS_PER_INCH)
+
+
+def draw_steps(summary: Summary, path: Path) -> None:
+    """Draw the recommended forest's accuracy over more epsilons, a panel a table; steps that clearly fall are red."""
+    shown = [table for table in TABLES if table in monotone.measured_tables(summary)]
+    if not shown:
+        return
+    width = 5
+    height = -(-len(shown) // width)
+    inches = 2.4 * height + 0.9
+    figure = _figure(15, inches, layout=None)
+    figure.subplots_adjust(left=0.045, right=0.99, top=1 - 0.35 / inches, bottom=0.9 / inches, hspace=0.3, wspace=0.22)
+    axes = figure.subplots(height, width, sharex=True, squeeze=False).ravel()
+    for axis in axes[len(shown) :]:
+        axis.set_axis_off()
+    for axis, table in zip(axes, shown, strict=False):
+        means = [100 * summary.mean(Place(FOREST, table, epsilon)) for epsilon in monotone.EPSILONS]
+        axis.plot(monotone.EPSILONS, means, "o-", color="#0072B2", label="private forest")
+        for step, low, high in zip(monotone.steps(summary, table), means, means[1:], strict=False):
+            if step.lead.turned.is_clear:
+                axis.plot(step.epsilons, [low, high], color="#D55E00", linewidth=4, label="falls clearly")
+        _draw_bounds(axis, summary.majority(table), summary.ceiling(table))
+        axis.set_title(table, fontsize=12)
+        axis.set_xscale("log")
+        axis.set_xticks(monotone.EPSILONS, [f"{epsilon:g}" for epsilon in monotone.EPSILONS])
+        axis.minorticks_off()
+        axis.grid(alpha=0.25)
+        axis.tick_params(labelbottom=True, labelsize=9)
+    entries = {name: line for axis in axes for line, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=4, fontsize=12, frameon=False)
     figure.savefig(path, dpi=_DOTS_PER_INCH)
 
 
@@ -139,10 +173,11 @@ def _draw_line(axis: "Axes", method: str, percents: np.typing.NDArray[np.float64
 
 
 def _draw_bounds(axis: "Axes", majority: float, ceiling: float) -> None:
-    """Draw guessing and what is possible without privacy, and end the axis a little above that."""
+    """Draw guessing and what is possible without privacy, and end the axis a little above all that is drawn."""
+    highest = np.nanmax([100 * ceiling, *(np.max(line.get_ydata()) for line in axis.get_lines())])
     axis.axhline(100 * ceiling, color="#444444", linewidth=1.2, linestyle=(0, (8, 2)), label="without privacy")
     axis.axhline(100 * majority, color="#444444", linewidth=1.2, linestyle=(0, (1, 2)), label="guessing")
-    axis.set_ylim(top=100 * (ceiling + _SHOWN_ABOVE * (ceiling - majority)))
+    axis.set_ylim(top=highest + 100 * _SHOWN_ABOVE * (ceiling - majority))
 
 
 def _cut_below(axis: "Axes", majority: float, ceiling: float) -> None:

@@ -1,4 +1,4 @@
-"""A UCI table cut into four fifths to train on and one fifth to test on, in the forms that models take.
+"""A public table cut into four fifths to train on and one fifth to test on, in the forms that models take.
 
 The cut is scikit-learn's ``train_test_split``, stratified, with the number of the repeat as its ``random_state``. It
 depends on how the classes are numbered: as the file beside the table lists them, which is not always the order of the
@@ -8,6 +8,7 @@ alphabet. The number of rows that the schema declares is that of the training pa
 import json
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.model_selection import train_test_split
 
 from privet import Categorical, Numeric, Schema
 from privet.datasets import Dataset, uci, uci_folder
+from privet.errors import DatasetUnavailable
 from privet.schema.encoding import Encoder
 
 
@@ -28,24 +30,43 @@ class Facts(NamedTuple):
     classes: int
 
 
-# Small ones first.
-TABLES = {
-    "congressional-voting": Facts(435, 16, 2),
-    "breast-cancer-wisconsin": Facts(699, 9, 2),
-    "pima-diabetes": Facts(768, 8, 2),
-    "tic-tac-toe": Facts(958, 9, 2),
-    "german-credit": Facts(1_000, 20, 2),
-    "car-evaluation": Facts(1_728, 6, 4),
-    "page-blocks": Facts(5_473, 10, 5),
-    "compas": Facts(6_172, 8, 2),
-    "mushroom": Facts(8_124, 22, 2),
-    "nursery": Facts(12_960, 8, 5),
-    "chess-krk": Facts(28_056, 6, 18),
-    "bank-marketing": Facts(45_211, 16, 2),
-    "adult": Facts(48_842, 14, 2),
-    "connect-4": Facts(67_557, 42, 3),
-    "census-income-kdd": Facts(299_285, 40, 2),
+PEOPLE, MEASUREMENTS = "people and everyday things", "measurements"
+# Small ones first. The tables of the first group have mostly categories, those of the second mostly numbers, which tell
+# more together than one by one, and more of them have many classes. The second lies in a folder beside the first.
+GROUPS = {
+    PEOPLE: {
+        "congressional-voting": Facts(435, 16, 2),
+        "breast-cancer-wisconsin": Facts(699, 9, 2),
+        "pima-diabetes": Facts(768, 8, 2),
+        "tic-tac-toe": Facts(958, 9, 2),
+        "german-credit": Facts(1_000, 20, 2),
+        "car-evaluation": Facts(1_728, 6, 4),
+        "page-blocks": Facts(5_473, 10, 5),
+        "compas": Facts(6_172, 8, 2),
+        "mushroom": Facts(8_124, 22, 2),
+        "nursery": Facts(12_960, 8, 5),
+        "chess-krk": Facts(28_056, 6, 18),
+        "bank-marketing": Facts(45_211, 16, 2),
+        "adult": Facts(48_842, 14, 2),
+        "connect-4": Facts(67_557, 42, 3),
+        "census-income-kdd": Facts(299_285, 40, 2),
+    },
+    MEASUREMENTS: {
+        "cmc": Facts(1_473, 9, 3),
+        "steel-plates-fault": Facts(1_941, 26, 7),
+        "segment": Facts(2_310, 19, 7),
+        "sick": Facts(3_772, 27, 2),
+        "abalone": Facts(4_177, 8, 3),
+        "waveform-5000": Facts(5_000, 40, 3),
+        "phoneme": Facts(5_404, 5, 2),
+        "satimage": Facts(6_430, 36, 6),
+        "mozilla4": Facts(15_545, 4, 2),
+        "magic-telescope": Facts(19_020, 10, 2),
+        "letter": Facts(20_000, 16, 26),
+        "electricity": Facts(45_312, 8, 2),
+    },
 }
+TABLES = {table: facts for group in GROUPS.values() for table, facts in group.items()}
 
 
 @dataclass(frozen=True)
@@ -102,15 +123,37 @@ class Split:
 @cache
 def loaded(table: str) -> Dataset:
     """Return the table with its text as categories, which are coded faster, fit by fit."""
-    return uci(table).with_categories()
+    if table in GROUPS[PEOPLE]:
+        return uci(table).with_categories()
+    description = described(table)
+    if description is None:
+        raise DatasetUnavailable(f"{table}.json is not in the folder of more tables beside that of the UCI tables")
+    schema = Schema.load(description)
+    texts = {a.name: str for a in schema.attributes if isinstance(a, Categorical)} | {schema.target: str}
+    X = pd.read_csv(description.with_suffix(".csv.gz"), dtype=texts, keep_default_na=False, na_values=[""])
+    y = X.pop(schema.target).to_numpy(dtype=np.str_)
+    return Dataset(X=X, y=y, schema=schema, name=table).with_categories()
+
+
+def is_within_reach(table: str) -> bool:
+    """Return whether a table can be loaded: those of the second group are not fetched."""
+    return table not in GROUPS[MEASUREMENTS] or described(table) is not None
+
+
+def described(table: str) -> Path | None:
+    """Return the file beside the table that has its public domains, or None where it is not on this machine."""
+    folder = uci_folder()
+    if folder is not None and table in GROUPS[MEASUREMENTS]:
+        folder = folder.with_name(f"{folder.name}-more")
+    description = None if folder is None else folder / f"{table}.json"
+    return description if description is not None and description.exists() else None
 
 
 @cache
 def class_numbers(table: str) -> NDArray[np.intp]:
     """Return each row's class as its position in the file beside the table."""
-    data, folder = loaded(table), uci_folder()
-    description = None if folder is None else folder / f"{table}.json"
-    if description is None or not description.exists():  # the table came from OpenML
+    data, description = loaded(table), described(table)
+    if description is None:  # the table came from OpenML
         return positions(data.y, data.schema.classes)
     return positions(data.y, json.loads(description.read_text(encoding="utf-8"))["classes"])
 

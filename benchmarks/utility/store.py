@@ -12,12 +12,16 @@ _DIGITS = 5
 
 
 class Cell(NamedTuple):
-    """One fit: a method on one split of a table. Methods without a price have no epsilon."""
+    """One fit: a method on one split of a table. Methods without a price have no epsilon.
+
+    ``run`` tells fits apart that differ in what was drawn alone. Lines that do not name it are of run 0.
+    """
 
     method: str
     table: str
     epsilon: float | None
     repeat: int
+    run: int = 0
 
 
 Results: TypeAlias = dict[Cell, Scores]
@@ -91,7 +95,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
 
 
 def _cell(line: dict[str, Any]) -> Cell:
-    return Cell(*(line[name] for name in Cell._fields))
+    return Cell(**{name: line[name] for name in Cell._fields if name in line})
 
 
 def _scores(line: dict[str, Any]) -> Scores:

@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """How far one method is ahead of another in accuracy, over the splits that both have; ``error`` is that of it."""
+    """How far one place is ahead of another in a score, over the splits that both have; ``error`` is that of it."""
 
     place: Place
     ahead: float
@@ -40,6 +40,11 @@ class Lead(NamedTuple):
         """Whether the lead is more than twice its standard error."""
         return self.ahead > 2 * self.error
 
+    @property
+    def turned(self) -> "Lead":
+        """How far the other is ahead of it."""
+        return self._replace(ahead=-self.ahead)
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -49,10 +54,11 @@ class Summary:
 
     @cached_property
     def _by_place(self) -> dict[Place, dict[int, Scores]]:
-        found: dict[Place, dict[int, Scores]] = {}
+        """By split, each score's mean over the runs of that split."""
+        found: dict[Place, dict[int, list[Scores]]] = {}
         for cell, scores in self.results.items():
-            found.setdefault(Place(*cell[:3]), {})[cell.repeat] = scores
-        return found
+            found.setdefault(Place(*cell[:3]), {}).setdefault(cell.repeat, []).append(scores)
+        return {place: {repeat: _mean(runs) for repeat, runs in own.items()} for place, own in found.items()}
 
     @property
     def places(self) -> list[Place]:
@@ -110,10 +116,14 @@ class Summary:
 
     def lead(self, place: Place, other: str) -> Lead:
         """Return how far a method is ahead of another."""
-        mine, theirs = self._by_place[place], self._by_place[place._replace(method=other)]
-        ahead = np.array([mine[r].accuracy - theirs[r].accuracy for r in mine.keys() & theirs.keys()])
+        return self.difference(place, place._replace(method=other))
+
+    def difference(self, place: Place, other: Place, score: str = "accuracy") -> Lead:
+        """Return how much more a score is at a place than at another, NaN where they share no split."""
+        mine, theirs = (self._by_place.get(each, {}) for each in (place, other))
+        ahead = [getattr(mine[r], score) - getattr(theirs[r], score) for r in mine.keys() & theirs.keys()]
         error = float(np.std(ahead, ddof=1) / math.sqrt(len(ahead))) if len(ahead) > 1 else math.nan
-        return Lead(place, float(ahead.mean()), error)
+        return Lead(place, float(np.mean(ahead)) if ahead else math.nan, error)
 
     def leads(self, method: str, other: str, epsilons: Sequence[float]) -> list[Lead]:
         """Return how far a method is ahead of another, for each table and epsilon that both are measured on."""
@@ -123,6 +133,11 @@ class Summary:
     def leader(self, table: str, epsilon: float, methods: Iterable[str]) -> str:
         """Return the method with the best mean accuracy on a table; of equals the one named first."""
         return max(methods, key=lambda method: _or_least(self.mean(Place(method, table, epsilon))))
+
+    def best_gap_closed(self, methods: Sequence[str], epsilon: float, tables: Sequence[str]) -> float:
+        """Return the mean share of the gap of the best of some methods, picked on each table after the fact."""
+        best = [self.gap_closed(Place(self.leader(table, epsilon, methods), table, epsilon)) for table in tables]
+        return float(np.mean(best)) if best else math.nan
 
     def losses(self, champion: str, methods: Sequence[str], epsilons: Sequence[float]) -> list[Lead]:
         """Return, for each table and epsilon where another method is best, how far it is ahead of ``champion``."""
@@ -143,6 +158,10 @@ def critical_difference(n_methods: int, n_tables: int) -> float:
         return math.inf
     quantile = float(studentized_range.ppf(0.95, n_methods, math.inf))
     return quantile / math.sqrt(2) * math.sqrt(n_methods * (n_methods + 1) / (6 * n_tables))
+
+
+def _mean(runs: Sequence[Scores]) -> Scores:
+    return Scores(*np.mean(runs, axis=0).tolist())
 
 
 def _or_least(figure: float) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.utility.methods import EPSILONS, FOREST, FOREST_DELTA, LOCAL_EPSILONS, METHODS, NOT_PROVEN, Kind
 from benchmarks.utility.plan import LOCAL_TABLES
-from benchmarks.utility.splits import TABLES
+from benchmarks.utility.splits import GROUPS, TABLES
 from benchmarks.utility.summary import Lead, Place, Summary
 
 # At the price at which other scores than accuracy are shown beside it.
@@ -59,6 +59,36 @@ def _mean_line(summary: Summary, method: str, tables: Sequence[str]) -> list[str
     ]  # fmt: skip
 
 
+def gap_table(summary: Summary, methods: Sequence[str], tables: Sequence[str]) -> str:
+    """Return the mean share of the gap in percent, by group of tables and epsilon; the best over all first."""
+    groups = [[table for table in group if table in tables] for group in GROUPS.values()]
+    peers = names_of("peer")  # one that knows two classes only is picked where it can be
+
+    def shares(method: str) -> list[float]:
+        return [summary.over_tables(method, e, group, summary.gap_closed) for group in groups for e in EPSILONS]
+
+    best = [summary.best_gap_closed(peers, e, group) for group in groups for e in EPSILONS]
+    found = [(emphasised(name), METHODS[name].promise, shares(name)) for name in methods]
+    found.append(("the best peer, picked in each cell", "", best))
+    found.sort(key=lambda line: -sum(0.0 if math.isnan(share) else share for share in line[2]))
+    header = ["method", "promise"]
+    header += [price if e else f"{title}: {price}" for title in GROUPS for e, price in enumerate(_PRICES)]
+    return markdown(header, [[name, promise, *(figure(100 * s, ".0f") for s in own)] for name, promise, own in found])
+
+
+def loss_counts(summary: Summary, leads: Sequence[Lead]) -> str:
+    """Return how often another method is ahead of the recommended forest, by group of tables."""
+    header = ["tables", "cells", "another is ahead", "clearly", "a peer is ahead", "clearly"]
+    lines = []
+    for title, group in {**GROUPS, "all": TABLES}.items():
+        cells = [Place(FOREST, table, epsilon) for table in group for epsilon in EPSILONS]
+        own = [lead for lead in leads if lead.place.table in group]
+        of_peers = [lead for lead in own if METHODS[lead.place.method].kind == "peer"]
+        counts = (sum(summary.repeats(cell) > 0 for cell in cells), len(own), sum(lead.is_clear for lead in own))
+        lines.append([title, *map(str, (*counts, len(of_peers), sum(lead.is_clear for lead in of_peers)))])
+    return markdown(header, lines)
+
+
 def score_table(summary: Summary, methods: Sequence[str], tables: Sequence[str], score: str, form: str) -> str:
     """Return a score's means over tables, a line a method, a column an epsilon."""
 
@@ -109,7 +139,7 @@ def _duel_line(rival: str, leads: Sequence[Lead]) -> list[str]:
     def cells(ahead: list[Lead]) -> str:
         return f"{len(ahead)} ({sum(lead.is_clear for lead in ahead)})"
 
-    turned = [Lead(lead.place, -lead.ahead, lead.error) for lead in leads]
+    turned = [lead.turned for lead in leads]
     points = 100 * sum(lead.ahead for lead in leads) / len(leads) if leads else math.nan
     return [
         rival, METHODS[rival].promise, str(len(leads)), cells([lead for lead in leads if lead.ahead > 0]),

@@ -25,3 +25,8 @@ def test_each_kind_of_method_predicts_every_test_row(toy, name):
 def test_a_forest_with_other_parameters_goes_by_a_name_that_says_so(monkeypatch):
     monkeypatch.setattr("benchmarks.utility.methods.METHODS", dict(METHODS))
     assert forest_with({"n_bins": 8, "group_size": 1}) == "private forest, group_size=1, n_bins=8"
+
+
+def test_a_forest_with_other_constants_is_named_after_them(monkeypatch):
+    monkeypatch.setattr("benchmarks.utility.methods.METHODS", dict(METHODS))
+    assert forest_with({"n_bins": 8}, {"_ROWS": 180}) == "private forest, _ROWS=180, n_bins=8"

@@ -102,7 +102,7 @@ def test_a_page_is_made_of_a_run_that_is_not_at_its_end(folder):
     assert "| **private forest** | 81.0 (1.4) | 81.0 (1.4) | 81.0 (1.4) | 81.0 (1.4) | 2 |" in text
     assert "Fits that failed" not in text
     assert "nan" not in text
-    for picture in ("tables.png", "ranks.png", "images/accuracy.png"):
+    for picture in ("tables_people.png", "tables_measurements.png", "ranks.png", "images/accuracy.png"):
         assert (folder / picture).read_bytes().startswith(b"\x89PNG")
 
 
@@ -119,3 +119,28 @@ def test_fits_that_failed_are_told_once_for_each_reason(tmp_path):
     for epsilon in EPSILONS:
         store.add_failure(Cell("DP-EBM", "adult", epsilon, 0), "PeerFailed: ValueError: `no`")
     assert "- DP-EBM on adult, 4 fits: `PeerFailed: ValueError: no`" in page.page(store)
+
+
+def test_the_runs_of_a_split_count_as_their_mean(summary):
+    cell = Cell(FOREST, VOTING, 1.0, 0, 1)
+    both = Summary({**summary.results, cell: scores(0.7)})
+    place = Place(FOREST, VOTING, 1.0)
+    assert both.repeats(place) == 2
+    assert both.mean(place) == pytest.approx(((0.8 + 0.7) / 2 + 0.82) / 2)
+
+
+def test_the_share_of_the_gap_is_by_group_with_the_best_peer_of_each_cell(summary):
+    assert summary.best_gap_closed([RIVAL, "DP-EBM"], 0.1, [VOTING, TIC]) == pytest.approx((0.1 + 0.261) / 2 / 0.4)
+    lines = tables.gap_table(summary, [FOREST, RIVAL], [VOTING, TIC]).splitlines()
+    assert lines[2].startswith("| **private forest** | epsilon | 53 | 53 | 53 | 53 |  |  |  |  |")
+    assert lines[3].startswith("| diffprivlib forest | epsilon | 45 | 25 | 25 | 25 |")
+    assert "| the best peer, picked in each cell |  | 45 | 25 | 25 | 25 |" in lines[4]
+
+
+def test_losses_are_counted_by_group(summary):
+    counted = tables.loss_counts(summary, summary.losses(FOREST, tables.rivals(), EPSILONS)).splitlines()
+    assert counted[2:] == [
+        "| people and everyday things | 8 | 1 | 1 | 1 | 1 |",
+        "| measurements | 0 | 0 | 0 | 0 | 0 |",
+        "| all | 8 | 1 | 1 | 1 | 1 |",
+    ]

@@ -28,3 +28,15 @@ def test_methods_without_a_price_are_fitted_once_a_split_and_others_at_every_pri
     assert [cell.epsilon for cell in asked if cell.method == "random forest"] == [None, None]
     assert [cell.epsilon for cell in asked if cell.method == "DP-RF"] == [0.1, 0.5, 1.0, 2.0] * 2
     assert [cell.epsilon for cell in asked if cell.method == "reconstruction tree"] == [1.0, 2.0, 4.0, 8.0] * 2
+
+
+def test_the_recommended_forest_has_five_runs_a_split_and_others_one():
+    assert [cell.run for cell in cells(["adult"], ["private forest"]) if cell[2:4] == (1.0, 4)] == [0, 1, 2, 3, 4]
+    assert {cell.run for cell in cells(["adult"], ["DP-RF"])} == {0}
+    assert {cell.run for cell in cells(["adult"], ["private forest"], range(100, 102))} == {0}
+    assert {cell.run for cell in cells(["adult"], ["private forest"], range(100, 102), runs=2)} == {0, 1}
+
+
+def test_other_prices_can_be_asked_for_where_there_is_one():
+    asked = cells(["adult"], ["random forest", "DP-RF"], [0], epsilons=[4.0])
+    assert [cell.epsilon for cell in asked] == [None, 4.0]

@@ -1,6 +1,7 @@
 import pytest
 
 from benchmarks.utility import run
+from benchmarks.utility import scores as scores_module
 from benchmarks.utility.scores import Scores
 from benchmarks.utility.store import Cell, Store
 
@@ -22,7 +23,17 @@ def test_a_run_goes_on_where_it_stopped_and_notes_what_failed(tmp_path, monkeypa
     run.add_missing(store, CELLS)
     assert asked == CELLS
     assert store.failures() == {CELLS[1]: "ValueError: too few rows"}
-    assert "1/1  adult, repeat 2, DP-RF, epsilon=1.0: 0.500; about 0 min left" in capsys.readouterr().err
+    assert "1/1  adult, repeat 2, DP-RF, epsilon=1.0, run 0: 0.500; about 0 min left" in capsys.readouterr().err
+
+
+def test_tables_that_are_not_here_are_left_out_and_not_noted_as_failed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PRIVET_DATA", str(tmp_path))
+    monkeypatch.setattr(run, "measured", lambda cell: Scores(0.5, 0.5, 0.5, 0.7, 0.1))
+    store = Store(tmp_path / "fits.jsonl")
+    run.add_missing(store, [CELLS[0], CELLS[0]._replace(table="letter")])
+    assert list(store.scores()) == CELLS[:1]
+    assert store.failures() == {}
+    assert "left out, since the folder of more tables is not here: letter" in capsys.readouterr().err
 
 
 def test_the_command_line_names_methods_tables_and_repeats():
@@ -44,3 +55,28 @@ def test_one_fit_is_scored(toy):
     scores = run.measured(Cell("majority class", "toy", None, 0))
     run._split.cache_clear()
     assert (scores.accuracy, scores.balanced_accuracy, scores.auc) == (0.6, 0.5, 0.5)
+
+
+def test_prices_and_runs_can_be_given():
+    given = run.options(["--epsilons", ".1;2", "--runs", "3"])
+    assert (given.epsilons, given.runs) == ([0.1, 2.0], 3)
+
+
+def test_a_constant_of_a_module_is_set_for_the_process_and_named_with_the_forest(monkeypatch):
+    module = "benchmarks.utility.scores"
+    monkeypatch.setattr(scores_module, "LEAST_CHANCE", scores_module.LEAST_CHANCE)
+    given = run.options(["--constant", f"{module}.LEAST_CHANCE=0.25"])
+    assert given.constants == [(module, "LEAST_CHANCE", 0.25)]
+    run.set_constants(given.constants)
+    assert scores_module.LEAST_CHANCE == 0.25
+
+
+def test_a_constant_that_no_module_has_is_refused(capsys):
+    for words, sentence in [
+        ("benchmarks.utility.scores.LEAST=1", "benchmarks.utility.scores has no constant 'LEAST'"),
+        ("benchmarks.scores.LEAST=1", "there is no module 'benchmarks.scores'"),
+        ("LEAST=1", "there is no module ''"),
+    ]:
+        with pytest.raises(SystemExit):
+            run.options(["--constant", words])
+        assert sentence in capsys.readouterr().err

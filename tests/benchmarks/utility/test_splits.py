@@ -1,9 +1,13 @@
+import gzip
+import json
+
 import numpy as np
 import pytest
 
-from benchmarks.utility.splits import TABLES, Split, bounds_of, category_sizes
+from benchmarks.utility import splits
+from benchmarks.utility.splits import TABLES, Split, bounds_of, category_sizes, described
 from privet import Schema
-from privet.datasets import uci_folder
+from privet.errors import DatasetUnavailable
 
 
 def test_a_fifth_of_each_class_is_held_out(toy):
@@ -31,5 +35,29 @@ def test_numbers_keep_their_gaps_and_a_missing_category_comes_last(toy):
 @pytest.mark.real_data
 @pytest.mark.parametrize("table", TABLES)
 def test_tables_are_as_large_as_it_is_said(table):
-    schema = Schema.load(uci_folder() / f"{table}.json")
+    description = described(table)
+    if description is None:
+        pytest.skip("the folder of more tables is not beside that of the UCI tables")
+    schema = Schema.load(description)
     assert TABLES[table] == (schema.rows, len(schema.attributes), len(schema.classes))
+
+
+def test_a_table_of_the_second_group_lies_in_a_folder_beside_the_first(tmp_path, monkeypatch):
+    (tmp_path / "tables").mkdir()
+    monkeypatch.setenv("PRIVET_DATA", str(tmp_path / "tables"))
+    splits.loaded.cache_clear()
+    assert splits.described("cmc") is None
+    with pytest.raises(DatasetUnavailable, match=r"cmc.json is not in the folder of more tables"):
+        splits.loaded("cmc")
+    more = tmp_path / "tables-more"
+    more.mkdir()
+    attributes = [{"name": "age", "type": "continuous", "bounds": [0, 100]}]
+    attributes += [{"name": "city", "type": "categorical", "categories": ["NA", "007"]}]
+    domains = {"title": "Three people", "rows": 3, "attributes": attributes, "classes": ["yes", "no"]}
+    (more / "cmc.json").write_text(json.dumps(domains))
+    (more / "cmc.csv.gz").write_bytes(gzip.compress(b"age,city,class\n41,NA,yes\n,,no\n17.5,007,no\n"))
+    data = splits.loaded("cmc")
+    splits.loaded.cache_clear()
+    assert data.X["age"].tolist() == pytest.approx([41, np.nan, 17.5], nan_ok=True)
+    assert data.X["city"].astype(object).where(data.X["city"].notna(), None).tolist() == ["NA", None, "007"]
+    assert data.y.tolist() == ["yes", "no", "no"]

@@ -50,3 +50,11 @@ def test_what_is_forgotten_is_missing_and_the_rest_stays(tmp_path):
     store.forget([FIRST])
     assert store.scores() == {SECOND: SCORES}
     assert store.missing([FIRST, SECOND]) == [FIRST]
+
+
+def test_a_line_that_names_no_run_is_of_the_first(tmp_path):
+    store = Store(tmp_path / "fits.jsonl")
+    line = {name: value for name, value in FIRST._asdict().items() if name != "run"} | SCORES._asdict()
+    store.path.write_text(json.dumps(line) + "\n")
+    assert store.scores() == {FIRST: SCORES}
+    assert store.missing([FIRST, FIRST._replace(run=1)]) == [FIRST._replace(run=1)]
