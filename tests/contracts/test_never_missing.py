@@ -114,8 +114,9 @@ def test_that_search_finds_missing_values_where_they_are_possible(name, tmp_path
 def test_no_leaf_is_for_missing_values(fitted):
     trees = getattr(fitted, "trees_", None)
     if trees is not None:
-        for a, attribute in enumerate(fitted.schema_.attributes):
-            assert trees.n_cells(a) == attribute.n_values
+        assert trees.n_trees
+        assert {axis.missing for own in trees.first.axes for axis in own} == {"never"}
+        assert not any(axis.own_missing for own in trees.axes for axis in own)
     elif not hasattr(fitted, "coding_"):  # bits have no missing value anyway
         forest = fitted.forest_
         inner = forest.attribute >= 0
