@@ -151,8 +151,8 @@ def planned_forest(
             method, epsilon, unit, policy.n_rows, 0, 0, 0.0, 0.0, tuple(steps), tuning, steps[-1].noise_std, loss
         )
     trees = policy.trees(list(range(policy.n_attributes)), public_rng)
-    precision = policy.precision
-    noise = choose_noise(policy, trees, policy.shares.fit, None if precision is None else precision.first)
+    normal = policy.normal_plan
+    noise = choose_noise(policy, trees, policy.shares.fit, normal and normal.alone)
     steps = [*first, *_steps(policy, trees, noise, left, m)]
     per_tree = trees.n_leaves / trees.n_trees
     return ForestPlan(

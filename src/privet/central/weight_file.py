@@ -17,6 +17,7 @@ from privet.central.weights.released_weights import (
     BALANCE,
     CELLS,
     CHOICES,
+    COUNTS,
     DIGITS,
     GROUPS,
     LATER_DIGITS,
@@ -36,6 +37,7 @@ from privet.privacy.events import (
     NormalObjective,
     PermuteAndFlip,
 )
+from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import n_columns
 from privet.schema import Schema
@@ -128,8 +130,12 @@ def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
 
 def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_rows: int) -> bool:
     """Return whether these are the receipts of such a fit, in their order and with the sensitivities it has."""
-    receipts, names = list(in_sequence(event)), _names(released, schema)
-    if [getattr(unwrapped(receipt), "what", "") for receipt in receipts] != names:
+    receipts = list(in_sequence(event))
+    found = [getattr(unwrapped(receipt), "what", "") for receipt in receipts]
+    if COUNTS in found:
+        return _are_of_one_tree(receipts, found, released, schema, max_rows)
+    names = _names(released, schema)
+    if found != names:
         return False
     first, later = _stages(released)
     checks = {
@@ -144,6 +150,23 @@ def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_ro
         LATER_DIGITS: lambda receipt: _hides(receipt, later.n_weights),
     }
     return all(checks[name](receipt) for name, receipt in zip(names, receipts, strict=True))
+
+
+def _are_of_one_tree(
+    receipts: list[Event], found: list[str], released: ReleasedWeights, schema: Schema, max_rows: int
+) -> bool:
+    """Return whether these are the receipts of a single tree that was chosen by its accuracy, with its leaves' counts."""
+    bought, trees = [ROW_COUNT] * (schema.rows is None), released.trees
+    if found != [*bought, CHOICES, COUNTS] or (trees.n_trees, len(trees.kept), trees.n_later) != (1, 1, 0):
+        return False
+    *rows, choice, counts = map(unwrapped, receipts)
+    return (
+        all(is_count(own, sensitivity=max_rows) for own in (*rows, counts))
+        and isinstance(choice, PermuteAndFlip)
+        and (choice.sensitivity, choice.monotone) == (max_rows, True)
+        and released.cells is None
+        and released.noise_std.tolist() == [standard_deviation(counts)]
+    )
 
 
 def _names(released: ReleasedWeights, schema: Schema) -> list[str]:

@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.receipts import in_sequence
 from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.central.weight_file import are_receipts, released_from_json, released_to_json
-from privet.central.weights.fitting import noise_scale
+from privet.central.weights.fitting import balance_scale, noise_scale
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.importance import Effect, effects_of_trees, mean_curvature, shares_of_effects
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.parts import RowShares, Split, effects_in, evenly, first_axes, over_codes
 from privet.central.weights.policy import MARGIN
-from privet.central.weights.released_weights import BALANCE, CELLS, ReleasedWeights
+from privet.central.weights.released_weights import CELLS, ReleasedWeights
 from privet.central.weights.shapes import Shape, shapes_of
 from privet.central.weights.trees import Trees
 from privet.checks import class_position
@@ -66,7 +66,7 @@ class WeightForestClassifier(ReleasedClassifier):
 
     @property
     def _balance_scale(self) -> float:
-        return self._noise_scale(BALANCE)
+        return balance_scale(list(in_sequence(self.guarantee_.event)), self.trees_.n_leaves)
 
     def _noise_scale(self, what: str) -> float:
         return noise_scale(list(in_sequence(self.guarantee_.event)), what)
@@ -232,7 +232,8 @@ class WeightForestClassifier(ReleasedClassifier):
         return self
 
     def _set_fitted(self, encoder: Encoder, released: ReleasedWeights, guarantee: Guarantee) -> None:
-        offsets = scores_of(released.class_shares(noise_scale(list(in_sequence(guarantee.event)), BALANCE)), MARGIN)
+        scale = balance_scale(list(in_sequence(guarantee.event)), released.trees.n_leaves)
+        offsets = scores_of(released.class_shares(scale), MARGIN)
         step = np.float64(2.0**released.exponent)
         trees, weights = released.with_missing_leaves()
         self._set_all(

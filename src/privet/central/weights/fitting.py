@@ -16,12 +16,13 @@ from privet.central.weights.link import scores_of
 from privet.central.weights.minimiser import Grid, release_minimiser
 from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import FitNoise, choose_noise, deviations, is_normal_less, public_error
-from privet.central.weights.policy import LATER_PART, MARGIN, Later, Policy, Precision
+from privet.central.weights.policy import MARGIN, Later, Normal, NormalPlan, Policy
 from privet.central.weights.prior import Prior, spread_of
 from privet.central.weights.released_weights import (
     BALANCE,
     CELLS,
     CHOICES,
+    COUNTS,
     DIGITS,
     GROUPS,
     LATER_DIGITS,
@@ -30,6 +31,7 @@ from privet.central.weights.released_weights import (
     ReleasedWeights,
 )
 from privet.central.weights.selection import choose_informative
+from privet.central.weights.single_tree import choose_accurate, release_leaves, weights_of_counts
 from privet.central.weights.trees import Knots, Trees, coarse_axes
 from privet.counting.rows import MemoryRows, Rows
 from privet.counting.tables import TableLayout, exact_tables
@@ -52,8 +54,8 @@ class Fitting:
         How many rows one unit of privacy may have; each release but the last costs that many times the share of a row.
     left : float
         What is left of the unit's epsilon.
-    precision : Precision or None
-        That of normal noise, planned before anything was released.
+    normal : NormalPlan or None
+        Normal noise, planned before anything was released.
     is_planned : bool
         Whether normal noise was planned; the receipts are then joint, also where Laplace noise was drawn after all.
     """
@@ -66,7 +68,7 @@ class Fitting:
     noise: NoiseSource
     n_threads: int = 1
     receipts: list[Event] = field(default_factory=list)
-    precision: Precision | None = None
+    normal: NormalPlan | None = None
     is_planned: bool = False
 
     def release(self) -> ReleasedWeights:
@@ -74,6 +76,8 @@ class Fitting:
         policy = self.policy
         if policy.only_balance:
             return self.release_balance(self._exact_tables()[0].sum(axis=0), self.left)
+        if policy.has_one_tree:
+            return self.release_tree(self._exact_tables())
         if policy.chooses:
             tables = self._exact_tables()
             return self._choose_and_fit(self._release_and_correct(tables[0].sum(axis=0)), tables)
@@ -93,13 +97,13 @@ class Fitting:
 
     def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> ReleasedWeights:
         """Release the class balance, and correct the policy where it shows another number of rows."""
-        planned, self.precision = self.policy, self.policy.precision
-        self.is_planned = self.precision is not None
+        planned, self.normal = self.policy, self.policy.normal_plan
+        self.is_planned = self.normal is not None
         balance = self.release_balance(exact_counts, multiple(planned.shares.balance, self.max_rows))
         self.policy = planned.with_rows(balance.about_rows(noise_scale(self.receipts, BALANCE)))
         if self.policy is not planned:
             # Its other shares were not part of the plan. Epsilons that add up need no plan.
-            self.precision = None
+            self.normal = None
         return balance
 
     def _choose_and_fit(self, balance: ReleasedWeights, tables: list[NDArray[np.int64]]) -> ReleasedWeights:
@@ -137,6 +141,21 @@ class Fitting:
         self._pay(epsilon, *receipts)
         return kept
 
+    def release_tree(self, tables: list[NDArray[np.int64]]) -> ReleasedWeights:
+        """Choose a single tree by how many rows it gets right, and release its leaves' class counts."""
+        policy, m = self.policy, self.max_rows
+        epsilon = multiple(policy.shares.selection, m)
+        (attribute, coding), receipt = choose_accurate(
+            tables, policy.codings, epsilon=epsilon, rows=m, what=CHOICES, noise=self.noise
+        )
+        self._pay(epsilon, receipt)
+        trees = policy.tree_of_coding(attribute, coding)
+        noisy, receipt = release_leaves(
+            trees, tables[attribute], epsilon=self.left, rows=m, what=COUNTS, noise=self.noise
+        )
+        self._pay(self.left, receipt)
+        return weights_of_counts(trees, policy.n_rows, noisy, noise_scale(self.receipts, COUNTS))
+
     def release_cells(self, exact_cells: list[NDArray[np.int64]]) -> NDArray[np.int64]:
         """Release how many rows each bin of each kept attribute has."""
         epsilon = multiple(self.policy.shares.histograms, self.max_rows)
@@ -158,16 +177,14 @@ class Fitting:
         trees = Trees.of(trees.attributes, policy.cells, policy.knots(histograms, shares))
         later_knots = policy.later_knots(histograms)
         axes = {a: coarse_axes([a], policy.cells, later_knots)[0] for a in sorted(trees.kept)}
-        if self.precision is not None and not _is_normal(policy, trees, self.precision):
-            self.precision = None  # Laplace noise is less, and all epsilons add up without a plan
-        precision = self.precision
-        later = policy.later(trees, axes, shares, precision)
-        if precision is not None and not precision.later:
-            later = None
+        later = policy.later(trees, axes, shares, self.normal)
+        if self.normal is not None and not self._is_normal_less(trees, later):
+            self.normal = None  # all epsilons add up without a plan
+            later = policy.later(trees, axes, shares)
+        normal = self._normal_of_first(later)
         fit = policy.shares.fit if later is None else later.fit
-        digits = None if later is None and precision is None else multiple(policy.shares.release, self.max_rows)
-        mu = None if precision is None else precision.first
-        first = self._release_fit(trees, rows, scores_of(shares, MARGIN), shares, fit, mu, digits, (WEIGHTS, DIGITS))
+        digits = None if later is None and normal is None else multiple(policy.shares.release, self.max_rows)
+        first = self._release_fit(trees, rows, scores_of(shares, MARGIN), shares, fit, normal, digits, (WEIGHTS, DIGITS))
         released = replace(balance, **first)
         if later is None:
             return released
@@ -175,6 +192,17 @@ class Fitting:
             trees, scores_of(shares, MARGIN), released.weights * np.float64(2.0**released.exponent), MARGIN
         )
         return self._fit_later(released, Unexplained(rows, model, axes), later_knots, shares, later)
+
+    def _normal_of_first(self, later: Later | None) -> Normal | None:
+        """Return the normal noise of the first fit, or None where it has Laplace noise."""
+        if self.normal is None:
+            return None
+        return self.normal.alone if later is None else self.normal.first
+
+    def _is_normal_less(self, trees: Trees, later: Later | None) -> bool:
+        """Return whether normal noise is less than the first fit's Laplace noise would be."""
+        normal, fit = self._normal_of_first(later), self.policy.shares.fit if later is None else later.fit
+        return normal is not None and is_normal_less(self.policy, trees, fit, normal)
 
     def _fit_later(
         self, first: ReleasedWeights, unexplained: Unexplained, knots: Knots, shares: NDArray[np.float64], later: Later
@@ -190,20 +218,20 @@ class Fitting:
         digits = multiple(later.release, self.max_rows)
         fit = equal_share(remaining(self.left, digits), self.max_rows)
         trees = Trees.later(groups, policy.cells, knots)
-        mu = None if self.precision is None else self.precision.later
+        normal = None if self.normal is None else self.normal.later
         second = self._release_fit(
-            trees, unexplained.rows_of(trees), np.zeros(policy.n_classes), shares, fit, mu, mu and digits,
+            trees, unexplained.rows_of(trees), np.zeros(policy.n_classes), shares, fit, normal, normal and digits,
             (LATER_WEIGHTS, LATER_DIGITS),
         )  # fmt: skip
         return first.with_later(ReleasedWeights(n_rows=first.n_rows, balance=first.balance, **second))
 
     def _release_fit(
         self, trees: Trees, rows: LeafRows, offsets: NDArray[np.float64], shares: NDArray[np.float64], fit: float,
-        mu: float | None, digits: float | None, names: tuple[str, str],
+        normal: Normal | None, digits: float | None, names: tuple[str, str],
     ) -> dict[str, Any]:  # fmt: skip
         """Fit the weights of ``trees``, pay a share for the noise and ``digits``, or all that is left, and release."""
         policy = self.policy
-        chosen = choose_noise(policy, trees, fit, mu)
+        chosen = choose_noise(policy, trees, fit, normal)
         event = chosen.event(names[0], rows=self.max_rows)
         self._pay(multiple(fit, self.max_rows), drawn_from(self.noise, event))
         digits = self.left if digits is None else digits
@@ -227,12 +255,6 @@ class Fitting:
     def _pay(self, epsilon: float, *receipts: Event) -> None:
         self.left = remaining(self.left, epsilon)
         self.receipts.extend(receipts)
-
-
-def _is_normal(policy: Policy, trees: Trees, precision: Precision) -> bool:
-    """Return whether normal noise is less than the first fit's Laplace noise would be."""
-    fit = policy.shares.fit * (1 - LATER_PART) if precision.later else policy.shares.fit
-    return is_normal_less(policy, trees, fit, precision.first)
 
 
 @dataclass(frozen=True)
@@ -259,3 +281,8 @@ def noise_scale(receipts: list[Event], what: str) -> float:
     plain = [receipt.part if isinstance(receipt, Seeded) else receipt for receipt in receipts]
     scales = [each.scale for each in plain if isinstance(each, DiscreteLaplace) and each.what == what]
     return float(scales[0]) if scales else 0.0
+
+
+def balance_scale(receipts: list[Event], n_leaves: int) -> float:
+    """Return the scale of the Laplace noise in each class's rows; of a sum over leaves, that of noise as large."""
+    return noise_scale(receipts, BALANCE) or noise_scale(receipts, COUNTS) * math.sqrt(n_leaves)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.policy import Policy, tree_shares
+from privet.central.weights.policy import Normal, Policy, tree_shares
 from privet.central.weights.trees import Trees
 from privet.privacy.events import Event, GaussianObjective, NoNoise, NormalObjective, ObjectivePerturbation
 from privet.privacy.mechanisms.linear_noise import (
@@ -77,37 +77,29 @@ class ObjectiveNoise:
         return ObjectivePerturbation(what, multiple(self.fit, rows), linear, self.curvature, self.n_classes, rows)
 
 
-def choose_noise(policy: Policy, trees: Trees, fit: float, mu: float | None = None) -> ObjectiveNoise:
-    """Return the noise in the objective: Laplace for a share ``fit``, or normal where ``mu`` was planned for it.
+def choose_noise(policy: Policy, trees: Trees, fit: float, normal: Normal | None = None) -> ObjectiveNoise:
+    """Return the noise in the objective: Laplace for a share ``fit``, or ``normal`` where it was planned.
 
-    ``mu`` is what one row's sensitivity / sigma may be, as `largest_mu` found it for all releases of the fit together.
+    Privacy
+    -------
+    Trees enter normal noise through sigma alone; what the fit costs does not depend on them (joint_loss.md).
     """
-    if mu is not None:
-        return normal_noise(trees, policy.n_classes, mu, policy.joint_curvature)
+    if normal is not None:
+        sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * pulls(policy.n_classes)) / normal.mu)
+        return ObjectiveNoise(trees, policy.n_classes, math.inf, normal.curvature, (), sigma)
     curvature, linear = policy.curvature_and_linear(fit)
     scales = () if math.isinf(fit) else tuple(scales_at_least(linear, tree_shares(trees)))
     return ObjectiveNoise(trees, policy.n_classes, fit, curvature, scales)
 
 
-def is_normal_less(policy: Policy, trees: Trees, fit: float, mu: float) -> bool:
-    """Return whether normal noise of this ``mu`` is less than Laplace noise for a share ``fit``.
+def is_normal_less(policy: Policy, trees: Trees, fit: float, normal: Normal) -> bool:
+    """Return whether this normal noise is less than Laplace noise for a share ``fit``.
 
     Compared as if all trees had equal shares: how attributes were grouped must not decide what is promised.
     """
     laplace = choose_noise(policy, trees, fit)
     even = laplace_factor(policy.n_classes) * trees.n_trees / float(sum(1 / scale for scale in laplace.scales))
-    return float(choose_noise(policy, trees, fit, mu).noise_std.mean()) < even
-
-
-def normal_noise(trees: Trees, n_classes: int, mu: float, curvature: float) -> ObjectiveNoise:
-    """Return normal noise for which a row's sensitivity / sigma is at most ``mu``.
-
-    Privacy
-    -------
-    Trees enter through sigma alone; what the fit costs does not depend on them (joint_loss.md).
-    """
-    sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * pulls(n_classes)) / mu)
-    return ObjectiveNoise(trees, n_classes, math.inf, curvature, (), sigma)
+    return float(choose_noise(policy, trees, fit, normal).noise_std.mean()) < even
 
 
 def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,9 @@ _ROWS_PER_ATTRIBUTE, _ROWS_PER_TREE, _TREE_POWER = 250.0, 110.0, 2 / 3
 _FEW_VALUES, _COST_OF_FEW, _NEARLY_ALL, _ALMOST_ALL = 4, 0.5, 0.75, 3
 # Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
 _PART_OF_ONE, _PART_OF_SOME, _LEAST_CHOICE = 0.35, 0.2, 4e-6
+# Below this many rows times epsilon for each class but one, a single tree is chosen by how many rows it gets right;
+# of epsilon, its choice. The rest is for the counts of its leaves.
+_ROWS_OF_ONE_TREE, _PART_OF_TREE = 60.0, 0.5
 _ROWS_PER_CELL, _ROWS_PER_CELL_OF_ONE = 20, 30
 _MOST_BINS = 16
 # Knots where rows are counted: at least, and more for each row times epsilon of an attribute. In the second stage.
@@ -61,14 +65,15 @@ EFFECTS = {1: (1.0,), 2: (0.78, 0.22), 3: (0.7, 0.2, 0.1)}
 LATER_EFFECTS = {2: (0.5, 0.5), 3: (0.35, 0.4, 0.25), 4: (0.3, 0.35, 0.2, 0.15)}
 # The second stage: its part of what is left for fits, where the noise that is predicted for the first is below this
 # (two classes, more), and how far that has to fall for another tree.
-# Normal noise costs the first fit less to make room.
-_LATER_PRECISION, _QUIET_OF_NORMAL = 0.3, 2.0
+LATER_PART, _QUIET_OF_TWO, _QUIET_OF_MORE, _TREE_FALL, _MOST_LATER = 0.35, 0.012, 0.04, 100.0, 3
+# With normal noise: the second stage's part of the precision, and what is quiet enough, times the above.
+_LATER_PRECISION, _QUIET_OF_NORMAL = 0.4, 1.0
+# Of epsilon, the prior variance of a row's score with normal noise, for two classes and for more: in a fit that is
+# alone, in the first and in the second one. More would cost precision, which joint_loss.md tells.
+_CURVATURES = {True: (1.0, 0.6, 0.3), False: (0.25, 0.15, 0.05)}
 # About which part of epsilon a fit with Laplace noise has, and which part of normal noise's precision others leave.
 _USUAL_FIT, _JOINT_LOSS = 0.7, 0.92
-# Of epsilon, the prior variance of a row's score with normal noise. All of it costs two classes half a hundredth of
-# sigma; more classes, for a determinant of a tenth of epsilon, some six hundredths.
-_CURVATURE, _DETERMINANT = 1.0, 0.1
-LATER_PART, _QUIET_OF_TWO, _QUIET_OF_MORE, _TREE_FALL, _MOST_LATER = 0.35, 0.012, 0.04, 100.0, 3
+_NORMAL_GROUPS = False
 # Of epsilon, for choosing its groups; at most half of what the stage has. Each group takes three choices.
 _GROUPS_SHARE, CHOICES_A_GROUP = 0.06, 3
 _MOST_GROUP_CELLS, _LEAST_GROUP_CELLS, _ROWS_OVER_GROUP_NOISE = 1000.0, 30.0, 4.0
@@ -99,12 +104,19 @@ class Shares:
     fit: float
 
 
-@dataclass(frozen=True)
-class Precision:
-    """A row's sensitivity / sigma in the first fit and in the second, whose place is 0 where none is planned."""
+class Normal(NamedTuple):
+    """Normal noise of one fit: a row's sensitivity / sigma, and the prior variance of a row's score."""
 
-    first: float
-    later: float = 0.0
+    mu: float
+    curvature: float
+
+
+class NormalPlan(NamedTuple):
+    """Normal noise of a fit that is alone, and of the first and the second where there are two."""
+
+    alone: Normal
+    first: Normal
+    later: Normal
 
 
 @dataclass(frozen=True)
@@ -163,10 +175,18 @@ class Policy:
         """How many weights a leaf has."""
         return n_columns(self.n_classes)
 
+    @property
+    def has_one_tree(self) -> bool:
+        """Whether rows and epsilon allow for a single tree only, which is chosen by how many rows it gets right."""
+        is_free = self.fixed.n_attributes is None and self.fixed.n_bins is None and len(self.schema.attributes) > 1
+        return is_free and self.n_rows * self.epsilon < _ROWS_OF_ONE_TREE * (self.n_classes - 1)
+
     @cached_property
     def n_attributes(self) -> int:
         """How many attributes are kept. Where it would be nearly all of them, all are, and no choice is paid for."""
         most = len(self.schema.attributes)
+        if self.has_one_tree:
+            return 1
         if self.fixed.n_attributes is not None:
             return min(self.fixed.n_attributes, most, self._n_affordable)
         worth, cost = self.n_rows * self.epsilon, self._mean_cost
@@ -185,44 +205,39 @@ class Policy:
         """About how much more precise one tree's normal noise is than Laplace noise; 0 where there is none."""
         if not self.delta or math.isinf(self.epsilon):
             return 0.0
-        mu = self._largest_mu([], [1.0]) or 0.0
+        curvature, *_ = _CURVATURES[self.n_classes == 2]
+        mu = self._largest_mu([], [(curvature * self.epsilon, 1.0)]) or 0.0
         return _JOINT_LOSS * mu / (_USUAL_FIT * self.epsilon)
 
-    def _largest_mu(self, pure: list[float], parts: list[float]) -> float | None:
-        """Return the precision that fits with these ``parts`` of it may have beside the ``pure`` releases."""
-        stages = [Stage(self.joint_curvature, self.n_classes, self.max_rows, part) for part in parts]
-        return largest_mu(multiple(self.epsilon, self.max_rows), self.delta, pure, stages)
-
-    @property
-    def joint_curvature(self) -> float:
-        """The prior variance of a row's score with normal noise."""
-        n = self.n_classes
-        return (_CURVATURE if n == 2 else _DETERMINANT * (n - 1) / (n - 2)) * self.epsilon
-
     @cached_property
-    def precision(self) -> "Precision | None":
-        """The precision of normal noise, planned before anything is released; None where there is none."""
-        if not self.delta or math.isinf(self.epsilon) or self.only_balance:
+    def normal_plan(self) -> NormalPlan | None:
+        """Normal noise, planned before anything is released; None where there is none.
+
+        Both plans, with and without a second stage, have half of delta, so that releases may decide between them.
+        """
+        if not self.delta or math.isinf(self.epsilon) or self.only_balance or self.has_one_tree:
             return None
         m, shares = self.max_rows, self.shares
         pure = [multiple(each, m) for each in (shares.balance, shares.histograms, shares.release) if each]
         if self.chooses:
             pure += [equal_share(multiple(shares.selection, m), self.n_attributes)] * self.n_attributes
-        trees = self.trees(list(range(self.n_attributes)), np.random.default_rng(0))
-        even, knots = np.full(self.n_classes, 1 / self.n_classes), self.later_knots(None)
-        axes = {a: coarse_axes([a], self.cells, knots)[0] for a in trees.kept}
-        mu = self._largest_mu(pure, [1.0])
-        if mu is None:
-            return None
-        later = self.later(trees, axes, even, Precision(mu))
-        if later is None:
-            return Precision(mu)
         # Choices of more groups are more and smaller ones, which cost no more together.
-        pure += [equal_share(multiple(later.groups, m), CHOICES_A_GROUP)] * CHOICES_A_GROUP
-        mu = self._largest_mu([*pure, multiple(later.release, m)], [1 - _LATER_PRECISION, _LATER_PRECISION])
-        if mu is None:
+        groups = equal_share(multiple(self._groups_share, m), CHOICES_A_GROUP)
+        alone, first, later = (own * self.epsilon for own in _CURVATURES[self.n_classes == 2])
+        one = self._largest_mu(pure, [(alone, 1.0)])
+        both = self._largest_mu(
+            [*pure, *[groups] * CHOICES_A_GROUP, multiple(shares.release, m)],
+            [(first, 1 - _LATER_PRECISION), (later, _LATER_PRECISION)],
+        )
+        if one is None or both is None:
             return None
-        return Precision(mu * math.sqrt(1 - _LATER_PRECISION), mu * math.sqrt(_LATER_PRECISION))
+        parts = [(both * math.sqrt(part)) for part in (1 - _LATER_PRECISION, _LATER_PRECISION)]
+        return NormalPlan(Normal(one, alone), Normal(parts[0], first), Normal(parts[1], later))
+
+    def _largest_mu(self, pure: list[float], fits: list[tuple[float, float]]) -> float | None:
+        """Return the precision of fits with these curvatures and parts of it, beside the ``pure`` releases."""
+        stages = [Stage(curvature, self.n_classes, self.max_rows, part) for curvature, part in fits]
+        return largest_mu(multiple(self.epsilon, self.max_rows), self.delta / 2, pure, stages)
 
     @property
     def _mean_cost(self) -> float:
@@ -317,11 +332,20 @@ class Policy:
         """Several ways to put every attribute's codes into cells, for its score."""
         return [codings(own, self.n_bins, soft=a in self._soft) for a, own in enumerate(self.cells.attributes)]
 
+    def tree_of_coding(self, attribute: int, coding: int) -> Trees:
+        """Return a tree of one attribute with the cells of one of its codings, none of them soft."""
+        known = self.codings[attribute][coding][: self.cells.attributes[attribute].n_values]
+        firsts = tuple(np.unique(known, return_index=True)[1].tolist())
+        return Trees.of([[attribute]], self.cells, {attribute: (firsts, 1)} if attribute in self._soft else {})
+
     @cached_property
     def shares(self) -> Shares:
         """How epsilon is split: class balance, choice of attributes, histograms of cells, rounding, and the fit."""
         if math.isinf(self.epsilon):
             return Shares(*[math.inf] * 5)
+        if self.has_one_tree:
+            choice = self.epsilon * (_PART_OF_TREE if self.fixed.selection_share is None else self.fixed.selection_share)
+            return Shares(0.0, choice, 0.0, 0.0, remaining(self.epsilon, choice))
         part = self.fixed.balance_share
         balance = self.epsilon * (np.clip(8 / (self.n_rows * self.epsilon), 0.05, 0.2) if part is None else part)
         release = _RELEASE_SHARE * self.epsilon
@@ -338,7 +362,7 @@ class Policy:
         if n_rows == self.n_rows:
             return self
         paid = None if math.isinf(self.epsilon) else self.shares.balance / self.epsilon
-        better = replace(self, n_rows=n_rows, fixed=replace(self.fixed, n_bins=self.n_bins, balance_share=paid))
+        better = replace(self, n_rows=n_rows, fixed=replace(self.fixed, balance_share=paid))
         return better if better._can_choose else self  # noqa: SLF001 - of its own class
 
     def trees(self, kept: list[int], public_rng: np.random.Generator) -> Trees:
@@ -369,6 +393,8 @@ class Policy:
         def rows_over_noise(size: int) -> float:
             n_trees = n_numbers + math.ceil(len(names) / size)
             noise = math.sqrt(2) * n_trees * pulls(self.n_classes) / linear
+            if _NORMAL_GROUPS and self.normal_plan is not None:
+                noise = min(noise, math.sqrt(n_trees * pulls(self.n_classes)) / self.normal_plan.alone.mu)
             return self.n_rows / (max(noise, 1.0) * mean_size**size)
 
         return max([1, *(size for size in range(2, _MOST_GROUPED + 1) if rows_over_noise(size) >= _ROWS_OVER_NOISE)])
@@ -401,23 +427,28 @@ class Policy:
         signal: NDArray[np.float64] = self.n_rows * _pull(balance) / np.minimum(trees.sizes, _CROWDED) + 1
         return signal
 
-    def noise(self, trees: Trees, balance: NDArray[np.float64], precision: Precision | None = None) -> float:
+    def noise(self, trees: Trees, balance: NDArray[np.float64], normal: NormalPlan | None = None) -> float:
         """Return about how far noise would move a row's score, as a variance, if the first fit had all that is left."""
         if math.isinf(self.epsilon):
             return 0.0
-        if precision is not None:
-            sigma = math.sqrt(trees.n_trees * pulls(self.n_classes)) / precision.first
+        if normal is not None:
+            sigma = math.sqrt(trees.n_trees * pulls(self.n_classes)) / normal.alone.mu
             return float(((sigma / self._signal(trees, balance)) ** 2).sum())
         _, linear = self.curvature_and_linear(self.shares.fit)
         scales = np.array([float(1 / share) for share in tree_shares(trees)]) / linear
         return float(((laplace_factor(self.n_classes) * scales / self._signal(trees, balance)) ** 2).sum())
 
+    @property
+    def _groups_share(self) -> float:
+        """Of epsilon, what choosing the groups of a second stage may cost."""
+        return min(_GROUPS_SHARE * self.epsilon, LATER_PART * self.shares.fit / 2)
+
     def later(
-        self, trees: Trees, axes: Mapping[int, Axis], balance: NDArray[np.float64], precision: Precision | None = None
+        self, trees: Trees, axes: Mapping[int, Axis], balance: NDArray[np.float64], normal: NormalPlan | None = None
     ) -> Later | None:
         """Return what the second stage has, or None where noise leaves no room for one; from released numbers alone."""
-        noise, quiet = self.noise(trees, balance, precision), _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
-        if precision is not None:
+        noise, quiet = self.noise(trees, balance, normal), _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
+        if normal is not None:
             quiet *= _QUIET_OF_NORMAL
         if len(trees.kept) < 2 or noise >= quiet or not LATER_PART:
             return None
@@ -427,8 +458,7 @@ class Policy:
         if math.isinf(self.epsilon):
             return Later(n_trees, math.inf, math.inf, math.inf, math.inf, _MOST_GROUP_CELLS, chance)
         fit, release = self.shares.fit, _RELEASE_SHARE * self.epsilon
-        part = LATER_PART * fit
-        groups = min(_GROUPS_SHARE * self.epsilon, part / 2)
+        part, groups = LATER_PART * fit, self._groups_share
         later_fit = remaining(remaining(part, groups), release)
         worth = _ROWS_OVER_GROUP_NOISE * _pull(balance) * self.n_rows * later_fit
         most = min(worth / (2 * math.sqrt(2) * n_trees * pulls(self.n_classes)), _MOST_GROUP_CELLS)

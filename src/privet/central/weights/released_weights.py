@@ -15,6 +15,7 @@ BALANCE, CHOICES = "class balance", "attributes worth a tree"
 CELLS, WEIGHTS, DIGITS = "rows in each cell", "leaf weights", "last digits of leaf weights"
 GROUPS, LATER_WEIGHTS = "attributes that act together", "leaf weights of the second stage"
 LATER_DIGITS = "last digits of leaf weights of the second stage"
+COUNTS = "class counts of the leaves of one tree"
 
 
 @dataclass(frozen=True)

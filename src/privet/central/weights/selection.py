@@ -52,7 +52,7 @@ def choose_informative(
     parts = whole_parts(balance)
     moves = 2 * (_PARTS - int(parts.min()))
     scores = [
-        SENSITIVITY * max(exact_score(_merged(table, cells), parts) for cells in ways) // moves
+        SENSITIVITY * max(exact_score(merged(table, cells), parts) for cells in ways) // moves
         for table, ways in zip(exact_tables, codings, strict=True)
     ]
     left, each, receipts = list(range(len(scores))), equal_share(epsilon, n_kept), []
@@ -66,10 +66,11 @@ def choose_informative(
     return [a for a in range(len(scores)) if a not in left], receipts
 
 
-def _merged(table: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    merged = np.zeros((int(cells.max()) + 1, table.shape[1]), dtype=np.int64)
-    np.add.at(merged, cells, table)
-    return merged
+def merged(table: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the class counts of cells, from those of codes."""
+    found = np.zeros((int(cells.max()) + 1, table.shape[1]), dtype=np.int64)
+    np.add.at(found, cells, table)
+    return found
 
 
 def exact_score(table: NDArray[np.int64], parts: NDArray[np.int64]) -> int:
