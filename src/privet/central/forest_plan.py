@@ -8,11 +8,22 @@ import numpy as np
 
 from privet.central.receipts import ROW_COUNT
 from privet.central.weights.fitting import PublicFit
-from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise
-from privet.central.weights.policy import Policy
-from privet.central.weights.released_weights import BALANCE, CELLS, CHOICES, DIGITS, WEIGHTS
+from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise, is_normal_less
+from privet.central.weights.policy import Later, NormalPlan, Policy
+from privet.central.weights.released_weights import (
+    BALANCE,
+    CELLS,
+    CHOICES,
+    COUNTS,
+    DIGITS,
+    GROUPS,
+    LATER_DIGITS,
+    LATER_WEIGHTS,
+    WEIGHTS,
+)
 from privet.central.weights.selection import SENSITIVITY
-from privet.central.weights.trees import Trees
+from privet.central.weights.trees import Trees, coarse_axes
+from privet.checks import pluralize
 from privet.errors import ParameterError
 from privet.plan import Plan, Step, choice_step, laplace_step, rounded_up
 from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple, remaining
@@ -150,49 +161,96 @@ def planned_forest(
         return ForestPlan(
             method, epsilon, unit, policy.n_rows, 0, 0, 0.0, 0.0, tuple(steps), tuning, steps[-1].noise_std, loss
         )
+    if policy.has_one_tree:
+        return _planned_tree(method, epsilon, unit, policy, first, left, loss)
     trees = policy.trees(list(range(policy.n_attributes)), public_rng)
-    normal = policy.normal_plan
-    noise = choose_noise(policy, trees, policy.shares.fit, normal and normal.alone)
-    steps = [*first, *_steps(policy, trees, noise, left, m)]
+    knots = policy.later_knots(None)
+    axes = {a: coarse_axes([a], policy.cells, knots)[0] for a in trees.kept}
+    even, normal = np.full(policy.n_classes, 1 / policy.n_classes), policy.normal_plan
+    later = policy.later(trees, axes, even, normal)
+    fit = policy.shares.fit if later is None else later.fit
+    planned = None if normal is None else normal.alone if later is None else normal.first
+    if planned is not None and not is_normal_less(policy, trees, fit, planned):
+        later, normal, planned = policy.later(trees, axes, even), None, None
+        fit = policy.shares.fit if later is None else later.fit
+    noise = choose_noise(policy, trees, fit, planned)
+    steps = [*first, *_steps(policy, noise, fit, later, normal, left, m)]
     per_tree = trees.n_leaves / trees.n_trees
     return ForestPlan(
         method, epsilon, unit, policy.n_rows, trees.n_trees, 1, per_tree, policy.n_rows / per_tree, tuple(steps),
-        _tuning(policy, trees, noise), float(noise.noise_std.mean()), loss,
+        _tuning(policy, trees, noise, later), float(noise.noise_std.mean()), loss,
     )  # fmt: skip
 
 
-def _steps(policy: Policy, trees: Trees, noise: ObjectiveNoise, left: float, m: int) -> list[Step]:
-    shares, n_weights = policy.shares, trees.n_leaves * policy.n_columns
-    balance = multiple(shares.balance, m)
-    steps = [laplace_step(BALANCE, balance, sensitivity=m, n_values=policy.n_classes)]
-    left = remaining(left, balance) if math.isfinite(left) else left
+def _planned_tree(
+    method: str, epsilon: float, unit: Unit, policy: Policy, first: list[Step], left: float, loss: ExpectedLoss
+) -> ForestPlan:
+    """Return the plan of a single tree with the counts of its leaves, as if the first attribute were chosen."""
+    m, choice = unit.max_rows, multiple(policy.shares.selection, unit.max_rows)
+    n_leaves = policy.tree_of_coding(0, 0).n_leaves
+    counts = laplace_step(COUNTS, remaining(left, choice), sensitivity=m, n_values=n_leaves * policy.n_classes)
+    steps = [*first, replace(choice_step(CHOICES, choice, sensitivity=m), a_node=False), counts]
+    tuning = {"few rows at this epsilon": "one tree of one attribute, chosen privately, with the counts of its leaves"}
+    return ForestPlan(
+        method, epsilon, unit, policy.n_rows, 1, 1, float(n_leaves), policy.n_rows / n_leaves, tuple(steps), tuning,
+        counts.noise_std, loss,
+    )  # fmt: skip
+
+
+def _steps(
+    policy: Policy, noise: ObjectiveNoise, fit: float, later: Later | None, normal: NormalPlan | None, left: float,
+    m: int,
+) -> list[Step]:  # fmt: skip
+    shares, trees = policy.shares, noise.trees
+    steps = [laplace_step(BALANCE, multiple(shares.balance, m), sensitivity=m, n_values=policy.n_classes)]
     if policy.chooses:
         selection = multiple(shares.selection, m)
         each = equal_share(selection, policy.n_attributes)
         one = choice_step(CHOICES, each, sensitivity=SENSITIVITY * m)
         steps.append(replace(one, epsilon=selection, a_node=False))
-        left = remaining(left, selection) if math.isfinite(left) else left
     if policy.counts_cells:
-        histograms, n_kept = multiple(shares.histograms, m), len(trees.kept)
         n_cells = sum(axis.n_bins for own in trees.axes for axis in own)
-        steps.append(laplace_step(CELLS, histograms, sensitivity=n_kept * m, n_values=n_cells))
-        left = remaining(left, histograms) if math.isfinite(left) else left
-    fit = multiple(shares.fit, m)
-    steps.append(Step(WEIGHTS, fit, m, float(noise.noise_std.mean()), n_weights))
-    left = remaining(left, fit) if math.isfinite(left) else left
-    return [*steps, _last_digits(policy, trees, noise, left)]
+        sensitivity = len(trees.kept) * m
+        steps.append(laplace_step(CELLS, multiple(shares.histograms, m), sensitivity=sensitivity, n_values=n_cells))
+    steps.append(_fit_step(WEIGHTS, policy, noise, fit, m))
+    is_last = later is None and normal is None
+    digits = _left(left, steps) if is_last else multiple(shares.release, m)
+    steps.append(_last_digits(DIGITS, policy, noise, digits))
+    if later is None:
+        return steps
+    groups = multiple(later.groups, m)
+    one = choice_step(GROUPS, equal_share(groups, later.n_choices), sensitivity=SENSITIVITY * m)
+    steps.append(replace(one, epsilon=groups, a_node=False))
+    digits = multiple(later.release, m)
+    fit = equal_share(remaining(_left(left, steps), digits), m) if math.isfinite(left) else left
+    # As if each group were the first two attributes; which they are, and how many leaves, the rows will say.
+    group = Trees.later([trees.kept[:2]] * later.n_trees, policy.cells, policy.later_knots(None))
+    second = choose_noise(policy, group, fit, normal and normal.later)
+    steps.append(_fit_step(LATER_WEIGHTS, policy, second, fit, m))
+    return [*steps, _last_digits(LATER_DIGITS, policy, second, digits)]
 
 
-def _last_digits(policy: Policy, trees: Trees, noise: ObjectiveNoise, left: float) -> Step:
-    """Return the last step; the class balance, which is not known yet, is taken as even."""
-    even = np.full(policy.n_classes, 1 / policy.n_classes)
-    grid = PublicFit.of(policy, trees, even, noise.event(WEIGHTS, rows=1), left).grid
-    n_weights = trees.n_leaves * policy.n_columns
-    step = laplace_step(DIGITS, left, sensitivity=grid.sensitivity, n_values=n_weights)
+def _fit_step(what: str, policy: Policy, noise: ObjectiveNoise, fit: float, m: int) -> Step:
+    n_weights = noise.trees.n_leaves * policy.n_columns
+    return Step(what, multiple(fit, m), m, float(noise.noise_std.mean()), n_weights)
+
+
+def _left(left: float, steps: list[Step]) -> float:
+    """Return what all steps leave of the unit's epsilon."""
+    for step in steps if math.isfinite(left) else ():
+        left = remaining(left, step.epsilon)
+    return left
+
+
+def _last_digits(what: str, policy: Policy, noise: ObjectiveNoise, epsilon: float) -> Step:
+    """Return the step that hides the last digits; the class balance, which is not known yet, is taken as even."""
+    even, trees = np.full(policy.n_classes, 1 / policy.n_classes), noise.trees
+    grid = PublicFit.of(policy, trees, even, noise.event(what, rows=1), epsilon).grid
+    step = laplace_step(what, epsilon, sensitivity=grid.sensitivity, n_values=trees.n_leaves * policy.n_columns)
     return replace(step, noise_std=step.noise_std * float(grid.step))
 
 
-def _tuning(policy: Policy, trees: Trees, noise: ObjectiveNoise) -> dict[str, Any]:
+def _tuning(policy: Policy, trees: Trees, noise: ObjectiveNoise, later: Later | None) -> dict[str, Any]:
     attributes = (
         "all of them"
         if not policy.chooses
@@ -201,7 +259,18 @@ def _tuning(policy: Policy, trees: Trees, noise: ObjectiveNoise) -> dict[str, An
     sizes = sorted({len(own) for own in trees.attributes})
     return {
         "attributes": attributes,
-        "cells of a number": f"{policy.n_bins} of equal width, and finer ones near zero or the lower bound",
+        "numbers": _numbers(policy),
         "attributes a tree": " or ".join(map(str, sizes)),
+        **({"then": f"{pluralize(later.n_trees, 'tree')} of attributes that act together"} if later else {}),
         "noise in the objective": "normal" if noise.sigma is not None else "Laplace" if noise.scales else "none",
     }
+
+
+def _numbers(policy: Policy) -> str:
+    """Return what becomes of numbers in the first stage, in words."""
+    if policy.counts_cells and policy.fixed.n_bins is None:
+        return "linear between knots that part the rows evenly, as released counts tell"
+    finer = "and finer ones near zero or the lower bound"
+    if policy.is_soft:
+        return f"linear between {policy.n_bins} knots of equal distance, {finer}"
+    return f"{policy.n_bins} cells of equal width, {finer}"

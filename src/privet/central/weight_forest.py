@@ -25,7 +25,7 @@ from privet.privacy.accounting import stated_delta
 from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
-from privet.privacy.mechanisms.deviation import standard_deviation
+from privet.privacy.mechanisms.deviation import laplace_deviation, standard_deviation
 from privet.schema import Label, Schema
 from privet.schema.encoding import Encoder
 
@@ -63,6 +63,11 @@ class WeightForestClassifier(ReleasedClassifier):
         """About how many rows there were: declared or bought, and within what the released class counts allow."""
         check_is_fitted(self)
         return self.released_.about_rows(self._balance_scale)
+
+    @property
+    def class_count_std_(self) -> float:
+        """The standard deviation of the noise in the rows of each class."""
+        return laplace_deviation(self._balance_scale) if self._balance_scale else 0.0
 
     @property
     def _balance_scale(self) -> float:

@@ -74,6 +74,8 @@ _CURVATURES = {True: (1.0, 0.6, 0.3), False: (0.25, 0.15, 0.05)}
 # About which part of epsilon a fit with Laplace noise has, and which part of normal noise's precision others leave.
 _USUAL_FIT, _JOINT_LOSS = 0.7, 0.92
 _NORMAL_GROUPS = False
+_MORE_TREES, _EFFECTIVE = 1.0, False
+_MOST_NORMAL, _NORMAL_FALLS, _FIRST_NORMAL = 3, 1.0, 1
 # Of epsilon, for choosing its groups; at most half of what the stage has. Each group takes three choices.
 _GROUPS_SHARE, CHOICES_A_GROUP = 0.06, 3
 _MOST_GROUP_CELLS, _LEAST_GROUP_CELLS, _ROWS_OVER_GROUP_NOISE = 1000.0, 30.0, 4.0
@@ -193,12 +195,22 @@ class Policy:
         linear = worth / _ROWS_PER_ATTRIBUTE / (cost if self.n_classes == 2 else 1.0)
         kept = min(linear, (worth / _ROWS_PER_TREE) ** _TREE_POWER / cost, most)
         if self.delta:  # as many as leave the noise of all trees together what it would be
-            kept = max(kept, math.sqrt(2 * pulls(self.n_classes)) * self._normal_over_laplace * kept**1.5)
+            kept = kept * max(1.0, self._advantage(kept)) ** _MORE_TREES
         kept = max(1, round(min(kept, most)))
         nearly = kept >= _NEARLY_ALL * most or (kept >= most - _ALMOST_ALL and kept > 1)
         kept = min(most if nearly else kept, self._n_affordable)
         # Each choice has its own share of epsilon, which must not be too small for noise to be drawn.
         return kept if kept == most else max(1, int(min(kept, _PART_OF_SOME * self.epsilon / _LEAST_CHOICE)))
+
+    def _advantage(self, n_trees: float) -> float:
+        """Return about how many times less normal noise of so many trees is than Laplace noise."""
+        return math.sqrt(2 * pulls(self.n_classes) * n_trees) * self._normal_over_laplace
+
+    @property
+    def _worth(self) -> float:
+        """Rows times epsilon; with a delta, the epsilon that would have as little Laplace noise."""
+        gain = max(1.0, self._advantage(self.n_attributes)) if self.delta and _EFFECTIVE else 1.0
+        return self.n_rows * self.epsilon * gain
 
     @cached_property
     def _normal_over_laplace(self) -> float:
@@ -285,7 +297,7 @@ class Policy:
         if self.fixed.n_bins is not None:
             return self.fixed.n_bins
         rows = _ROWS_PER_CELL_OF_ONE if self.n_attributes == 1 else _ROWS_PER_CELL
-        worth = self.n_rows * self.epsilon / (rows * self.n_attributes * pulls(self.n_classes))
+        worth = self._worth / (rows * self.n_attributes * pulls(self.n_classes))
         return max(2, round(min(worth, _MOST_BINS)))
 
     @cached_property
@@ -308,11 +320,16 @@ class Policy:
             found[a] = (tuple(np.unique(np.clip(codes, 0, own.n_values - 1)).tolist()), GRID if soft else 1)
         return found
 
+    @property
+    def is_soft(self) -> bool:
+        """Whether numbers are linear between public knots; else they have steps."""
+        return self.n_bins >= _SOFT_FROM
+
     def knots(self, histograms: Mapping[int, Histogram] | None, balance: NDArray[np.float64]) -> Knots:
         """Return the knots of numbers in the first stage: as many rows between any two, where it is known."""
-        each = self.n_rows * self.epsilon / (self.n_attributes * pulls(self.n_classes))
+        each = self._worth / (self.n_attributes * pulls(self.n_classes))
         if histograms is None or self.fixed.n_bins is not None:
-            return self.public_knots(self.n_bins, soft=self.n_bins >= _SOFT_FROM)
+            return self.public_knots(self.n_bins, soft=self.is_soft)
         n_knots = int(np.clip(round(_FEWEST_KNOTS + _KNOTS_PER_ROW * _pull(balance) * min(each, 1e6)), 2, _MOST_BINS))
         return self._quantile_knots(histograms, n_knots)
 
@@ -448,12 +465,14 @@ class Policy:
     ) -> Later | None:
         """Return what the second stage has, or None where noise leaves no room for one; from released numbers alone."""
         noise, quiet = self.noise(trees, balance, normal), _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
+        most_trees = _MOST_LATER
         if normal is not None:
             quiet *= _QUIET_OF_NORMAL
+            most_trees = _MOST_NORMAL
         if len(trees.kept) < 2 or noise >= quiet or not LATER_PART:
             return None
         falls = math.log(_QUIET_OF_TWO / noise) / math.log(_TREE_FALL) if noise else math.inf
-        n_trees = int(np.clip(1 + math.floor(min(falls, 9)), 1, _MOST_LATER))
+        n_trees = int(np.clip((1 if normal is None else _FIRST_NORMAL) + math.floor(min(falls * (1 if normal is None else _NORMAL_FALLS), 9)), 1, most_trees))
         chance = _CHANCE * math.sqrt(self.n_rows * _pull(balance) * self.n_classes / 2)
         if math.isinf(self.epsilon):
             return Later(n_trees, math.inf, math.inf, math.inf, math.inf, _MOST_GROUP_CELLS, chance)

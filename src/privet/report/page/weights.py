@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.central.receipts import ROW_COUNT, in_sequence
-from privet.central.weights.released_weights import BALANCE
 from privet.privacy.events import releases
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.report.page.counts import not_told_apart, ranked_importances
@@ -121,7 +120,7 @@ def class_balance(model: Any) -> list[dict[str, Any]]:
     number may be wrong: there is no interval, and its ends are None.
     """
     released, classes = model.released_, model.schema_.classes
-    counts, variance = np.maximum(released.class_counts, 0.0), _deviation(model, BALANCE) ** 2
+    counts, variance = np.maximum(released.class_counts, 0.0), model.class_count_std_**2
     ends: Any = np.full((4, len(counts)), None)
     if released.has_counts:
         ends[:2] = support_intervals(released.balance[:, None], np.array(variance))
