@@ -155,7 +155,7 @@ def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_ro
 def _are_of_one_tree(
     receipts: list[Event], found: list[str], released: ReleasedWeights, schema: Schema, max_rows: int
 ) -> bool:
-    """Return whether these are the receipts of a single tree that was chosen by its accuracy, with its leaves' counts."""
+    """Return whether these are the receipts of a single tree, chosen by its accuracy, and of its leaves' counts."""
     bought, trees = [ROW_COUNT] * (schema.rows is None), released.trees
     if found != [*bought, CHOICES, COUNTS] or (trees.n_trees, len(trees.kept), trees.n_later) != (1, 1, 0):
         return False

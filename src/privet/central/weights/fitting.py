@@ -184,13 +184,13 @@ class Fitting:
         normal = self._normal_of_first(later)
         fit = policy.shares.fit if later is None else later.fit
         digits = None if later is None and normal is None else multiple(policy.shares.release, self.max_rows)
-        first = self._release_fit(trees, rows, scores_of(shares, MARGIN), shares, fit, normal, digits, (WEIGHTS, DIGITS))
+        first = self._release_fit(
+            trees, rows, scores_of(shares, MARGIN), shares, fit, normal, digits, (WEIGHTS, DIGITS)
+        )
         released = replace(balance, **first)
         if later is None:
             return released
-        model = LeafWeights(
-            trees, scores_of(shares, MARGIN), released.weights * np.float64(2.0**released.exponent), MARGIN
-        )
+        model = LeafWeights(trees, start, released.weights * np.float64(2.0**released.exponent), MARGIN)
         return self._fit_later(released, Unexplained(rows, model, axes), later_knots, shares, later)
 
     def _normal_of_first(self, later: Later | None) -> Normal | None:

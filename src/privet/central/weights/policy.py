@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights.histograms import Histogram
-from privet.central.weights.trees import CODES_A_BIN, GRID, MOST_CELLS, Axis, Knots, Trees, coarse_axes
+from privet.central.weights.trees import CODES_A_BIN, GRID, MOST_CELLS, Axis, Knots, Trees
 from privet.errors import ParameterError
 from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
 from privet.privacy.mechanisms.linear_noise import laplace_factor
@@ -66,16 +66,13 @@ LATER_EFFECTS = {2: (0.5, 0.5), 3: (0.35, 0.4, 0.25), 4: (0.3, 0.35, 0.2, 0.15)}
 # The second stage: its part of what is left for fits, where the noise that is predicted for the first is below this
 # (two classes, more), and how far that has to fall for another tree.
 LATER_PART, _QUIET_OF_TWO, _QUIET_OF_MORE, _TREE_FALL, _MOST_LATER = 0.35, 0.012, 0.04, 100.0, 3
-# With normal noise: the second stage's part of the precision, and what is quiet enough, times the above.
-_LATER_PRECISION, _QUIET_OF_NORMAL = 0.4, 1.0
+# With normal noise, the second stage's part of the precision.
+_LATER_PRECISION = 0.4
 # Of epsilon, the prior variance of a row's score with normal noise, for two classes and for more: in a fit that is
 # alone, in the first and in the second one. More would cost precision, which joint_loss.md tells.
 _CURVATURES = {True: (1.0, 0.6, 0.3), False: (0.25, 0.15, 0.05)}
 # About which part of epsilon a fit with Laplace noise has, and which part of normal noise's precision others leave.
 _USUAL_FIT, _JOINT_LOSS = 0.7, 0.92
-_NORMAL_GROUPS = False
-_MORE_TREES, _EFFECTIVE = 1.0, False
-_MOST_NORMAL, _NORMAL_FALLS, _FIRST_NORMAL = 3, 1.0, 1
 # Of epsilon, for choosing its groups; at most half of what the stage has. Each group takes three choices.
 _GROUPS_SHARE, CHOICES_A_GROUP = 0.06, 3
 _MOST_GROUP_CELLS, _LEAST_GROUP_CELLS, _ROWS_OVER_GROUP_NOISE = 1000.0, 30.0, 4.0
@@ -194,8 +191,8 @@ class Policy:
         worth, cost = self.n_rows * self.epsilon, self._mean_cost
         linear = worth / _ROWS_PER_ATTRIBUTE / (cost if self.n_classes == 2 else 1.0)
         kept = min(linear, (worth / _ROWS_PER_TREE) ** _TREE_POWER / cost, most)
-        if self.delta:  # as many as leave the noise of all trees together what it would be
-            kept = kept * max(1.0, self._advantage(kept)) ** _MORE_TREES
+        if self.delta:  # half of the way to as many as leave the noise of all trees together what it would be
+            kept *= math.sqrt(max(1.0, self._advantage(kept)))
         kept = max(1, round(min(kept, most)))
         nearly = kept >= _NEARLY_ALL * most or (kept >= most - _ALMOST_ALL and kept > 1)
         kept = min(most if nearly else kept, self._n_affordable)
@@ -209,8 +206,7 @@ class Policy:
     @property
     def _worth(self) -> float:
         """Rows times epsilon; with a delta, the epsilon that would have as little Laplace noise."""
-        gain = max(1.0, self._advantage(self.n_attributes)) if self.delta and _EFFECTIVE else 1.0
-        return self.n_rows * self.epsilon * gain
+        return self.n_rows * self.epsilon * max(1.0, self._advantage(self.n_attributes))
 
     @cached_property
     def _normal_over_laplace(self) -> float:
@@ -361,7 +357,9 @@ class Policy:
         if math.isinf(self.epsilon):
             return Shares(*[math.inf] * 5)
         if self.has_one_tree:
-            choice = self.epsilon * (_PART_OF_TREE if self.fixed.selection_share is None else self.fixed.selection_share)
+            choice = self.epsilon * (
+                _PART_OF_TREE if self.fixed.selection_share is None else self.fixed.selection_share
+            )
             return Shares(0.0, choice, 0.0, 0.0, remaining(self.epsilon, choice))
         part = self.fixed.balance_share
         balance = self.epsilon * (np.clip(8 / (self.n_rows * self.epsilon), 0.05, 0.2) if part is None else part)
@@ -410,8 +408,6 @@ class Policy:
         def rows_over_noise(size: int) -> float:
             n_trees = n_numbers + math.ceil(len(names) / size)
             noise = math.sqrt(2) * n_trees * pulls(self.n_classes) / linear
-            if _NORMAL_GROUPS and self.normal_plan is not None:
-                noise = min(noise, math.sqrt(n_trees * pulls(self.n_classes)) / self.normal_plan.alone.mu)
             return self.n_rows / (max(noise, 1.0) * mean_size**size)
 
         return max([1, *(size for size in range(2, _MOST_GROUPED + 1) if rows_over_noise(size) >= _ROWS_OVER_NOISE)])
@@ -465,17 +461,14 @@ class Policy:
     ) -> Later | None:
         """Return what the second stage has, or None where noise leaves no room for one; from released numbers alone."""
         noise, quiet = self.noise(trees, balance, normal), _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
-        most_trees = _MOST_LATER
-        if normal is not None:
-            quiet *= _QUIET_OF_NORMAL
-            most_trees = _MOST_NORMAL
         if len(trees.kept) < 2 or noise >= quiet or not LATER_PART:
             return None
         falls = math.log(_QUIET_OF_TWO / noise) / math.log(_TREE_FALL) if noise else math.inf
-        n_trees = int(np.clip((1 if normal is None else _FIRST_NORMAL) + math.floor(min(falls * (1 if normal is None else _NORMAL_FALLS), 9)), 1, most_trees))
+        n_trees = int(np.clip(1 + math.floor(min(falls, 9)), 1, _MOST_LATER))
         chance = _CHANCE * math.sqrt(self.n_rows * _pull(balance) * self.n_classes / 2)
         if math.isinf(self.epsilon):
-            return Later(n_trees, math.inf, math.inf, math.inf, math.inf, _MOST_GROUP_CELLS, chance)
+            later = Later(n_trees, math.inf, math.inf, math.inf, math.inf, _MOST_GROUP_CELLS, chance)
+            return later if self.pairs(axes, later) else None
         fit, release = self.shares.fit, _RELEASE_SHARE * self.epsilon
         part, groups = LATER_PART * fit, self._groups_share
         later_fit = remaining(remaining(part, groups), release)
