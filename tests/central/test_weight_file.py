@@ -287,7 +287,11 @@ def exchanged(first, second):
         each(LATER_WEIGHTS, curvature=1e-3), each(LATER_WEIGHTS, rows=2), each(LATER_WEIGHTS, linear=1e-3),
         each(LATER_DIGITS, sensitivity=1), lambda parts: [*parts[:-2], parts[-1], parts[-2]],
     ],
-    ids=str,
+    ids=[
+        "no groups", "groups twice", "sensitivity of groups", "monotone groups", "name of groups", "no later weights",
+        "no later digits", "name of later weights", "name of later digits", "weights exchanged", "later curvature",
+        "later rows", "later linear", "sensitivity of later digits", "order of the last two",
+    ],
 )  # fmt: skip
 def test_a_second_stage_with_other_receipts_is_refused(tmp_path, forge):
     model = two_stages()
