@@ -11,8 +11,9 @@ from scipy.special import logsumexp
 from privet import Categorical, Numeric, Schema
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.objective import Objective
+from privet.central.weights.policy import Overrides, Policy
 from privet.central.weights.prior import Prior
-from privet.central.weights.trees import Axis, Trees
+from privet.central.weights.trees import GRID, Axis, Trees
 from tests.central.weights.reference import indicators, residuals
 
 ATTRIBUTES = [
@@ -46,6 +47,14 @@ KINDS = ["hard", "soft", "later"]
 
 def schema_of(n_classes=2, rows=None):
     return Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else list(range(n_classes)), rows=rows)
+
+
+def soft_cells(schema, n_bins, n_later=4):
+    """Return the schema with cells for its numbers, knots by bounds alone, and few evenly spaced ones."""
+    policy = Policy(schema, 1.0, 1000, Overrides(n_bins=n_bins))
+    knots = policy.public_knots(n_bins, soft=True)
+    later = {a: np.linspace(0, policy.cells.attributes[a].n_values - 1, n_later).round().astype(int) for a in knots}
+    return policy.cells, knots, {a: (tuple(codes.tolist()), GRID) for a, codes in later.items()}
 
 
 def problem(
