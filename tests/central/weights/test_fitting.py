@@ -46,9 +46,9 @@ def rows_of(n_rows=400, n_classes=2, seed=1):
 
 def fitting(epsilon=1.0, *, n_rows=400, declared=None, n_classes=2, max_rows=1, noise=None, delta=0.0, **fixed):
     declared = n_rows if declared is None else declared
-    policy = Policy(schema_of(n_classes), epsilon / max_rows, declared, Overrides(**fixed))
+    policy = Policy(schema_of(n_classes), epsilon / max_rows, declared, Overrides(**fixed), delta, max_rows)
     return Fitting(
-        policy, rows_of(n_rows, n_classes), max_rows, epsilon, delta, np.random.default_rng(1), noise or SystemNoise()
+        policy, rows_of(n_rows, n_classes), max_rows, epsilon, np.random.default_rng(1), noise or SystemNoise()
     )
 
 
@@ -261,7 +261,7 @@ def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_rig
 
     def fit(declared):
         policy = Policy(schema, 0.25, declared)
-        own = Fitting(policy, rows, 1, 0.25, 0.0, np.random.default_rng(1), SystemNoise())
+        own = Fitting(policy, rows, 1, 0.25, np.random.default_rng(1), SystemNoise())
         return policy, own.release(), own
 
     (_, right, _), (policy, wrong, own) = fit(2000), fit(declared)
