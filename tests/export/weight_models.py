@@ -119,8 +119,7 @@ def weight_cases():
 def in_two_stages(attributes, first, later):
     """A model of categories that act together in a second stage."""
     model = fitted_weights(schema_of(attributes, ["no", "yes"]), group_size=1)
-    none = [0] * len(attributes)
-    trees = Trees.of(first, model.schema_).with_later(Trees.later(later, model.schema_, none))
+    trees = Trees.of(first, model.schema_).with_later(Trees.later(later, model.schema_, {}))
     return with_random_weights(model, trees)
 
 

@@ -591,6 +591,14 @@ def test_without_an_end_to_epsilon_the_second_stage_has_none_either():
     assert {later.fit, later.groups, later.release, later.later_fit} == {math.inf}
 
 
+@pytest.mark.parametrize("epsilon", [2.0, math.inf])
+def test_a_second_stage_needs_two_attributes_whose_leaves_have_room(epsilon):
+    wide = Schema([Categorical(f"zip {j}", range(250)) for j in range(3)], classes=[5, 9])
+    assert later_of(10**7, epsilon, wide)[2] is None
+    narrow = Schema([*wide.attributes, Categorical("night", [False, True])], classes=[5, 9])
+    assert later_of(10**7, epsilon, narrow)[2] is not None
+
+
 def test_pairs_are_those_whose_leaves_have_room():
     wide = Schema([Categorical("zip", range(250)), *TEN.attributes[:2], Categorical("job", range(9))], classes=[5, 9])
     own, _, later = later_of(**QUIET, schema=wide)
