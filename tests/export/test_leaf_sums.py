@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from privet import Categorical, Numeric, PrivateForestClassifier, load
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.trees import MOST_CELLS, Trees
+from privet.central.weights.trees import GRID, MOST_CELLS, Trees
 from privet.errors import ParameterError
 from privet.export import portable_document
 from privet.export.leaf_sums import MAX_VOTES, leaf_sums
