@@ -10,11 +10,20 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
+from privet.central.weights.policy import _FINE_HALVINGS, _knots
+from privet.central.weights.trees import CODES_A_BIN
 from privet.datasets import agrawal
 from privet.errors import ModelFileError, ParameterError
 from privet.model_file import write_document
 from privet.privacy.accounting import stated_epsilon
-from privet.privacy.events import DiscreteLaplace, GaussianObjective, ObjectivePerturbation, PermuteAndFlip, Sequential
+from privet.privacy.events import (
+    DiscreteLaplace,
+    Jointly,
+    NormalObjective,
+    ObjectivePerturbation,
+    PermuteAndFlip,
+    Sequential,
+)
 from privet.privacy.guarantee import Guarantee
 
 ATTRIBUTES = [
@@ -116,8 +125,9 @@ OVERRIDES = {
 def test_overrides_are_honoured_and_the_budget_still_adds_up():
     model = fitted(epsilon=1.0, **OVERRIDES)
     assert sum(map(len, model.trees_.attributes)) == 2
-    # Five knots: three at equal distances, two halvings. There are 32 cells from one to the next.
-    assert len(model.schema_.attributes[0].edges) == 4 * 32
+    # Bins that the caller fixed, halved further near the lower bound; there are four cells from one to the next.
+    knots = _knots(SCHEMA.attributes[0], OVERRIDES["n_bins"], _FINE_HALVINGS)
+    assert len(model.schema_.attributes[0].edges) == CODES_A_BIN * (len(knots) - 1)
     paid = receipts(model)
     assert paid["class balance"].epsilon == pytest.approx(0.4)
     assert sum(r.epsilon for r in model.guarantee_.event.parts if isinstance(r, PermuteAndFlip)) == pytest.approx(0.3)
@@ -143,34 +153,39 @@ def test_groups_are_as_large_as_they_were_fixed():
         assert {len(own) for own in model.trees_.first.attributes} == {size}
 
 
-def wide(n=3000, n_attributes=60):
+def wide(n=20_000, n_attributes=60):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({f"x{j}": rng.uniform(0, 1, n) for j in range(n_attributes)})
-    schema = Schema([Numeric(name, 0, 1) for name in X], classes=["no", "yes"], rows=10**5)
+    schema = Schema([Numeric(name, 0, 1) for name in X], classes=["no", "yes"], rows=n)
     return schema, (X, np.where(X["x0"] > 0.5, "yes", "no"))
 
 
 def test_with_a_delta_many_trees_have_normal_noise_and_the_guarantee_says_so():
     schema, rows = wide()
     model = fitted(schema, rows, epsilon=1.0, delta=1e-6)
-    assert isinstance(receipts(model)["leaf weights"], GaussianObjective)
-    assert (model.guarantee_.delta, model.guarantee_.mode) == (1e-6, "sound")
-    assert 0.999 < model.guarantee_.epsilon <= 1.0
+    assert isinstance(receipts(model)["leaf weights"], NormalObjective)
+    assert isinstance(model.guarantee_.event, Jointly)
+    assert (model.guarantee_.epsilon, model.guarantee_.delta, model.guarantee_.mode) == (1.0, 1e-6, "sound")
     assert "delta = " in str(model.guarantee_)
-    pure = fitted(schema, rows, epsilon=1.0)
+    pure = fitted(schema, rows, epsilon=1.0, n_attributes=len(model.trees_.kept))
     assert isinstance(receipts(pure)["leaf weights"], ObjectivePerturbation)
     assert pure.guarantee_.delta == 0
     assert model.noise_std_ < 0.85 * pure.noise_std_
 
 
-def test_with_a_delta_few_trees_or_several_rows_a_person_keep_pure_noise():
+def test_with_a_delta_few_trees_have_laplace_noise_and_the_promise_that_was_planned():
     few = fitted(epsilon=1.0, delta=1e-6, n_attributes=1)
     assert isinstance(receipts(few)["leaf weights"], ObjectivePerturbation)
-    assert few.guarantee_.delta == 0
+    assert (few.guarantee_.epsilon, few.guarantee_.delta) == (1.0, 1e-6)
+
+
+def test_with_a_delta_people_of_several_rows_have_normal_noise_for_all_of_them():
     schema, (X, y) = wide()
     X = X.assign(person=np.arange(len(X)) // 2)
     person = fitted(schema, (X, y), epsilon=1.0, delta=1e-6, unit="person", max_rows=2)
-    assert isinstance(receipts(person)["leaf weights"], ObjectivePerturbation)
+    assert receipts(person)["leaf weights"].rows == 2
+    assert isinstance(receipts(person)["leaf weights"], NormalObjective)
+    assert (person.guarantee_.epsilon, person.guarantee_.delta, person.guarantee_.max_rows) == (1.0, 1e-6, 2)
 
 
 def test_an_explanation_adds_up_to_the_score():

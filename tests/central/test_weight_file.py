@@ -17,7 +17,7 @@ from privet.central.weights.released_weights import (
     WEIGHTS,
     ReleasedWeights,
 )
-from privet.central.weights.trees import MOST_CELLS, Trees, checked_trees
+from privet.central.weights.trees import CODES_A_BIN, GRID, MOST_CELLS, Trees, checked_trees, knots_to_json
 from privet.errors import ModelFileError
 from privet.model_file import write_document
 from privet.privacy.events import Sequential
@@ -26,8 +26,9 @@ from tests.central.test_private_forest import ATTRIBUTES, SCHEMA, table
 from tests.draws import cached
 
 SEEDED = {"random_state": 4, "unsafe_seeded_noise": True}
+NO_KNOTS = "the knots are not codes of numbers that trees ask for; the file is damaged"
 OTHER = "the guarantee is not that of this schema and these trees"
-# Three knots with 64 cells between two of them, and a number that is not soft.
+# Two numbers of 129 codes that may be soft, and one that is not.
 SOFT = Schema(
     [
         Numeric("age", 0, 129, edges=range(1, 129)),
@@ -38,7 +39,9 @@ SOFT = Schema(
     ],
     classes=["no", "yes"],
 )
-KNOTS = [3, 0, 0, 0, 3]
+KNOTS = [[0, 64, 128], [], [], [], [5, 64, 90]]
+NONE = [[], [], [], [], []]
+LATER_KNOTS = [[0, 128], [], [], [], [64, 90, 100]]
 
 
 @cached
@@ -47,26 +50,35 @@ def two_stages():
     return PrivateForestClassifier(SCHEMA, epsilon=20.0).fit(*table())
 
 
-def structure(trees, knots=None, later=0):
-    return {"trees": trees, "knots": KNOTS if knots is None else knots, "later": later}
+def structure(trees, knots=KNOTS, later=0, later_knots=NONE, grid=GRID):
+    return {"trees": trees, "knots": knots, "grid": grid, "later": later, "later_knots": later_knots}
 
 
 def kept_knots(*kept):
-    return [n if a in kept else 0 for a, n in enumerate(KNOTS)]
+    return [own if a in kept else [] for a, own in enumerate(KNOTS)]
 
 
-def read(trees, knots=None, later=0, most_leaves=4096):
-    return checked_trees(structure(trees, knots, later), SOFT, most_leaves=most_leaves)
+def as_mapping(knots):
+    return {a: (tuple(own), GRID) for a, own in enumerate(knots) if own}
+
+
+def read(trees, *args, most_leaves=4096, **options):
+    return checked_trees(structure(trees, *args, **options), SOFT, most_leaves=most_leaves)
 
 
 def test_trees_of_a_file_are_read_back():
     assert checked_trees({"trees": [[0], [3, 1]]}, SOFT, most_leaves=142) == Trees.of([[0], [3, 1]], SOFT)
     assert checked_trees({"trees": []}, SOFT, most_leaves=0) == Trees.of([], SOFT)
     first, later = [[0], [4], [3, 1], [2]], [[0, 4], [2, 4, 1, 3]]
-    both = Trees.of(first, SOFT, KNOTS).with_later(Trees.later(later, SOFT, KNOTS))
-    assert read([*first, *later], later=2) == both
-    # Knots and missing values; two by three categories; four cells. Then 3 x 3 knots, and 5 x 3 x 4 x 3.
-    assert both.sizes.tolist() == [4, 3, 12, 5, 9, 180]
+    both = Trees.of(first, SOFT, as_mapping(KNOTS)).with_later(Trees.later(later, SOFT, as_mapping(LATER_KNOTS)))
+    assert read([*first, *later], KNOTS, 2, LATER_KNOTS) == both
+    assert structure([*first, *later], KNOTS, 2, LATER_KNOTS) == {"trees": [*first, *later], **knots_to_json(both, 5)}
+    # Knots and missing values; two by three categories; four cells. Then 2 x 3 knots, and 5 x 3 x 4 x 3.
+    assert both.sizes.tolist() == [4, 3, 12, 5, 6, 180]
+    # Numbers that are not shared between knots.
+    hard = Trees.of(first, SOFT, {a: (own, 1) for a, (own, _) in as_mapping(KNOTS).items()})
+    assert read(first, grid=1) == hard != read(first)
+    assert structure(first, grid=1) == {"trees": first, **knots_to_json(hard, 5)}
 
 
 @pytest.mark.parametrize("data", [None, "0", {}, [0], [[]], [[0, 1, 2, 3]], [["0"], 1]])
@@ -108,19 +120,34 @@ def test_a_second_stage_of_attributes_without_a_tree_is_refused():
 
 @pytest.mark.parametrize(
     "knots",
-    [None, {}, "3", [3, 0, 0, 0], [3, 0, 0, 0, 3, 0], [3.0, 0, 0, 0, 3], [3, 0, 0, False, 3], [3, 0, 0, 0, None],
-     [4, 0, 0, 0, 3], [1, 0, 0, 0, 3], [-3, 0, 0, 0, 3], [130, 0, 0, 0, 3], [3, 3, 0, 0, 3],
-     [3, 0, 4, 0, 3]],
+    [None, {}, "3", 3, [[0, 128], [], [], []], [[0, 128], [], [], [], [], []], [3, 0, 0, 0, 3], [None, [], [], [], []],
+     [[0.0, 128], [], [], [], []], [[False, 128], [], [], [], []], [["0"], [], [], [], []], [[0, None], [], [], [], []],
+     [{}, [], [], [], []], [[-1, 128], [], [], [], []], [[0, 129], [], [], [], []], [[64, 0], [], [], [], []],
+     [[0, 64, 64], [], [], [], []], [[], [0, 2], [], [], []], [[], [], [], [0], []], [[], [], [0, 4], [], []],
+     [[], [], [], [], [2**70]], [[[0]], [], [], [], []]],
 )  # fmt: skip
-def test_knots_that_are_not_those_of_the_cells_are_refused(knots):
-    with pytest.raises(ModelFileError, match="the knots are not those between a number's cells; the file is damaged"):
-        checked_trees({"trees": [[0], [1], [2], [3], [4]], "knots": knots, "later": 0}, SOFT, most_leaves=4096)
+@pytest.mark.parametrize("name", ["knots", "later_knots"])
+def test_knots_that_are_not_codes_of_numbers_are_refused(name, knots):
+    trees = [[0], [1], [2], [3], [4], [0, 1, 2, 3], [0, 4]]
+    usual = {"knots": KNOTS, "later": 2, "later_knots": LATER_KNOTS}
+    assert read(trees, **usual).n_later == 2
+    with pytest.raises(ModelFileError, match=NO_KNOTS):
+        read(trees, **{**usual, name: knots})
+
+
+@pytest.mark.parametrize("grid", [0, 2, -GRID, 2 * GRID, float(GRID), True, None, "32", [GRID]])
+def test_a_grid_that_no_fit_has_is_refused(grid):
+    with pytest.raises(ModelFileError, match=NO_KNOTS):
+        read([[0], [4]], grid=grid)
 
 
 def test_an_attribute_without_a_tree_has_no_knots():
-    with pytest.raises(ModelFileError, match="the knots are not those between a number's cells; the file is damaged"):
+    with pytest.raises(ModelFileError, match=NO_KNOTS):
         read([[0], [1]])
     assert read([[0], [1]], kept_knots(0)).attributes == ((0,), (1,))
+    # In the second stage only those that it asks for.
+    with pytest.raises(ModelFileError, match=NO_KNOTS):
+        read([[0], [1], [4], [0, 1]], later=1, later_knots=LATER_KNOTS)
 
 
 def test_trees_that_nobody_fits_are_refused():
@@ -131,7 +158,7 @@ def test_trees_that_nobody_fits_are_refused():
             checked_trees({"trees": data}, wide, most_leaves=511)
     assert checked_trees({"trees": [[0], [1]]}, wide, most_leaves=512).attributes == ((0,), (1,))
     # A tree of the second stage may have as many as the whole first one.
-    soft = {"trees": [[0], [1], [2], [3], [0, 1]], "knots": [0] * 4, "later": 1}
+    soft = {"trees": [[0], [1], [2], [3], [0, 1]], "knots": [[]] * 4, "later": 1, "later_knots": [[]] * 4, "grid": 1}
     with pytest.raises(ModelFileError, match=message):
         checked_trees(soft, wide, most_leaves=2**16 - 1)
     assert checked_trees(soft, wide, most_leaves=2**16).n_leaves == 4 * 256 + 2**16
@@ -170,11 +197,15 @@ def test_a_forest_comes_back_from_its_file_as_it_was(tmp_path, schema, epsilon, 
 def test_the_file_says_how_trees_ask_and_counts_rows_by_leaf():
     model = two_stages()
     document = model.to_document()
-    (age,) = (own[0].n_knots for own in model.trees_.first.axes if own[0].attribute == 0)
-    assert document["structure"]["knots"] == [age, 0, 0, 0, 0]
+    (age,) = (own[0] for own in model.trees_.first.axes if own[0].attribute == 0)
+    assert document["structure"]["knots"] == [list(age.knots), [], [], [], []]
+    assert (document["structure"]["grid"], len(age.knots) > 1) == (GRID, True)
     assert document["structure"]["later"] == model.trees_.n_later > 0
-    # The knots of age and its missing values; three jobs, four cells of pay and of debt, two of nights.
-    assert len(document["released"]["cells"]) == (age + 1) + 4 + 5 + 5 + 3
+    later = {axis.attribute: axis.knots for own in model.trees_.axes[-model.trees_.n_later :] for axis in own}
+    assert document["structure"]["later_knots"] == [list(later.get(a, ())) for a in range(5)]
+    # Four codes a bin of age, and its missing values; three jobs, four cells of pay and of debt, two of nights.
+    n_bins = (age.n_values + 1) // CODES_A_BIN + 1
+    assert len(document["released"]["cells"]) == (n_bins + 1) + 4 + 5 + 5 + 3
 
 
 def hard():
@@ -196,20 +227,20 @@ def test_hard_trees_without_a_second_stage_have_the_version_that_they_had():
 def test_the_version_of_soft_trees_is_refused_where_none_is_soft():
     released, schema = hard()
     document = released_to_json(released, schema)
-    soft = {**document["structure"], "knots": [0] * 5, "later": 0}
+    soft = {**document["structure"], "knots": [[]] * 5, "grid": 1, "later": 0, "later_knots": [[]] * 5}
     with pytest.raises(ModelFileError, match="the released numbers do not fit the trees and classes"):
         released_from_json({**document, "version": 5, "structure": soft}, schema)
 
 
 def test_other_knots_do_not_fit_the_weights():
-    trees = Trees.of([[0], [1]], SOFT, kept_knots(0))
+    trees = Trees.of([[0], [1]], SOFT, as_mapping(kept_knots(0)))
     weights = np.arange(trees.n_leaves)[:, None]
     released = ReleasedWeights(trees, 9, np.array([5, 4]), weights, -3, np.ones(2), np.ones(2))
     document = released_to_json(released, SOFT)
-    assert document["structure"]["knots"] == [3, 0, 0, 0, 0]
+    assert document["structure"]["knots"] == kept_knots(0)
     assert released_from_json(document, SOFT).trees == trees
-    # The 129 cells of age may lie between two knots as well.
-    other = {**document, "structure": {**document["structure"], "knots": [2, 0, 0, 0, 0]}}
+    # Age may have two knots as well, but then it has two weights.
+    other = {**document, "structure": {**document["structure"], "knots": [[0, 128], [], [], [], []]}}
     with pytest.raises(ModelFileError, match="the released numbers do not fit the trees and classes"):
         released_from_json(other, SOFT)
 
@@ -224,6 +255,7 @@ def changed(document, part, **values):
         (lambda d: {**d, "version": 4}, "the structure lacks a part or has one too many"),
         (lambda d: {**d, "structure": {k: v for k, v in d["structure"].items() if k != "knots"}}, "lacks a part"),
         (lambda d: {**d, "structure": {k: v for k, v in d["structure"].items() if k != "later"}}, "lacks a part"),
+        (lambda d: {**d, "structure": {k: v for k, v in d["structure"].items() if k != "grid"}}, "lacks a part"),
         (lambda d: changed(d, "structure", later=0), "the trees are not what privet|not there, or twice for one"),
         (lambda d: changed(d, "structure", trees=d["structure"]["trees"][:-1], later=d["structure"]["later"] - 1),
          "the released numbers do not fit the trees and classes"),
@@ -231,6 +263,7 @@ def changed(document, part, **values):
         (lambda d: changed(d, "released", cells=d["released"]["cells"][:-1]), "do not fit the trees and classes"),
         (lambda d: changed(d, "structure", variances=d["structure"]["variances"][:-1]), "the prior or its noise is"),
     ],
+    ids=["version", "no knots", "no later", "no grid", "later", "a tree less", "weights", "cells", "variances"],
 )  # fmt: skip
 def test_a_file_that_says_otherwise_is_refused(tmp_path, forge, message):
     write_document(tmp_path / "m.privet", forge(two_stages().to_document()))
@@ -287,7 +320,11 @@ def exchanged(first, second):
         each(LATER_WEIGHTS, curvature=1e-3), each(LATER_WEIGHTS, rows=2), each(LATER_WEIGHTS, linear=1e-3),
         each(LATER_DIGITS, sensitivity=1), lambda parts: [*parts[:-2], parts[-1], parts[-2]],
     ],
-    ids=str,
+    ids=[
+        "no groups", "groups twice", "sensitivity of groups", "monotone groups", "name of groups", "no later weights",
+        "no later digits", "name of later weights", "name of later digits", "weights exchanged", "later curvature",
+        "later rows", "later linear", "sensitivity of later digits", "order of the last two",
+    ],
 )  # fmt: skip
 def test_a_second_stage_with_other_receipts_is_refused(tmp_path, forge):
     model = two_stages()

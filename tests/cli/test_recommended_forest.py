@@ -32,7 +32,10 @@ def test_the_summary_tells_trees_and_height(privet):
     assert summary["not_told_apart"] == [
         name for name, own in zip(["age", "sex", "children"], told, strict=True) if not own
     ]
-    assert (summary["method"], summary["trees"], summary["height"]) == ("private-forest", 3, 1)
+    trees = load("model.privet").trees_
+    assert trees.first.n_trees == 3
+    height = max(map(len, trees.attributes))
+    assert (summary["method"], summary["trees"], summary["height"]) == ("private-forest", trees.n_trees, height)
     assert max(summary["importances"], key=summary["importances"].get) == "age"
 
 

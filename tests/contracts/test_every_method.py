@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
+from privet.central.weights.trees import checked_trees
 from privet.errors import DataError, ModelFileError, ParameterError
 from privet.model_file import write_document
 from privet.privacy.accounting import pure_epsilon
@@ -207,12 +208,18 @@ def one_tree_more(document):
     """Return other parts of a document: one tree more, or one less where no attribute is left for one."""
     own, numbers = document["structure"], document["released"]
     if "trees" in own:
-        n_values = [a.n_values for a in Schema.from_json(document["schema"]).attributes]
-        fewer = {name: values[:-1] if isinstance(values, list) else values for name, values in own.items()}
-        n_lost = int(np.prod([n_values[a] + 1 for a in own["trees"][-1]]))
-        lost = {"weights": n_lost} | (
-            {"cells": sum(n_values[a] + 1 for a in own["trees"][-1])} if "cells" in numbers else {}
-        )
+        trees = checked_trees(own, Schema.from_json(document["schema"]), most_leaves=2**16)
+        fewer = {**own, **{name: own[name][:-1] for name in ("trees", "variances", "noise_std")}}
+        asked = {a for attributes in fewer["trees"] for a in attributes}
+        if "knots" in own:
+            fewer["later"] = max(0, own["later"] - 1)
+            knots = own["knots"] if own["later"] else [k if a in asked else [] for a, k in enumerate(own["knots"])]
+            in_later = {a for attributes in fewer["trees"][len(fewer["trees"]) - fewer["later"] :] for a in attributes}
+            fewer["knots"] = knots
+            fewer["later_knots"] = [k if a in in_later else [] for a, k in enumerate(own["later_knots"])]
+        lost = {"weights": int(trees.sizes[-1])}
+        if "cells" in numbers and not trees.n_later:
+            lost["cells"] = sum(axis.n_bins for axis in trees.axes[-1])
         return {"structure": fewer, "released": {**numbers, **{name: numbers[name][:-n] for name, n in lost.items()}}}
     # A root alone: it is the first node, and the first that is counted.
     more = {"n_trees": own["n_trees"] + 1, **{key: [-1, *own[key]] for key in ("attribute", "cut")}}

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from privet import Categorical, Numeric, PrivateForestClassifier, load
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.trees import MOST_CELLS, Trees
+from privet.central.weights.trees import GRID, MOST_CELLS, Trees
 from privet.errors import ParameterError
 from privet.export import portable_document
 from privet.export.leaf_sums import MAX_VOTES, leaf_sums
@@ -57,7 +57,7 @@ def test_the_document_by_hand(by_hand):
 
 @pytest.fixture(scope="module")
 def soft():
-    """The age has three knots with 64 cells between two of them. The second stage asks for it by 16 cells, and the sex.
+    """The age has three knots, 64 codes apart. The second stage asks for it by 16 cells, and the sex.
 
     A number that no tree asks for is there as well.
     """
@@ -67,7 +67,7 @@ def soft():
         Numeric("pay", 0, 10, bins=5),
     ]
     model = fitted_weights(schema_of(attributes, ["no", "yes"]))
-    knots = [0, 3, 0]
+    knots = {1: ((0, 64, 128), GRID)}
     trees = Trees.of([[1], [0]], model.schema_, knots).with_later(Trees.later([[1, 0]], model.schema_, knots))
     # Knots of the age and missing; sexes; below each knot the sexes.
     weights = np.array([0, 64, -64, 7, 0, 1, 2, *range(0, 144, 16)])[:, None]
@@ -79,8 +79,10 @@ def test_the_document_of_soft_trees_by_hand(soft):
     assert document["version"] == 5
     assert [len(attribute.get("cuts", [])) for attribute in document["attributes"]] == [0, 128, 0]
     age, sex, later = document["places"]
-    # Code 64 is the second knot; a missing age has the fourth child for itself, at 3 x 64.
-    assert age == {"attribute": 1, "of_code": [*range(129), 192], "grid": 64, "children": 4}
+    # Code 64 is the second knot, 32 parts after the first; a missing age has the fourth child for itself, at 3 x 32.
+    assert GRID == 32
+    places = [(code + 1) // 2 for code in range(129)]
+    assert age == {"attribute": 1, "of_code": [*places, 96], "grid": 32, "children": 4}
     assert sex == {"attribute": 0, "of_code": [0, 1, 2], "grid": 1, "children": 3}
     assert (later["attribute"], later["grid"], later["children"]) == (1, 8, 3)
     # Of 129 codes on 16 steps, 3 is nearest to none and 4 to the first; a missing age is in the middle.
@@ -106,8 +108,8 @@ def test_the_sums_of_soft_trees_by_hand(soft, row, votes):
 
 def test_shares_that_a_double_cannot_hold_are_refused(soft):
     weights = np.zeros_like(soft.released_.weights)
-    weights[0] = MAX_VOTES // 64
-    assert portable_document(with_released(soft, soft.trees_, weights=weights))["leaf_weights"][1] == MAX_VOTES // 64
+    weights[0] = MAX_VOTES // GRID
+    assert portable_document(with_released(soft, soft.trees_, weights=weights))["leaf_weights"][1] == MAX_VOTES // GRID
     weights[0] += 1
     with pytest.raises(ParameterError, match=r"shares of its released weights may add up beyond 2\^53.*; predict with"):
         portable_document(with_released(soft, soft.trees_, weights=weights))

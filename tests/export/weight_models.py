@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from privet import Categorical, Numeric, PrivateForestClassifier
-from privet.central.weights.policy import with_cells
 from privet.central.weights.trees import Trees
+from tests.central.weights.problems import soft_cells
 from tests.draws import cached
 from tests.export.models import (
     CATEGORIES,
@@ -65,9 +65,9 @@ def with_random_weights(model, trees, *, exponent=-30, largest=1.0):
 
 def soft_trees(attributes, first, later, n_bins=6):
     """Return the trees of two stages by the names of what they ask for, and the attributes with cells for them."""
-    cells, knots = with_cells(schema_of(attributes, [5, 9]), n_bins)
+    cells, knots, few = soft_cells(schema_of(attributes, [5, 9]), n_bins)
     first, later = ([[cells.names.index(name) for name in own] for own in stage] for stage in (first, later))
-    both = Trees.of(first, cells, knots).with_later(Trees.later(later, cells, knots))
+    both = Trees.of(first, cells, knots).with_later(Trees.later(later, cells, few))
     return both, cells.attributes
 
 
@@ -119,8 +119,7 @@ def weight_cases():
 def in_two_stages(attributes, first, later):
     """A model of categories that act together in a second stage."""
     model = fitted_weights(schema_of(attributes, ["no", "yes"]), group_size=1)
-    none = [0] * len(attributes)
-    trees = Trees.of(first, model.schema_).with_later(Trees.later(later, model.schema_, none))
+    trees = Trees.of(first, model.schema_).with_later(Trees.later(later, model.schema_, {}))
     return with_random_weights(model, trees)
 
 

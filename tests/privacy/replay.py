@@ -55,7 +55,7 @@ class Replay:
         codes = np.array([codes for codes, _ in table], np.uint16).reshape(-1, len(self.policy.schema.attributes))
         rows = MemoryRows(codes, np.array([label for _, label in table], np.uint16))
         epsilon = self.policy.epsilon * self.max_rows
-        own = Fitting(self.policy, rows, self.max_rows, epsilon, 0.0, np.random.default_rng(1), SystemNoise())
+        own = Fitting(self.policy, rows, self.max_rows, epsilon, np.random.default_rng(1), SystemNoise())
         try:
             own.release()
         except StoppedError as stopped:

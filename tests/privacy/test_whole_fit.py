@@ -15,7 +15,7 @@ from privet.central.weights import fitting, selection
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.minimiser import certified_minimiser
-from privet.central.weights.policy import Overrides, Policy
+from privet.central.weights.policy import Overrides, Policy, with_cells
 from privet.central.weights.released_weights import (
     BALANCE,
     CELLS,
@@ -35,15 +35,20 @@ ATTRIBUTES = [
     Numeric("age", 0, 8), Numeric("pay", 0, 8, never_missing=True), Categorical("job", ["nurse", "clerk"]),
     Numeric("debt", 0, 8),
 ]  # fmt: skip
-MISSING = 129
-# Rows with which the added one shares cells, leaves or nothing; knots are at the codes 0, 64 and 128.
+# Numbers in two bins have cells from code 0 to the last one.
+LAST = with_cells(Schema(ATTRIBUTES, classes=["no", "yes"]), 2).attributes[0].n_values - 1
+MISSING, THIRD, MOST, FEW = LAST + 1, LAST // 3, 3 * LAST // 4, LAST // 6
+# Rows with which the added one shares cells, leaves or nothing; between knots and at the ends.
 TABLES = {
     "empty": [],
-    "far": [((0, 128, 1, MISSING), 0)],
-    "near": [((40, 100, 0, 20), 0), ((41, 30, 0, 20), 1), ((40, 99, 1, 90), 0), ((3, 100, 0, MISSING), 0)],
-    "crowd": [((60, 100, 0, 20), 0)] * 6 + [((40, 70, 1, 20), 1)] * 5,
-}
-ROW = (40, 100, 0, 20)
+    "far": [((0, LAST, 1, MISSING), 0)],
+    "near": [
+        ((THIRD, MOST, 0, FEW), 0), ((THIRD + 1, LAST // 4, 0, FEW), 1), ((THIRD, MOST - 1, 1, 2 * THIRD), 0),
+        ((1, MOST, 0, MISSING), 0),
+    ],
+    "crowd": [((LAST // 2, MOST, 0, FEW), 0)] * 6 + [((THIRD, LAST // 2, 1, FEW), 1)] * 5,
+}  # fmt: skip
+ROW = (THIRD, MOST, 0, FEW)
 
 
 def played(table, adversary, *, n_classes=2, epsilon=2.0, max_rows=1, fault=None, **fixed):

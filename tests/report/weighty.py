@@ -14,10 +14,15 @@ from tests.report.people import HOSTILE, SCHEMA, people
 COLOURS, SIZES = ["red", "green", "blue"], ["small", "large"]
 
 
+# Enough for each of two attributes at epsilon 1 that it is released how they lie.
+N_ROWS = 800
+
+
 @cached
 def weights(*, epsilon=1.0, **options):
     """Return the recommended forest over people."""
-    return PrivateForestClassifier(SCHEMA, epsilon=epsilon, random_state=1, **options).fit(*people())
+    schema = replace(SCHEMA, rows=N_ROWS)
+    return PrivateForestClassifier(schema, epsilon=epsilon, random_state=1, **options).fit(*people(N_ROWS))
 
 
 def exact_weights():

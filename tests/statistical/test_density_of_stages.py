@@ -9,7 +9,7 @@ import pytest
 
 from privet import Categorical, Numeric, Schema
 from privet.central.weights.objective_noise import ObjectiveNoise
-from privet.central.weights.policy import Overrides, Policy
+from privet.central.weights.policy import Overrides, Policy, with_cells
 from privet.privacy.mechanisms.linear_noise import LinearNoise
 from tests.privacy.replay import Recorded, Recorder, Replay, all_paid
 from tests.statistical.test_density_of_fits import deviations_from_one
@@ -18,9 +18,11 @@ EPSILON, N_FITS = 3.0, 250
 SCHEMA = Schema(
     [Numeric("age", 0, 8, never_missing=True), Categorical("job", ["nurse", "clerk"])], classes=["no", "yes"], rows=400
 )
-# Soft cells, many rows in each, and a row that contradicts its cell; knots are at the codes 0, 64 and 128.
-ROWS = [((40, 0), 0)] * 110 + [((100, 1), 1)] * 120 + [((40, 1), 1)] * 90 + [((100, 0), 0)] * 80
-ROW = ((40, 0), 1)
+# Many rows in each cell, and a row that contradicts its own. Two bins are soft in the second stage alone.
+LAST = with_cells(SCHEMA, 2).attributes[0].n_values - 1
+LOW, HIGH = LAST // 3, 3 * LAST // 4
+ROWS = [((LOW, 0), 0)] * 110 + [((HIGH, 1), 1)] * 120 + [((LOW, 1), 1)] * 90 + [((HIGH, 0), 0)] * 80
+ROW = ((LOW, 0), 1)
 
 
 def ratios(table, *, n_fits):

@@ -50,7 +50,7 @@ class Audited:
         )
         self.policy = Policy(schema, budget, ROWS, Overrides(prior_variance=100.0))
         self.trees = Trees.of([[t] for t in range(n_trees)], schema)
-        self.law = choose_noise(self.policy, self.trees, self.policy.shares.fit, delta=0.0, rows=1)
+        self.law = choose_noise(self.policy, self.trees, self.policy.shares.fit)
         shares = chances_of(lead * np.eye(n_classes)[-1:], MARGIN)[0]
         self.offsets = scores_of(shares, MARGIN)
         self.public = PublicFit.of(self.policy, self.trees, shares, self.law.event("weights", rows=1), self.last_share)

@@ -1,7 +1,9 @@
 """Small problems of all shapes, and plainly written answers to them."""
 
+import math
 from decimal import Decimal, localcontext
-from itertools import product
+from fractions import Fraction
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.special import logsumexp
@@ -9,8 +11,9 @@ from scipy.special import logsumexp
 from privet import Categorical, Numeric, Schema
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.objective import Objective
+from privet.central.weights.policy import Overrides, Policy
 from privet.central.weights.prior import Prior
-from privet.central.weights.trees import Axis, Trees
+from privet.central.weights.trees import GRID, Axis, Trees
 from tests.central.weights.reference import indicators, residuals
 
 ATTRIBUTES = [
@@ -31,7 +34,10 @@ SOFT = Trees(
 )  # fmt: skip
 LATER = Trees(
     (
-        (Axis(0, 9, "middle", (0, 4, 8), 2, merged=True), Axis(1, 3, "own"), Axis(2, 9, "middle", (0, 8), 2, merged=True)),
+        (
+            Axis(0, 9, "middle", (0, 4, 8), 2, merged=True), Axis(1, 3, "own"),
+            Axis(2, 9, "middle", (0, 8), 2, merged=True),
+        ),
         (Axis(2, 9, "middle", (0, 4, 8), 4, merged=True), Axis(0, 9, "middle", (0, 4, 8), 4, merged=True)),
     ),
     n_later=2,
@@ -41,6 +47,14 @@ KINDS = ["hard", "soft", "later"]
 
 def schema_of(n_classes=2, rows=None):
     return Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else list(range(n_classes)), rows=rows)
+
+
+def soft_cells(schema, n_bins, n_later=4):
+    """Return the schema with cells for its numbers, knots by bounds alone, and few evenly spaced ones."""
+    policy = Policy(schema, 1.0, 1000, Overrides(n_bins=n_bins))
+    knots = policy.public_knots(n_bins, soft=True)
+    later = {a: np.linspace(0, policy.cells.attributes[a].n_values - 1, n_later).round().astype(int) for a in knots}
+    return policy.cells, knots, {a: (tuple(codes.tolist()), GRID) for a, codes in later.items()}
 
 
 def problem(
@@ -100,7 +114,19 @@ def hat(axis, cell, leaf):
     """Return the share of one leaf: 1 at its knot, 0 at the next ones and beyond, linear in between."""
     if axis.missing == "own" and (cell == axis.n_cells - 1 or leaf == axis.n_leaves - 1):
         return float(cell == axis.n_cells - 1 and leaf == axis.n_leaves - 1)
-    return max(0.0, 1.0 - abs(cell / axis.grid - leaf))
+    at = Fraction(cell, axis.grid) if axis.merged or not axis.knots else plain_place(axis, cell)
+    return float(max(Fraction(0), 1 - abs(at - leaf)))
+
+
+def plain_place(axis, code):
+    """Return where a code lies among the knots: 0 at the first, 1 at the second, in between on the nearest part."""
+    for i, (low, high) in enumerate(pairwise(axis.knots)):
+        if low <= code < high:
+            far = Fraction(code - low, high - low)
+            if axis.grid == 1 and not axis.merged:  # a code that is not shared is the lower knot's
+                return Fraction(i)
+            return i + Fraction(math.floor(far * axis.grid + Fraction(1, 2)), axis.grid)
+    return Fraction(0 if code < axis.knots[0] else len(axis.knots) - 1)
 
 
 def reached(objective):

@@ -111,9 +111,15 @@ def scores_of(cells: Cells, starts: Counts, weights: Floats, scores: Floats) -> 
     scores += indicators(cells, starts, len(weights)) @ weights
 
 
-def add_at(places: Counts, values: Counts, out: Counts) -> None:
-    """Add each line of ``values`` to the line of ``out`` that ``places`` says."""
-    np.add.at(out, places, values)
+def add_groups(
+    nearest: Cells, n_leaves: Counts, members: Counts, starts: Counts, counts: Counts, values: Counts, out: Counts
+) -> None:
+    """Add each line's values to the leaf of each group that its members' leaves make together."""
+    times = _times(counts, nearest.shape[1]).astype(np.int64)
+    for g, group in enumerate(members.tolist()):
+        own = [a for a in group if a >= 0]
+        leaf = np.ravel_multi_index([nearest[a].astype(np.int64) for a in own], [int(n_leaves[a]) for a in own])
+        np.add.at(out, starts[g] + leaf, times[:, None] * values)
 
 
 def sum_residuals(

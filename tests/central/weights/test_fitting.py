@@ -1,6 +1,7 @@
 """One fit, step by step: what is released, in which order, at which price."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,12 +9,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Schema
+from privet.central.receipts import composed
 from privet.central.weights import fitting as fitting_module
 from privet.central.weights.fitting import Fitting, noise_scale
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
-from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise
 from privet.central.weights.policy import Overrides, Policy
 from privet.central.weights.released_weights import (
     BALANCE,
@@ -29,8 +30,8 @@ from privet.central.weights.released_weights import (
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees
 from privet.counting.rows import MemoryRows
-from privet.privacy.accounting import pure_epsilon
-from privet.privacy.events import DiscreteLaplace, GaussianObjective, NoNoise, Seeded
+from privet.privacy.accounting import pure_epsilon, stated_delta, stated_epsilon
+from privet.privacy.events import DiscreteLaplace, NoNoise, NormalObjective, Seeded
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.rng import SeededNoise, SystemNoise
 from tests.central.weights.problems import schema_of
@@ -46,9 +47,9 @@ def rows_of(n_rows=400, n_classes=2, seed=1):
 
 def fitting(epsilon=1.0, *, n_rows=400, declared=None, n_classes=2, max_rows=1, noise=None, delta=0.0, **fixed):
     declared = n_rows if declared is None else declared
-    policy = Policy(schema_of(n_classes), epsilon / max_rows, declared, Overrides(**fixed))
+    policy = Policy(schema_of(n_classes), epsilon / max_rows, declared, Overrides(**fixed), delta, max_rows)
     return Fitting(
-        policy, rows_of(n_rows, n_classes), max_rows, epsilon, delta, np.random.default_rng(1), noise or SystemNoise()
+        policy, rows_of(n_rows, n_classes), max_rows, epsilon, np.random.default_rng(1), noise or SystemNoise()
     )
 
 
@@ -66,14 +67,15 @@ def test_all_attributes_need_no_choice():
 
 
 def test_with_enough_rows_the_cells_of_kept_attributes_are_counted_before_the_fit():
-    # 400 rows at epsilon 3 are 300 for each of four attributes, at epsilon 2 less.
-    own = fitting(3.0)
+    # 400 rows at epsilon 4 are 400 for each of four attributes, at epsilon 2 they are 200.
+    own = fitting(4.0)
     released = own.release()
-    assert names(own) == [BALANCE, CELLS, WEIGHTS, DIGITS]
+    assert names(own)[:4] == [BALANCE, CELLS, WEIGHTS, DIGITS]
+    assert set(names(own)[4:]) == ({GROUPS, LATER_WEIGHTS, LATER_DIGITS} if released.trees.n_later else set())
     assert released.cells.shape == (5 + 4 + 3 + 3,)
-    assert own.receipts[1].epsilon == pytest.approx(0.05 * 3)
+    assert own.receipts[1].epsilon == pytest.approx(own.policy.shares.histograms)
     assert own.receipts[1].sensitivity == 4
-    chosen = fitting(3.0, n_attributes=2)
+    chosen = fitting(4.0, n_attributes=2)
     assert len(chosen.release().trees.kept) == 2
     assert names(chosen)[:6] == [BALANCE, CHOICES, CHOICES, CELLS, WEIGHTS, DIGITS]
     assert fitting(2.0).release().cells is None
@@ -184,27 +186,48 @@ def test_choices_that_are_not_needed_leave_more_for_the_second_fit(monkeypatch, 
     assert sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts) <= 30
 
 
-def test_normal_noise_spends_delta_once(monkeypatch):
-    asked = []
+def with_delta(n_attributes=40, n_rows=20_000, declared=None, max_rows=1, **options):
+    """Return a fit of many attributes with a delta, of which the first tells the class."""
+    schema = Schema([Categorical(f"a{i}", range(3)) for i in range(n_attributes)], classes=["no", "yes"])
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 4, (n_rows, n_attributes)).astype(np.uint8)
+    rows = MemoryRows(codes, (codes[:, 0] % 2).astype(np.uint16))
+    policy = Policy(schema, 1.0 / max_rows, declared or n_rows, Overrides(group_size=1, **options), 1e-6, max_rows)
+    return Fitting(policy, rows, max_rows, 1.0, np.random.default_rng(1), SystemNoise())
 
-    def normal(policy, trees, fit, *, delta, rows):
-        asked.append(delta)
-        chosen = choose_noise(policy, trees, fit, delta=0.0, rows=rows)
-        return ObjectiveNoise(trees, 2, fit, chosen.curvature, (), Fraction(9), delta) if delta else chosen
 
-    monkeypatch.setattr(fitting_module, "choose_noise", normal)
-    own = fitting(30.0, delta=1e-3)
+@pytest.mark.parametrize(("n_rows", "max_rows", "n_fits"), [(8000, 1, 1), (40_000, 3, 1), (10**5, 1, 2)])
+def test_all_releases_with_normal_noise_cost_delta_together(n_rows, max_rows, n_fits):
+    own = with_delta(n_rows=n_rows, max_rows=max_rows)
+    released = own.release()
+    assert own.is_planned
+    assert (1 + bool(own.precision.later), 1 + bool(released.trees.n_later)) == (n_fits, n_fits)
+    fits = [receipt for receipt in own.receipts if isinstance(receipt, NormalObjective)]
+    assert [fit.what for fit in fits] == [WEIGHTS, LATER_WEIGHTS][: 1 + bool(released.trees.n_later)]
+    assert {fit.rows for fit in fits} == {max_rows}
+    whole = composed(own.receipts, 1.0, 1e-6)
+    assert (stated_epsilon(whole), stated_delta(whole)) == (1.0, 1e-6)
+    # Hardly less noise in the fits would cost more.
+    less = [replace(each, sigma=each.sigma * Fraction(99, 100)) if each in fits else each for each in own.receipts]
+    assert stated_delta(composed(less, 1.0, 1e-6)) > 1e-6
+
+
+def test_what_was_planned_is_promised_where_laplace_noise_is_less():
+    # What earlier releases told decides which noise is less, and must not decide what is promised.
+    own = with_delta(n_attributes=2)
     own.release()
-    assert asked == [1e-3, 0.0]
-    assert [receipt.delta for receipt in own.receipts if isinstance(receipt, GaussianObjective)] == [1e-3]
-    # Laplace noise in the first fit leaves it for the second.
-    asked.clear()
-    monkeypatch.setattr(
-        fitting_module, "choose_noise",
-        lambda *args, delta, rows: asked.append(delta) or choose_noise(*args, delta=0.0, rows=rows),
-    )  # fmt: skip
-    fitting(30.0, delta=1e-3).release()
-    assert asked == [1e-3, 1e-3]
+    assert (own.is_planned, own.precision) == (True, None)
+    assert not any(isinstance(receipt, NormalObjective) for receipt in own.receipts)
+    assert sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts) <= 1
+    assert stated_delta(composed(own.receipts, 1.0, 1e-6)) == 1e-6
+
+
+def test_normal_noise_that_was_planned_for_other_rows_is_not_drawn():
+    own = with_delta(declared=10**6)
+    own.release()
+    assert (own.is_planned, own.precision) == (True, None)
+    assert not any(isinstance(receipt, NormalObjective) for receipt in own.receipts)
+    assert sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts) <= 1
 
 
 def test_the_second_stage_knows_the_first_by_its_released_weights_alone(monkeypatch):
@@ -261,7 +284,7 @@ def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_rig
 
     def fit(declared):
         policy = Policy(schema, 0.25, declared)
-        own = Fitting(policy, rows, 1, 0.25, 0.0, np.random.default_rng(1), SystemNoise())
+        own = Fitting(policy, rows, 1, 0.25, np.random.default_rng(1), SystemNoise())
         return policy, own.release(), own
 
     (_, right, _), (policy, wrong, own) = fit(2000), fit(declared)

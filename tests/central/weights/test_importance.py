@@ -19,10 +19,9 @@ from privet.central.weights.importance import (
 )
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.parts import first_axes, over_codes
-from privet.central.weights.policy import with_cells
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import Axis, Trees
-from tests.central.weights.problems import schema_of
+from tests.central.weights.problems import schema_of, soft_cells
 
 CROWDED = Numeric("pay", 0, 16, edges=[1, 2, 3, 4, 6, 8, 12])
 
@@ -70,10 +69,10 @@ def test_what_two_do_together_is_an_effect_of_its_own():
 
 
 def test_what_trees_of_both_stages_say_of_an_attribute_is_added_up():
-    schema, knots = with_cells(
+    schema, knots, few = soft_cells(
         Schema([Numeric("age", 0, 80), Categorical("job", ["a", "b"])], classes=["no", "yes"]), 4
     )
-    trees = Trees.of([[0], [1]], schema, knots).with_later(Trees.later([[1, 0]], schema, knots))
+    trees = Trees.of([[0], [1]], schema, knots).with_later(Trees.later([[1, 0]], schema, few))
     weights = np.zeros((trees.n_leaves, 1))
     # In the first stage a has 1 and b has -1. The second stage takes it back, and age does nothing.
     weights[trees.starts[1] : trees.starts[1] + 2, 0] = 1, -1
@@ -90,7 +89,7 @@ def test_what_trees_of_both_stages_say_of_an_attribute_is_added_up():
     }
     # Of age alone the later tree has a line from -1 to 1 over its knots; the first stage sees it at its own knots.
     weights[trees.starts[2] :, 0] = np.tile([-1, -1 / 3, 1 / 3, 1], 3)
-    counts = {0: np.append(np.zeros(knots[0], dtype=int), 0), 1: np.array([5, 5, 0])}
+    counts = {0: np.zeros(trees.axes[0][0].n_bins, dtype=int), 1: np.array([5, 5, 0])}
     counts[0][[0, -2]] = 10
     histograms = {a: Histogram(own, int(own.sum()), 0.0) for a, own in counts.items()}
     found = effects_of_trees(replace(model, weights=weights), schema, released, rows=1.0, histograms=histograms)

@@ -13,11 +13,12 @@ from privet.central.weights import interactions
 from privet.central.weights.interactions import Unexplained, choose_groups
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.policy import Later, with_cells
+from privet.central.weights.policy import Later
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import Trees, coarse_axes
 from privet.privacy.events import NoNoise, PermuteAndFlip
 from privet.rng import SystemNoise
+from tests.central.weights.problems import soft_cells
 from tests.loops import loop_over
 
 PARTS = 2**20
@@ -25,14 +26,13 @@ ATTRIBUTES = [
     Numeric("age", 0, 8), Categorical("job", ["nurse", "clerk", "cook"]), Numeric("pay", 0, 8, never_missing=True),
     Categorical("night", [False, True]),
 ]  # fmt: skip
-N_CODES = [130, 4, 129, 3]
 PAIRS = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
 
 
 def setting(n_classes=2):
     schema = Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else range(n_classes))
-    celled, knots = with_cells(schema, 2)
-    return celled, knots, Trees.of([[0], [2], [1, 3]], celled, knots)
+    celled, knots, later = soft_cells(schema, 2, n_later=3)
+    return celled, later, Trees.of([[0], [2], [1, 3]], celled, knots)
 
 
 def model_of(n_classes=2, seed=1, size=2.0):
@@ -51,7 +51,7 @@ def unexplained(codes, labels, model, weights=None):
 
 def random_rows(n_rows, n_classes, seed):
     rng = np.random.default_rng(seed)
-    codes = np.stack([rng.integers(0, n, n_rows) for n in N_CODES], axis=1)
+    codes = np.stack([rng.integers(0, a.n_codes, n_rows) for a in setting()[0].attributes], axis=1)
     return codes, rng.integers(0, n_classes, n_rows)
 
 
@@ -153,10 +153,10 @@ def test_no_added_row_moves_the_score_of_a_group_farther_than_the_sensitivity(se
     codes, labels = random_rows(12, n_classes, seed)
     groups = [*PAIRS, (0, 1, 2), (0, 1, 2, 3)]
     before = np.array(unexplained(codes, labels, model).exact_scores(groups))
-    rng = np.random.default_rng(seed)
     # Every corner, every missing value, and any row; in every class.
-    rows = [[0, 0, 0, 0], [64, 1, 64, 1], [128, 2, 128, 1], [129, 3, 32, 2], *codes[:4].tolist()]
-    rows += [[int(rng.integers(n)) for n in N_CODES] for _ in range(12)]
+    age, pay = (setting()[0].attributes[a].n_values for a in (0, 2))
+    rows = [[0, 0, 0, 0], [age // 2, 1, pay // 2, 1], [age - 1, 2, pay - 1, 1], [age, 3, pay // 4, 2]]
+    rows += [*codes[:4].tolist(), *random_rows(12, n_classes, seed + 100)[0].tolist()]
     moved = [
         np.abs(np.array(unexplained([*codes, row], [*labels, c], model).exact_scores(groups)) - before).max()
         for row in rows

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.central.weights import certificate, kernels
 from tests.central.weights import reference
@@ -79,9 +79,47 @@ def cell_results(module, seed, dtype, n_columns):
     scores = rng.normal(size=(n_lines, n_columns))
     module.cell_curvatures(cells, starts, rng.uniform(size=(n_lines, n_columns)).astype(np.float32), sums)
     module.scores_of(cells, starts, weights, scores)
-    whole = rng.integers(-9, 9, (n_cells, n_columns))
-    module.add_at(rng.integers(0, n_cells, n_lines), rng.integers(-9, 9, (n_lines, n_columns)), whole)
-    return [sums, scores, whole]
+    return [sums, scores]
+
+
+def group_results(module, seed, n_columns):
+    rng = np.random.default_rng(seed)
+    n_leaves, n_lines = rng.integers(1, 7, 5), int(rng.integers(0, 60))
+    members = np.array([[0, 1, -1, -1], [4, 2, 3, -1], [3, 1, 0, 2], [2, 4, -1, -1]])
+    sizes = [np.prod([n_leaves[a] for a in group if a >= 0]) for group in members]
+    starts = np.cumsum([0, *sizes])
+    nearest = np.stack([rng.integers(0, n, n_lines) for n in n_leaves]).astype(np.uint16)
+    counts = rng.integers(1, 9, n_lines) if seed % 2 else np.empty(0, dtype=np.int64)
+    out = rng.integers(-9, 9, (starts[-1], n_columns))
+    module.add_groups(
+        nearest, n_leaves, members, starts, counts, rng.integers(-(2**20), 2**20, (n_lines, n_columns), dtype=np.int32),
+        out,
+    )  # fmt: skip
+    return out
+
+
+@pytest.mark.parametrize("n_columns", [1, 4])
+@loop_over("seed", range(20))
+def test_sums_over_groups_are_those_of_their_twin(seed, n_columns):
+    assert_array_equal(group_results(kernels, seed, n_columns), group_results(reference, seed, n_columns))
+
+
+@pytest.mark.parametrize("module", [kernels, reference])
+def test_sums_over_a_group_by_hand(module):
+    # Attributes of 2 and 3 leaves; lines lie in the leaves (0, 2), (1, 0) and (0, 2), and count 1, 2 and 3 rows.
+    nearest, values = np.array([[0, 1, 0], [2, 0, 2]], np.uint16), np.array([[5], [-7], [1]], np.int32)
+    for members, sums in (([0, 1], [0, 0, 5 + 3, -14, 0, 0]), ([1, 0], [0, -14, 0, 0, 5 + 3, 0])):
+        out = np.zeros((6, 1), dtype=np.int64)
+        module.add_groups(
+            nearest,
+            np.array([2, 3]),
+            np.array([[*members, -1, -1]]),
+            np.array([0, 6]),
+            np.array([1, 2, 3]),
+            values,
+            out,
+        )
+        assert out[:, 0].tolist() == sums
 
 
 def assert_alike(fast, plain):

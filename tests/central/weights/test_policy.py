@@ -3,13 +3,17 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from privet import Categorical, Numeric, Schema
+from privet.central.weights import policy as policy_module
+from privet.central.weights.histograms import Histogram
 from privet.central.weights.policy import (
+    CHOICES_A_GROUP,
     MOST_LEAVES,
     MOST_WEIGHTS,
     Overrides,
@@ -17,11 +21,13 @@ from privet.central.weights.policy import (
     _cuts,
     _knots,
     codings,
+    quantile_codes,
     tree_shares,
     with_cells,
 )
-from privet.central.weights.trees import Trees, grid_of
-from privet.privacy.mechanisms.objective_perturbation import laplace_objective_epsilon
+from privet.central.weights.trees import CODES_A_BIN, GRID, Trees, coarse_axes
+from privet.privacy.mechanisms.joint_loss import joint_delta
+from privet.privacy.mechanisms.objective_perturbation import NormalLoss, laplace_objective_epsilon
 from privet.privacy.mechanisms.rational import MIN_EPSILON
 from tests.central.weights.problems import GROUPS, schema_of
 from tests.loops import loop_over
@@ -31,8 +37,8 @@ THREE_CLASSES = Schema([Numeric(f"x{j}", 0, 1) for j in range(10)], classes=[5, 
 EPSILONS = [1e-4, 1e-3, 0.1, 1 / 3, 0.7, 1.0, 7 / 3, math.pi, 10.0, 123.456, 1e6]
 
 
-def policy(n_rows, epsilon, schema=TEN, **fixed):
-    return Policy(schema, epsilon, n_rows, Overrides(**fixed))
+def policy(n_rows, epsilon, schema=TEN, *, delta=0.0, max_rows=1, **fixed):
+    return Policy(schema, epsilon, n_rows, Overrides(**fixed), delta, max_rows)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +93,16 @@ def test_shares_by_hand():
     assert (everything.selection, everything.histograms, everything.fit) == pytest.approx((0.0, 0.05, 0.89))
 
 
+EACH = math.ceil(policy_module._LEAST_HISTOGRAM)
+
+
 @pytest.mark.parametrize(
     ("n_rows", "epsilon", "n_attributes", "counts"),
-    [(2999, 1.0, None, False), (3000, 1.0, None, True), (6000, 0.5, None, True), (5999, 0.5, None, False),
-     (600, 1.0, 2, True), (599, 1.0, 2, False), (10**9, 1.0, 1, False), (1, math.inf, None, True)],
+    [(10 * EACH - 1, 1.0, None, False), (10 * EACH, 1.0, None, True), (20 * EACH, 0.5, None, True),
+     (20 * EACH - 1, 0.5, None, False), (2 * EACH, 1.0, 2, True), (2 * EACH - 1, 1.0, 2, False),
+     (10**9, 1.0, 1, False), (1, math.inf, None, True)],
 )  # fmt: skip
-def test_cells_are_counted_where_several_attributes_have_300_rows_each(n_rows, epsilon, n_attributes, counts):
+def test_cells_are_counted_where_several_attributes_have_enough_rows_each(n_rows, epsilon, n_attributes, counts):
     own = policy(n_rows, epsilon, n_attributes=n_attributes)
     assert own.counts_cells == counts
     assert (own.shares.histograms > 0) == counts or math.isinf(epsilon)
@@ -122,10 +132,12 @@ def test_fixed_shares_are_honoured():
     shares = policy(1000, 2.0, balance_share=0.3, selection_share=0.4, n_attributes=3).shares
     assert (shares.balance, shares.selection) == pytest.approx((0.6, 0.8))
     # What is left after both has a tenth of itself for the fit at least; here cells have their share, too.
-    shares = policy(1000, 1.0, balance_share=0.5, selection_share=0.5, n_attributes=3).shares
-    assert shares.selection == pytest.approx(0.9 * 0.44)
-    shares = policy(800, 1.0, balance_share=0.5, selection_share=0.5, n_attributes=3).shares
-    assert shares.selection == pytest.approx(0.9 * 0.49)
+    shares = policy(3 * EACH, 1.0, balance_share=0.5, selection_share=0.5, n_attributes=3).shares
+    assert shares.histograms > 0
+    assert shares.selection == pytest.approx(0.9 * (0.5 - shares.histograms - shares.release))
+    shares = policy(3 * EACH - 1, 1.0, balance_share=0.5, selection_share=0.5, n_attributes=3).shares
+    assert shares.histograms == 0
+    assert shares.selection == pytest.approx(0.9 * (0.5 - shares.release))
     assert policy(1000, 1.0, n_attributes=99).n_attributes == 10
 
 
@@ -247,7 +259,8 @@ def test_a_policy_for_other_rows_keeps_its_cells_and_the_price_of_the_balance(de
     first = policy(declared, 1.0, wide)
     better = first.with_rows(found)
     assert better.n_rows == found
-    assert (better.n_bins, better.cells) == (first.n_bins, first.cells)
+    assert better.cells == first.cells  # rows were put into them already
+    assert list(better.public_knots(5, soft=True)) == list(range(30))
     assert better.shares.balance == pytest.approx(first.shares.balance, rel=1e-12)
     assert better.n_attributes == policy(found, 1.0, wide).n_attributes
     assert first.with_rows(declared) is first
@@ -291,15 +304,24 @@ def test_declared_bins_edges_and_categories_stay():
         Categorical("d", [1, 2]), Numeric("e", 0, 1, inferred=True),
     ]  # fmt: skip
     schema = Schema(attributes, classes=[5, 9], target="t", rows=77)
-    celled, knots = with_cells(schema, 2)
+    celled = with_cells(schema, 2)
     assert celled.attributes[:4] == schema.attributes[:4]
-    # Knots at 0, 1/4 and 1, with 64 cells from each to the next.
-    assert knots == [0, 0, 0, 0, 3]
-    assert len(celled.attributes[4].edges) == 128
-    assert celled.attributes[4].edges[:2] == (0.25 / 128, 0.25 * 3 / 128)
-    assert celled.attributes[4].edges[-1] == 1 - 0.75 / 128
-    assert celled.attributes[4].inferred
+    own = celled.attributes[4]
+    # From each knot to the next lie four cells, of which the first begins half a cell after the knot.
+    knots = _knots(schema.attributes[4], 2, policy_module._FINE_HALVINGS)
+    assert (knots[0], knots[-1]) == (0, 1)
+    parts = [(2 * i + 1) / (2 * CODES_A_BIN) for i in range(CODES_A_BIN)]
+    by_hand = [low + (high - low) * part for low, high in pairwise(knots) for part in parts]
+    assert_allclose(own.edges, by_hand, rtol=1e-12)
+    assert own.n_values == CODES_A_BIN * (len(knots) - 1) + 1
+    assert own.inferred
     assert (celled.rows, celled.target, celled.classes) == (77, "t", (5, 9))
+
+
+def test_cells_do_not_depend_on_how_many_rows_there_are():
+    cells = [policy(n_rows, epsilon).cells for n_rows in (20, 4000, 10**7) for epsilon in (0.1, 1.0)]
+    assert all(own == cells[0] for own in cells)
+    assert policy(4000, 1.0, n_bins=3).cells == with_cells(TEN, 3) != cells[0]
 
 
 def test_knots_by_hand():
@@ -315,29 +337,203 @@ RANGES = [(0, 1), (-1, 1), (-1e-300, 1e300), (1e16, 1e16 + 1024), (-(2.0**1022),
 @loop_over("n_bins", [1, 2, 7, 16, 64])
 @pytest.mark.parametrize(("low", "high"), RANGES)
 def test_a_value_in_any_range_falls_into_a_cell_between_knots(n_bins, low, high):
-    celled, (n_knots,) = with_cells(Schema([Numeric("x", low, high)], classes=[5, 9]), n_bins)
-    (attribute,) = celled.attributes
+    own = policy(1000, 1.0, Schema([Numeric("x", low, high)], classes=[5, 9]), n_bins=n_bins)
+    (attribute,) = own.cells.attributes
     found = np.array([low, *attribute.edges, high])
     assert (found[1:] > found[:-1]).all()
-    trees = Trees.of([[0]], celled, [n_knots])
-    assert trees.cell_sizes.tolist() == [attribute.n_values + 1]
-    if n_knots:
-        assert attribute.n_values == (n_knots - 1) * grid_of(n_knots) + 1
-        assert len(codings(attribute, n_knots, n_bins)) == 4
-    for way in codings(attribute, n_knots, n_bins):
+    for is_soft, grid in ((True, GRID), (False, 1)):
+        knots = own.public_knots(n_bins, soft=is_soft)
+        codes, found_grid = knots[0]
+        assert found_grid == grid
+        assert (np.diff(codes) > 0).all()
+        assert 0 <= codes[0] <= codes[-1] < attribute.n_values
+        assert Trees.of([[0]], own.cells, knots).cell_sizes.tolist() == [attribute.n_values + 1]
+    ways = codings(attribute, n_bins, soft=True)
+    assert len(ways) == 1 + len(policy_module._CODINGS)
+    for way in ways:
         assert len(way) == attribute.n_codes
         assert (np.diff(way) >= 0).all()
         assert (way[-1] > way[:-1]).all()  # missing values have a cell of their own
 
 
 def test_codings_by_hand():
-    # Knots at 0, 2 and 8 with 64 cells between them; cells of the score end at 2 and 4: k < 64, and 6 k / 64 < 2.
-    celled, knots = with_cells(Schema([Numeric("x", 0, 8, never_missing=True)], classes=[5, 9]), 2)
-    (attribute,) = celled.attributes
-    own, *others = codings(attribute, knots[0], 2)
-    assert np.unique(own, return_counts=True)[1].tolist() == [64, 22, 43]
-    assert [len(np.unique(way)) for way in others] == [7, 6, 12]
-    assert [way.tolist() for way in codings(Categorical("a", [1, 2]), 0, 2)] == [[0, 1, 2]]
+    # Four cells from each of 0, 2 and 8 to the next, with middles 0.125, 0.5, 1, 1.5, 2.125 and on from 3.5 by 1.5.
+    attribute = Numeric("x", 0, 8, edges=[0.25, 0.75, 1.25, 1.75, 2.75, 4.25, 5.75, 7.25], never_missing=True)
+    own, *others = codings(attribute, 2, soft=True)
+    # The range has two halves, and the first one is halved: cells end at 2 and at 4.
+    assert own.tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 2]
+    assert len(others) == len(policy_module._CODINGS)
+    # Missing values come last; categories, and numbers with cells of their own, are as they are.
+    missing = codings(replace(attribute, never_missing=False), 2, soft=True)
+    assert missing[0].tolist() == [*own.tolist(), 3]
+    assert [way.tolist() for way in codings(Categorical("a", [1, 2]), 2, soft=False)] == [[0, 1, 2]]
+    assert [way.tolist() for way in codings(attribute, 2, soft=False)] == [list(range(9))]
+
+
+def test_public_knots_by_hand():
+    own = policy(1000, 1.0, Schema([Numeric("x", 0, 8), Categorical("a", [1, 2])], classes=[5, 9]), n_bins=2)
+    (attribute, _) = own.cells.attributes
+    # A knot is the code whose cell has its value: 0, 2 and 8.
+    (codes, grid), *others = own.public_knots(2, soft=True).values()
+    assert (grid, others) == (GRID, [])
+    borders = [0, *attribute.edges, 8]
+    for code, value in zip(codes, [0, 2, 8], strict=True):
+        assert borders[code] <= value <= borders[code + 1]
+    # A leaf that is not soft has all cells whose middles lie between its borders: 2 and 4 part three leaves.
+    codes, grid = own.public_knots(2, soft=False)[0]
+    assert grid == 1
+    middles = [(low + high) / 2 for low, high in pairwise(borders)]
+    assert codes == tuple(min(i for i, at in enumerate(middles) if at >= value) for value in (0, 2, 4))
+
+
+# Knots where rows are counted.
+
+
+def histogram_of(attribute, values, scale=0.0):
+    """Return the histogram of values, without noise; ``scale`` is what the noise is said to be."""
+    codes = np.searchsorted(attribute.cuts, values, side="right")
+    bins = (codes + CODES_A_BIN // 2) // CODES_A_BIN
+    n_bins = (attribute.n_values - 1 + CODES_A_BIN // 2) // CODES_A_BIN + 1
+    return Histogram(np.append(np.bincount(bins, minlength=n_bins), 0), len(values), scale)
+
+
+def one_number(low=0, high=1):
+    own = policy(10**6, 1.0, Schema([Numeric("x", low, high)], classes=["no", "yes"]))
+    return own.cells.attributes[0]
+
+
+@loop_over("n_knots", [2, 4, 9, 16])
+def test_knots_lie_where_rows_are_counted_to_lie(n_knots):
+    attribute = one_number()
+    borders = np.array([0, *attribute.cuts, 1])
+    rng = np.random.default_rng(n_knots)
+    for low, high in ((0.1, 0.4), (0.6, 0.9)):
+        values = rng.uniform(low, high, 10**5)
+        codes = np.array(quantile_codes(attribute, histogram_of(attribute, values), n_knots))
+        assert (np.diff(codes) > 0).all()
+        assert len(codes) <= n_knots
+        at = (borders[codes] + borders[codes + 1]) / 2
+        inside = (low - 0.05 < at) & (at < high + 0.05)
+        # Where rows lie there are most of the knots, and where none lie hardly any.
+        assert inside.mean() >= 0.75 or n_knots == 2
+        assert inside.any()
+
+
+def test_noise_as_large_as_the_counts_leaves_knots_where_they_were_guessed():
+    attribute = one_number()
+    values = np.random.default_rng(0).uniform(0.6, 0.9, 10**4)
+    sure, unsure, empty = (
+        quantile_codes(attribute, histogram_of(attribute, own, scale), 9)
+        for own, scale in ((values, 0.0), (values, 1e9), (np.zeros(0), 1e9))
+    )
+    assert unsure == empty != sure
+
+
+def test_a_bin_that_has_nearly_all_rows_leaves_knots_for_the_others():
+    attribute = one_number()
+    values = np.append(np.full(99_000, 0.5), np.random.default_rng(0).uniform(0, 1, 1000))
+    codes = quantile_codes(attribute, histogram_of(attribute, values), 12)
+    at = np.array([0, *attribute.cuts, 1])[list(codes)]
+    assert len(codes) >= 6
+    assert (np.abs(at - 0.5) > 0.1).sum() >= 4
+
+
+@pytest.mark.parametrize(("low", "high"), RANGES)
+@loop_over("n_knots", [2, 5, 16])
+def test_any_noisy_histogram_has_increasing_knots_that_are_codes(low, high, n_knots):
+    attribute = one_number(low, high)
+    rng = np.random.default_rng(n_knots)
+    n_bins = len(histogram_of(attribute, np.array([low])).noisy)
+    for noisy in (np.zeros(n_bins), -np.ones(n_bins), rng.integers(-99, 99, n_bins), 10**9 * np.eye(n_bins)[-2]):
+        for scale in (0.0, 10.0):
+            codes = quantile_codes(attribute, Histogram(noisy.astype(np.int64), 1000, scale), n_knots)
+            assert 1 <= len(codes) <= n_knots
+            assert (np.diff(codes) > 0).all()
+            assert 0 <= codes[0] <= codes[-1] < attribute.n_values
+
+
+def test_knots_are_counted_ones_where_rows_are_counted_and_public_ones_where_not():
+    own = policy(10**5, 1.0)
+    even, (attribute, *_) = np.array([0.5, 0.5]), own.cells.attributes
+    counted = {a: histogram_of(attribute, np.random.default_rng(a).uniform(0.5, 1, 10**5)) for a in range(10)}
+    assert own.knots(None, even) == own.public_knots(own.n_bins, soft=True)
+    found, later = own.knots(counted, even), own.later_knots(counted)
+    assert list(found) == list(later) == list(range(10))
+    assert {grid for _, grid in [*found.values(), *later.values()]} == {GRID}
+    assert found != own.knots(None, even)
+    # The second stage has few knots.
+    assert all(len(later[a][0]) < len(found[a][0]) for a in range(10))
+    # Bins that the caller fixed are public, whatever is counted.
+    fixed = policy(10**5, 1.0, n_bins=5)
+    assert fixed.knots(counted, even) == fixed.public_knots(5, soft=True)
+    assert fixed.later_knots(counted) == fixed.later_knots(None)
+
+
+def test_rows_that_tell_more_have_more_knots_and_few_cells_are_not_soft():
+    worths = (5000, 20_000, 10**6)
+    policies = [policy(worth, 1.0) for worth in worths]
+    attribute = policies[0].cells.attributes[0]
+    counted = {a: histogram_of(attribute, np.random.default_rng(a).uniform(0, 1, 10**5)) for a in range(10)}
+    n_knots = [len(own.knots(counted, np.array([0.5, 0.5]))[0][0]) for own in policies]
+    assert n_knots == sorted(n_knots)
+    assert n_knots[0] < n_knots[-1]
+    rare = [len(own.knots(counted, np.array([0.99, 0.01]))[0][0]) for own in policies]
+    assert all(few <= more for few, more in zip(rare, n_knots, strict=True))
+    few = policy(100, 1.0)
+    assert few.n_bins < policy_module._SOFT_FROM
+    assert {grid for _, grid in few.knots(None, np.array([0.5, 0.5])).values()} == {1}
+
+
+# Normal noise.
+
+
+def releases(own, precision):
+    """Return the cost of each pure release that a policy plans, written down plainly, and the laws of its fits."""
+    m, shares = own.max_rows, own.shares
+    pure = [m * each for each in (shares.balance, shares.histograms, shares.release) if each]
+    if own.chooses:
+        pure += [m * shares.selection / own.n_attributes] * own.n_attributes
+    fits = [precision.first]
+    if precision.later:
+        trees = own.trees(list(range(own.n_attributes)), np.random.default_rng(0))
+        later = own.later(trees, axes_of(own, trees), np.full(own.n_classes, 1 / own.n_classes), precision)
+        pure += [m * later.groups / CHOICES_A_GROUP] * CHOICES_A_GROUP + [m * later.release]
+        fits.append(precision.later)
+    return pure, [NormalLoss(m * mu, m * own.joint_curvature, own.n_classes) for mu in fits]
+
+
+@loop_over("max_rows", [1, 4])
+@loop_over("n_rows", [400, 5000, 10**6])
+@pytest.mark.parametrize("schema", [TEN, THREE_CLASSES])
+def test_all_that_is_planned_costs_delta_together_and_a_little_more_precision_too_much(n_rows, max_rows, schema):
+    own = policy(n_rows, 1.0 / max_rows, schema, delta=1e-6, max_rows=max_rows)
+    precision = own.precision
+    pure, fits = releases(own, precision)
+    assert joint_delta(1.0, pure, fits, n_numbers=MOST_WEIGHTS) <= 1e-6
+    dearer = [fit._replace(mu=fit.mu * 1.001) for fit in fits]
+    assert joint_delta(1.0, pure, dearer, n_numbers=MOST_WEIGHTS) > 1e-6
+
+
+def test_a_second_stage_is_planned_where_noise_is_little_and_has_less_precision():
+    assert policy(400, 1.0, delta=1e-6).precision.later == 0
+    both = policy(10**7, 1.0, delta=1e-6).precision
+    assert 0 < both.later < both.first
+
+
+def test_there_is_no_precision_without_a_delta_or_an_end_to_epsilon_or_with_too_few_rows():
+    assert policy(10**5, 1.0).precision is None
+    assert policy(10**5, math.inf, delta=1e-6).precision is None
+    assert policy(10, 1.0, delta=1e-6).precision is None
+    # The discrete noise of so many numbers alone costs more.
+    assert policy(10**5, 1.0, delta=1e-15).precision is None
+    assert policy(10**5, 1.0, delta=1e-6).precision is not None
+
+
+def test_a_delta_never_keeps_fewer_attributes():
+    wide = Schema([Numeric(f"x{i}", 0, 1) for i in range(60)], classes=["no", "yes"])
+    for worth in (20, 300, 3000, 10_000, 10**6):
+        assert policy(worth, 1.0, wide, delta=1e-6).n_attributes >= policy(worth, 1.0, wide).n_attributes
+    assert policy(10_000, 1.0, wide, delta=1e-6).n_attributes > policy(10_000, 1.0, wide).n_attributes
 
 
 # The second stage.
@@ -348,7 +544,12 @@ QUIET = {"n_rows": 10**7, "epsilon": 2.0}
 def later_of(n_rows, epsilon, schema=TEN, **fixed):
     own = policy(n_rows, epsilon, schema, **fixed)
     trees = own.trees(list(range(own.n_attributes)), np.random.default_rng(1))
-    return own, trees, own.later(trees, np.full(own.n_classes, 1 / own.n_classes))
+    return own, trees, own.later(trees, axes_of(own, trees), np.full(own.n_classes, 1 / own.n_classes))
+
+
+def axes_of(own, trees):
+    """Return how the second stage asks for each attribute that the first one has."""
+    return {a: coarse_axes([a], own.cells, own.later_knots(None))[0] for a in sorted(trees.kept)}
 
 
 def test_a_second_stage_needs_little_noise_and_two_attributes():
@@ -390,15 +591,25 @@ def test_without_an_end_to_epsilon_the_second_stage_has_none_either():
     assert {later.fit, later.groups, later.release, later.later_fit} == {math.inf}
 
 
+@pytest.mark.parametrize("epsilon", [2.0, math.inf])
+def test_a_second_stage_needs_two_attributes_whose_leaves_have_room(epsilon):
+    wide = Schema([Categorical(f"zip {j}", range(250)) for j in range(3)], classes=[5, 9])
+    assert later_of(10**7, epsilon, wide)[2] is None
+    narrow = Schema([*wide.attributes, Categorical("night", [False, True])], classes=[5, 9])
+    assert later_of(10**7, epsilon, narrow)[2] is not None
+
+
 def test_pairs_are_those_whose_leaves_have_room():
     wide = Schema([Categorical("zip", range(250)), *TEN.attributes[:2], Categorical("job", range(9))], classes=[5, 9])
-    own, trees, later = later_of(**QUIET, schema=wide)
-    cramped = replace(later, most_cells=41.0)
+    own, _, later = later_of(**QUIET, schema=wide)
+    knots = dict.fromkeys((1, 2), ((0, 50, 100, 150), GRID))
+    axes = {a: coarse_axes([a], own.cells, knots)[0] for a in range(4)}
     # Numbers have four leaves, the job ten; the place alone has 251.
-    assert own.pairs(trees, cramped) == [(1, 2), (1, 3), (2, 3)]
-    assert (0, 3) not in own.pairs(trees, replace(later, most_cells=1500.0))
+    assert own.pairs(axes, replace(later, most_cells=41.0)) == [(1, 2), (1, 3), (2, 3)]
+    assert (0, 3) not in own.pairs(axes, replace(later, most_cells=1500.0))
+    assert own.pairs(axes, replace(later, most_cells=2510.0)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     # However little is paid for, a pair may have thirty leaves.
-    assert own.pairs(trees, replace(later, most_cells=1.0)) == [(1, 2)]
+    assert own.pairs(axes, replace(later, most_cells=1.0)) == [(1, 2)]
 
 
 @loop_over("n_bins", [1, 2, 16, 64])

@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from privet import Categorical, Numeric, Schema
-from privet.central.weights.trees import Axis, Trees, coarse_axes
-from tests.central.weights.problems import GROUPS, plain_shares, schema_of
+from privet.central.weights.trees import GRID, Axis, Trees, coarse_axes
+from tests.central.weights.problems import GROUPS, plain_place, plain_shares, schema_of
 from tests.loops import loop_over
 
 
@@ -171,11 +172,63 @@ def test_every_code_falls_into_a_cell_and_values_stay_in_order(seed):
             assert cells[-1] == axis.n_cells - 1 not in cells[:-1]
 
 
-@pytest.mark.parametrize("n_knots", range(2, 34))
-def test_a_number_of_the_first_stage_has_at_most_128_steps(n_knots):
-    grid = grid_of(n_knots)
-    assert grid & (grid - 1) == 0
-    assert 64 < grid * (n_knots - 1) <= 128
+@loop_over("seed", range(15))
+def test_codes_lie_where_the_plain_twin_says(seed):
+    for axis in (axis for own in random_trees(seed).axes for axis in own if axis.knots):
+        places = [plain_place(axis, code) * axis.grid for code in range(axis.n_values)]
+        assert axis.places.tolist() == places
+        if axis.merged:
+            assert axis.cell_of[: axis.n_values].tolist() == places
+        known = axis.nearest[: axis.n_known_cells].tolist()
+        of_cells = range(axis.n_known_cells) if axis.merged else places
+        assert known == [math.floor(Fraction(place, axis.grid) + Fraction(1, 2)) for place in of_cells]
+
+
+def test_codes_outside_of_all_knots_are_the_outermost_knots_own():
+    axis = Axis(0, 7, "never", (2, 4), 2)
+    assert axis.shares.toarray().tolist() == [[2, 0], [2, 0], [2, 0], [1, 1], [0, 2], [0, 2], [0, 2]]
+    assert Axis(0, 3, "own", (1,), GRID).shares.toarray().tolist() == [[GRID, 0]] * 3 + [[0, GRID]]
+
+
+def test_codes_that_are_not_shared_are_the_lower_knots():
+    axis = Axis(0, 7, "never", (0, 3, 5), 1)
+    assert axis.nearest.tolist() == [0, 0, 0, 1, 1, 2, 2]
+    # One cell for all codes that no leaf tells apart: each goes to the nearest knot, halves upwards.
+    assert Axis(0, 7, "never", (0, 3, 5), 1, merged=True).cell_of.tolist() == [0, 0, 1, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("gap", [*range(1, 12), 31, 32, 33, 64, 100, 128])
+def test_a_number_of_the_first_stage_is_shared_in_parts_of_the_grid(gap):
+    assert GRID & (GRID - 1) == 0
+    schema = Schema([Numeric("x", 0, 1, bins=gap + 1, never_missing=True)], classes=[5, 9])
+    trees = Trees.of([[0]], schema, {0: ((0, gap), GRID)})
+    exact = np.arange(gap + 1) / gap
+    shares = trees.shares.toarray()
+    # Rounded to the nearest part, so by half a part at most, and not at all where parts are as fine as codes.
+    assert np.abs(shares[:, 1] - exact).max() <= (0 if GRID % gap == 0 else 0.5 / GRID)
+    assert_array_equal(shares * GRID, np.rint(shares * GRID))
+    assert trees.grids.tolist() == [GRID]
+
+
+def test_bins_of_a_histogram_have_four_codes_around_each_fourth_one():
+    axis = Axis(0, 13, "own", (0, 5), GRID)
+    assert axis.bin_of_cell.tolist() == [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4]
+    assert axis.n_bins == 5
+    assert Axis(0, 13, "never", (0, 5), GRID).n_bins == 4
+    # Whichever knots there are; without any, a bin is a leaf.
+    assert_array_equal(Axis(0, 13, "own", (3, 4, 9), 1).bin_of_cell, axis.bin_of_cell)
+    assert Axis(0, 3, "own").bin_of_cell.tolist() == [0, 1, 2, 3]
+    assert Axis(0, 3, "never").bin_of_cell.tolist() == [0, 1, 2]
+
+
+@loop_over("seed", range(10))
+def test_the_first_code_of_each_cell_is_in_it_and_none_before_it_is(seed):
+    for axis in (axis for own in random_trees(seed).axes for axis in own if not axis.merged):
+        assert axis.first_codes.tolist() == [axis.cell_of.tolist().index(cell) for cell in range(axis.n_cells)]
+
+
+KNOTS = (0, 43, 86, 128)
+FOUR_KNOTS = dict.fromkeys(range(4), (KNOTS, GRID))
 
 
 def later_schema(n_numbers=4):
@@ -185,14 +238,14 @@ def later_schema(n_numbers=4):
 
 @pytest.mark.parametrize(("n_numbers", "grid", "n_cells"), [(1, 8, 25), (2, 8, 625), (3, 4, 2197), (4, 2, 2401)])
 def test_trees_of_the_second_stage_have_at_most_4096_cells(n_numbers, grid, n_cells):
-    axes = coarse_axes(list(range(n_numbers)), later_schema(), [65] * 4 + [0])
+    axes = coarse_axes(list(range(n_numbers)), later_schema(), FOUR_KNOTS)
     assert {axis.grid for axis in axes} == {grid}
-    assert {axis.n_knots for axis in axes} == {4}
+    assert {(axis.knots, axis.n_known, axis.missing, axis.merged) for axis in axes} == {(KNOTS, 4, "middle", True)}
     assert math.prod(axis.n_cells for axis in axes) == n_cells
 
 
 def test_many_categories_leave_numbers_of_the_second_stage_no_cells_between_knots():
-    trees = Trees.later([[0, 1, 4], [0, 1]], later_schema(), [65] * 4 + [0])
+    trees = Trees.later([[0, 1, 4], [0, 1]], later_schema(), FOUR_KNOTS)
     assert [own[0].grid for own in trees.axes] == [1, 8]
     assert trees.is_later(0)
     assert trees.sizes.tolist() == [4 * 4 * 201, 16]
@@ -200,10 +253,9 @@ def test_many_categories_leave_numbers_of_the_second_stage_no_cells_between_knot
 
 def test_the_stages_are_kept_apart():
     schema = later_schema()
-    first, later = (
-        Trees.of([[0], [1], [4]], schema, [65, 65, 0, 0, 0]),
-        Trees.later([[0, 4]], schema, [65, 65, 0, 0, 0]),
-    )
+    first, later = Trees.of([[0], [1], [4]], schema, FOUR_KNOTS), Trees.later([[0, 4]], schema, FOUR_KNOTS)
+    assert [own[0].knots for own in first.axes] == [KNOTS, KNOTS, ()]
+    assert [own[0].grid for own in first.axes] == [GRID, GRID, 1]
     both = first.with_later(later)
     assert (both.first, both.n_later, both.kept) == (first, 1, [0, 1, 4])
     assert [both.is_later(t) for t in range(4)] == [False, False, False, True]

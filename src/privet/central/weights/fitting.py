@@ -184,9 +184,8 @@ class Fitting:
         normal = self._normal_of_first(later)
         fit = policy.shares.fit if later is None else later.fit
         digits = None if later is None and normal is None else multiple(policy.shares.release, self.max_rows)
-        first = self._release_fit(
-            trees, rows, scores_of(shares, MARGIN), shares, fit, normal, digits, (WEIGHTS, DIGITS)
-        )
+        start, names = scores_of(shares, MARGIN), (WEIGHTS, DIGITS)
+        first = self._release_fit(trees, rows, start, shares, fit, normal, digits, names)
         released = replace(balance, **first)
         if later is None:
             return released

@@ -177,8 +177,13 @@ class Policy:
     @property
     def has_one_tree(self) -> bool:
         """Whether rows and epsilon allow for a single tree only, which is chosen by how many rows it gets right."""
-        is_free = self.fixed.n_attributes is None and self.fixed.n_bins is None and len(self.schema.attributes) > 1
-        return is_free and self.n_rows * self.epsilon < _ROWS_OF_ONE_TREE * (self.n_classes - 1)
+        fixed = self.fixed  # a balance that is paid for, or fixed attributes or cells, are for a fit
+        is_free = fixed.n_attributes is None and fixed.n_bins is None and fixed.balance_share is None
+        return (
+            len(self.schema.attributes) > 1
+            and is_free
+            and self.n_rows * self.epsilon < _ROWS_OF_ONE_TREE * (self.n_classes - 1)
+        )
 
     @cached_property
     def n_attributes(self) -> int:
