@@ -99,3 +99,15 @@ def test_a_joint_receipt_of_another_forest_is_refused(fitted, changes):
 def test_a_joint_receipt_of_other_noise_is_refused(fitted):
     event, released, schema = joint_of(fitted)
     assert not are_receipts(event, replace(released, noise_std=released.noise_std / 2), schema, max_rows=1)
+
+
+def test_a_bought_number_of_rows_does_not_decide_what_is_promised():
+    # With about 32 rows and epsilon 0.5, noise in their number decides whether there is a plan with normal noise.
+    X = pd.DataFrame({name: np.arange(34) % 2 for name in ("cup", "lid", "jar")})
+    schema = Schema([Categorical(name, [0, 1]) for name in X], classes=["no", "yes"])
+    y = np.where(X["cup"] == 1, "yes", "no")
+    models = [PrivateForestClassifier(schema, epsilon=0.5, delta=1e-6).fit(X, y) for _ in range(24)]
+    assert {model.trees_.n_trees > 0 for model in models} == {False, True}
+    assert {(model.guarantee_.epsilon, model.guarantee_.delta) for model in models} == {(0.5, 1e-6)}
+    for model in models:
+        assert PrivateForestClassifier.from_document(model.to_document(), model.schema_).guarantee_.delta == 1e-6

@@ -179,7 +179,8 @@ class PrivateForestClassifier(WeightForestClassifier):
             )  # fmt: skip
             self._say(f"fitting up to {pluralize(policy.n_attributes, 'attribute')}")
             released = fitting.release()
-            planned = delta if fitting.is_planned else 0.0
+            # A bought number of rows decides whether there is a plan; the promise is about all that it could have been.
+            planned = delta if fitting.is_planned or bought else 0.0
             event = composed(fitting.receipts, left, planned, first=bought)
             return self._set_released(encoder, released, event, reservation, call)
 

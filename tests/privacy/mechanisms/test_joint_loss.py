@@ -246,3 +246,17 @@ def test_a_price_that_forgets_something_is_below_the_integral(fault):
     believed_mu, believed_curvature, believed_pure = fault(mu, curvature, pure)
     assert delta_of(epsilon, believed_pure, NormalLoss(believed_mu, believed_curvature, 2)) < 0.8 * exact
     assert delta_of(epsilon, pure, NormalLoss(mu, curvature, 2)) >= exact
+
+
+@pytest.mark.parametrize(
+    "fit", [NormalLoss(1e200, 1e200, 3), NormalLoss(1e200, math.inf, 2), NormalLoss(0.1, math.inf, 3)]
+)
+def test_a_fit_beyond_all_floats_promises_nothing_beside_others_too(fit):
+    modest = NormalLoss(0.1, 0.1, 2)
+    for epsilon in (1.0, 1e308):
+        for fits in ([fit], [fit, modest], [modest, fit]):
+            assert joint_delta(epsilon, [], fits, n_numbers=1) == 1.0
+
+
+def test_no_epsilon_is_too_large_for_the_search():
+    assert largest_mu(1e300, 1e-6, [1.0], [Stage(1e300, 2)]) is None

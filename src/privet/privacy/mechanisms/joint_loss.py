@@ -116,8 +116,9 @@ class _Grid:
 
     def delta(self, fits: Sequence[NormalLoss], n_numbers: int) -> float:
         """Return the delta of the pure releases and these fits."""
-        farthest = max((fit.reach(_DEVIATIONS) for fit in fits), default=0.0)
-        if not self.known or len(fits) > _MOST_FITS or not farthest <= _MOST_EPSILONS * self.epsilon:
+        most = min(_MOST_EPSILONS * self.epsilon, sys.float_info.max)
+        # Not by the largest reach: one that is no number would not be seen in it.
+        if not self.known or len(fits) > _MOST_FITS or not all(fit.reach(_DEVIATIONS) <= most for fit in fits):
             return 1.0
         law, tails = self.law, [self._tail(fit) for fit in fits] or [np.zeros(1)]
         for tail in tails[:-1]:

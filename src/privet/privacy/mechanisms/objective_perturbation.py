@@ -150,7 +150,7 @@ class NormalLoss(NamedTuple):
 
         Variates are given by how many there are, their mean and their deviation.
         """
-        mu, half, (spread, others) = self.mu, self.mu**2 / 2, _shape(self.n_classes)
+        mu, half, (spread, others) = self.mu, self.mu * self.mu / 2, _shape(self.n_classes)
         fixed = (self.n_classes - 2) * self.curvature * others
         bounds = [(max(self.curvature * spread - half, 0.0), [(float(self.n_classes - 1), half + fixed, mu)])]
         if self.n_classes == 2:
