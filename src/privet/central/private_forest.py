@@ -37,13 +37,13 @@ class PrivateForestClassifier(WeightForestClassifier):
     epsilon : float
         The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing.
     delta : float
-        0 for pure differential privacy. Above it, normal noise is used where it is clearly smaller: with many trees,
-        and one row a person.
+        0 for pure differential privacy. Above it, normal noise is used where it is smaller: from about six trees on.
     n_attributes : int, optional
         How many attributes have a tree; where some are left out, choosing has its share of epsilon.
     n_bins : int, optional
-        Into how many cells of equal width numbers are cut that declare neither bins nor edges, up to 64; half as many
-        finer ones are added at the lower bound, or as many around zero where the range spans it.
+        How many knots of equal distance numbers have that declare neither bins nor edges, up to 64; half as many finer
+        ones are added at the lower bound, or as many around zero where the range spans it. Between knots a number's
+        effect is a straight line; with fewer than 4 it has steps. By default knots lie where released counts find rows.
     group_size : int, optional
         How many categorical attributes share a tree, 1 to 3.
     prior_variance : float, optional

@@ -233,7 +233,8 @@ class Fitting:
         chosen = choose_noise(policy, trees, fit, normal)
         event = chosen.event(names[0], rows=self.max_rows)
         self._pay(multiple(fit, self.max_rows), drawn_from(self.noise, event))
-        digits = self.left if digits is None else digits
+        # What is left was rounded down at every step, and may be a last digit less than its share.
+        digits = self.left if digits is None else min(digits, self.left)
         public = PublicFit.of(policy, trees, shares, event, digits)
         drawn = chosen.draw(self.noise)
         prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)

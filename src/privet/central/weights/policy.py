@@ -57,7 +57,7 @@ _GUESSED_EVEN, _GUESSED_EVEN_AROUND_ZERO = 0.5, 0.3
 # Equal widths, and halvings near zero or the lower bound: a score is the best of these and of an attribute's own.
 _CODINGS = ((2, 5), (6, 0), (12, 0))
 _MOST_GROUPED = 3
-_ROWS_OVER_NOISE = 10.0
+_ROWS_OVER_NOISE = 6.0
 # Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
 _CROWDED = 8
 # Of a tree's prior variance: what each attribute alone, pairs, triples and fours have, in the first and second stage.
@@ -402,7 +402,7 @@ class Policy:
         return [a for a in kept if isinstance(self.schema.attributes[a], Categorical)]
 
     def group_size(self, kept: list[int]) -> int:
-        """Return the largest group of those kept whose leaves would still hold ten times more rows than noise."""
+        """Return the largest group of those kept whose leaves would still hold several times more rows than noise."""
         names = self._categorical(kept)
         n_numbers = len(kept) - len(names)
         if self.fixed.group_size is not None or not names:
@@ -478,10 +478,12 @@ class Policy:
         part, groups = LATER_PART * fit, self._groups_share
         later_fit = remaining(remaining(part, groups), release)
         worth = _ROWS_OVER_GROUP_NOISE * _pull(balance) * self.n_rows * later_fit
-        most = min(worth / (2 * math.sqrt(2) * n_trees * pulls(self.n_classes)), _MOST_GROUP_CELLS)
+        affordable = MOST_WEIGHTS // (self.n_columns * n_trees)
+        most = min(worth / (2 * math.sqrt(2) * n_trees * pulls(self.n_classes)), _MOST_GROUP_CELLS, affordable)
         later = Later(n_trees, remaining(fit, part), groups, release, later_fit, most, chance)
         # Each choice and the last digits must not have too little for noise to be drawn.
         is_enough = later_fit > 0 and min(groups / later.n_choices, release) >= _LEAST_CHOICE
+        is_enough = is_enough and affordable >= _LEAST_GROUP_CELLS
         return later if is_enough and self.pairs(axes, later) else None
 
     def pairs(self, axes: Mapping[int, Axis], later: Later) -> list[tuple[int, int]]:

@@ -24,8 +24,8 @@ _DEVIATIONS = 12.0
 _MOST_EPSILONS, _MOST_PURE, _MOST_FITS = 32.0, 2**13, 3
 # For floats: all terms are positive, and none of a few thousand is off by more than 1e-12 of itself.
 _MARGIN = 1.0 + 1e-9
-# No forest has more weights: a plan must not depend on how many there are.
-_MOST_NUMBERS = 2**16
+# No forest has more weights, 2**16 a stage: a plan must not depend on how many there are.
+_MOST_NUMBERS = 2**17
 # A plan leaves this much of delta unused, so that another machine's exponential function comes to the same verdict.
 _ROOM = 1.0 - 1e-8
 # The search for a mu starts at this share of epsilon, and ends where it is known to a millionth.
