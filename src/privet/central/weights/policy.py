@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights.histograms import Histogram
-from privet.central.weights.trees import CODES_A_BIN, GRID, MOST_CELLS, Axis, Knots, Trees
+from privet.central.weights.knots import cell_cuts, codings, knot_values, middles, quantile_codes, with_cells
+from privet.central.weights.trees import GRID, MOST_CELLS, Axis, Knots, Trees
 from privet.errors import ParameterError
 from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
 from privet.privacy.mechanisms.linear_noise import laplace_factor
@@ -48,16 +49,13 @@ _ROWS_PER_CELL, _ROWS_PER_CELL_OF_ONE = 20, 30
 _MOST_BINS = 16
 # Knots where rows are counted: at least, and more for each row times epsilon of an attribute. In the second stage.
 _FEWEST_KNOTS, _KNOTS_PER_ROW, _LATER_KNOTS = 4, 0.04, 4
-# Bins of a histogram: equal widths, and halvings near zero or the lower bound.
-_FINE_BINS, _FINE_HALVINGS = 33, 6
+# Bins of a histogram, of equal width.
+_FINE_BINS = 33
 # With fewer cells numbers are not soft: a slope over the whole range tells less than a step.
 _SOFT_FROM = 4
-# Before rows are counted, so many of them are guessed to lie evenly over bins, the others evenly over values.
-_GUESSED_EVEN, _GUESSED_EVEN_AROUND_ZERO = 0.5, 0.3
-# Equal widths, and halvings near zero or the lower bound: a score is the best of these and of an attribute's own.
-_CODINGS = ((2, 5), (6, 0), (12, 0))
 _MOST_GROUPED = 3
-_ROWS_OVER_NOISE = 6.0
+# A group's leaves hold so many times the noise in rows, and have no more weights than the solver is quick with.
+_ROWS_OVER_NOISE, _MOST_GROUP_WEIGHTS = 6.0, 2**12
 # Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
 _CROWDED = 8
 # Of a tree's prior variance: what each attribute alone, pairs, triples and fours have, in the first and second stage.
@@ -316,8 +314,8 @@ class Policy:
         """Return knots that follow from bounds alone; where they are not soft, the first code of each cell."""
         found = {}
         for a, own in self._soft.items():
-            values = _knots(own, n_bins) if soft else [own.low, *_cuts(own, n_bins, None)]
-            codes = np.searchsorted(own.cuts, values, side="right") if soft else np.searchsorted(_middles(own), values)
+            values = knot_values(own, n_bins) if soft else [own.low, *cell_cuts(own, n_bins, None)]
+            codes = np.searchsorted(own.cuts, values, side="right") if soft else np.searchsorted(middles(own), values)
             found[a] = (tuple(np.unique(np.clip(codes, 0, own.n_values - 1)).tolist()), GRID if soft else 1)
         return found
 
@@ -415,7 +413,11 @@ class Policy:
             noise = math.sqrt(2) * n_trees * pulls(self.n_classes) / linear
             return self.n_rows / (max(noise, 1.0) * mean_size**size)
 
-        return max([1, *(size for size in range(2, _MOST_GROUPED + 1) if rows_over_noise(size) >= _ROWS_OVER_NOISE)])
+        def is_worth_it(size: int) -> bool:
+            is_small = mean_size**size * self.n_columns <= _MOST_GROUP_WEIGHTS
+            return is_small and rows_over_noise(size) >= _ROWS_OVER_NOISE
+
+        return max([1, *filter(is_worth_it, range(2, _MOST_GROUPED + 1))])
 
     @property
     def _determinant_share(self) -> float:
@@ -501,101 +503,3 @@ def tree_shares(trees: Trees) -> list[Fraction]:
     """Return which share of the linear noise's budget each tree has: more where there are more leaves to tell apart."""
     roots = [Fraction(math.sqrt(min(int(size), _CROWDED))) for size in trees.sizes]
     return [root / sum(roots) for root in roots]
-
-
-def with_cells(schema: Schema, n_bins: int) -> Schema:
-    """Return the schema with cells for numbers that declare neither bins nor edges; no row is looked at.
-
-    Many numbers about people (incomes, durations, debts) crowd near zero or near their lower bound, where cells of
-    equal width tell nothing apart; so the width there is halved again and again.
-    """
-    return schema.with_attributes(
-        replace(a, edges=_edges_between(_knots(a, n_bins, _FINE_HALVINGS)))
-        if isinstance(a, Numeric) and a.is_open
-        else a
-        for a in schema.attributes
-    )
-
-
-def quantile_codes(attribute: Numeric, histogram: Histogram, n_knots: int) -> tuple[int, ...]:
-    """Return the codes that part the rows evenly, as far as a noisy histogram of four codes a bin tells."""
-    n_bins = len(histogram.noisy) - (not attribute.never_missing)
-    borders = np.array([attribute.low, *attribute.cuts, attribute.high])
-    ends = (CODES_A_BIN * np.arange(n_bins + 1) - CODES_A_BIN // 2).clip(0, attribute.n_values)
-    ends[-1] = attribute.n_values
-    widths = np.diff(borders[ends]) / (attribute.high - attribute.low)
-    even = _GUESSED_EVEN_AROUND_ZERO if attribute.low < 0 < attribute.high else _GUESSED_EVEN
-    guess = (1 - even) * widths + even / n_bins
-    seen = histogram.noisy[:n_bins] / max(1, histogram.n_rows)
-    variance = 2 * (histogram.scale / max(1, histogram.n_rows)) ** 2
-    trust = max(0.0, 1 - variance / max(float(((seen - guess) ** 2).mean()), 1e-300))
-    found = np.maximum(guess + trust * (seen - guess) - 0.5 * trust * math.sqrt(variance), 0.0)
-    found = 0.85 * found / max(found.sum(), 1e-300) + 0.15 * guess
-    for _ in range(8):  # a bin that has most of the rows needs no more than a few knots
-        found /= found.sum()
-        over = found > 2.5 / n_knots
-        if not over.any() or over.all():
-            break
-        excess = float((found[over] - 2.5 / n_knots).sum())
-        found[over] = 2.5 / n_knots
-        found[~over] += excess * found[~over] / max(float(found[~over].sum()), 1e-300)
-    up_to = np.append(0.0, np.cumsum(found / found.sum()))
-    places = np.interp((np.arange(n_knots) + 0.5) / n_knots, up_to, ends)
-    return tuple(np.unique(np.clip(np.rint(places - 0.5), 0, attribute.n_values - 1).astype(int)).tolist())
-
-
-def codings(attribute: Attribute, n_bins: int, *, soft: bool) -> list[NDArray[np.int64]]:
-    """Return several ways to put an attribute's codes into cells, for its score; by the values of the codes alone."""
-    if not soft or not isinstance(attribute, Numeric):
-        return [np.arange(attribute.n_codes)]
-    middles = _middles(attribute)
-    ways = [np.searchsorted(_cuts(attribute, *way), middles, side="right") for way in ((n_bins, None), *_CODINGS)]
-    return [way if attribute.never_missing else np.append(way, way.max() + 1) for way in ways]
-
-
-def _middles(attribute: Numeric) -> NDArray[np.float64]:
-    """Return the value in the middle of each cell."""
-    borders = np.array([attribute.low, *attribute.cuts, attribute.high])
-    middles: NDArray[np.float64] = (borders[1:] + borders[:-1]) / 2
-    return middles
-
-
-def _knots(attribute: Numeric, n_bins: int, n_halvings: int | None = None) -> list[float]:
-    low, high = attribute.low, attribute.high
-    steps = [i / max(n_bins - 1, 1) for i in range(1, n_bins - 1)]
-    equal = {low * (1 - step) + high * step for step in steps}
-    return [low, *_apart(sorted(equal | _halvings(attribute, n_bins, n_halvings)), low, high), high]
-
-
-def _cuts(attribute: Numeric, n_bins: int, n_halvings: int | None) -> tuple[float, ...]:
-    """Return the borders of cells of equal width, of which that near zero or the lower bound is halved further."""
-    low, high = attribute.low, attribute.high
-    equal = {low * (1 - i / n_bins) + high * (i / n_bins) for i in range(1, n_bins)}
-    return _apart(sorted(equal | _halvings(attribute, n_bins, n_halvings)), low, high)
-
-
-def _halvings(attribute: Numeric, n_bins: int, n_halvings: int | None) -> set[float]:
-    low, high = attribute.low, attribute.high
-    wanted = math.ceil(n_bins / 2) if n_halvings is None else n_halvings
-    parts = [2.0**-j / n_bins for j in range(1, wanted + 1)]
-    if low < 0 < high and parts:
-        return {0.0, *(high * part for part in parts), *(low * part for part in parts)}
-    return {low * (1 - part) + high * part for part in parts}
-
-
-def _edges_between(knots: list[float]) -> tuple[float, ...]:
-    """Return the borders of cells, of which each knot has one and four lie from one knot to the next."""
-    parts = [(i + 0.5) / CODES_A_BIN for i in range(CODES_A_BIN)]
-    edges = [low * (1 - part) + high * part for low, high in pairwise(knots) for part in parts]
-    # Floats may not tell them apart where bounds are large and close together.
-    return tuple(sorted({edge for edge in edges if knots[0] < edge < knots[-1]}))
-
-
-def _apart(edges: list[float], low: float, high: float) -> tuple[float, ...]:
-    """Return the edges inside the bounds, without those that rounding alone tells from a neighbour, or from 0."""
-    least = (high - low) * 2.0**-30
-    apart = [low]
-    for edge in (0.0 if abs(edge) < least else edge for edge in edges):
-        if edge - apart[-1] > least and high - edge > least:
-            apart.append(edge)
-    return tuple(apart[1:])
