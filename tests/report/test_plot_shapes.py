@@ -1,12 +1,14 @@
 """plot_shapes and plot_reliability."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
-from privet import PrivateForestClassifier
+from privet import Categorical, Numeric, PrivateForestClassifier, Schema
 from privet.errors import ParameterError
 from privet.report import plot_importances, plot_reliability, plot_shapes, plot_tree
 from privet.report.page.effects import effects_of
@@ -41,12 +43,17 @@ def test_a_curve_goes_through_the_values():
     (ax,) = plot_shapes(exact_weights(), n_shapes=1)
     effect = effects_of(exact_weights())[0].of_seen()
     dotted, line, *_ = ax.get_lines()
-    known, seen = effect.values[:-1, 0], effect.seen[:-1]
+    known, seen = effect.values[:, 0], effect.seen
     assert_allclose(dotted.get_ydata(), known)
     assert_allclose(line.get_ydata()[seen], known[seen])
     assert np.isnan(line.get_ydata()[~seen]).all()
-    assert "missing" in drawn(ax)
+    assert "missing" not in drawn(ax)
     assert ax.get_ylabel() == "score of yes against no"
+
+
+def test_missing_values_that_nobody_has_are_not_drawn_though_rounding_left_some():
+    for ax in plot_shapes(exact_weights()):
+        assert "missing" not in drawn(ax)
 
 
 def test_steps_are_the_values_of_declared_cells():
@@ -62,6 +69,33 @@ def test_steps_are_the_values_of_declared_cells():
 def test_every_kind_of_tree_can_be_drawn(group_size, classes):
     for ax in plot_shapes(grouped(group_size, classes=classes)):
         assert drawn(ax)
+
+
+def test_of_many_classes_the_most_frequent_are_named_once_in_colours_of_their_own():
+    classes = [f"class {k}" for k in range(12)]
+    y = np.array(classes)[np.minimum(np.arange(900) % 14, 11)]
+    attributes = [Categorical("colour", ["red", "blue"]), Numeric("price", 0, 10)]
+    X = pd.DataFrame({"colour": ["red", "blue"] * 450, "price": np.arange(900) % 11})
+    schema = Schema(attributes, classes=classes, rows=900)
+    axes = plot_shapes(PrivateForestClassifier(schema, epsilon=math.inf).fit(X, y))
+    assert not any(ax.get_legend() for ax in axes)
+    (legend,) = axes[0].get_figure().legends
+    assert legend.get_title().get_text() == "10 most frequent of 12 classes"
+    assert "class 11" in [text.get_text() for text in legend.get_texts()]
+    assert (
+        len({line.get_color() for line in legend.get_lines()} | {p.get_facecolor() for p in legend.get_patches()}) == 10
+    )
+
+
+def test_bars_are_hatched_where_noise_hides_rows():
+    names = ["many", "none"]
+    schema = Schema([Categorical("kind", names), Numeric("x", 0, 1)], classes=["no", "yes"], rows=5000)
+    X = pd.DataFrame({"kind": ["many"] * 5000, "x": np.linspace(0, 1, 5000)})
+    y = np.where(X["x"] > 0.5, "yes", "no")
+    model = PrivateForestClassifier(schema, epsilon=math.inf).fit(X, y)
+    (ax,) = [each for each in plot_shapes(model) if each.get_title().startswith("kind (")]
+    hatches = dict(zip([t.get_text() for t in ax.get_yticklabels()], [p.get_hatch() for p in ax.patches], strict=True))
+    assert hatches == {"many": None, "none": "///"}
 
 
 def test_one_class_can_be_asked_for():
@@ -115,7 +149,7 @@ def test_reliability_of_more_classes_is_that_of_the_predicted_one():
 
 def test_a_forest_of_weights_keeps_its_word_about_new_rows():
     X, y = people()
-    _, line = plot_reliability(exact_weights(), X, y, n_bins=5).get_lines()
+    _, line = plot_reliability(exact_weights(), X, y, n_bins=3).get_lines()
     assert (np.diff(line.get_ydata()) >= 0).all()
 
 

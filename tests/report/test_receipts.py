@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from privet.central.weights.released_weights import DIGITS, LATER_DIGITS
 from privet.privacy import events
 from privet.report.page.receipts import batch_epsilons, folded, receipts, single_releases
 
@@ -115,3 +116,9 @@ def test_normal_noise_in_an_objective_costs_epsilon_at_a_delta():
     (around, *_) = receipts(events.Sequential((ROWS, event)))
     assert around.epsilon == pytest.approx(0.72)
     assert around.delta == read.delta
+
+
+@pytest.mark.parametrize("stage", [DIGITS, LATER_DIGITS])
+def test_last_digits_of_either_stage_are_in_steps(stage):
+    (read,) = receipts(events.DiscreteLaplace(stage, 0.01, 500, Fraction(50_000)))
+    assert read.is_fine

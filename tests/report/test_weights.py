@@ -15,6 +15,7 @@ from privet.report.page.facts import facts
 from tests.report.pages import Elements, embedded, page_of
 from tests.report.people import HOSTILE, people
 from tests.report.weighty import (
+    N_ROWS,
     exact_weights,
     grouped,
     hostile_weights,
@@ -109,6 +110,23 @@ def test_only_a_class_balance_is_reported_as_such():
     assert "notree: only the class balance was released" in read.text
 
 
+def test_a_single_tree_of_counts_is_not_told_as_a_fit_of_weights():
+    model = weights(epsilon=0.05)
+    text = Elements(page_of(model)).text
+    noise = f"{model.noise_std_:.3g} rows was added to each count"
+    assert noise in text
+    assert "noise in each count, standard deviation in rows" in text
+    assert "sum over the leaves of the tree" in text
+    assert not any(words in text for words in ("fitted together", "pulls at", "The model is a sum", "second stage"))
+    assert "in each class count of the leaves of one tree" in text
+
+
+def test_scores_are_told_as_chances(source):
+    told = "sum of \N{MINUS SIGN}4, \N{MINUS SIGN}2, 0, 2, 4 is a chance of 4.6 %, 22.0 %, 50.0 %, 78.0 %, 95.4 %"
+    assert told in Elements(source).text
+    assert "is a chance of" not in Elements(page_of(grouped(2, classes=("no", "yes", "perhaps")))).text
+
+
 def test_pairs_have_a_map_and_triples_a_list(monkeypatch):
     monkeypatch.setattr("privet.report.page.effects._LEAST_SHARE", 0.0)
     assert "<rect" in page_of(grouped(2)).split("What attributes do together")[1]
@@ -186,7 +204,7 @@ def test_facts_are_plain_values_and_hold_every_shape():
 
 def test_the_class_balance_is_exact_without_noise():
     rows = {each["class"]: each["rows"] for each in told(exact_weights())["class_balance"]}
-    _, y = people()
+    _, y = people(N_ROWS)
     assert rows == pytest.approx({label: (y == label).sum() for label in ("no", "yes")})
 
 
@@ -212,3 +230,14 @@ def test_a_delta_is_told_wherever_the_promise_is():
     assert f"at delta {model.guarantee_.delta:g}" in read.text
     assert "pure differential privacy" not in read.text
     assert "Left out: 8 less important attributes" in read.text
+
+
+def test_bars_are_pale_where_no_rows_are_for_sure():
+    attributes = [Categorical("kind", ["many", "none"]), Numeric("x", 0, 1)]
+    X = pd.DataFrame({"kind": ["many"] * 900, "x": np.linspace(0, 1, 900)})
+    schema = Schema(attributes, classes=["no", "yes"], rows=900)
+    model = PrivateForestClassifier(schema, epsilon=math.inf).fit(X, np.where(X["x"] > 0.5, "yes", "no"))
+    page = page_of(model)
+    assert 'fill-opacity="0.25"' in page
+    assert "Pale where noise hides whether there are rows." in Elements(page).text
+    assert "Pale where" not in Elements(page_of(grouped(1))).text

@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 MISSING = "missing"
 # Digits that tell values apart, if fewer do not; and the exponent from which a number is not written out.
 _FEWEST_DIGITS, _MOST_DIGITS, _LONG = 3, 17, 15
+# A share of the rows below this is what rounding left of none.
+_TRACE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,16 @@ def shapes_of(
             Shape(
                 own, tuple(a.name for a in attributes), tuple(cells for cells, _ in named),
                 tuple(values for _, values in named), weights, np.sqrt(variance),
-                tuple(each.shares(shares[a]) for each, a in zip(points, own, strict=True)) if are_released else None,
+                tuple(_sure(each, shares[a]) for each, a in zip(points, own, strict=True)) if are_released else None,
             )
         )  # fmt: skip
     return found
+
+
+def _sure(points: Points, shares: Floats) -> Floats:
+    """Return the share of the rows at each point, without what rounding left."""
+    found = points.shares(shares)
+    return np.where(found < _TRACE, 0.0, found)
 
 
 def noise_moves(model: LeafWeights, tree: int, schema: Schema, variance: float, rows: float, held: RowShares) -> Floats:

@@ -317,7 +317,16 @@ def _bar(effect: Effect, cell: int, top: float, x: Scale, colours: Sequence[int]
     kind = f"class-{colours[0] if value > 0 else 1 - colours[0]}"
     whisker = f"M{x(value - far):.1f} {top + _ROW / 2}H{x(value + far):.1f}"
     return [
-        _mark("rect", kind, fill_opacity=0.75, x=start, y=f"{top + 3:.0f}", width=width, height=_ROW - 6, rx=1),
+        _mark(
+            "rect",
+            kind,
+            fill_opacity=0.75 if effect.seen[cell] else 0.25,
+            x=start,
+            y=f"{top + 3:.0f}",
+            width=width,
+            height=_ROW - 6,
+            rx=1,
+        ),
         _mark("path", "mark", d=whisker),
     ]
 

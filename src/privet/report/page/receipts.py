@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from privet.central.weights.released_weights import DIGITS
+from privet.central.weights.released_weights import DIGITS, LATER_DIGITS
 from privet.errors import ParameterError
 from privet.privacy import events
 from privet.privacy.accounting import stated_delta, stated_epsilon
@@ -61,7 +61,7 @@ class Receipt:
     @property
     def is_fine(self) -> bool:
         """Whether its numbers are the last digits of weights, in steps of their grid."""
-        return self.what == DIGITS
+        return self.what in (DIGITS, LATER_DIGITS)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.central.receipts import ROW_COUNT, in_sequence
+from privet.central.weights.link import chances_of
+from privet.central.weights.released_weights import COUNTS
 from privet.privacy.events import releases
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.report.page.counts import not_told_apart, ranked_importances
@@ -31,6 +33,8 @@ _MOST_CLASSES = 10
 _MOST_LINES = 200
 _STRONGEST = 12
 _MOST_ON_A_CURVE = 40
+# The page says which chances these are.
+_SCORES = (-4.0, -2.0, 0.0, 2.0, 4.0)
 
 
 def forest(model: Any) -> dict[str, Any]:
@@ -55,7 +59,8 @@ def noise(model: Any) -> dict[str, Any]:
     effects = effects_of(model)
     figure = "noise that pulls at a leaf, standard deviation in rows" if effects else "noise of the balance, in rows"
     return {
-        "figure": figure,
+        "figure": "noise in each count, standard deviation in rows" if _is_of_counts(model) else figure,
+        "of_counts": _is_of_counts(model),
         "standard_deviation_in_rows": float(model.noise_std_),
         "effects": [_effect_against_noise(effect) for effect in effects],
         "trees": _trees_against_noise(model),
@@ -84,6 +89,8 @@ def noise_sentence(noise: dict[str, Any]) -> str:
     pulled = f"Noise of standard deviation {noise['standard_deviation_in_rows']:.3g} rows"
     if not noise["trees"]:
         return f"{pulled} in the class balance, which is all that was released."
+    if noise["of_counts"]:
+        return f"{pulled} in each class count of the leaves of one tree. The page shows how far it moves the effect."
     return f"{pulled} pulls at each leaf while weights are fitted. The page shows how far it moves each effect."
 
 
@@ -103,6 +110,7 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -
         "data": {},
         "has_counts": model.released_.has_counts,
         "score": score_of(effects[0], classes) if effects else "",
+        "chances": _chances(model),
         "drawn_classes": colours,
         "most_classes": _MOST_CLASSES,
         "alone": figures(alone[:MOST_SHAPES], "shape"),
@@ -151,6 +159,20 @@ def _deviation(model: Any, what: str) -> float:
 def _receipts(model: Any, what: str) -> list[Any]:
     found = [event for part in in_sequence(model.guarantee_.event) for event in releases(part)]
     return [event for event in found if getattr(event, "what", None) == what]
+
+
+def _is_of_counts(model: Any) -> bool:
+    """Return whether the model is one tree whose weights follow from released counts."""
+    return bool(_receipts(model, COUNTS))
+
+
+def _chances(model: Any) -> list[tuple[float, float]]:
+    """Return a few scores of the second of two classes, and its chance at each."""
+    scores = np.array(_SCORES) if len(model.schema_.classes) == 2 else np.empty(0)
+    chances = (
+        chances_of(np.column_stack([-scores, scores]) / 2, model.leaf_weights_.margin)[:, 1] if len(scores) else ()
+    )
+    return list(zip(scores.tolist(), map(float, chances), strict=True))
 
 
 def _trees_against_noise(model: Any) -> list[dict[str, Any]]:
@@ -213,6 +235,7 @@ def _figure(effect: Effect, name: str, colours: list[int], cell_shares: dict[str
         "n_cut": len(shown.cells[0]) if is_list and len(shown.cells[0]) > MOST_BARS else 0,
         "n_drawn": MOST_BARS,
         "is_map": _is_map(shown),
+        "is_pale": is_list and len(shown.classes) == 1 and not shown.seen.all(),
         "is_unsure": shown.curve is not None and not shown.seen.all(),
         "without_missing": effect.without_missing,
         "noise": _typical(shown.noise, shown),

@@ -21,8 +21,8 @@ _MOST_CLASSES = 10
 _COLUMNS = 3
 _MOST_LABELS = 24
 _MISSING_AT = 1.14
-# Of the width, between two borders that are named.
-_ROOM = 0.19
+# Of the width, between two borders that are named, and a letter of their names.
+_ROOM, _LETTER = 0.03, 0.016
 _MAP_COLOURS = "RdBu_r"
 
 
@@ -34,7 +34,8 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
     for rows that lie as released. Where that was not released it is *if rows were spread evenly*, and a grey band is
     the noise where hardly any row comes, as far as the picture goes. Where rows crowd into a narrow range it is drawn
     wider than it is. Two attributes together have a map, grey where it is no more than noise, more a list of their
-    strongest points. Missing values are left out where none were seen.
+    strongest points. A bar is pale and hatched, as a curve is dotted, where noise hides whether there are rows. Missing
+    values are left out where none were seen.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
     n_shapes : int
         At most so many pictures.
     class_ : label, optional
-        Whose score; by default that of the second of two classes. With more classes it is every class's score, and in
-        a map the score of the class that moves most.
+        Whose score; by default that of the second of two classes. With more classes it is that of each of the ten most
+        frequent, a grey band about zero is the noise, and a map shows the class that moves most.
 
     Returns
     -------
@@ -61,9 +62,11 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
     effects = [effect.of_seen() for effect in shown[:n_shapes]]
     if not effects:
         raise ParameterError("the model is its class balance alone, without a tree to draw; raise epsilon")
-    axes = _new_figure(len(effects))
+    axes, n_classes = _new_figure(len(effects)), len(effects[0].classes)
+    drawn = sorted(np.argsort(-model.class_shares_, kind="stable")[:_MOST_CLASSES].tolist()) if n_classes > 1 else [0]
     for effect, ax in zip(effects, axes, strict=True):
-        _draw(ax, effect, model.schema_.classes)
+        _draw(ax, effect if len(effect.cells) == 2 else effect.of_classes(drawn), model.schema_.classes)
+    _add_legend(axes, n_classes)
     return axes
 
 
@@ -99,10 +102,14 @@ def _draw_number(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None
     xs, n_missing = places(effect), int(effect.has_missing[0])
     n_known = len(effect.cells[0]) - n_missing
     missing_at = [_MISSING_AT] * n_missing
-    for k, label in list(enumerate(effect.classes))[:_MOST_CLASSES]:
-        colour = class_colour(classes.index(label))
-        own, far = effect.of_class(k), BAND * effect.noise
-        _fill(ax, effect, xs, (own - far)[:n_known], (own + far)[:n_known], color=colour, alpha=0.2)
+    far, several = BAND * effect.noise, len(effect.classes) > 1
+    if several:
+        # Bands of many classes would hide each other: this one is what noise alone may do to any of them.
+        _fill(ax, effect, xs, -far[:n_known], far[:n_known], color="0.5", alpha=0.2)
+    for k, label in enumerate(effect.classes):
+        colour, own = _colour_of(k, label, classes), effect.of_class(k)
+        if not several:
+            _fill(ax, effect, xs, (own - far)[:n_known], (own + far)[:n_known], color=colour, alpha=0.2)
         if effect.curve is None:
             ax.stairs(own[:n_known], xs, baseline=None, color=colour, linewidth=1.5, label=_shown(label))
         else:
@@ -121,14 +128,12 @@ def _draw_number(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None
     ax.axhline(0, color="0.6", linestyle=":", linewidth=1)
     written = np.array(ticks(effect))
     at = np.interp(written, marked(effect), xs)
-    chosen = _apart(at)
-    names = [number(float(value)) for value in written[chosen]]
+    every = [number(float(value)) for value in written]
+    chosen = _apart(at, every)
+    names = [every[i] for i in chosen]
     ax.set_xticks([*at[chosen], *missing_at], [*names, *("missing" for _ in missing_at)])
     if at[-1] == xs[-1]:
         ax.get_xticklabels()[len(names) - 1].set_horizontalalignment("right")
-    if len(effect.classes) > 1:
-        ax.legend(fontsize=6, frameon=False)
-        _plain_legend(ax)
 
 
 def _fill(ax: "Axes", effect: Effect, xs: Any, low: Any, high: Any, **style: Any) -> None:
@@ -143,20 +148,23 @@ def _draw_bars(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
     several, positions = len(effect.classes) > 1, []
     for cells, _ in effect.strongest(_MOST_BARS * len(effect.classes)):
         positions += [cells] if cells not in positions else []
-    positions = [cells for cells in positions if effect.seen[cells]] or positions
     positions = sorted(positions[:_MOST_BARS], key=lambda cells: float(effect.values[(*cells, 0)]))
-    height = 0.8 / len(effect.classes[:_MOST_CLASSES])
-    for k, label in list(enumerate(effect.classes))[:_MOST_CLASSES]:
-        at = np.arange(len(positions)) + (k - (len(effect.classes[:_MOST_CLASSES]) - 1) / 2) * height
+    height = 0.8 / len(effect.classes)
+    for k, label in enumerate(effect.classes):
+        at = np.arange(len(positions)) + (k - (len(effect.classes) - 1) / 2) * height
         own = [float(effect.values[(*cells, k)]) for cells in positions]
         far = None if several else [BAND * float(effect.noise[cells]) for cells in positions]
-        ax.barh(at, own, height, xerr=far, color=class_colour(classes.index(label)), alpha=0.8, label=_shown(label))
+        colour = _colour_of(k, label, classes)
+        bars = ax.barh(at, own, height, xerr=far, color=colour, alpha=0.8, label=_shown(label))
+        for bar, cells in zip(bars, positions, strict=True):
+            if not effect.seen[cells]:
+                bar.set(alpha=0.3, hatch="///")
+    low, high = shown_range(effect)
+    room = 0.06 * (high - low) or 1.0
+    ax.set_xlim(low - room, high + room)
     names = [", ".join(own[i] for own, i in zip(effect.cells, cells, strict=True)) for cells in positions]
     ax.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
     ax.axvline(0, color="0.6", linestyle=":", linewidth=1)
-    if several:
-        ax.legend(fontsize=6, frameon=False)
-        _plain_legend(ax)
 
 
 def _draw_pair(ax: "Axes", effect: Effect) -> None:
@@ -179,11 +187,12 @@ def _draw_pair(ax: "Axes", effect: Effect) -> None:
         label.set(rotation=60, ha="right", rotation_mode="anchor")
 
 
-def _apart(xs: Any) -> list[int]:
-    """Return which borders have room to be named."""
-    chosen = [0]
+def _apart(xs: Any, names: list[str]) -> list[int]:
+    """Return which borders have room for their names; that of the last one ends there."""
+    chosen, halves = [0], [_LETTER * len(name) / 2 for name in names]
     for i in range(1, len(xs) - 1):
-        if min(xs[i] - xs[chosen[-1]], xs[-1] - xs[i]) >= _ROOM:
+        before, after = xs[chosen[-1]] + halves[chosen[-1]], xs[-1] - 2 * halves[-1]
+        if min(xs[i] - halves[i] - before, after - xs[i] - halves[i]) >= _ROOM:
             chosen.append(i)
     return [*chosen, len(xs) - 1]
 
@@ -197,7 +206,22 @@ def _shown(label: Label) -> str:
     return f" {label}" if str(label).startswith("_") else short(str(label))
 
 
-def _plain_legend(ax: "Axes") -> None:
-    legend = ax.get_legend()
-    for text in legend.get_texts() if legend else ():
+def _colour_of(position: int, label: Label, classes: tuple[Label, ...]) -> tuple[float, float, float]:
+    """Return the colour of a class: its own in every picture, or where there are more than colours, of those drawn."""
+    return class_colour(classes.index(label) if len(classes) <= _MOST_CLASSES else position)
+
+
+def _add_legend(axes: "list[Axes]", n_classes: int) -> None:
+    """Name the classes once, beside all pictures."""
+    named = [ax.get_legend_handles_labels() for ax in axes]
+    handles, labels = next((each for each in named if len(each[0]) > 1), ([], []))
+    if n_classes < 2 or not handles:
+        return
+    title = f"{len(labels)} most frequent of {n_classes} classes" if n_classes > len(labels) else None
+    figure = axes[0].get_figure(root=True)
+    legend = figure.legend(  # type: ignore[union-attr]
+        handles, labels, loc="outside lower center", ncols=min(len(labels), 10), fontsize=7, title=title,
+        title_fontsize=8, frameon=False,
+    )  # fmt: skip
+    for text in legend.get_texts():
         text.set_parse_math(False)
