@@ -20,6 +20,7 @@ from privet.central.weights.released_weights import (
     BALANCE,
     CELLS,
     CHOICES,
+    COUNTS,
     DIGITS,
     GROUPS,
     LATER_DIGITS,
@@ -119,9 +120,22 @@ def test_too_few_rows_release_the_balance_alone_by_what_was_declared():
         assert own.receipts[0].epsilon == 1.0
         assert released.trees.n_trees == 0
     assert names(fitting(1.0, n_rows=3, declared=16)) == []
-    few = fitting(1.0, n_rows=3, declared=16)
+    few = fitting(1.0, n_rows=3, declared=16, n_attributes=4)
     few.release()
     assert WEIGHTS in names(few)
+
+
+def test_few_rows_release_a_single_tree_by_what_was_declared():
+    for n_rows, declared in ((4000, 59), (3, 59), (3, 16)):
+        own = fitting(1.0, n_rows=n_rows, declared=declared)
+        released = own.release()
+        assert names(own) == [CHOICES, COUNTS]
+        assert [receipt.epsilon for receipt in own.receipts] == [0.5, 0.5]
+        assert (released.trees.n_trees, len(released.trees.kept), own.left) == (1, 1, 0.0)
+    fitted = fitting(1.0, n_rows=3, declared=60)
+    fitted.release()
+    assert names(fitted)[0] == BALANCE
+    assert WEIGHTS in names(fitted)
 
 
 @loop_over("max_rows", [1, 3])
@@ -201,22 +215,25 @@ def test_all_releases_with_normal_noise_cost_delta_together(n_rows, max_rows, n_
     own = with_delta(n_rows=n_rows, max_rows=max_rows)
     released = own.release()
     assert own.is_planned
-    assert (1 + bool(own.precision.later), 1 + bool(released.trees.n_later)) == (n_fits, n_fits)
+    assert 1 + bool(released.trees.n_later) == n_fits
     fits = [receipt for receipt in own.receipts if isinstance(receipt, NormalObjective)]
-    assert [fit.what for fit in fits] == [WEIGHTS, LATER_WEIGHTS][: 1 + bool(released.trees.n_later)]
+    assert [fit.what for fit in fits] == [WEIGHTS, LATER_WEIGHTS][:n_fits]
+    planned = [own.normal.alone] if n_fits == 1 else [own.normal.first, own.normal.later]
+    assert [fit.curvature for fit in fits] == [each.curvature for each in planned]
     assert {fit.rows for fit in fits} == {max_rows}
     whole = composed(own.receipts, 1.0, 1e-6)
     assert (stated_epsilon(whole), stated_delta(whole)) == (1.0, 1e-6)
-    # Hardly less noise in the fits would cost more.
+    # Either plan has half of delta, and hardly less noise in the fits would cost more.
+    assert stated_delta(composed(own.receipts, 1.0, 1e-6 / 2)) == 1e-6 / 2
     less = [replace(each, sigma=each.sigma * Fraction(99, 100)) if each in fits else each for each in own.receipts]
-    assert stated_delta(composed(less, 1.0, 1e-6)) > 1e-6
+    assert stated_delta(composed(less, 1.0, 1e-6 / 2)) > 1e-6 / 2
 
 
 def test_what_was_planned_is_promised_where_laplace_noise_is_less():
     # What earlier releases told decides which noise is less, and must not decide what is promised.
     own = with_delta(n_attributes=2)
     own.release()
-    assert (own.is_planned, own.precision) == (True, None)
+    assert (own.is_planned, own.normal) == (True, None)
     assert not any(isinstance(receipt, NormalObjective) for receipt in own.receipts)
     assert sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts) <= 1
     assert stated_delta(composed(own.receipts, 1.0, 1e-6)) == 1e-6
@@ -225,7 +242,7 @@ def test_what_was_planned_is_promised_where_laplace_noise_is_less():
 def test_normal_noise_that_was_planned_for_other_rows_is_not_drawn():
     own = with_delta(declared=10**6)
     own.release()
-    assert (own.is_planned, own.precision) == (True, None)
+    assert (own.is_planned, own.normal) == (True, None)
     assert not any(isinstance(receipt, NormalObjective) for receipt in own.receipts)
     assert sum(Fraction(pure_epsilon(receipt)) for receipt in own.receipts) <= 1
 
@@ -275,9 +292,9 @@ def test_the_balance_is_the_count_of_each_class_whatever_was_declared(declared, 
     assert (released.n_rows, released.about_rows(0.0)) == (declared, 100)
 
 
-@pytest.mark.parametrize("declared", [80, 400_000])
+@pytest.mark.parametrize("declared", [280, 400_000])
 def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_right_one(declared):
-    # 2,000 rows at epsilon 0.25 are worth some of 9 attributes; 80 would be worth one, and 400,000 all of them.
+    # 2,000 rows at epsilon 0.25 are worth some of 9 attributes; 280 would be worth one, and 400,000 all of them.
     schema = Schema([Categorical(f"a{i}", range(3)) for i in range(9)], classes=["no", "yes"])
     rng = np.random.default_rng(2)
     rows = MemoryRows(rng.integers(0, 4, (2000, 9)).astype(np.uint8), rng.integers(0, 2, 2000).astype(np.uint16))
@@ -288,7 +305,7 @@ def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_rig
         return policy, own.release(), own
 
     (_, right, _), (policy, wrong, own) = fit(2000), fit(declared)
-    assert policy.n_attributes == {80: 1, 400_000: 9}[declared]
+    assert policy.n_attributes == {280: 1, 400_000: 9}[declared]
     n_kept = Policy(schema, 0.25, 2000).n_attributes
     assert 1 < n_kept < 9
     assert len(wrong.trees.kept) == len(right.trees.kept) == n_kept
