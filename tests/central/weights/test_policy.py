@@ -554,7 +554,7 @@ def test_rows_that_tell_more_have_more_knots_and_few_cells_are_not_soft():
 
 
 def both_plans(own):
-    """Return what each plan pays purely and the laws of its fits, written down plainly: without a second stage, with."""
+    """Return what each plan pays purely and the laws of its fits, plainly: without a second stage, and with one."""
     m, shares, planned = own.max_rows, own.shares, own.normal_plan
     pure = [m * each for each in (shares.balance, shares.histograms, shares.release) if each]
     if own.chooses:
