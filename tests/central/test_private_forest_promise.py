@@ -9,9 +9,11 @@ import pytest
 from sklearn.base import clone
 
 from privet import Categorical, Ledger, Numeric, PrivateForestClassifier, Schema, load
+from privet.central.receipts import in_sequence
 from privet.central.weights import certificate
 from privet.errors import BudgetExceeded, ModelFileError, ParameterError
 from privet.model_file import write_document
+from privet.privacy.events import NormalObjective
 
 MANY = Schema([Numeric(f"x{i}", 0, 1) for i in range(30)], classes=["no", "yes"], rows=6_000)
 
@@ -47,12 +49,17 @@ def test_how_attributes_are_grouped_does_not_decide_whether_delta_is_used():
 
 
 def test_a_ledger_is_charged_the_delta_that_was_spent_and_says_what_was_asked(tmp_path):
-    few = Schema([Numeric("x", 0, 1)], classes=["no", "yes"], rows=6_000)
+    numbers = [Numeric("x", 0, 1), Numeric("z", 0, 1)]
+    few, many = (Schema(numbers, classes=["no", "yes"], rows=n_rows) for n_rows in (40, 6_000))
     book = Ledger(tmp_path / "l.db", dataset="a", epsilon=9, delta=1e-5)
     X, y = rows()
-    model = PrivateForestClassifier(few, delta=1e-6, ledger=book).fit(X[:, :1], y)
-    assert model.guarantee_.delta == 0  # one tree: Laplace noise is smaller
-    assert [entry["delta"] for entry in settled(tmp_path / "l.db")] == [0.0]
+    small = PrivateForestClassifier(few, delta=1e-6, ledger=book).fit(X[:, :2], y)
+    assert small.guarantee_.delta == 0  # so few rows have a single tree, and no plan of normal noise
+    model = PrivateForestClassifier(many, delta=1e-6, ledger=book).fit(X[:, :2], y)
+    # Laplace noise of two trees is smaller, which what was released decides: the plan is promised.
+    assert not any(isinstance(own, NormalObjective) for own in in_sequence(model.guarantee_.event))
+    assert model.guarantee_.delta == 1e-6
+    assert [entry["delta"] for entry in settled(tmp_path / "l.db")] == [0.0, 1e-6]
     pure = Ledger(tmp_path / "p.db", dataset="a", epsilon=9)
     with pytest.raises(BudgetExceeded, match=r"costs epsilon=1.0 and delta=1e-06, but 9.0 is left .*without delta"):
         with_delta(ledger=pure).fit("no such file.csv")

@@ -13,6 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical
+from privet.central.receipts import in_sequence, unwrapped
 from privet.export import export_model, portable_document
 from privet.export.predictor import Predictor
 from tests.export import weight_models
@@ -122,6 +123,15 @@ def test_numbers_are_soft_and_asked_for_again_in_a_second_stage(all_cases):
         # A missing number is in the middle of the second stage, and somewhere else in the first.
         assert case.table["plain"].isna().any()
     assert portable_document(all_cases["a second stage of categories"].model)["version"] == 3
+
+
+def test_single_trees_have_counts_and_no_fit(all_cases):
+    for name in weight_models.NAMES[-3:]:
+        model = all_cases[name].model
+        receipts = [unwrapped(each).what for each in in_sequence(model.guarantee_.event)]
+        assert receipts == ["attributes worth a tree", "class counts of the leaves of one tree"]
+        assert (model.trees_.n_trees, len(model.trees_.kept)) == (1, 1)
+        assert len(np.unique(model.predict_proba(all_cases[name].table), axis=0)) > 1
 
 
 def test_some_scores_saturate_and_some_tie(all_cases):

@@ -13,7 +13,7 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from privet.central.weights import fitting, histograms, interactions, selection
+from privet.central.weights import fitting, histograms, interactions, selection, single_tree
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.minimiser import release_minimiser
 from privet.central.weights.policy import Policy
@@ -73,9 +73,11 @@ class Replay:
         _, receipt = discrete_laplace(exact, epsilon=epsilon, sensitivity=sensitivity, what=what, noise=noise)
         return self._answer(LaplaceRelease(what, receipt, np.array(exact))), receipt
 
-    def choice(self, exact, *, epsilon, sensitivity, what, noise):
+    def choice(self, exact, *, epsilon, sensitivity, what, noise, monotone=False):
         """Stand in for `permute_and_flip`."""
-        _, receipt = permute_and_flip(exact, epsilon=epsilon, sensitivity=sensitivity, what=what, noise=noise)
+        _, receipt = permute_and_flip(
+            exact, epsilon=epsilon, sensitivity=sensitivity, monotone=monotone, what=what, noise=noise
+        )
         return self._answer(Choice(what, receipt, np.array(exact))), receipt
 
     def minimiser(self, objective, grid, *, noise_error, epsilon, what, noise):
@@ -93,9 +95,9 @@ class Replay:
     def patch(self, monkeypatch):
         """Put the stopped mechanisms in the places of the real ones."""
         self._choose_noise = fitting.choose_noise
-        for module in (fitting, histograms):
+        for module in (fitting, histograms, single_tree):
             monkeypatch.setattr(module, "discrete_laplace", self.laplace)
-        for module in (selection, interactions):
+        for module in (selection, interactions, single_tree):
             monkeypatch.setattr(module, "permute_and_flip", self.choice)
         monkeypatch.setattr(fitting, "release_minimiser", self.minimiser)
         monkeypatch.setattr(fitting, "choose_noise", self.law)

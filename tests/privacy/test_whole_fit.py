@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from privet import Categorical, Numeric, Schema
-from privet.central.weights import fitting, selection
+from privet.central.weights import fitting, selection, single_tree
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.minimiser import certified_minimiser
@@ -20,13 +20,14 @@ from privet.central.weights.released_weights import (
     BALANCE,
     CELLS,
     CHOICES,
+    COUNTS,
     DIGITS,
     GROUPS,
     LATER_DIGITS,
     LATER_WEIGHTS,
     WEIGHTS,
 )
-from privet.central.weights.trees import Axis
+from privet.central.weights.trees import Axis, Trees
 from privet.errors import ParameterError
 from tests.privacy.replay import FAR, Minimiser, Random, Replay, Worst, all_paid, all_told
 
@@ -35,8 +36,9 @@ ATTRIBUTES = [
     Numeric("age", 0, 8), Numeric("pay", 0, 8, never_missing=True), Categorical("job", ["nurse", "clerk"]),
     Numeric("debt", 0, 8),
 ]  # fmt: skip
-# Numbers in two bins have cells from code 0 to the last one.
-LAST = with_cells(Schema(ATTRIBUTES, classes=["no", "yes"]), 2).attributes[0].n_values - 1
+# Numbers in four bins are soft in both stages, and have cells from code 0 to the last one.
+N_BINS = 4
+LAST = with_cells(Schema(ATTRIBUTES, classes=["no", "yes"]), N_BINS).attributes[0].n_values - 1
 MISSING, THIRD, MOST, FEW = LAST + 1, LAST // 3, 3 * LAST // 4, LAST // 6
 # Rows with which the added one shares cells, leaves or nothing; between knots and at the ends.
 TABLES = {
@@ -54,7 +56,7 @@ ROW = (THIRD, MOST, 0, FEW)
 def played(table, adversary, *, n_classes=2, epsilon=2.0, max_rows=1, fault=None, **fixed):
     """Return the releases of a fit to a table with and without the row, its receipts and its budget."""
     schema = Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else range(n_classes), rows=FAR)
-    policy = Policy(schema, epsilon / max_rows, FAR, Overrides(n_bins=2, **fixed))
+    policy = Policy(schema, epsilon / max_rows, FAR, Overrides(n_bins=N_BINS, **fixed))
     with pytest.MonkeyPatch.context() as patched:
         replay = Replay(policy, max_rows).patch(patched)
         if fault is not None:
@@ -75,6 +77,23 @@ def check(steps, receipts, epsilon):
 
 def told_of(steps, what):
     return max(abs(step.told) / step.price for step in steps if step.what == what)
+
+
+def test_numbers_are_soft_in_both_stages_and_the_row_lies_between_knots():
+    schema = Schema(ATTRIBUTES, classes=["no", "yes"], rows=FAR)
+    policy = Policy(schema, 2.0, FAR, Overrides(n_bins=N_BINS))
+    assert policy.is_soft
+    assert policy.cells.attributes[0].n_values - 1 == LAST
+    first = Trees.of([[a] for a in range(4)], policy.cells, policy.knots(None, np.array([0.5, 0.5])))
+    later = Trees.later([[0, 1, 3]], policy.cells, policy.later_knots(None))
+    for trees, numbers in ((first, (0, 1, 3)), (later, (0,))):
+        assert trees.is_soft
+        shares = trees.shares.toarray()
+        cells = trees.cells(np.array([ROW], dtype=np.uint16))[0].astype(int) + trees.cell_starts
+        # Some leaves have a part of the row, and all of a tree's parts are one.
+        parts = np.split(shares[cells].sum(axis=0), np.cumsum(trees.sizes)[:-1])
+        assert [own.sum() for own in parts] == [1.0] * trees.n_trees
+        assert sum(((own > 0) & (own < 1)).any() for own in parts) >= min(2, len(numbers))
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -120,6 +139,82 @@ def test_random_outputs_tell_no_more_than_their_prices(n_classes):
                 largest[step.what] = max(largest.get(step.what, 0.0), abs(step.told) / step.price)
     # A search that sees nothing would prove nothing.
     assert min(largest[what] for what in (CHOICES, DIGITS, GROUPS, LATER_DIGITS)) > 0.2
+
+
+# A single tree.
+
+
+def few_played(table, adversary, *, n_classes=2, epsilon=1.0, max_rows=1, fault=None, row=None):
+    """Return the releases of a fit of few rows, which has a single tree, with and without the row."""
+    schema = Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else range(n_classes), rows=40)
+    policy = Policy(schema, epsilon / max_rows, round(40 * max_rows / epsilon), max_rows=max_rows)
+    assert policy.has_one_tree
+    last = policy.cells.attributes[0].n_values - 1
+
+    def stretched(codes):
+        """Put the same rows into the cells that this fit has."""
+        return tuple(
+            code if a == 2 else last + 1 if code == MISSING else code * last // LAST for a, code in enumerate(codes)
+        )
+
+    rows = [(stretched(codes), label) for codes, label in TABLES[table]]
+    more = [(stretched(ROW), n_classes - 1)] * max_rows if row is None else [row] * max_rows
+    with pytest.MonkeyPatch.context() as patched:
+        replay = Replay(policy, max_rows).patch(patched)
+        if fault is not None:
+            fault(patched, replay)
+        return *replay.played(rows, more, adversary), epsilon
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("epsilon", "max_rows"), [(1.0, 1), (0.3, 1), (3.0, 3)])
+def test_a_single_tree_tells_no_more_than_its_choice_and_its_counts_cost(table, n_classes, epsilon, max_rows):
+    for adversary in (Worst(), Worst(-1), *map(Random, range(4))):
+        steps, receipts, _ = few_played(table, adversary, n_classes=n_classes, epsilon=epsilon, max_rows=max_rows)
+        check(steps, receipts, epsilon)
+        assert [step.what for step in steps] == [CHOICES, COUNTS]
+        if type(adversary) is Worst:  # counts tell all that is paid for them
+            assert told_of(steps, COUNTS) == pytest.approx(1.0)
+
+
+def test_a_row_that_only_one_tree_gets_right_is_told_by_much_of_what_its_choice_costs():
+    told = [told_of(few_played(table, Worst(sign))[0], CHOICES) for table in TABLES for sign in (1, -1)]
+    assert max(told) > 0.3
+
+
+@pytest.mark.parametrize("name", [CHOICES, COUNTS])
+def test_a_release_of_a_single_tree_that_is_not_paid_is_caught(name):
+    with pytest.raises(AssertionError, match="a release has no receipt"):
+        check(*few_played("near", Worst(), fault=without_receipts_of(name)))
+
+
+def test_counts_of_a_tree_for_one_row_of_three_are_caught():
+    def plant(patched, _):
+        release = fitting.release_leaves
+        patched.setattr(fitting, "release_leaves", lambda *args, **options: release(*args, **{**options, "rows": 1}))
+
+    with pytest.raises(AssertionError, match="class counts of the leaves of one tree told more than its price"):
+        check(*few_played("near", Worst(), epsilon=3.0, max_rows=3, fault=plant))
+
+
+def test_a_score_that_is_not_monotone_but_charged_so_is_caught():
+    def plant(patched, _):
+        class Lead(np.ndarray):
+            """Counts whose largest is how far the classes are apart, which a row can make less."""
+
+            def max(self, axis):
+                return np.asarray(self).max(axis=axis) - np.asarray(self).min(axis=axis)
+
+        merge = single_tree.merged
+        patched.setattr(single_tree, "merged", lambda *args: merge(*args).view(Lead))
+
+    told = []
+    for table in TABLES:
+        for adversary in (Worst(), Worst(-1)):
+            steps, *_ = few_played(table, adversary, fault=plant)
+            told.append(told_of(steps, CHOICES))
+    assert max(told) > 1.05
 
 
 # Planted faults.

@@ -18,8 +18,9 @@ EPSILON, N_FITS = 3.0, 250
 SCHEMA = Schema(
     [Numeric("age", 0, 8, never_missing=True), Categorical("job", ["nurse", "clerk"])], classes=["no", "yes"], rows=400
 )
-# Many rows in each cell, and a row that contradicts its own. Two bins are soft in the second stage alone.
-LAST = with_cells(SCHEMA, 2).attributes[0].n_values - 1
+# Many rows in each cell, and a row that contradicts its own. Numbers in four bins are soft in both stages.
+N_BINS = 4
+LAST = with_cells(SCHEMA, N_BINS).attributes[0].n_values - 1
 LOW, HIGH = LAST // 3, 3 * LAST // 4
 ROWS = [((LOW, 0), 0)] * 110 + [((HIGH, 1), 1)] * 120 + [((LOW, 1), 1)] * 90 + [((HIGH, 0), 0)] * 80
 ROW = ((LOW, 0), 1)
@@ -27,7 +28,8 @@ ROW = ((LOW, 0), 1)
 
 def ratios(table, *, n_fits):
     """Return log f without the row / f with it of so many real fits to a table, for each release, and what was paid."""
-    policy, logs, paid = Policy(SCHEMA, EPSILON, 400, Overrides(n_bins=2, n_attributes=2)), [], []
+    policy, logs, paid = Policy(SCHEMA, EPSILON, 400, Overrides(n_bins=N_BINS, n_attributes=2)), [], []
+    assert policy.is_soft
     for _ in range(n_fits):
         with pytest.MonkeyPatch.context() as patched:
             outputs = Recorder(policy).patch(patched).drawn(table)

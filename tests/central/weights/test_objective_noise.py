@@ -13,10 +13,9 @@ from privet.central.weights.objective_noise import (
     choose_noise,
     deviations,
     is_normal_less,
-    normal_noise,
     public_error,
 )
-from privet.central.weights.policy import Policy, tree_shares
+from privet.central.weights.policy import Normal, Policy, tree_shares
 from privet.central.weights.trees import Trees
 from privet.privacy.accounting import pure_epsilon, stated_delta, stated_epsilon
 from privet.privacy.events import (
@@ -77,10 +76,11 @@ def test_without_an_end_to_epsilon_there_is_no_noise():
     assert_array_equal(chosen.noise_std, np.zeros(3))
 
 
-def mu_of(policy, pure):
-    """Return what one fit may have beside these pure releases."""
-    stage = Stage(policy.joint_curvature, policy.n_classes, policy.max_rows)
-    return largest_mu(multiple(policy.epsilon, policy.max_rows), policy.delta, pure, [stage])
+def normal_of(policy, pure):
+    """Return the normal noise that one fit may have beside these pure releases, with the curvature of the plan."""
+    curvature = policy.normal_plan.alone.curvature
+    stage = Stage(curvature, policy.n_classes, policy.max_rows)
+    return Normal(largest_mu(multiple(policy.epsilon, policy.max_rows), policy.delta, pure, [stage]), curvature)
 
 
 def joint_of(epsilon=1.0, delta=1e-6, rows=1, **options):
@@ -88,7 +88,7 @@ def joint_of(epsilon=1.0, delta=1e-6, rows=1, **options):
     policy, trees = setting(epsilon=epsilon / rows, delta=delta, rows=rows, **options)
     shares = policy.shares
     pure = [multiple(share, rows) for share in (shares.balance, shares.histograms, shares.release) if share]
-    return choose_noise(policy, trees, shares.fit, mu_of(policy, pure)), pure
+    return choose_noise(policy, trees, shares.fit, normal_of(policy, pure)), pure
 
 
 def receipt_of(chosen, pure, rows, *, epsilon=1.0, delta=1e-6):
@@ -99,10 +99,10 @@ def receipt_of(chosen, pure, rows, *, epsilon=1.0, delta=1e-6):
 @pytest.mark.parametrize(("n_trees", "normal"), [(40, True), (2, False)])
 def test_normal_noise_is_less_where_there_are_many_trees(n_trees, normal):
     policy, trees = setting(n_trees=n_trees, delta=1e-5)
-    fit, mu = policy.shares.fit, mu_of(policy, [0.06])
-    chosen, laplace = choose_noise(policy, trees, fit, mu), choose_noise(policy, trees, fit)
+    fit, planned = policy.shares.fit, normal_of(policy, [0.06])
+    chosen, laplace = choose_noise(policy, trees, fit, planned), choose_noise(policy, trees, fit)
     assert (chosen.sigma is None, laplace.sigma is None) == (False, True)
-    assert is_normal_less(policy, trees, fit, mu) == normal
+    assert is_normal_less(policy, trees, fit, planned) == normal
     assert (chosen.noise_std.mean() < 0.85 * laplace.noise_std.mean()) == normal
 
 
@@ -111,7 +111,8 @@ def border(policy, trees):
     low, high = 1e-3, 1e3
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if is_normal_less(policy, trees, policy.shares.fit, middle) else (middle, high)
+        is_less = is_normal_less(policy, trees, policy.shares.fit, Normal(middle, 1.0))
+        low, high = (low, middle) if is_less else (middle, high)
     return low
 
 
@@ -125,7 +126,7 @@ def test_which_noise_is_less_depends_on_how_many_trees_there_are_and_not_on_whic
     assert border(policy, Trees.of([[4], [5]], schema)) > 1.1 * border(policy, wide)
 
 
-def test_without_a_mu_noise_is_laplace_whatever_delta_is():
+def test_without_a_plan_noise_is_laplace_whatever_delta_is():
     for delta in (0.0, 1e-5):
         assert noise_of(n_trees=40, delta=delta).scales == noise_of(n_trees=40).scales != ()
 
@@ -163,27 +164,40 @@ def test_joint_noise_is_smaller_than_that_for_a_share_alone(n_trees, n_classes, 
     alone = noise_of(n_trees=n_trees, n_classes=n_classes, epsilon=1.0 / rows)
     assert joint.noise_std.mean() < 0.95 * alone.noise_std.mean()
     if rows == 1:  # normal noise that a share has for itself is larger, too, however small its curvature
-        assert joint.noise_std.mean() < 0.95 * sigma_alone(alone.fit, 0.1 * alone.fit, n_trees, n_classes, 1e-6)
+        assert joint.noise_std.mean() < sigma_alone(alone.fit, 0.1 * alone.fit, n_trees, n_classes, 1e-6)
+        assert joint.noise_std.mean() < 0.95 * sigma_alone(alone.fit, joint.curvature, n_trees, n_classes, 1e-6)
 
 
 def test_what_a_joint_fit_costs_does_not_depend_on_its_trees():
     few, many = (joint_of(n_trees=n_trees)[0] for n_trees in (20, 80))
     assert few.sigma * 2 == pytest.approx(many.sigma, rel=1e-5)
-    assert few.curvature == many.curvature == setting()[0].joint_curvature
+    assert few.curvature == many.curvature == setting(delta=1e-6)[0].normal_plan.alone.curvature
+
+
+def curvatures(**options):
+    """Return the curvatures of a fit that is alone, of the first and of the second of two."""
+    policy, _ = setting(delta=1e-6, **options)
+    return [own.curvature for own in policy.normal_plan]
 
 
 def test_the_curvature_of_joint_noise_is_that_of_the_unit():
-    (whole, _), (fifth, _) = setting(), setting(epsilon=0.2, rows=5)
-    assert 5 * fifth.joint_curvature == pytest.approx(whole.joint_curvature)
-    # What determinants of more classes take of epsilon, V (n - 2) / (n - 1), is the same for all of them.
-    taken = [setting(n_classes=n)[0].joint_curvature * (n - 2) / (n - 1) for n in (3, 4, 7, 30)]
-    assert taken == pytest.approx([taken[0]] * 4)
-    assert 0 < taken[0] < 0.5
+    whole, fifth = curvatures(), curvatures(epsilon=0.2, rows=5)
+    assert [5 * own for own in fifth] == pytest.approx(whole)
+    assert whole == sorted(whole, reverse=True)
+    assert whole[-1] > 0
+    # What determinants of more classes take of epsilon, V (n - 2) / (n - 1), is less than half in all fits together.
+    for n in (3, 4, 7, 30):
+        alone, first, later = (own * (n - 2) / (n - 1) for own in curvatures(n_classes=n))
+        assert 0 < first + later < 0.5
+        assert 0 < alone < 0.5
 
 
 def test_a_smaller_curvature_leaves_room_for_less_noise():
-    _, trees = setting(n_trees=40)
-    small, large = (normal_noise(trees, 2, largest_mu(1.0, 1e-6, [0.3], [Stage(own, 2)]), own) for own in (0.3, 1.3))
+    policy, trees = setting(n_trees=40)
+    small, large = (
+        choose_noise(policy, trees, 0.7, Normal(largest_mu(1.0, 1e-6, [0.3], [Stage(own, 2)]), own))
+        for own in (0.3, 1.3)
+    )
     assert (small.curvature, large.curvature) == (0.3, 1.3)
     assert small.sigma < large.sigma
 
@@ -191,9 +205,10 @@ def test_a_smaller_curvature_leaves_room_for_less_noise():
 @loop_over("n_classes", [2, 3, 30])
 def test_sigma_is_the_sensitivity_of_all_trees_over_mu_and_hardly_more(n_classes):
     # A row moves one number a tree by 1 with two classes, and two of them by 1 with more.
-    _, trees = setting(n_trees=7, n_classes=n_classes)
+    policy, trees = setting(n_trees=7, n_classes=n_classes)
     sensitivity = math.sqrt(7 * (1 if n_classes == 2 else 2))
-    assert 1 <= float(normal_noise(trees, n_classes, 0.25, 1.0).sigma) * 0.25 / sensitivity <= 1 + 1e-6
+    chosen = choose_noise(policy, trees, 0.7, Normal(0.25, 1.0))
+    assert 1 <= float(chosen.sigma) * 0.25 / sensitivity <= 1 + 1e-6
 
 
 def test_the_receipt_of_joint_noise_tells_its_deviations_and_bounds_the_error_of_its_draw():

@@ -14,6 +14,7 @@ from privet.central.weights import policy as policy_module
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.policy import (
     CHOICES_A_GROUP,
+    LATER_PART,
     MOST_LEAVES,
     MOST_WEIGHTS,
     Overrides,
@@ -79,7 +80,71 @@ def test_bins_grow_with_rows_within_bounds():
     ("n_rows", "epsilon", "balance"), [(8, 1.0, 0.2), (40, 1.0, 0.2), (80, 1.0, 0.1), (160, 1.0, 0.05), (10**6, 2, 0.1)]
 )
 def test_the_balance_costs_eight_rows_within_bounds(n_rows, epsilon, balance):
-    assert policy(n_rows, epsilon).shares.balance == pytest.approx(balance)
+    # Fixed attributes are for a fit, however few rows there are.
+    assert policy(n_rows, epsilon, n_attributes=1).shares.balance == pytest.approx(balance)
+    free = policy(n_rows, epsilon)
+    assert free.shares.balance == pytest.approx(0.0 if free.has_one_tree else balance)
+    assert free.has_one_tree == (n_rows < 60)
+
+
+@pytest.mark.parametrize("schema", [TEN, THREE_CLASSES])
+def test_a_single_tree_is_for_few_rows_times_epsilon_for_each_class_but_one(schema):
+    border = round(policy_module._ROWS_OF_ONE_TREE) * (len(schema.classes) - 1)
+    for epsilon in (0.125, 1.0, 4.0):
+        assert policy(int(border / epsilon) - 1, epsilon, schema).has_one_tree
+        assert not policy(int(border / epsilon), epsilon, schema).has_one_tree
+    few = policy(20, 1.0, schema)
+    assert (few.has_one_tree, few.n_attributes, few.chooses) == (True, 1, True)
+    # What the caller fixes is for a fit; a single attribute needs no choice; without an end to epsilon all are fitted.
+    for fixed in ({"n_attributes": 2}, {"n_bins": 4}, {"balance_share": 0.1}):
+        assert not policy(20, 1.0, schema, **fixed).has_one_tree
+    assert policy(20, 1.0, schema, selection_share=0.25, group_size=2, prior_variance=1.0).has_one_tree
+    assert not policy(20, 1.0, Schema(schema.attributes[:1], classes=schema.classes)).has_one_tree
+    assert not policy(1, math.inf, schema).has_one_tree
+
+
+@loop_over("share", [None, 0.01, 0.5])
+@loop_over("epsilon", [1e-3, 1 / 3, 1.0, math.pi])
+def test_the_choice_of_a_single_tree_has_its_share_and_its_leaves_all_else(share, epsilon):
+    own = policy(math.ceil(20 / epsilon), epsilon, selection_share=share)
+    assert own.has_one_tree
+    shares = own.shares
+    assert (shares.balance, shares.histograms, shares.release) == (0.0, 0.0, 0.0)
+    assert shares.selection == (policy_module._PART_OF_TREE if share is None else share) * epsilon
+    paid = Fraction(shares.selection) + Fraction(shares.fit)
+    assert Fraction(epsilon) * (1 - Fraction(1, 2**50)) <= paid <= Fraction(epsilon)
+
+
+@loop_over("epsilon", [0.01, 1.0])
+@loop_over("found", [1, 2, 10, 59])
+def test_once_a_balance_is_paid_no_correction_makes_a_single_tree_of_a_fit(epsilon, found):
+    declared = policy(round(10**4 / epsilon), epsilon)
+    assert not declared.has_one_tree
+    corrected = declared.with_rows(max(1, round(found / epsilon)))
+    assert policy(max(1, round(found / epsilon)), epsilon).has_one_tree
+    assert not corrected.has_one_tree
+    # What was paid for the balance stays, and all shares still add up.
+    assert Fraction(corrected.shares.balance) <= Fraction(declared.shares.balance) * (1 + Fraction(1, 2**50))
+    assert corrected.shares.balance == pytest.approx(declared.shares.balance, rel=1e-15)
+    assert sum(map(Fraction, vars(corrected.shares).values())) <= Fraction(epsilon)
+
+
+OPEN = Schema(
+    [Numeric("age", 0, 90), Numeric("debt", -5, 9, never_missing=True), Numeric("pay", 0, 10, bins=4),
+     Categorical("job", [1, 2])], classes=["no", "yes"],
+)  # fmt: skip
+
+
+@loop_over("factor", [0.001, 0.1, 10, 1000])
+def test_rows_that_were_declared_wrong_change_no_cell(factor):
+    # The rows are coded by the cells before the balance tells how many there are.
+    for n_rows, epsilon in ((300, 1.0), (3000, 1.0), (10**5, 0.1)):
+        declared = policy(round(n_rows * factor) + 1, epsilon, OPEN, balance_share=0.1)
+        corrected = declared.with_rows(n_rows)
+        assert corrected.n_rows == n_rows
+        assert corrected.cells == declared.cells
+        assert corrected.fixed.n_bins is None
+        assert corrected.n_bins == policy(n_rows, epsilon, OPEN, balance_share=0.1).n_bins
 
 
 def test_shares_by_hand():
@@ -179,20 +244,21 @@ def test_trees_have_one_number_each_and_groups_of_categorical_attributes():
     assert all(len(own) == 1 for own in few.attributes)
 
 
-def test_groups_leave_ten_times_more_rows_than_noise_in_a_leaf():
+def test_groups_leave_several_times_more_rows_than_noise_in_a_leaf():
     # 4 attributes of 4 cells: in pairs 2 trees, noise sqrt(2) 2 / (.87 fit); in threes as many.
     schema = Schema([Categorical(f"c{j}", [1, 2, 3]) for j in range(4)], classes=["no", "yes"])
 
     def largest(n_rows):
         return max(map(len, policy(n_rows, 1.0, schema).trees(list(range(4)), np.random.default_rng(0)).attributes))
 
+    times = policy_module._ROWS_OVER_NOISE
     # Up to 1,200 rows nothing is paid for how rows lie over cells.
-    noise = math.sqrt(2) * 2 / (policy(10**3, 1.0, schema).shares.fit * 0.8)
-    assert largest(math.floor(10 * noise * 16) - 1) == 1
-    assert largest(math.ceil(10 * noise * 16) + 1) == 2
-    noise = math.sqrt(2) * 2 / (policy(10**4, 1.0, schema).shares.fit * 0.8)
-    assert largest(math.floor(10 * noise * 64) - 1) == 2
-    assert largest(math.ceil(10 * noise * 64) + 1) == 3
+    for rows, size, leaves in ((10**3, 2, 16), (10**4, 3, 64)):
+        noise = math.sqrt(2) * 2 / (policy(rows, 1.0, schema).shares.fit * 0.8)
+        border = times * noise * leaves
+        assert policy(math.floor(border), 1.0, schema).shares == policy(rows, 1.0, schema).shares
+        assert largest(math.floor(border) - 1) == size - 1
+        assert largest(math.ceil(border) + 1) == size
 
 
 def test_a_fixed_group_is_smaller_where_its_leaves_are_too_many():
@@ -487,46 +553,62 @@ def test_rows_that_tell_more_have_more_knots_and_few_cells_are_not_soft():
 # Normal noise.
 
 
-def releases(own, precision):
-    """Return the cost of each pure release that a policy plans, written down plainly, and the laws of its fits."""
-    m, shares = own.max_rows, own.shares
+def both_plans(own):
+    """Return what each plan pays purely and the laws of its fits, plainly: without a second stage, and with one."""
+    m, shares, planned = own.max_rows, own.shares, own.normal_plan
     pure = [m * each for each in (shares.balance, shares.histograms, shares.release) if each]
     if own.chooses:
         pure += [m * shares.selection / own.n_attributes] * own.n_attributes
-    fits = [precision.first]
-    if precision.later:
-        trees = own.trees(list(range(own.n_attributes)), np.random.default_rng(0))
-        later = own.later(trees, axes_of(own, trees), np.full(own.n_classes, 1 / own.n_classes), precision)
-        pure += [m * later.groups / CHOICES_A_GROUP] * CHOICES_A_GROUP + [m * later.release]
-        fits.append(precision.later)
-    return pure, [NormalLoss(m * mu, m * own.joint_curvature, own.n_classes) for mu in fits]
+    groups = m * min(0.06 * own.epsilon, LATER_PART * shares.fit / 2)
+
+    def law(normal):
+        return NormalLoss(m * normal.mu, m * normal.curvature, own.n_classes)
+
+    more = [groups / CHOICES_A_GROUP] * CHOICES_A_GROUP + [m * shares.release]
+    return (pure, [law(planned.alone)]), ([*pure, *more], [law(planned.first), law(planned.later)])
 
 
 @loop_over("max_rows", [1, 4])
-@loop_over("n_rows", [400, 5000, 10**6])
+@loop_over("n_rows", [500, 5000, 10**6])
 @pytest.mark.parametrize("schema", [TEN, THREE_CLASSES])
-def test_all_that_is_planned_costs_delta_together_and_a_little_more_precision_too_much(n_rows, max_rows, schema):
+def test_each_of_both_plans_costs_half_of_delta_and_a_little_more_precision_too_much(n_rows, max_rows, schema):
     own = policy(n_rows, 1.0 / max_rows, schema, delta=1e-6, max_rows=max_rows)
-    precision = own.precision
-    pure, fits = releases(own, precision)
-    assert joint_delta(1.0, pure, fits, n_numbers=MOST_WEIGHTS) <= 1e-6
-    dearer = [fit._replace(mu=fit.mu * 1.001) for fit in fits]
-    assert joint_delta(1.0, pure, dearer, n_numbers=MOST_WEIGHTS) > 1e-6
+    for pure, fits in both_plans(own):
+        assert joint_delta(1.0, pure, fits, n_numbers=2 * MOST_WEIGHTS) <= 1e-6 / 2
+        dearer = [fit._replace(mu=fit.mu * 1.001) for fit in fits]
+        assert joint_delta(1.0, pure, dearer, n_numbers=2 * MOST_WEIGHTS) > 1e-6 / 2
 
 
-def test_a_second_stage_is_planned_where_noise_is_little_and_has_less_precision():
-    assert policy(400, 1.0, delta=1e-6).precision.later == 0
-    both = policy(10**7, 1.0, delta=1e-6).precision
-    assert 0 < both.later < both.first
+@pytest.mark.parametrize("schema", [TEN, THREE_CLASSES])
+def test_what_the_second_stage_does_costs_no_more_than_was_planned_for_it(schema):
+    # Choices of more groups are more and smaller ones; they and the second last digits are within the plan.
+    for n_rows in (10**6, 10**8, 10**10):
+        own = policy(n_rows, 1.0, schema, delta=1e-6)
+        trees = own.trees(list(range(own.n_attributes)), np.random.default_rng(0))
+        later = own.later(trees, axes_of(own, trees), np.full(own.n_classes, 1 / own.n_classes), own.normal_plan)
+        (pure, _), (with_groups, fits) = both_plans(own)
+        each = [later.groups / later.n_choices] * later.n_choices
+        assert math.fsum(each) <= math.fsum(with_groups[len(pure) : -1]) * (1 + 1e-12)
+        assert later.release <= with_groups[-1]
+        assert joint_delta(1.0, [*pure, *each, later.release], fits, n_numbers=2 * MOST_WEIGHTS) <= 1e-6 / 2
 
 
-def test_there_is_no_precision_without_a_delta_or_an_end_to_epsilon_or_with_too_few_rows():
-    assert policy(10**5, 1.0).precision is None
-    assert policy(10**5, math.inf, delta=1e-6).precision is None
-    assert policy(10, 1.0, delta=1e-6).precision is None
+def test_both_plans_are_made_whatever_the_noise_and_the_second_fit_has_two_fifths_of_the_precision():
+    for n_rows in (400, 10**7):
+        alone, first, later = policy(n_rows, 1.0, delta=1e-6).normal_plan
+        assert 0 < later.mu < first.mu < alone.mu
+        assert later.mu**2 / (first.mu**2 + later.mu**2) == pytest.approx(0.4)
+
+
+def test_there_is_no_plan_without_a_delta_or_an_end_to_epsilon_or_with_too_few_rows():
+    assert policy(10**5, 1.0).normal_plan is None
+    assert policy(10**5, math.inf, delta=1e-6).normal_plan is None
+    few, one = policy(10, 1.0, delta=1e-6), policy(59, 1.0, delta=1e-6)
+    assert (few.only_balance, one.has_one_tree) == (True, True)
+    assert few.normal_plan is one.normal_plan is None
     # The discrete noise of so many numbers alone costs more.
-    assert policy(10**5, 1.0, delta=1e-15).precision is None
-    assert policy(10**5, 1.0, delta=1e-6).precision is not None
+    assert policy(10**5, 1.0, delta=1e-15).normal_plan is None
+    assert policy(10**5, 1.0, delta=1e-6).normal_plan is not None
 
 
 def test_a_delta_never_keeps_fewer_attributes():
@@ -597,6 +679,20 @@ def test_a_second_stage_needs_two_attributes_whose_leaves_have_room(epsilon):
     assert later_of(10**7, epsilon, wide)[2] is None
     narrow = Schema([*wide.attributes, Categorical("night", [False, True])], classes=[5, 9])
     assert later_of(10**7, epsilon, narrow)[2] is not None
+
+
+@loop_over("n_classes", [2, 3, 30, 200, 800])
+@loop_over("epsilon", [1.0, 8.0])
+def test_a_second_stage_never_has_more_weights_than_were_planned_for(n_classes, epsilon):
+    names = [*(Categorical(f"a{j}", range(20)) for j in range(2)), *(Categorical(f"b{j}", [5, 9]) for j in range(2))]
+    own, trees, later = later_of(10**11, epsilon, Schema(names, classes=range(n_classes)), group_size=1)
+    columns = 1 if n_classes == 2 else n_classes
+    assert (later is None) == (n_classes == 800)  # trees of thirty leaves would have too many weights
+    if later is not None:
+        assert later.n_trees == 3
+        assert later.n_trees * later.most_cells_of_pair * columns <= MOST_WEIGHTS
+        assert (later.most_cells == policy_module._MOST_GROUP_CELLS) == (n_classes < 30)
+        assert ((0, 1) in own.pairs(axes_of(own, trees), later)) == (3 * 21 * 21 * columns <= MOST_WEIGHTS)
 
 
 def test_pairs_are_those_whose_leaves_have_room():
