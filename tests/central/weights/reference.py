@@ -111,6 +111,12 @@ def scores_of(cells: Cells, starts: Counts, weights: Floats, scores: Floats) -> 
     scores += indicators(cells, starts, len(weights)) @ weights
 
 
+def look_up(cells: Cells, trees: Counts, starts: Counts, leaves: Cells, out: Cells) -> None:
+    """Write the leaf of the cell that each line has in each attribute's tree."""
+    for a, t in enumerate(trees):
+        out[a] = leaves[starts[a] + cells[:, t].astype(np.int64)]
+
+
 def add_groups(
     nearest: Cells, n_leaves: Counts, members: Counts, starts: Counts, counts: Counts, values: Counts, out: Counts
 ) -> None:

@@ -125,6 +125,18 @@ def test_a_row_has_its_residual_and_its_score_wherever_it_stands(n_classes, monk
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("groups", [PAIRS, [(2, 0, 1), (2, 0, 3)], [(3, 1, 2, 0)], []])
+def test_scores_are_the_same_as_part_of_a_larger_group(groups, n_classes, monkeypatch):
+    codes, labels = random_rows(500, n_classes, 8)
+    whole = unexplained(codes, labels, model_of(n_classes))
+    together = whole.exact_scores(groups)
+    assert len(set(whole._covering(groups))) <= 1  # all four have few leaves
+    monkeypatch.setattr(interactions, "_MOST_LEAVES", 0)
+    assert whole._covering(groups) == [tuple(sorted(group)) for group in groups]
+    assert whole.exact_scores(groups) == together
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
 def test_rows_of_the_second_stage_have_their_own_cells_and_what_the_first_one_scores(n_classes):
     model = model_of(n_classes)
     codes, labels = random_rows(100, n_classes, 6)

@@ -82,6 +82,23 @@ def cell_results(module, seed, dtype, n_columns):
     return [sums, scores]
 
 
+def looked_up(module, seed, dtype):
+    rng = np.random.default_rng(seed)
+    n_cells, n_lines = rng.integers(1, 40, 3), int(rng.integers(0, 60))
+    cells = np.stack([rng.integers(0, n, n_lines) for n in n_cells], axis=1).astype(dtype)
+    trees = np.array([2, 0, 1, 0])  # two attributes are in one tree
+    starts = np.cumsum([0, *n_cells[trees]])
+    out = np.empty((4, n_lines), dtype=np.uint16)
+    module.look_up(cells, trees, starts[:-1], rng.integers(0, 999, starts[-1]).astype(np.uint16), out)
+    return out
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@loop_over("seed", range(10))
+def test_leaves_of_cells_are_those_of_their_twin(seed, dtype):
+    assert_array_equal(looked_up(kernels, seed, dtype), looked_up(reference, seed, dtype))
+
+
 def group_results(module, seed, n_columns):
     rng = np.random.default_rng(seed)
     n_leaves, n_lines = rng.integers(1, 7, 5), int(rng.integers(0, 60))

@@ -34,6 +34,8 @@ _HALF = 28
 # exp(-75) is below 2**-108, so that all classes a table may have leave out less than 2**-92 of a sum.
 _FARTHEST = 75.0
 _QUARTERS, _STEPS = 4, 1024
+# Lines whose residuals are held at a time.
+_LINES = 64
 
 
 @dataclass(frozen=True)
@@ -215,32 +217,44 @@ def _sum_residuals(
     Return a bound on the error of any sum.
     """
     n_trees, n_columns = starts.size, weights.shape[1]
-    scores = np.empty((n_columns, 2))
+    scores, errors = np.empty((_LINES, n_columns, 2)), np.empty(_LINES)
+    own = np.zeros((weights.shape[0], n_columns, 3), dtype=np.int64)  # what is added to at a time lies together
     total = 0.0
-    for i in range(labels.size):
-        count = counts[i] if counts.size > 0 else np.int64(1)
-        worst = 0.0
-        for c in range(n_columns):
-            offset = offsets[1] - offsets[0] if n_columns == 1 else offsets[c]
-            before = np.float64(known[i, c]) if known.size > 0 else 0.0
-            scores[c, 0], scores[c, 1], error = _score(cells, starts, i, weights, rest, c, offset, before)
-            worst = max(worst, error)
-        if n_columns == 1:
-            _binary_residual(scores, labels[i], margin, coarse, fine)
-        else:
-            _softmax_residuals(scores, labels[i], margin, coarse, fine)
-        # A residual moves by at most half of what scores move.
-        total += (worst + _OWN) * np.float64(count)
-        for c in range(n_columns):
-            first = np.rint(scores[c, 0] * _UNIT)
-            left = (scores[c, 0] * _UNIT - first) * _UNIT
-            second = np.rint(left)
-            third = np.rint(((left - second) + scores[c, 1] * (_UNIT * _UNIT)) * _UNIT)
-            parts = np.int64(first) * count, np.int64(second) * count, np.int64(third) * count
-            for t in range(n_trees):
-                found = starts[t] + cells[i * n_trees + t]
-                for k in range(3):
-                    sums[k, found, c] += parts[k]
+    # A few lines at a time, and step by step: processors then work on several lines at once.
+    for low in range(0, labels.size, _LINES):
+        n_lines = min(_LINES, labels.size - low)
+        for j in range(n_lines):
+            errors[j] = 0.0
+            for c in range(n_columns):
+                offset = offsets[1] - offsets[0] if n_columns == 1 else offsets[c]
+                before = np.float64(known[low + j, c]) if known.size > 0 else 0.0
+                scores[j, c, 0], scores[j, c, 1], error = _score(
+                    cells, starts, low + j, weights, rest, c, offset, before
+                )
+                errors[j] = max(errors[j], error)
+        for j in range(n_lines):
+            if n_columns == 1:
+                _binary_residual(scores[j], labels[low + j], margin, coarse, fine)
+            else:
+                _softmax_residuals(scores[j], labels[low + j], margin, coarse, fine)
+        for j in range(n_lines):
+            i = low + j
+            count = counts[i] if counts.size > 0 else np.int64(1)
+            # A residual moves by at most half of what scores move.
+            total += (errors[j] + _OWN) * np.float64(count)
+            for c in range(n_columns):
+                first = np.rint(scores[j, c, 0] * _UNIT)
+                left = (scores[j, c, 0] * _UNIT - first) * _UNIT
+                second = np.rint(left)
+                third = np.rint(((left - second) + scores[j, c, 1] * (_UNIT * _UNIT)) * _UNIT)
+                a, b, d = np.int64(first) * count, np.int64(second) * count, np.int64(third) * count
+                for t in range(n_trees):
+                    line = own[starts[t] + cells[i * n_trees + t], c]
+                    line[0] += a
+                    line[1] += b
+                    line[2] += d
+    for k in range(3):
+        sums[k] += own[:, :, k]
     return total
 
 

@@ -30,7 +30,9 @@ from privet.rng import NoiseSource
 
 # A residual is in whole parts of this.
 _PARTS = 2**20
-_BLOCK_LINES = 2**16
+_BLOCK_LINES = 2**13
+# Groups are added up as part of a larger one with at most so many leaves: its sums stay in the cache.
+_MOST_LEAVES = 2**10
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,40 @@ class Unexplained:
         A row moves it by at most its own residual's half size, 1 less the chance of its class, so by `SENSITIVITY`
         units at most. Units are rounded down, which moves no two scores farther apart than a whole number of them.
         """
-        sizes = [self.n_leaves(group) for group in groups]
-        starts = np.cumsum([0, *sizes])
+        # Sums are whole numbers, so those of a group are exactly those of a larger one, added up over its others.
+        whole = self._covering(groups)
+        tables = dict(zip(set(whole), self._exact_sums(list(set(whole))), strict=True))
+        found = []
+        for group, larger in zip(groups, whole, strict=True):
+            others = tuple(i for i, a in enumerate(larger) if a not in group)
+            found.append(int(np.abs(tables[larger].sum(axis=others)).sum()))
+        # Of two classes one has what the other lacks, so one is enough.
+        unit = (2 if self._whole_residuals.shape[1] > 1 else 1) * _PARTS // SENSITIVITY
+        return [score // unit for score in found]
+
+    def _covering(self, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """Return, for each group, a larger one that holds it; there are few different ones, of few leaves."""
+        covering: dict[int, tuple[int, ...]] = {}
+        left = {i: set(group) for i, group in enumerate(groups)}
+        while left:
+            whole = set(next(iter(left.values())))
+            while True:
+                # The attribute that most groups lack, or would then lack one less of.
+                room = [a for a in self.axes if a not in whole and self.n_leaves((*whole, a)) <= _MOST_LEAVES]
+                held = [sum(2.0 ** -len(own - whole) for own in left.values() if a in own) for a in room]
+                if not any(held):
+                    break
+                whole.add(room[int(np.argmax(held))])
+            for i in [i for i, own in left.items() if own <= whole]:
+                covering[i] = tuple(sorted(whole))
+                del left[i]
+        return [covering[i] for i in range(len(groups))]
+
+    def _exact_sums(self, groups: Sequence[tuple[int, ...]]) -> list[NDArray[np.int64]]:
+        """Return the summed residuals of each group: over the leaves of each attribute, classes last."""
+        starts = np.cumsum([0, *(self.n_leaves(group) for group in groups)])
         place = {a: i for i, a in enumerate(self.axes)}
-        members = np.full((len(groups), MOST_ATTRIBUTES), -1, dtype=np.int64)
+        members = np.full((len(groups), max(map(len, groups), default=1)), -1, dtype=np.int64)
         for own, group in zip(members, groups, strict=True):
             own[: len(group)] = [place[a] for a in group]
         n_leaves = np.array([axis.n_leaves for axis in self.axes.values()])
@@ -63,9 +95,10 @@ class Unexplained:
             kernels.add_groups(
                 self._nearest(part), n_leaves, members, starts, block.counts, self._whole_residuals[part], sums
             )
-        # Of two classes one has what the other lacks, so one is enough.
-        unit = (2 if sums.shape[1] > 1 else 1) * _PARTS // SENSITIVITY
-        return [int(np.abs(sums[first:last]).sum()) // unit for first, last in pairwise(starts)]
+        return [
+            sums[first:last].reshape(*(self.axes[a].n_leaves for a in group), -1)
+            for group, (first, last) in zip(groups, pairwise(starts), strict=True)
+        ]
 
     def n_leaves(self, group: Sequence[int]) -> int:
         """Return how many leaves the tree of a group has."""
@@ -76,15 +109,22 @@ class Unexplained:
 
     def _nearest(self, part: slice) -> NDArray[np.uint16]:
         """Return the leaf of the second stage that each line is nearest to: attributes x lines."""
-        trees, cells = self.model.trees, self.rows.cells[part]
+        cells = self.rows.cells[part]
         found = np.empty((len(self.axes), len(cells)), dtype=np.uint16)
-        place = {a: i for i, a in enumerate(self.axes)}
+        kernels.look_up(cells, *self._leaves_of_cells, found)
+        return found
+
+    @cached_property
+    def _leaves_of_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]]:
+        """Each attribute's tree of the first stage, and the leaf that each of its cells is nearest to, as `look_up`."""
+        trees, leaves = self.model.trees, {}
         for t, own in enumerate(trees.axes):
             for axis, places in zip(own, trees.cell_places(t), strict=True):
                 later = self.axes[axis.attribute]
-                leaf_of_cell = later.nearest[later.cell_of[axis.first_codes]].astype(np.uint16)
-                leaf_of_cell[places].take(cells[:, t], out=found[place[axis.attribute]])
-        return found
+                leaves[axis.attribute] = t, later.nearest[later.cell_of[axis.first_codes]].astype(np.uint16)[places]
+        of_tree, listed = zip(*(leaves[a] for a in self.axes), strict=True)
+        starts = np.cumsum([0, *map(len, listed)])[:-1]
+        return np.array(of_tree, dtype=np.int64), starts.astype(np.int64), np.concatenate(listed)
 
     def _residuals(self, part: slice) -> NDArray[np.int32]:
         """Return each line's residual in every class, in whole parts."""

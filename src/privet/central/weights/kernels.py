@@ -263,11 +263,35 @@ def cell_curvatures(
 def scores_of(cells: NDArray[Any], starts: NDArray[np.int64], weights: Floats, scores: Floats) -> None:
     """Add the weights of the cells that each line falls into to ``scores``, lines x columns."""
     n_trees = starts.size
+    if scores.shape[1] == 2:  # as below, but sums stay in registers
+        for i in range(scores.shape[0]):
+            first, second = scores[i, 0], scores[i, 1]
+            for t in range(n_trees):
+                found = starts[t] + cells[i * n_trees + t]
+                first += weights[found, 0]
+                second += weights[found, 1]
+            scores[i, 0], scores[i, 1] = first, second
+        return
     for i in range(scores.shape[0]):
         for t in range(n_trees):
             found = starts[t] + cells[i * n_trees + t]
             for c in range(scores.shape[1]):
                 scores[i, c] += weights[found, c]
+
+
+@compiled
+def look_up(
+    cells: NDArray[Any], trees: NDArray[np.int64], starts: NDArray[np.int64], leaves: NDArray[np.uint16],
+    out: NDArray[np.uint16],
+) -> None:  # fmt: skip
+    """Write to ``out``, attributes x lines, the leaf of the cell that each line has in the attribute's tree.
+
+    ``cells`` are lines x trees; the ``leaves`` of an attribute's cells begin at its start.
+    """
+    for a in range(trees.size):
+        own, line, t = leaves[starts[a] :], out[a], trees[a]
+        for i in range(line.size):
+            line[i] = own[cells[i, t]]
 
 
 @compiled

@@ -249,7 +249,14 @@ class Trees:
 
     def whole_shares(self, tree: int) -> Any:
         """Return what each leaf has of a cell, in whole numbers that add up to the tree's grid: cells x leaves."""
-        return reduce(lambda left, right: sparse.kron(left, right, format="csr"), (a.shares for a in self.axes[tree]))
+        return self._whole_shares[tree]
+
+    @cached_property
+    def _whole_shares(self) -> list[Any]:
+        return [
+            reduce(lambda left, right: sparse.kron(left, right, format="csr"), (a.shares for a in own))
+            for own in self.axes
+        ]
 
     @cached_property
     def shares(self) -> Any:
