@@ -26,7 +26,7 @@ def main(rows: str) -> None:
             found.append((objective, weights))
         return gradient(objective, weights)
 
-    Objective.gradient = kept  # type: ignore[method-assign]
+    Objective.gradient = kept  # type: ignore[method-assign,assignment]
     forest(len(X), n_classes=int(y.max()) + 1).fit(X, y)
     times = []
     with threadpool_limits(1, "blas"):

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
-from privet.central.weights.policy import _FINE_HALVINGS, _knots
+from privet.central.weights.knots import FINE_HALVINGS, knot_values
 from privet.central.weights.trees import CODES_A_BIN
 from privet.datasets import agrawal
 from privet.errors import ModelFileError, ParameterError
@@ -126,7 +126,7 @@ def test_overrides_are_honoured_and_the_budget_still_adds_up():
     model = fitted(epsilon=1.0, **OVERRIDES)
     assert sum(map(len, model.trees_.attributes)) == 2
     # Bins that the caller fixed, halved further near the lower bound; there are four cells from one to the next.
-    knots = _knots(SCHEMA.attributes[0], OVERRIDES["n_bins"], _FINE_HALVINGS)
+    knots = knot_values(SCHEMA.attributes[0], OVERRIDES["n_bins"], FINE_HALVINGS)
     assert len(model.schema_.attributes[0].edges) == CODES_A_BIN * (len(knots) - 1)
     paid = receipts(model)
     assert paid["class balance"].epsilon == pytest.approx(0.4)

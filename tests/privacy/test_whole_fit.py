@@ -13,9 +13,10 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.central.weights import fitting, selection, single_tree
 from privet.central.weights.fitting import Fitting
+from privet.central.weights.knots import with_cells
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.minimiser import certified_minimiser
-from privet.central.weights.policy import Overrides, Policy, with_cells
+from privet.central.weights.policy import Overrides, Policy
 from privet.central.weights.released_weights import (
     BALANCE,
     CELLS,

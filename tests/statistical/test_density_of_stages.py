@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from privet import Categorical, Numeric, Schema
+from privet.central.weights.knots import with_cells
 from privet.central.weights.objective_noise import ObjectiveNoise
-from privet.central.weights.policy import Overrides, Policy, with_cells
+from privet.central.weights.policy import Overrides, Policy
 from privet.privacy.mechanisms.linear_noise import LinearNoise
 from tests.privacy.replay import Recorded, Recorder, Replay, all_paid
 from tests.statistical.test_density_of_fits import deviations_from_one

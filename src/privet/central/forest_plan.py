@@ -22,6 +22,7 @@ from privet.central.weights.released_weights import (
     WEIGHTS,
 )
 from privet.central.weights.selection import SENSITIVITY
+from privet.central.weights.single_tree import pull_deviation
 from privet.central.weights.trees import Trees, coarse_axes
 from privet.checks import pluralize
 from privet.errors import ParameterError
@@ -193,7 +194,7 @@ def _planned_tree(
     tuning = {"few rows at this epsilon": "one tree of one attribute, chosen privately, with the counts of its leaves"}
     return ForestPlan(
         method, epsilon, unit, policy.n_rows, 1, 1, float(n_leaves), policy.n_rows / n_leaves, tuple(steps), tuning,
-        counts.noise_std, loss,
+        pull_deviation(counts.noise_std), loss,
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from privet.central.weights.released_weights import (
     ReleasedWeights,
 )
 from privet.central.weights.selection import SENSITIVITY
+from privet.central.weights.single_tree import pull_deviation
 from privet.central.weights.trees import Trees, checked_trees, knots_to_json
 from privet.errors import ModelFileError
 from privet.model_file import LATER_VERSIONS, VERSION, integers
@@ -165,7 +166,7 @@ def _are_of_one_tree(
         and isinstance(choice, PermuteAndFlip)
         and (choice.sensitivity, choice.monotone) == (max_rows, True)
         and released.cells is None
-        and released.noise_std.tolist() == [standard_deviation(counts)]
+        and released.noise_std.tolist() == [pull_deviation(standard_deviation(counts))]
     )
 
 

@@ -12,6 +12,15 @@ from numpy.testing import assert_allclose
 from privet import Categorical, Numeric, Schema
 from privet.central.weights import policy as policy_module
 from privet.central.weights.histograms import Histogram
+from privet.central.weights.knots import (
+    _CODINGS,
+    FINE_HALVINGS,
+    cell_cuts,
+    codings,
+    knot_values,
+    quantile_codes,
+    with_cells,
+)
 from privet.central.weights.policy import (
     CHOICES_A_GROUP,
     LATER_PART,
@@ -19,12 +28,7 @@ from privet.central.weights.policy import (
     MOST_WEIGHTS,
     Overrides,
     Policy,
-    _cuts,
-    _knots,
-    codings,
-    quantile_codes,
     tree_shares,
-    with_cells,
 )
 from privet.central.weights.trees import CODES_A_BIN, GRID, Trees, coarse_axes
 from privet.privacy.mechanisms.joint_loss import joint_delta
@@ -340,7 +344,7 @@ def test_a_policy_stays_where_other_rows_ask_for_choices_too_small_to_draw():
 
 
 def edges(n_bins, low, high):
-    return _cuts(Numeric("x", low, high), n_bins, None)
+    return cell_cuts(Numeric("x", low, high), n_bins, None)
 
 
 def test_a_range_from_zero_has_equal_widths_and_halves_the_first_cell_again_and_again():
@@ -374,7 +378,7 @@ def test_declared_bins_edges_and_categories_stay():
     assert celled.attributes[:4] == schema.attributes[:4]
     own = celled.attributes[4]
     # From each knot to the next lie four cells, of which the first begins half a cell after the knot.
-    knots = _knots(schema.attributes[4], 2, policy_module._FINE_HALVINGS)
+    knots = knot_values(schema.attributes[4], 2, FINE_HALVINGS)
     assert (knots[0], knots[-1]) == (0, 1)
     parts = [(2 * i + 1) / (2 * CODES_A_BIN) for i in range(CODES_A_BIN)]
     by_hand = [low + (high - low) * part for low, high in pairwise(knots) for part in parts]
@@ -392,9 +396,9 @@ def test_cells_do_not_depend_on_how_many_rows_there_are():
 
 def test_knots_by_hand():
     # Thirds of the range, and halvings of a quarter of it.
-    assert _knots(Numeric("x", 0, 24), 4) == [0, 1.5, 3, 8, 16, 24]
-    assert _knots(Numeric("x", -16, 16), 2) == [-16, -4, 0, 4, 16]
-    assert _knots(Numeric("x", 0, 8), 1) == [0, 4, 8]
+    assert knot_values(Numeric("x", 0, 24), 4) == [0, 1.5, 3, 8, 16, 24]
+    assert knot_values(Numeric("x", -16, 16), 2) == [-16, -4, 0, 4, 16]
+    assert knot_values(Numeric("x", 0, 8), 1) == [0, 4, 8]
 
 
 RANGES = [(0, 1), (-1, 1), (-1e-300, 1e300), (1e16, 1e16 + 1024), (-(2.0**1022), 2.0**1022), (0, 1e-300), (-3, -1)]
@@ -415,7 +419,7 @@ def test_a_value_in_any_range_falls_into_a_cell_between_knots(n_bins, low, high)
         assert 0 <= codes[0] <= codes[-1] < attribute.n_values
         assert Trees.of([[0]], own.cells, knots).cell_sizes.tolist() == [attribute.n_values + 1]
     ways = codings(attribute, n_bins, soft=True)
-    assert len(ways) == 1 + len(policy_module._CODINGS)
+    assert len(ways) == 1 + len(_CODINGS)
     for way in ways:
         assert len(way) == attribute.n_codes
         assert (np.diff(way) >= 0).all()
@@ -428,7 +432,7 @@ def test_codings_by_hand():
     own, *others = codings(attribute, 2, soft=True)
     # The range has two halves, and the first one is halved: cells end at 2 and at 4.
     assert own.tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 2]
-    assert len(others) == len(policy_module._CODINGS)
+    assert len(others) == len(_CODINGS)
     # Missing values come last; categories, and numbers with cells of their own, are as they are.
     missing = codings(replace(attribute, never_missing=False), 2, soft=True)
     assert missing[0].tolist() == [*own.tolist(), 3]

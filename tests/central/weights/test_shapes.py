@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema
+from privet.central.weights.knots import FINE_HALVINGS, knot_values, with_cells
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import chances_of
 from privet.central.weights.parts import (
@@ -22,7 +23,6 @@ from privet.central.weights.parts import (
     over_codes,
     split_tree,
 )
-from privet.central.weights.policy import _FINE_HALVINGS, _knots, with_cells
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.shapes import brief, code_values, noise_moves, shapes_of
 from privet.central.weights.trees import CODES_A_BIN, GRID, Axis, Trees
@@ -222,7 +222,7 @@ def test_the_values_of_codes_come_back_from_the_borders_between_them(low, high, 
     (celled,) = with_cells(Schema([attribute], classes=["no", "yes"]), n_bins).attributes
     values = code_values(celled)
     # Every fourth code is where cells were made around, and the others lie evenly between two of these.
-    wanted = _knots(attribute, n_bins, _FINE_HALVINGS)
+    wanted = knot_values(attribute, n_bins, FINE_HALVINGS)
     assert_allclose(values[::CODES_A_BIN], wanted, atol=1e-9 * (high - low))
     assert_allclose(
         values,

@@ -237,9 +237,9 @@ class Fitting:
         digits = self.left if digits is None else min(digits, self.left)
         public = PublicFit.of(policy, trees, shares, event, digits)
         drawn = chosen.draw(self.noise)
-        prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
-        objective = Objective(rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads)
         with threadpool_limits(1, "blas"):  # its threads cost more than they gain, and would change the last digits
+            prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
+            objective = Objective(rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads)
             weights, receipt = release_minimiser(
                 objective, public.grid, noise_error=drawn.error, epsilon=digits, what=names[1], noise=self.noise
             )

@@ -19,7 +19,6 @@ from privet.central.weights.trees import Trees
 from privet.privacy.events import Event
 from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
-from privet.privacy.mechanisms.objective_perturbation import n_columns
 from privet.privacy.mechanisms.permute_and_flip import permute_and_flip
 from privet.rng import NoiseSource
 
@@ -89,14 +88,21 @@ def weights_of_counts(trees: Trees, n_rows: int, noisy: NDArray[np.int64], scale
     """
     balance = noisy.sum(axis=0)
     added = _ADDED * max(1.0, scale)
-    released = ReleasedWeights(
-        trees, n_rows, balance, np.zeros((trees.n_leaves, n_columns(len(balance))), dtype=np.int64), _EXPONENT,
-        np.array([1 / added]), np.array([laplace_deviation(scale) if scale else 0.0]),
-    )  # fmt: skip
+    released = ReleasedWeights.balance_only(trees, n_rows, balance)
     shares = released.class_shares(scale * math.sqrt(trees.n_leaves))
     counts = np.maximum(noisy, 0) + added * shares
     start = scores_of(shares, MARGIN)
     weights = np.array([scores_of(own / own.sum(), MARGIN) - start for own in counts])
     if released.weights.shape[1] == 1:
         weights = weights[:, 1:] - weights[:, :1]
-    return replace(released, weights=np.rint(weights * 2.0**-_EXPONENT).astype(np.int64))
+    held = float((shares * (1 - shares)).mean())  # what one row holds against noise, and so each that is added
+    return replace(
+        released, weights=np.rint(weights * 2.0**-_EXPONENT).astype(np.int64), exponent=_EXPONENT,
+        variances=np.array([1 / (added * held)]),
+        noise_std=np.array([pull_deviation(laplace_deviation(scale) if scale else 0.0)]),
+    )  # fmt: skip
+
+
+def pull_deviation(count_deviation: float) -> float:
+    """Return the deviation of a leaf's pull between two classes: noise in both of their counts moves it."""
+    return math.sqrt(2) * count_deviation
