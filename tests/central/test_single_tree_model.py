@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
 from privet.central.receipts import ROW_COUNT, in_sequence
 from privet.central.weights.released_weights import BALANCE, CHOICES, COUNTS
+from privet.central.weights.single_tree import pull_deviation
 from privet.central.weights.trees import Trees
 from privet.errors import ModelFileError
 from privet.export import export_model, portable_document
@@ -84,7 +85,7 @@ def test_everything_that_a_forest_answers_is_answered(model, tmp_path):
     assert np.flatnonzero(model.feature_importances_).tolist() in ([], list(model.trees_.kept))
     (tree,) = model.tree_noise_std_
     counts = in_sequence(model.guarantee_.event)[-1]
-    assert tree == model.noise_std_ == laplace_deviation(float(counts.scale))
+    assert tree == model.noise_std_ == pull_deviation(laplace_deviation(float(counts.scale)))
     assert model.cell_shares_ is None
     assert "(start)" in model.explain(frame[:1]).columns
     assert export_text(model)
