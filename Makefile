@@ -24,7 +24,7 @@ demo: venv
 	$(BIN)/privet demo
 
 test: venv
-	$(BIN)/python -m pytest -m "not slow and not browser and not site and not cluster and not spark" -n 2
+	$(BIN)/python -m pytest -m "not slow and not browser and not site and not cluster and not spark" -n 2 --dist worksteal
 
 # What to run after each change: the library by subject, and what every verb of the command line shares. It leaves out
 # the contracts over every method, crashes, hostile files, leaks, papers, the README, benchmarks, real data and the verbs
