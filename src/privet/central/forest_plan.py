@@ -8,8 +8,8 @@ import numpy as np
 
 from privet.central.receipts import ROW_COUNT
 from privet.central.weights.fitting import PublicFit
-from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise, is_normal_less
-from privet.central.weights.policy import Later, NormalPlan, Policy
+from privet.central.weights.objective_noise import ObjectiveNoise, Stages, choose_noise, choose_stages
+from privet.central.weights.policy import Later, Policy
 from privet.central.weights.released_weights import (
     BALANCE,
     CELLS,
@@ -167,19 +167,14 @@ def planned_forest(
     trees = policy.trees(list(range(policy.n_attributes)), public_rng)
     knots = policy.later_knots(None)
     axes = {a: coarse_axes([a], policy.cells, knots)[0] for a in trees.kept}
-    even, normal = np.full(policy.n_classes, 1 / policy.n_classes), policy.normal_plan
-    later = policy.later(trees, axes, even, normal)
-    fit = policy.shares.fit if later is None else later.fit
-    planned = None if normal is None else normal.alone if later is None else normal.first
-    if planned is not None and not is_normal_less(policy, trees, fit, planned):
-        later, normal, planned = policy.later(trees, axes, even), None, None
-        fit = policy.shares.fit if later is None else later.fit
-    noise = choose_noise(policy, trees, fit, planned)
-    steps = [*first, *_steps(policy, noise, fit, later, normal, left, m)]
+    even = np.full(policy.n_classes, 1 / policy.n_classes)
+    stages = choose_stages(policy, trees, axes, even, policy.normal_plan)
+    noise = choose_noise(policy, trees, stages.fit, stages.normal_of_first)
+    steps = [*first, *_steps(policy, noise, stages, left, m)]
     per_tree = trees.n_leaves / trees.n_trees
     return ForestPlan(
         method, epsilon, unit, policy.n_rows, trees.n_trees, 1, per_tree, policy.n_rows / per_tree, tuple(steps),
-        _tuning(policy, trees, noise, later), float(noise.noise_std.mean()), loss,
+        _tuning(policy, trees, noise, stages.later), float(noise.noise_std.mean()), loss,
     )  # fmt: skip
 
 
@@ -198,11 +193,8 @@ def _planned_tree(
     )  # fmt: skip
 
 
-def _steps(
-    policy: Policy, noise: ObjectiveNoise, fit: float, later: Later | None, normal: NormalPlan | None, left: float,
-    m: int,
-) -> list[Step]:  # fmt: skip
-    shares, trees = policy.shares, noise.trees
+def _steps(policy: Policy, noise: ObjectiveNoise, stages: Stages, left: float, m: int) -> list[Step]:
+    shares, trees, later = policy.shares, noise.trees, stages.later
     steps = [laplace_step(BALANCE, multiple(shares.balance, m), sensitivity=m, n_values=policy.n_classes)]
     if policy.chooses:
         selection = multiple(shares.selection, m)
@@ -213,9 +205,8 @@ def _steps(
         n_cells = sum(axis.n_bins for own in trees.axes for axis in own)
         sensitivity = len(trees.kept) * m
         steps.append(laplace_step(CELLS, multiple(shares.histograms, m), sensitivity=sensitivity, n_values=n_cells))
-    steps.append(_fit_step(WEIGHTS, policy, noise, fit, m))
-    is_last = later is None and normal is None
-    digits = _left(left, steps) if is_last else multiple(shares.release, m)
+    steps.append(_fit_step(WEIGHTS, policy, noise, stages.fit, m))
+    digits = multiple(shares.release, m) if stages.has_share_of_digits else _left(left, steps)
     steps.append(_last_digits(DIGITS, policy, noise, digits))
     if later is None:
         return steps
@@ -226,7 +217,7 @@ def _steps(
     fit = equal_share(remaining(_left(left, steps), digits), m) if math.isfinite(left) else left
     # As if each group were the first two attributes; which they are, and how many leaves, the rows will say.
     group = Trees.later([trees.kept[:2]] * later.n_trees, policy.cells, policy.later_knots(None))
-    second = choose_noise(policy, group, fit, normal and normal.later)
+    second = choose_noise(policy, group, fit, stages.normal and stages.normal.later)
     steps.append(_fit_step(LATER_WEIGHTS, policy, second, fit, m))
     return [*steps, _last_digits(LATER_DIGITS, policy, second, digits)]
 

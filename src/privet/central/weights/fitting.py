@@ -15,7 +15,7 @@ from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.minimiser import Grid, release_minimiser
 from privet.central.weights.objective import Objective
-from privet.central.weights.objective_noise import FitNoise, choose_noise, deviations, is_normal_less, public_error
+from privet.central.weights.objective_noise import FitNoise, choose_noise, choose_stages, deviations, public_error
 from privet.central.weights.policy import MARGIN, Later, Normal, NormalPlan, Policy
 from privet.central.weights.prior import Prior, spread_of
 from privet.central.weights.released_weights import (
@@ -177,31 +177,16 @@ class Fitting:
         trees = Trees.of(trees.attributes, policy.cells, policy.knots(histograms, shares))
         later_knots = policy.later_knots(histograms)
         axes = {a: coarse_axes([a], policy.cells, later_knots)[0] for a in sorted(trees.kept)}
-        later = policy.later(trees, axes, shares, self.normal)
-        if self.normal is not None and not self._is_normal_less(trees, later):
-            self.normal = None  # all epsilons add up without a plan
-            later = policy.later(trees, axes, shares)
-        normal = self._normal_of_first(later)
-        fit = policy.shares.fit if later is None else later.fit
-        digits = None if later is None and normal is None else multiple(policy.shares.release, self.max_rows)
+        stages = choose_stages(policy, trees, axes, shares, self.normal)
+        later, self.normal, normal = stages.later, stages.normal, stages.normal_of_first
+        digits = multiple(policy.shares.release, self.max_rows) if stages.has_share_of_digits else None
         start, names = scores_of(shares, MARGIN), (WEIGHTS, DIGITS)
-        first = self._release_fit(trees, rows, start, shares, fit, normal, digits, names)
+        first = self._release_fit(trees, rows, start, shares, stages.fit, normal, digits, names)
         released = replace(balance, **first)
         if later is None:
             return released
         model = LeafWeights(trees, start, released.weights * np.float64(2.0**released.exponent), MARGIN)
         return self._fit_later(released, Unexplained(rows, model, axes), later_knots, shares, later)
-
-    def _normal_of_first(self, later: Later | None) -> Normal | None:
-        """Return the normal noise of the first fit, or None where it has Laplace noise."""
-        if self.normal is None:
-            return None
-        return self.normal.alone if later is None else self.normal.first
-
-    def _is_normal_less(self, trees: Trees, later: Later | None) -> bool:
-        """Return whether normal noise is less than the first fit's Laplace noise would be."""
-        normal, fit = self._normal_of_first(later), self.policy.shares.fit if later is None else later.fit
-        return normal is not None and is_normal_less(self.policy, trees, fit, normal)
 
     def _fit_later(
         self, first: ReleasedWeights, unexplained: Unexplained, knots: Knots, shares: NDArray[np.float64], later: Later

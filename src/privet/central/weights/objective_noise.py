@@ -1,6 +1,7 @@
 """Which noise is added to the objective, and what it costs."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -8,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.policy import Normal, Policy, tree_shares
-from privet.central.weights.trees import Trees
+from privet.central.weights.policy import Later, Normal, NormalPlan, Policy, tree_shares
+from privet.central.weights.trees import Axis, Trees
 from privet.privacy.events import Event, GaussianObjective, NoNoise, NormalObjective, ObjectivePerturbation
 from privet.privacy.mechanisms.linear_noise import (
     MOST_SUM_ZERO_CLASSES,
@@ -90,6 +91,44 @@ def choose_noise(policy: Policy, trees: Trees, fit: float, normal: Normal | None
     curvature, linear = policy.curvature_and_linear(fit)
     scales = () if math.isinf(fit) else tuple(scales_at_least(linear, tree_shares(trees)))
     return ObjectiveNoise(trees, policy.n_classes, fit, curvature, scales)
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What was decided about both fits: the second stage, if any, and normal noise, if it is drawn."""
+
+    fit: float
+    later: Later | None
+    normal: NormalPlan | None
+
+    @property
+    def normal_of_first(self) -> Normal | None:
+        """The normal noise of the first fit, or None where it has Laplace noise."""
+        if self.normal is None:
+            return None
+        return self.normal.alone if self.later is None else self.normal.first
+
+    @property
+    def has_share_of_digits(self) -> bool:
+        """Whether the first fit's last digits have a share of their own; else they have all that is left."""
+        return self.later is not None or self.normal is not None
+
+
+def choose_stages(
+    policy: Policy, trees: Trees, axes: Mapping[int, Axis], balance: NDArray[np.float64], normal: NormalPlan | None
+) -> Stages:
+    """Decide on a second stage, and drop ``normal`` noise where the first fit's Laplace noise would be less.
+
+    Privacy
+    -------
+    From released and public numbers alone. Without normal noise all epsilons add up, and no plan is needed.
+    """
+    later = policy.later(trees, axes, balance, normal)
+    stages = Stages(policy.shares.fit if later is None else later.fit, later, normal)
+    planned = stages.normal_of_first
+    if planned is None or is_normal_less(policy, trees, stages.fit, planned):
+        return stages
+    return choose_stages(policy, trees, axes, balance, None)
 
 
 def is_normal_less(policy: Policy, trees: Trees, fit: float, normal: Normal) -> bool:
