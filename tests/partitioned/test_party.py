@@ -12,7 +12,6 @@ from privet import Ledger, Party, PrivateRDTClassifier
 from privet.errors import BudgetExceeded, DataError, LedgerError, ParameterError, PartyError
 from privet.partitioned import PrivateKey, Roster
 from privet.partitioned import party as party_module
-from privet.partitioned.party import exact_counts
 from privet.privacy.events import DiscreteLaplace
 from privet.privacy.unit import Unit
 from tests.partitioned.parties import SCHEMA, parties, split_structure, structure, table
@@ -30,27 +29,27 @@ def bank(tmp_path, ledger):
 
 def test_counts_are_those_of_a_fit_without_noise():
     model = PrivateRDTClassifier(SCHEMA, epsilon=math.inf, n_trees=4, random_state=3).fit(*table())
-    assert_array_equal(exact_counts(structure(), *table()), model.noisy_counts_)
+    assert_array_equal(structure().exact_counts(*table()), model.noisy_counts_)
 
 
 def test_a_file_is_counted_as_its_table_is(tmp_path):
     X, y = table()
     X.assign(group=y).to_parquet(tmp_path / "rows.parquet")
-    assert_array_equal(exact_counts(structure(), tmp_path / "rows.parquet"), exact_counts(structure(), X, y))
+    assert_array_equal(structure().exact_counts(tmp_path / "rows.parquet"), structure().exact_counts(X, y))
     with pytest.raises(ParameterError, match="leave y out for a file"):
-        exact_counts(structure(), tmp_path / "rows.parquet", y)
+        structure().exact_counts(tmp_path / "rows.parquet", y)
 
 
 def test_of_a_person_so_many_rows_are_counted_as_agreed():
     X, y = table(12)
     X = X.assign(person=np.repeat([1, 2, 3], 4))
-    counts = exact_counts(structure(unit=Unit("person", 2)), X, y)
+    counts = structure(unit=Unit("person", 2)).exact_counts(X, y)
     assert counts.sum() == 4 * 3 * 2  # trees, persons, rows
 
 
 def test_labels_are_needed():
     with pytest.raises(DataError, match="a table in memory needs its labels; pass y, one label per row"):
-        exact_counts(structure(), table()[0])
+        structure().exact_counts(table()[0])
 
 
 def test_a_release_carries_the_noise_that_was_agreed_on(bank):
@@ -58,7 +57,7 @@ def test_a_release_carries_the_noise_that_was_agreed_on(bank):
     release = bank.release(agreed, *table())
     assert_array_equal(release.check(agreed, Roster([bank.public])).shape, agreed.shape)
     assert agreed.receipt == DiscreteLaplace("class counts of leaves", 0.5, 4, Fraction(8))
-    assert (release.check(agreed, Roster([bank.public])) != exact_counts(agreed, *table())).any()
+    assert (release.check(agreed, Roster([bank.public])) != agreed.exact_counts(*table())).any()
 
 
 def test_a_release_is_settled_in_the_ledger_and_asking_again_costs_nothing(bank, ledger):
@@ -180,7 +179,7 @@ def test_nothing_that_is_stored_or_sent_holds_an_exact_count(bank):
     X, y = table()
     agreed = structure(0.5)
     release = bank.release(agreed, pd.concat([X] * 50, ignore_index=True), np.concatenate([y] * 50))
-    exact = 50 * exact_counts(agreed, X, y)
+    exact = 50 * agreed.exact_counts(X, y)
     noisy = np.array(release.document["counts"]).reshape(exact.shape)
     assert np.std(noisy - exact) > 1  # the noise has a deviation of 11
     assert set(release.document) == {

@@ -67,7 +67,7 @@ def trees_of(**changes):
         ({"round": "../x"}, "a party's name has at most"),
         ({"round": 5}, "a party's name has at most"),
         ({"party": 5}, "a party's name has at most"),
-        ({"method": "dpdf"}, "not as privet writes it"),
+        ({"method": "dpdf"}, "of the method .dpdf."),
         ({"schema": {}}, "the model's schema is damaged"),
         ({"trees": trees_of(n_trees=3)}, "the trees have too many or too few nodes"),
         ({"trees": trees_of(attribute=[99, *trees_of()["attribute"][1:]])}, "an attribute that the schema lacks"),

@@ -12,7 +12,6 @@ from privet import PrivateRDTClassifier, VerticalForest, load
 from privet.errors import DataError, ModelFileError, ParameterError, PartyError
 from privet.export import export_model
 from privet.model_file import write_document
-from privet.partitioned.party import exact_counts
 from privet.report import write_report
 from tests.partitioned.parties import SPLIT, parties, released_columns, roster_of, split_structure, table
 
@@ -47,7 +46,7 @@ def votes_by_hand(agreed, X_train, y_train, X, speakers):
         if part.party not in speakers:
             continue
         names = list(part.schema.names)
-        counts = exact_counts(part, X_train[names], y_train)
+        counts = part.exact_counts(X_train[names], y_train)
         for i, row in enumerate(X[names].itertuples(index=False)):
             total[i] += sum(counts[leaf] for leaf in leaves_of(part, dict(zip(names, row, strict=True))))
     return total / total.sum(axis=1, keepdims=True)

@@ -1,7 +1,6 @@
 import numpy as np
 
 from privet.partitioned import SecureSumForest
-from privet.partitioned.party import exact_counts
 from tests.partitioned.sums import messages, parties_of, prepare, structure_of, table_of, terms_of
 
 NAMES = ("bank", "clinic", "mill", "school", "tavern")
@@ -13,7 +12,7 @@ def test_the_opened_sum_of_five_parties_carries_one_curators_noise_and_no_other(
     parties = parties_of(terms, tmp_path)
     prepare(parties)
     model = SecureSumForest.open(terms, 1, *messages(parties))
-    exact = sum(exact_counts(terms.structure, table_of(name).X, table_of(name).y) for name in NAMES)
+    exact = sum(terms.structure.exact_counts(table_of(name).X, table_of(name).y) for name in NAMES)
     noise = (model.noisy_counts_ - exact).ravel()
     assert p_value(noise, lambda x: np.exp(-np.abs(x) / 2), reach=80) > 1e-9
     for scale in (1.8, 2.2):

@@ -1,30 +1,20 @@
-"""A party: it counts its own rows, adds noise, signs, and stores what it has sent. The argument is in party.md."""
+"""A party: it releases what a structure asks of its own rows, signs, and stores what it has sent. See party.md."""
 
 import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from privet.central.leaf_counts import LEAF_COUNTS
-from privet.counting.opening import check_files_exist, has_own_labels, open_table
-from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
-from privet.errors import DataError, LedgerError, ParameterError, PartyError
+from privet.errors import LedgerError, PartyError
 from privet.files.whole_file import remove_unfinished
 from privet.partitioned.keys import PrivateKey
 from privet.partitioned.party_files import make_store, write_secret
 from privet.partitioned.release import Release
 from privet.partitioned.roster import Roster
-from privet.partitioned.structure import Structure
-from privet.privacy.events import Event
-from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
+from privet.partitioned.structure import Round
+from privet.privacy.ledger import Ledger, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
 from privet.privacy.ledger.bodies import FAILED, WITHDRAWN
-from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import check_epsilon
-from privet.rng import SystemNoise
-from privet.schema.encoding import Encoder
 
 
 class Party:
@@ -75,12 +65,12 @@ class Party:
         self.epsilon = sys.float_info.max if epsilon is None else check_epsilon(epsilon)
         self.n_jobs = n_jobs
 
-    def release(self, structure: Structure, X: Any, y: Any = None, *, again: bool = False) -> Release:
+    def release(self, structure: Round, X: Any, y: Any = None, *, again: bool = False) -> Release:
         """Return this party's release of ``structure``: the stored one if there is one, or else a new one.
 
         Parameters
         ----------
-        structure : Structure
+        structure : Round
         X, y
             The party's rows and labels, or a file that has both. They are not read if the release is stored.
         again : bool
@@ -99,14 +89,18 @@ class Party:
         if self.ledger is not None:
             self._check_not_spent(self.ledger.account(), structure, again=again)
         make_store(self.store, what="releases")
-        with self._reserve(structure, again=again) as reservation:  # refuses here, before a row is read
-            noisy_counts, event = self._release_counts(structure, X, y, reservation)
-            release = Release.signed(self.key, structure, noisy_counts, event)
-            self._store_release(structure, release)
-            reservation.settle(event, lambda: {"model": release.hash, "leaks": list(structure.schema.leaks)})
-        return release
+        made: list[Release] = []
 
-    def stored(self, structure: Structure) -> Release | None:
+        def keep(released: dict[str, Any]) -> str:
+            made.append(Release.signed(self.key, structure, released))
+            self._store_release(structure, made[0])
+            return made[0].hash
+
+        reservation = self._reserve(structure, again=again)  # refuses here, before a row is read
+        structure.release(X, y, reservation, keep, n_jobs=self.n_jobs)
+        return made[0]
+
+    def stored(self, structure: Round) -> Release | None:
         """Return the stored release of ``structure``, if there is one."""
         path = self._path(structure)
         if not path.exists():
@@ -115,16 +109,7 @@ class Party:
         release.check(structure, Roster([self.public]))
         return release
 
-    def _release_counts(
-        self, structure: Structure, X: Any, y: Any, reservation: Reservation | NoReservation
-    ) -> tuple[NDArray[np.int64], Event]:
-        exact = exact_counts(structure, X, y, reservation, n_jobs=self.n_jobs)
-        return discrete_laplace(
-            exact, epsilon=structure.epsilon, sensitivity=structure.sensitivity, what=LEAF_COUNTS,
-            noise=reservation.watch(SystemNoise()),
-        )  # fmt: skip
-
-    def check_structure(self, structure: Structure) -> None:
+    def check_structure(self, structure: Round) -> None:
         """Refuse a structure that costs more than this party spends, or that is for another party."""
         if structure.epsilon > self.epsilon:
             raise PartyError(
@@ -136,11 +121,11 @@ class Party:
                 "use the part of the same name"
             )
 
-    def has_paid(self, structure: Structure) -> bool:
+    def has_paid(self, structure: Round) -> bool:
         """Return whether the ledger has a release of ``structure`` that counts as spent."""
         return self.ledger is not None and _has_paid(self.ledger.account(), structure)
 
-    def _check_not_spent(self, account: Account, structure: Structure, *, again: bool) -> None:
+    def _check_not_spent(self, account: Account, structure: Round, *, again: bool) -> None:
         if _has_paid(account, structure) and not again:
             raise LedgerError(
                 f"the ledger has a release of this structure that the store {str(self.store)!r} lacks: name the store "
@@ -148,18 +133,18 @@ class Party:
                 "stopped, it counts as spent: spend a second time with again=True (--again)"
             )
 
-    def _reserve(self, structure: Structure, *, again: bool) -> Reservation | NoReservation:
+    def _reserve(self, structure: Round, *, again: bool) -> Reservation | NoReservation:
         if self.ledger is None:
             return NoReservation()
         note = {"method": "party", "what": "release", "structure": structure.hash, "round": structure.round}
         return self.ledger.reserve(
-            Cost(structure.epsilon),
+            structure.cost,
             unit=structure.unit.name,
             check=lambda account: self._check_not_spent(account, structure, again=again),
             **note,
         )
 
-    def _store_release(self, structure: Structure, release: Release) -> None:
+    def _store_release(self, structure: Round, release: Release) -> None:
         path = self._path(structure)
         try:
             write_secret(path, release.bytes, what="release")
@@ -173,39 +158,12 @@ class Party:
                 "one are dropped, and count as spent: run it again to send what is stored"
             ) from None
 
-    def _path(self, structure: Structure) -> Path:
+    def _path(self, structure: Round) -> Path:
         return self.store / f"{structure.hash}.json"
 
 
-def _has_paid(account: Account, structure: Structure) -> bool:
+def _has_paid(account: Account, structure: Round) -> bool:
     return any(
         spending.begun.body.get("structure") == structure.hash and spending.state not in (WITHDRAWN, FAILED)
         for spending in account.spendings
     )
-
-
-def exact_counts(
-    structure: Structure,
-    X: Any,
-    y: Any = None,
-    reservation: Reservation | NoReservation | None = None,
-    *,
-    n_jobs: int | None = None,
-) -> NDArray[np.int64]:
-    """Return how many of a party's rows of each class reach each leaf. Exact: add noise before releasing it."""
-    encoder = Encoder(structure.schema, structure.unit.column)
-    rows = _rows(encoder, structure, X, y, reservation or NoReservation())
-    return exact_leaf_counts(structure.forest, rows, n_classes=structure.n_classes, n_jobs=n_jobs)
-
-
-def _rows(encoder: Encoder, structure: Structure, X: Any, y: Any, reservation: Reservation | NoReservation) -> Rows:
-    if has_own_labels(X):
-        if y is not None:
-            raise ParameterError("leave y out for a file: the label is the schema's target column there")
-        check_files_exist(X)
-        reservation.mark_opened()
-        return open_table(X, encoder, structure.unit, None)
-    if y is None:
-        raise DataError("a table in memory needs its labels; pass y, one label per row")
-    reservation.mark_opened()
-    return MemoryRows(encoder.encode(X), encoder.encode_labels(y)).bounded(structure.unit, X, y)

@@ -1,4 +1,4 @@
-"""A release: one party's noisy counts of a structure, signed. It may be published.
+"""A release: what one party releases of a structure, signed. It may be published.
 
 Everyone with the structure and the roster can check it, and only the party can have made it.
 """
@@ -9,21 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from privet.errors import ModelFileError, PartyError
+from privet.errors import PartyError
 from privet.files.whole_file import whole_bytes
-from privet.model_file import MAX_COUNT, counts_from_json, counts_to_json
 from privet.partitioned.keys import MAX_NAME, PrivateKey
 from privet.partitioned.party_files import canonical, check_document, digest, read_canonical
 from privet.partitioned.roster import Roster
-from privet.partitioned.structure import Structure
-from privet.privacy import events
+from privet.partitioned.structure import Round
 
 FORMAT, VERSION = "privet-release", 1
 _TEXTS = ("party", "round", "structure", "schema", "signature")
-_KEYS = {*_TEXTS, "counts", "event"}
+# What a release holds is one of these, as the kind of structure says.
+_CONTENTS = ({"counts", "event"}, {"model"})
+_COMMON = {"format", "version", *_TEXTS}
 
 
 @dataclass(frozen=True)
@@ -33,16 +30,14 @@ class Release:
     Attributes
     ----------
     document : dict
-        The party, the round, the hashes of the structure and of its schema, the noisy counts leaf by leaf and class by
-        class, the receipt, and the signature.
+        The party, the round, the hashes of the structure and of its schema, what was released, and the signature. What
+        was released is noisy counts and their receipt, or a model.
     """
 
     document: Mapping[str, Any]
 
     @classmethod
-    def signed(
-        cls, key: PrivateKey, structure: Structure, noisy_counts: NDArray[np.int64], event: events.Event
-    ) -> Self:
+    def signed(cls, key: PrivateKey, structure: Round, released: Mapping[str, Any]) -> Self:
         """Return the release of the party that holds ``key``."""
         body = {
             "format": FORMAT,
@@ -51,8 +46,7 @@ class Release:
             "round": structure.round,
             "structure": structure.hash,
             "schema": digest(structure.schema.to_json()),
-            "counts": counts_to_json(noisy_counts),
-            "event": events.to_json(event),
+            **released,
         }
         return cls({**body, "signature": key.sign(body)})
 
@@ -71,12 +65,12 @@ class Release:
         """The hash that identifies this release."""
         return digest(self.document)
 
-    def check(self, structure: Structure, roster: Roster) -> NDArray[np.int64]:
-        """Return the noisy counts, or refuse a release that does not fit ``structure`` and ``roster``."""
+    def check(self, structure: Round, roster: Roster) -> Any:
+        """Return what was released, or refuse a release that does not fit ``structure`` and ``roster``."""
         self._check_signature(roster)
         self._check_round(structure)
-        self._check_receipt(structure)
-        return self._counts(structure)
+        released = {name: self.document[name] for name in self.document if name not in _COMMON}
+        return structure.read_release(released, f"the release of {self.party!r}")
 
     def _check_signature(self, roster: Roster) -> None:
         key = roster.key_of(self.party)
@@ -87,7 +81,7 @@ class Release:
                 "or somebody else made it; ask the party itself for the file"
             )
 
-    def _check_round(self, structure: Structure) -> None:
+    def _check_round(self, structure: Round) -> None:
         who = f"the release of {self.party!r}"
         if self.document["round"] != structure.round:
             raise PartyError(f"{who} is from another round; ask the party for its release of round {structure.round}")
@@ -100,31 +94,11 @@ class Release:
         if structure.party not in (None, self.party):
             raise PartyError(f"{who} counts what {structure.party!r} alone should count; leave it out")
 
-    def _check_receipt(self, structure: Structure) -> None:
-        who = f"the release of {self.party!r}"
-        try:
-            event = events.from_json(self.document["event"])
-        except ModelFileError:
-            event = None
-        if event != structure.receipt:
-            raise PartyError(
-                f"{who} does not have the noise that the structure requires; ask the party to release again"
-            )
-
-    def _counts(self, structure: Structure) -> NDArray[np.int64]:
-        n_leaves, n_classes = structure.shape
-        try:
-            return counts_from_json(self.document["counts"], n_leaves=n_leaves, n_classes=n_classes)
-        except ModelFileError:
-            raise PartyError(
-                f"the counts in the release of {self.party!r} are damaged: each leaf and class needs one whole number "
-                f"between -{MAX_COUNT:,} and {MAX_COUNT:,}; ask the party for the file again"
-            ) from None
-
     @classmethod
     def from_json(cls, document: Mapping[str, Any], what: str = "the release") -> Self:
         """Read a release. `check` examines its contents."""
-        check_document(document, what, format_=FORMAT, version=VERSION, keys=_KEYS)
+        contents = next((own for own in _CONTENTS if own <= set(document)), _CONTENTS[0])
+        check_document(document, what, format_=FORMAT, version=VERSION, keys={*_TEXTS, *contents})
         if not all(isinstance(document[name], str) for name in _TEXTS) or len(document["party"]) > MAX_NAME:
             raise PartyError(f"{what} is damaged: a name, a hash or the signature is invalid; fetch it again")
         return cls(document)
@@ -140,24 +114,22 @@ class Release:
             file.write(self.bytes)
 
 
-def check_releases(
-    structures: Iterable[Structure], roster: Roster, releases: Iterable[Release]
-) -> dict[str, NDArray[np.int64]]:
-    """Check every release and return each party's noisy counts, in the roster's order of names.
+def check_releases(structures: Iterable[Round], roster: Roster, releases: Iterable[Release]) -> dict[str, Any]:
+    """Check every release and return what each party released, in the roster's order of names.
 
     There is one structure for all parties, or one for each party, which it names.
     """
     structure_of = {structure.party: structure for structure in structures}
-    counts: dict[str, NDArray[np.int64]] = {}
+    found: dict[str, Any] = {}
     for release in releases:
-        if release.party in counts:
+        if release.party in found:
             raise PartyError(
                 f"there are two releases of {release.party!r}, and its rows would count twice; leave one out"
             )
         structure = structure_of.get(None, structure_of.get(release.party))
         if structure is None:
             raise PartyError(f"the structure has no part for {release.party!r}; leave its release out")
-        counts[release.party] = release.check(structure, roster)
-    if not counts:
+        found[release.party] = release.check(structure, roster)
+    if not found:
         raise PartyError("there is no release to combine; name the files that the parties sent")
-    return {name: counts[name] for name in roster.names if name in counts}
+    return {name: found[name] for name in roster.names if name in found}

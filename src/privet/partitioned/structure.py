@@ -1,66 +1,282 @@
-"""The structure: what the parties of a round count, and the epsilon that it costs. It is public.
+"""The structure: what the parties of a round release, and the epsilon that it costs. It is public.
 
-It is made before anyone looks at a row. Counts of another structure are useless, so every message quotes the hash. The
-round is part of the structure, so two rounds never have the same hash.
+It is made before anyone looks at a row. Releases of another structure are useless, so every message quotes the hash.
+The round is part of the structure, so two rounds never have the same hash.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.leaf_counts import LEAF_COUNTS
 from privet.central.private_rdt import draw_trees
 from privet.checks import check_whole
+from privet.counting.opening import check_files_exist, has_own_labels, open_table
+from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
 from privet.entropy import secure_bytes
-from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
-from privet.model_file import schema_from_json, structure_from_json, structure_to_json
+from privet.errors import DataError, ModelFileError, ParameterError, PartyError, PrivetError
+from privet.model_file import (
+    MAX_COUNT,
+    counts_from_json,
+    counts_to_json,
+    schema_from_json,
+    structure_from_json,
+    structure_to_json,
+)
 from privet.partitioned.keys import checked_name
 from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.privacy import events
 from privet.privacy.events import DiscreteLaplace, Event, NoNoise
+from privet.privacy.ledger import Cost, NoReservation, Reservation
+from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import check_epsilon, scale_at_least
 from privet.privacy.unit import EACH_ROW, Unit
-from privet.rng import public_generator
+from privet.rng import SystemNoise, public_generator
 from privet.schema import Schema
+from privet.schema.encoding import Encoder
 from privet.tree.forest import Forest
 
-FORMAT, VERSION, METHOD = "privet-structure", 1, "private-rdt"
-_KEYS = {"method", "schema", "trees", "epsilon", "unit", "max_rows", "round", "party"}
+NO_RESERVATION = NoReservation()
+# Stores what a party releases, and returns the hash of the release.
+Keep: TypeAlias = Callable[[dict[str, Any]], str]
+
+FORMAT, VERSION = "privet-structure", 1
+_KEYS = {"method", "schema", "epsilon", "unit", "max_rows", "round", "party"}
 _ROUND_BYTES = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
-    """Random trees; every party counts its own rows in their leaves.
+class Round(ABC):
+    """What each party of a round releases, and the epsilon that it costs; each kind of release has its own class.
 
     Attributes
     ----------
     schema : Schema
-        The attributes that the trees test, and the classes.
-    forest : Forest
-        The trees, as `PrivateRDTClassifier` draws them.
+        The attributes and the classes.
     epsilon : float
-        The epsilon that the counts of one party cost its own rows.
+        The epsilon that the release of one party costs its own rows.
     unit : Unit
         The unit of privacy.
     round : str
         A unique name.
     party : str, optional
-        The only party that counts it, where each party has its own attributes; None where all count the same.
+        The only party that releases it, where each party has its own attributes; None where all release the same.
     """
 
     schema: Schema
-    forest: Forest
     epsilon: float
     unit: Unit
     round: str
     party: str | None = None
+    # What documents call this kind of release, and which further keys they have.
+    method: ClassVar[str]
+    own_keys: ClassVar[frozenset[str]]
+
+    @property
+    def cost(self) -> Cost:
+        """The most that a release costs."""
+        return Cost(self.epsilon)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.schema.classes)
+
+    @cached_property
+    def hash(self) -> str:
+        """The hash that every party compares before it counts, and that every message quotes."""
+        return digest(self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the structure as plain JSON values. Epsilon is the shortest decimal of the float, as a fraction."""
+        epsilon = "inf" if math.isinf(self.epsilon) else str(Fraction(repr(self.epsilon)))
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "method": self.method,
+            "schema": self.schema.to_json(),
+            **self._own_to_json(),
+            "epsilon": epsilon,
+            "unit": self.unit.name,
+            "max_rows": self.unit.max_rows,
+            "round": self.round,
+            "party": self.party,
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], what: str = "the structure") -> Self:
+        """Read a structure back, checked in every part."""
+        check_document(document, what, format_=FORMAT, version=VERSION, keys=_KEYS | cls.own_keys)
+        if document["method"] != cls.method:
+            raise PartyError(f"{what} is of the method {document['method']!r}, and {cls.method!r} is wanted")
+        try:
+            schema, party = schema_from_json(document["schema"]), document["party"]
+            structure = cls(
+                schema=schema,
+                epsilon=_epsilon_from_json(document["epsilon"]),
+                unit=Unit(document["unit"], document["max_rows"]),
+                round=checked_name(document["round"]),
+                party=None if party is None else checked_name(party),
+                **cls._own_from_json(document, schema),
+            )
+            structure.check()
+        except PrivetError as error:
+            raise PartyError(f"{what} is damaged: {error}") from error
+        if structure.to_json() != document:
+            raise PartyError(f"{what} is not as privet writes it, so it was changed; fetch it again")
+        return structure
+
+    def save(self, path: str | Path) -> None:
+        """Write the structure to a file for every party."""
+        write_canonical(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | Path, *, pin: str | None = None) -> Self:
+        """Read a structure. With ``pin``, its hash must be this one."""
+        structure = cls.from_json(read_canonical(path, "structure"), f"the structure {str(path)!r}")
+        check_pin(structure.hash, pin, f"the structure {str(path)!r}")
+        return structure
+
+    def open(self, encoder: Encoder, X: Any, y: Any, reservation: Reservation | NoReservation) -> Rows:
+        """Return a party's rows, from a table with labels ``y`` or from a file that has both."""
+        if has_own_labels(X):
+            if y is not None:
+                raise ParameterError("leave y out for a file: the label is the schema's target column there")
+            check_files_exist(X)
+            reservation.mark_opened()
+            return open_table(X, encoder, self.unit, None)
+        if y is None:
+            raise DataError("a table in memory needs its labels; pass y, one label per row")
+        reservation.mark_opened()
+        return MemoryRows(encoder.encode(X), encoder.encode_labels(y)).bounded(self.unit, X, y)
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse what no party could release."""
+
+    @abstractmethod
+    def release(
+        self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None
+    ) -> None:
+        """Make a party's release within ``reservation``, ``keep`` it, and settle its cost."""
+
+    @abstractmethod
+    def read_release(self, document: Mapping[str, Any], who: str) -> Any:
+        """Return what a release's ``document`` holds, or refuse one that a party would not have made."""
+
+    @abstractmethod
+    def _own_to_json(self) -> dict[str, Any]:
+        """Return what this kind's documents hold beside the rest."""
+
+    @classmethod
+    @abstractmethod
+    def _own_from_json(cls, document: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+        """Read it back, as parameters of the class."""
+
+
+def round_name(name: str | None) -> str:
+    """Return a round's name, by default a random one."""
+    return secure_bytes(_ROUND_BYTES).hex() if name is None else checked_name(name)
+
+
+class Counts(Round):
+    """A round in which parties release sums of whole numbers over their rows, with noise."""
+
+    # What receipts call the numbers.
+    what: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """The shape of the numbers."""
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> int:
+        """How far one more unit moves all numbers together."""
+
+    @abstractmethod
+    def exact_counts(
+        self,
+        X: Any,
+        y: Any = None,
+        reservation: Reservation | NoReservation = NO_RESERVATION,
+        *,
+        n_jobs: int | None = None,
+    ) -> NDArray[np.int64]:  # fmt: skip
+        """Return the sums over a party's rows. Exact: add noise before releasing them."""
+
+    @property
+    def receipt(self) -> Event:
+        """The receipt of a party that adds the noise by itself."""
+        if math.isinf(self.epsilon):
+            return NoNoise(self.what)
+        scale = scale_at_least(self.sensitivity, self.epsilon)
+        return DiscreteLaplace(self.what, self.epsilon, self.sensitivity, scale)
+
+    def check(self) -> None:
+        """Refuse an epsilon beyond the sampler's limits."""
+        self.receipt  # noqa: B018 - raises an error
+
+    def release(
+        self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None
+    ) -> None:
+        """Count a party's rows, add noise, ``keep`` the release, and settle its cost."""
+        with reservation:
+            noisy, event = discrete_laplace(
+                self.exact_counts(X, y, reservation, n_jobs=n_jobs), epsilon=self.epsilon,
+                sensitivity=self.sensitivity, what=self.what, noise=reservation.watch(SystemNoise()),
+            )  # fmt: skip
+            digest_of = keep({"counts": counts_to_json(noisy), "event": events.to_json(event)})
+            reservation.settle(event, lambda: {"model": digest_of, "leaks": list(self.schema.leaks)})
+
+    def read_release(self, document: Mapping[str, Any], who: str) -> NDArray[np.int64]:
+        """Return the noisy counts of a release, or refuse one with other noise or shape."""
+        n_lines, n_columns = self.shape
+        if set(document) != {"counts", "event"}:
+            raise PartyError(f"{who} is of another kind than the structure; ask the party to release again")
+        try:
+            event = events.from_json(document["event"])
+        except ModelFileError:
+            event = None
+        if event != self.receipt:
+            raise PartyError(
+                f"{who} does not have the noise that the structure requires; ask the party to release again"
+            )
+        try:
+            return counts_from_json(document["counts"], n_leaves=n_lines, n_classes=n_columns)
+        except ModelFileError:
+            raise PartyError(
+                f"the counts in {who} are damaged: each leaf and class needs one whole number between -{MAX_COUNT:,} "
+                f"and {MAX_COUNT:,}; ask the party for the file again"
+            ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Structure(Counts):
+    """Random trees; every party counts its own rows in their leaves.
+
+    Attributes
+    ----------
+    forest : Forest
+        The trees, as `PrivateRDTClassifier` draws them.
+    schema, epsilon, unit, round, party
+        As `Round` has them.
+    """
+
+    forest: Forest = field(kw_only=True)
+    method: ClassVar[str] = "private-rdt"
+    own_keys: ClassVar[frozenset[str]] = frozenset({"trees"})
+    what: ClassVar[str] = LEAF_COUNTS
 
     @classmethod
     def draw(
@@ -107,15 +323,11 @@ class Structure:
             )
         public_rng = public_generator(random_state)
         forest = draw_trees(schema, n_trees=n_trees, height=height, n_rows=schema.rows or 1, public_rng=public_rng)
-        name = secure_bytes(_ROUND_BYTES).hex() if round_ is None else checked_name(round_)
-        structure = cls(schema, forest, check_epsilon(epsilon), unit, name, party and checked_name(party))
-        structure.receipt  # noqa: B018 - refuses an epsilon beyond the sampler's limits
+        structure = cls(
+            schema, check_epsilon(epsilon), unit, round_name(round_), party and checked_name(party), forest=forest
+        )
+        structure.check()
         return structure
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes are counted in every leaf."""
-        return len(self.schema.classes)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -127,71 +339,27 @@ class Structure:
         """How far one more unit moves all counts together: each of its rows reaches one leaf of every tree."""
         return self.forest.n_trees * self.unit.max_rows
 
-    @property
-    def receipt(self) -> Event:
-        """The receipt of a party that adds the noise by itself."""
-        if math.isinf(self.epsilon):
-            return NoNoise(LEAF_COUNTS)
-        scale = scale_at_least(self.sensitivity, self.epsilon)
-        return DiscreteLaplace(LEAF_COUNTS, self.epsilon, self.sensitivity, scale)
+    def exact_counts(
+        self,
+        X: Any,
+        y: Any = None,
+        reservation: Reservation | NoReservation = NO_RESERVATION,
+        *,
+        n_jobs: int | None = None,
+    ) -> NDArray[np.int64]:  # fmt: skip
+        """Return how many of a party's rows of each class reach each leaf. Exact: add noise before releasing it."""
+        rows = self.open(Encoder(self.schema, self.unit.column), X, y, reservation)
+        return exact_leaf_counts(self.forest, rows, n_classes=self.n_classes, n_jobs=n_jobs)
 
-    @cached_property
-    def hash(self) -> str:
-        """The hash that every party compares before it counts, and that every message quotes."""
-        return digest(self.to_json())
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the structure as plain JSON values. Epsilon is the shortest decimal of the float, as a fraction."""
-        epsilon = "inf" if math.isinf(self.epsilon) else str(Fraction(repr(self.epsilon)))
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "method": METHOD,
-            "schema": self.schema.to_json(),
-            "trees": structure_to_json(self.forest),
-            "epsilon": epsilon,
-            "unit": self.unit.name,
-            "max_rows": self.unit.max_rows,
-            "round": self.round,
-            "party": self.party,
-        }
+    def _own_to_json(self) -> dict[str, Any]:
+        return {"trees": structure_to_json(self.forest)}
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any], what: str = "the structure") -> Self:
-        """Read a structure back, checked in every part."""
-        check_document(document, what, format_=FORMAT, version=VERSION, keys=_KEYS)
-        try:
-            structure = cls._read(document)
-        except PrivetError as error:
-            raise PartyError(f"{what} is damaged: {error}") from error
-        if structure.to_json() != document:
-            raise PartyError(f"{what} is not as privet writes it, so it was changed; fetch it again")
-        return structure
-
-    @classmethod
-    def _read(cls, document: Mapping[str, Any]) -> Self:
-        schema = schema_from_json(document["schema"])
+    def _own_from_json(cls, document: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
         forest = structure_from_json(document["trees"], schema.attributes)
         if forest.n_trees > MAX_TREES or forest.depth > MAX_HEIGHT:
             raise ModelFileError("there are more trees, or taller ones, than privet grows")
-        party, unit = document["party"], Unit(document["unit"], document["max_rows"])
-        structure = cls(
-            schema, forest, _epsilon_from_json(document["epsilon"]), unit, checked_name(document["round"]),
-            None if party is None else checked_name(party),
-        )  # fmt: skip
-        structure.receipt  # noqa: B018 - refuses an epsilon beyond the sampler's limits
-        return structure
-
-    def save(self, path: str | Path) -> None:
-        """Write the structure to a file for every party."""
-        write_canonical(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | Path, *, pin: str | None = None) -> Self:
-        """Read a structure. With ``pin``, its hash must be this one."""
-        structure = cls.from_json(read_canonical(path, "structure"), f"the structure {str(path)!r}")
-        check_pin(structure.hash, pin, f"the structure {str(path)!r}")
-        return structure
+        return {"forest": forest}
 
 
 def _epsilon_from_json(text: object) -> float:

@@ -11,7 +11,6 @@ from numpy.testing import assert_array_equal
 from privet import load
 from privet.errors import ModelFileError, ParameterError, PartyError
 from privet.partitioned import SecureSumForest
-from privet.partitioned.party import exact_counts
 from privet.partitioned.secure_sum.messages import KEY, read_message
 from privet.privacy.events import NoiseShares
 from tests.partitioned.sums import NAMES, keys_of, messages, parties_of, prepare, structure_of, table_of, terms_of
@@ -27,7 +26,7 @@ def exact_round(tmp_path_factory):
 
 
 def exact_sum(structure):
-    return sum(exact_counts(structure, table_of(name).X, table_of(name).y, n_jobs=1) for name in NAMES)
+    return sum(structure.exact_counts(table_of(name).X, table_of(name).y, n_jobs=1) for name in NAMES)
 
 
 def test_the_sum_is_exact_to_the_last_count(exact_round):

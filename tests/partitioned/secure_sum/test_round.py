@@ -11,7 +11,6 @@ from numpy.testing import assert_array_equal
 from privet import Ledger
 from privet.errors import BudgetExceeded, LedgerError, ParameterError, PartyError
 from privet.partitioned import Party, PrivateKey, SecureSumForest, SumParty
-from privet.partitioned.party import exact_counts
 from tests.partitioned.sums import NAMES, messages, parties_of, prepare, structure_of, table_of, terms_of
 
 
@@ -34,7 +33,7 @@ def test_a_rerun_has_the_same_noise_under_other_masks(tmp_path):
     )
     assert_array_equal(first.noisy_counts_, second.noisy_counts_)
     assert_array_equal(first.noisy_counts_.ravel(), stored_sum(tmp_path))
-    exact = sum(exact_counts(terms.structure, table_of(name).X, table_of(name).y) for name in NAMES)
+    exact = sum(terms.structure.exact_counts(table_of(name).X, table_of(name).y) for name in NAMES)
     assert (first.noisy_counts_ != exact).any()
     for name in NAMES:
         assert json.loads(keys[name])["public"] != json.loads(keys_again[name])["public"]

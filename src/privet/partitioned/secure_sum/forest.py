@@ -15,6 +15,7 @@ from privet.model_file import MAX_COUNT
 from privet.partitioned.horizontal import PartyForest, one_party_each
 from privet.partitioned.secure_sum.messages import check_attempt, read_keys, read_masked
 from privet.partitioned.secure_sum.terms import Terms
+from privet.partitioned.structure import Structure
 from privet.privacy.events import Event, NoiseShares, NoNoise
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.schema import Schema
@@ -49,6 +50,7 @@ class SecureSumForest(PartyForest):
         if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
             raise PartyError("the result is not a sum of counts: a party sent something else; nothing is kept of it")
         structure = terms.structure
+        assert isinstance(structure, Structure)  # noqa: S101 - other sums are opened by their own models
         counts = noisy_counts.reshape(structure.shape)
         return cls._of_structure(structure, list(terms.roster.names), counts, terms.receipt)
 

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.leaf_counts import LEAF_COUNTS
 from privet.errors import LedgerError, PartyError
-from privet.partitioned.party import Party, exact_counts
+from privet.partitioned.party import Party
 from privet.partitioned.party_files import digest, parse
 from privet.partitioned.secure_sum.forest import SecureSumForest
 from privet.partitioned.secure_sum.masks import WORD, AgreementKey
@@ -161,9 +160,9 @@ class SumParty:
     ) -> tuple[NDArray[np.int64], Event]:
         structure = self.terms.structure
         return noise_share(
-            exact_counts(structure, X, y, reservation, n_jobs=self.party.n_jobs), epsilon=structure.epsilon,
+            structure.exact_counts(X, y, reservation, n_jobs=self.party.n_jobs), epsilon=structure.epsilon,
             sensitivity=structure.sensitivity, honest=self.terms.honest, parties=self.terms.n_parties,
-            what=LEAF_COUNTS, noise=reservation.watch(noise),
+            what=structure.what, noise=reservation.watch(noise),
         )  # fmt: skip
 
     def _check_not_drawn(self, states: set[str], *, again: bool) -> None:

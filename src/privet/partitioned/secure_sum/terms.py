@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from privet.central.leaf_counts import LEAF_COUNTS
 from privet.checks import is_whole
 from privet.errors import ParameterError, PartyError
 from privet.partitioned.party_files import digest
 from privet.partitioned.roster import Roster
-from privet.partitioned.structure import Structure
+from privet.partitioned.structure import Counts
 from privet.privacy.events import Event, NoiseShares, NoNoise
 from privet.privacy.mechanisms.noise_shares import MAX_PARTIES
 from privet.privacy.mechanisms.rational import scale_at_least
@@ -24,7 +23,7 @@ class Terms:
 
     Parameters
     ----------
-    structure : Structure
+    structure : Counts
         What each party counts, and the epsilon of the sum.
     roster : Roster
         The parties; all of them must take part.
@@ -33,11 +32,11 @@ class Terms:
         the shares of the others protect their rows from it.
     """
 
-    structure: Structure
+    structure: Counts
     roster: Roster
     honest: int
 
-    def __init__(self, structure: Structure, roster: Roster, honest: int | None = None) -> None:
+    def __init__(self, structure: Counts, roster: Roster, honest: int | None = None) -> None:
         n = len(roster.members)
         if not 2 <= n <= MAX_PARTIES:
             raise PartyError(f"a sum hides its parts among 2 to {MAX_PARTIES:,} parties; make another roster")
@@ -77,6 +76,6 @@ class Terms:
         """The receipt of the opened sum."""
         structure = self.structure
         if math.isinf(structure.epsilon):
-            return NoNoise(LEAF_COUNTS)
+            return NoNoise(structure.what)
         scale = scale_at_least(structure.sensitivity, structure.epsilon)
-        return NoiseShares(LEAF_COUNTS, structure.epsilon, structure.sensitivity, scale, self.honest, self.n_parties)
+        return NoiseShares(structure.what, structure.epsilon, structure.sensitivity, scale, self.honest, self.n_parties)
