@@ -56,7 +56,7 @@ def test_a_forest_without_cells_has_the_version_that_it_had():
 def test_cells_change_no_prediction():
     model = forest().fit(*rows())
     before = model.predict_proba(rows()[0])
-    model._set_fitted(model._encoder, replace(model.released_, cells=None), model.guarantee_)
+    model._set_fitted(model._encoder, [replace(model.released_, cells=None)], model.guarantee_)
     assert_array_equal(model.predict_proba(rows()[0]), before)
 
 
@@ -154,9 +154,9 @@ def test_a_weight_in_a_cell_that_no_row_reaches_does_not_make_an_attribute_matte
     tree = model.trees_.attributes.index((2,))
     weights = model.released_.weights.copy()
     weights[model.trees_.starts[tree] + 1] = 30 * 2**-model.released_.exponent if model.released_.exponent < 0 else 30
-    model._set_fitted(model._encoder, replace(model.released_, weights=weights), model.guarantee_)
+    model._set_fitted(model._encoder, [replace(model.released_, weights=weights)], model.guarantee_)
     assert_allclose(model.feature_importances_, first, atol=0.05)
     assert not model.told_apart_[2]
     # Without the cells it would come first.
-    model._set_fitted(model._encoder, replace(model.released_, cells=None), model.guarantee_)
+    model._set_fitted(model._encoder, [replace(model.released_, cells=None)], model.guarantee_)
     assert model.feature_importances_.argmax() == 2

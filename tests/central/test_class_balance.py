@@ -53,7 +53,7 @@ def test_without_noise_rows_and_shares_are_exact_whatever_was_declared(declared)
 def test_the_interval_of_a_count_by_hand():
     model = fitted(table(180, 120), 600)
     changed = replace(model.released_, balance=np.array([7, 290]))
-    model._set_fitted(model._encoder, changed, model.guarantee_)
+    model._set_fitted(model._encoder, [changed], model.guarantee_)
     # At 5 % of epsilon 1 the scale is 20. |noise| > 60 has a chance of 2 q^61 / (1 + q), q = exp(-1/20), below 5 %.
     no, yes = class_balance(model)
     assert (no["low"], no["high"], yes["low"], yes["high"]) == (0, 67, 230, 350)

@@ -201,7 +201,7 @@ def test_noise_that_does_not_fit_the_counts_is_refused(tmp_path, factor):
 def refused_with(released, tmp_path):
     own = fitted(SCHEMA)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(own, "released_", released, raising=False)
+        patched.setattr(own, "releases_", (released,), raising=False)
         write_document(tmp_path / "m.privet", own.to_document())
     with pytest.raises(ModelFileError, match=OTHER):
         load(tmp_path / "m.privet")

@@ -52,7 +52,7 @@ def with_released(model, trees=None, **changes):
     changed, released = copy(model), model.released_
     if trees is not None:
         changes["trees"] = trees if isinstance(trees, Trees) else Trees.of(trees, model.schema_)
-    changed._set_fitted(model._encoder, replace(released, **changes), model.guarantee_)
+    changed._set_fitted(model._encoder, [replace(released, **changes)], model.guarantee_)
     return changed
 
 

@@ -182,7 +182,7 @@ class PrivateForestClassifier(WeightForestClassifier):
             # A bought number of rows decides whether there is a plan; the promise is about all that it could have been.
             planned = delta if fitting.is_planned or bought else 0.0
             event = composed(fitting.receipts, left, planned, first=bought)
-            return self._set_released(encoder, released, event, reservation, call)
+            return self._set_released(encoder, [released], event, reservation, call)
 
     def _number_of_rows(
         self, call: FitCall, epsilon: float, noise: NoiseSource, reservation: Reservation | NoReservation

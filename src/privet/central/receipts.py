@@ -32,6 +32,11 @@ def in_sequence(event: Event) -> tuple[Event, ...]:
     return tuple(each for part in parts for each in (part.parts if isinstance(part, Jointly) else (part,)))
 
 
+def in_parallel(event: Event) -> tuple[Event, ...]:
+    """Return the receipts of fits that looked at different rows."""
+    return event.parts if isinstance(event, Parallel) else (event,)
+
+
 def composed(receipts: Sequence[Event], epsilon: float, delta: float, *, first: Sequence[Event] = ()) -> Event:
     """Return the receipt of a fit for ``epsilon``: joint where it was planned with a ``delta`` above 0.
 

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,8 @@ from privet.privacy.mechanisms.objective_perturbation import n_columns
 from privet.schema import Schema
 
 _EXPONENTS = range(-40, 13)
+# The version of files with several fits, and how many there may be.
+SEVERAL, MOST_FITS = LATER_VERSIONS["private-forest"][-1], 2**12
 _NUMBERS = {"rows", "balance", "weights", "exponent"}
 _PARTS, _SOFT_PARTS = {"trees", "variances", "noise_std", "margin"}, {"knots", "grid", "later", "later_knots"}
 
@@ -71,6 +73,46 @@ def released_to_json(released: ReleasedWeights, schema: Schema) -> dict[str, Any
     }
 
 
+def releases_to_json(releases: Sequence[ReleasedWeights], schema: Schema) -> dict[str, Any]:
+    """Return the same of one fit; of several, what each of them released, with its version."""
+    each = [released_to_json(own, schema) for own in releases]
+    if len(each) == 1:
+        return each[0]
+    return {
+        "version": SEVERAL,
+        "structure": {"fits": [{"version": own["version"], **own["structure"]} for own in each]},
+        "released": {"fits": [own["released"] for own in each]},
+    }
+
+
+def releases_from_json(document: Mapping[str, Any], schema: Schema) -> list[ReleasedWeights]:
+    """Read what one or several fits released, checked in every part."""
+    if document["version"] != SEVERAL:
+        return [released_from_json(document, schema)]
+    structures, released = (_fits(document[name]) for name in ("structure", "released"))
+    if len(structures) != len(released):
+        raise ModelFileError("the fits of the model do not fit together; the file is damaged")
+    found = []
+    for structure, own in zip(structures, released, strict=True):
+        version = structure.get("version")
+        if type(version) is not int or version not in {VERSION, *LATER_VERSIONS["private-forest"]} - {SEVERAL}:
+            raise ModelFileError("a fit of the model has a version that this privet does not know; update privet")
+        without = {name: value for name, value in structure.items() if name != "version"}
+        found.append(released_from_json({"version": version, "structure": without, "released": own}, schema))
+    return found
+
+
+def _fits(data: object) -> list[Any]:
+    fits = data.get("fits") if isinstance(data, Mapping) and len(data) == 1 else None
+    if (
+        not isinstance(fits, list)
+        or not 2 <= len(fits) <= MOST_FITS
+        or not all(isinstance(own, Mapping) for own in fits)
+    ):
+        raise ModelFileError("the model does not hold several fits, as its version says; the file is damaged")
+    return fits
+
+
 def _is_soft(trees: Trees) -> bool:
     """Return whether the file says more of the trees than which attributes each asks for."""
     return bool(trees.n_later) or any(axis.knots for own in trees.axes for axis in own)
@@ -82,7 +124,7 @@ def _version_of(trees: Trees, balance: NDArray[np.int64], has_cells: bool) -> in
     Version 2 knows the counts of three classes or more, and of two classes only their difference. Version 3 also knows
     the counts of two classes, version 4 the rows in each cell, and version 5 knots and a second stage.
     """
-    with_counts, with_cells, soft = LATER_VERSIONS["private-forest"]
+    with_counts, with_cells, soft, _ = LATER_VERSIONS["private-forest"]
     if _is_soft(trees):
         return soft
     return with_cells if has_cells else with_counts if len(balance) == 2 else VERSION
@@ -91,7 +133,7 @@ def _version_of(trees: Trees, balance: NDArray[np.int64], has_cells: bool) -> in
 def released_from_json(document: Mapping[str, Any], schema: Schema) -> ReleasedWeights:
     """Read them back, checked in every part."""
     structure, data = document["structure"], document["released"]
-    soft = document["version"] == LATER_VERSIONS["private-forest"][-1]
+    soft = document["version"] == LATER_VERSIONS["private-forest"][2]
     if not isinstance(structure, Mapping) or set(structure) != (_PARTS | _SOFT_PARTS if soft else _PARTS):
         raise ModelFileError("the structure lacks a part or has one too many; the file is damaged")
     if structure["margin"] != MARGIN or type(structure["margin"]) is not float:

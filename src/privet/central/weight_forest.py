@@ -1,23 +1,25 @@
 """A forest of released leaf weights: its vote, its explanations, its guarantee, its file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.receipts import in_sequence
+from privet.central.receipts import in_parallel, in_sequence
 from privet.central.released_classifier import FitCall, ReleasedClassifier
-from privet.central.weight_file import are_receipts, released_from_json, released_to_json
-from privet.central.weights.fitting import balance_scale, noise_scale
+from privet.central.weight_file import are_receipts, releases_from_json, releases_to_json
+from privet.central.weights.combining import Scales, combined, combined_scales
+from privet.central.weights.fitting import scales_of
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.importance import Effect, effects_of_trees, mean_curvature, shares_of_effects
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.parts import RowShares, Split, effects_in, evenly, first_axes, over_codes
 from privet.central.weights.policy import MARGIN
-from privet.central.weights.released_weights import CELLS, ReleasedWeights
+from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.shapes import Shape, shapes_of
 from privet.central.weights.trees import Trees
 from privet.checks import class_position
@@ -37,8 +39,11 @@ class WeightForestClassifier(ReleasedClassifier):
     """A forest whose leaves carry released weights."""
 
     delta: float
+    # What each fit released: one, or one for each batch or party, and all of them together.
+    releases_: tuple[ReleasedWeights, ...]
     released_: ReleasedWeights
     leaf_weights_: LeafWeights
+    _scales: Scales
     # With a leaf for missing values in every attribute: what predictions and exports use.
     _weights_with_missing: LeafWeights
 
@@ -71,15 +76,12 @@ class WeightForestClassifier(ReleasedClassifier):
 
     @property
     def _balance_scale(self) -> float:
-        return balance_scale(list(in_sequence(self.guarantee_.event)), self.trees_.n_leaves)
-
-    def _noise_scale(self, what: str) -> float:
-        return noise_scale(list(in_sequence(self.guarantee_.event)), what)
+        return self._scales.balance
 
     @property
     def _histograms(self) -> dict[int, Histogram] | None:
         """The released histogram of each kept attribute, or None where they were not paid for."""
-        return self.released_.histograms(self._noise_scale(CELLS), self.n_rows_)
+        return self.released_.histograms(self._scales.cells, self.n_rows_)
 
     @property
     def cell_shares_(self) -> dict[str, NDArray[np.float64]] | None:
@@ -95,7 +97,11 @@ class WeightForestClassifier(ReleasedClassifier):
     def noise_std_(self) -> float:
         """The standard deviation of the noise in a leaf's pull, in rows; the mean over trees."""
         stds = self.tree_noise_std_
-        return float(stds.mean()) if len(stds) else standard_deviation(in_sequence(self.guarantee_.event)[-1])
+        return (
+            float(stds.mean())
+            if len(stds)
+            else standard_deviation(in_sequence(in_parallel(self.guarantee_.event)[0])[-1])
+        )
 
     @property
     def tree_noise_std_(self) -> NDArray[np.float64]:
@@ -222,27 +228,31 @@ class WeightForestClassifier(ReleasedClassifier):
     def _set_released(
         self,
         encoder: Encoder,
-        released: ReleasedWeights,
+        releases: Sequence[ReleasedWeights],
         event: Event,
         reservation: Reservation | NoReservation,
         call: FitCall,
     ) -> Self:
-        """Set all that was fitted on this snapshot and settle it.
+        """Set all that was fitted on this snapshot and settle the last of its releases.
 
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
-        self._set_fitted(encoder, released, self._guarantee(encoder.schema, event))
-        self._settle(event, reservation, call)
+        self._set_fitted(encoder, releases, self._guarantee(encoder.schema, event))
+        self._settle(in_parallel(event)[-1], reservation, call)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a leaf")
         return self
 
-    def _set_fitted(self, encoder: Encoder, released: ReleasedWeights, guarantee: Guarantee) -> None:
-        scale = balance_scale(list(in_sequence(guarantee.event)), released.trees.n_leaves)
-        offsets = scores_of(released.class_shares(scale), MARGIN)
+    def _set_fitted(self, encoder: Encoder, releases: Sequence[ReleasedWeights], guarantee: Guarantee) -> None:
+        each = list(map(scales_of, in_parallel(guarantee.event), releases))
+        one = len(releases) == 1
+        released = releases[0] if one else combined(releases, each, encoder.schema)
+        scales = each[0] if one else combined_scales(releases, each)
+        offsets = scores_of(released.class_shares(scales.balance), MARGIN)
         step = np.float64(2.0**released.exponent)
         trees, weights = released.with_missing_leaves()
         self._set_all(
-            encoder, _fitted_with=self._plain_parameters(), released_=released, guarantee_=guarantee,
+            encoder, _fitted_with=self._plain_parameters(), releases_=tuple(releases), released_=released,
+            guarantee_=guarantee, _scales=scales,
             leaf_weights_=LeafWeights(released.trees, offsets, released.weights * step, MARGIN),
             _weights_with_missing=LeafWeights(trees, offsets, weights * step, MARGIN),
         )  # fmt: skip
@@ -253,24 +263,28 @@ class WeightForestClassifier(ReleasedClassifier):
             "method": self.method,
             "parameters": self._fitted_with,
             "schema": self.schema_.to_json(),
-            **released_to_json(self.released_, self.schema_),
+            **releases_to_json(self.releases_, self.schema_),
             "guarantee": self.guarantee_.to_json(),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], schema: Schema) -> Self:
         """Return the model that a document holds, checked in every part."""
-        released = released_from_json(document, schema)
+        releases = releases_from_json(document, schema)
         guarantee = Guarantee.from_json(document["guarantee"])
         model = cls._unfitted(document["parameters"], schema, guarantee)
-        model._check_guarantee(guarantee, schema, released)  # noqa: SLF001 - of its own class
-        model._set_fitted(model._encoder_of(schema), released, guarantee)  # noqa: SLF001
+        model._check_guarantee(guarantee, schema, releases)  # noqa: SLF001 - of its own class
+        model._set_fitted(model._encoder_of(schema), releases, guarantee)  # noqa: SLF001
         return model
 
-    def _is_receipt(self, event: Event, forest: ReleasedWeights, schema: Schema) -> bool:
-        declared = schema.rows is None or forest.n_rows == schema.rows
+    def _is_receipt(self, event: Event, forest: Sequence[ReleasedWeights], schema: Schema) -> bool:
+        parts = in_parallel(event)
         return (
-            declared
+            len(parts) == len(forest)
             and stated_delta(event) <= self.delta
-            and are_receipts(event, forest, schema, self._unit().max_rows)
+            and all(map(self._is_one_fit, parts, forest, repeat(schema)))
         )
+
+    def _is_one_fit(self, event: Event, released: ReleasedWeights, schema: Schema) -> bool:
+        declared = schema.rows is None or released.n_rows == schema.rows
+        return declared and are_receipts(event, released, schema, self._unit().max_rows)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from privet.central.receipts import in_sequence
+from privet.central.weights.combining import Scales
 from privet.central.weights.histograms import release_histograms
 from privet.central.weights.interactions import Unexplained, choose_groups
 from privet.central.weights.leaf_rows import LeafRows
@@ -268,6 +270,8 @@ def noise_scale(receipts: list[Event], what: str) -> float:
     return float(scales[0]) if scales else 0.0
 
 
-def balance_scale(receipts: list[Event], n_leaves: int) -> float:
-    """Return the scale of the Laplace noise in each class's rows; of a sum over leaves, that of noise as large."""
-    return noise_scale(receipts, BALANCE) or noise_scale(receipts, COUNTS) * math.sqrt(n_leaves)
+def scales_of(event: Event, released: ReleasedWeights) -> Scales:
+    """Return the noise in the counts of a fit; in classes' rows that are sums over leaves, that of noise as large."""
+    receipts = list(in_sequence(event))
+    summed = noise_scale(receipts, COUNTS) * math.sqrt(released.trees.n_leaves)
+    return Scales(noise_scale(receipts, BALANCE) or summed, noise_scale(receipts, CELLS))

@@ -57,7 +57,7 @@ _MOST_GROUPED = 3
 # A group's leaves hold so many times the noise in rows, and have no more weights than the solver is quick with.
 _ROWS_OVER_NOISE, _MOST_GROUP_WEIGHTS = 6.0, 2**12
 # Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
-_CROWDED = 8
+CROWDED = 8
 # Of a tree's prior variance: what each attribute alone, pairs, triples and fours have, in the first and second stage.
 EFFECTS = {1: (1.0,), 2: (0.78, 0.22), 3: (0.7, 0.2, 0.1)}
 LATER_EFFECTS = {2: (0.5, 0.5), 3: (0.35, 0.4, 0.25), 4: (0.3, 0.35, 0.2, 0.15)}
@@ -329,7 +329,9 @@ class Policy:
         each = self._worth / (self.n_attributes * pulls(self.n_classes))
         if histograms is None or self.fixed.n_bins is not None:
             return self.public_knots(self.n_bins, soft=self.is_soft)
-        n_knots = int(np.clip(round(_FEWEST_KNOTS + _KNOTS_PER_ROW * _pull(balance) * min(each, 1e6)), 2, _MOST_BINS))
+        n_knots = int(
+            np.clip(round(_FEWEST_KNOTS + _KNOTS_PER_ROW * row_pull(balance) * min(each, 1e6)), 2, _MOST_BINS)
+        )
         return self._quantile_knots(histograms, n_knots)
 
     def later_knots(self, histograms: Mapping[int, Histogram] | None) -> Knots:
@@ -444,7 +446,7 @@ class Policy:
 
     def _signal(self, trees: Trees, balance: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return about how much the rows of a leaf of each tree hold against noise."""
-        signal: NDArray[np.float64] = self.n_rows * _pull(balance) / np.minimum(trees.sizes, _CROWDED) + 1
+        signal: NDArray[np.float64] = self.n_rows * row_pull(balance) / np.minimum(trees.sizes, CROWDED) + 1
         return signal
 
     def noise(self, trees: Trees, balance: NDArray[np.float64], normal: NormalPlan | None = None) -> float:
@@ -472,14 +474,14 @@ class Policy:
             return None
         falls = math.log(_QUIET_OF_TWO / noise) / math.log(_TREE_FALL) if noise else math.inf
         n_trees = int(np.clip(1 + math.floor(min(falls, 9)), 1, _MOST_LATER))
-        chance = _CHANCE * math.sqrt(self.n_rows * _pull(balance) * self.n_classes / 2)
+        chance = _CHANCE * math.sqrt(self.n_rows * row_pull(balance) * self.n_classes / 2)
         if math.isinf(self.epsilon):
             later = Later(n_trees, math.inf, math.inf, math.inf, math.inf, _MOST_GROUP_CELLS, chance)
             return later if self.pairs(axes, later) else None
         fit, release = self.shares.fit, _RELEASE_SHARE * self.epsilon
         part, groups = LATER_PART * fit, self._groups_share
         later_fit = remaining(remaining(part, groups), release)
-        worth = _ROWS_OVER_GROUP_NOISE * _pull(balance) * self.n_rows * later_fit
+        worth = _ROWS_OVER_GROUP_NOISE * row_pull(balance) * self.n_rows * later_fit
         affordable = MOST_WEIGHTS // (self.n_columns * n_trees)
         most = min(worth / (2 * math.sqrt(2) * n_trees * pulls(self.n_classes)), _MOST_GROUP_CELLS, affordable)
         later = Later(n_trees, remaining(fit, part), groups, release, later_fit, most, chance)
@@ -494,12 +496,12 @@ class Policy:
         return [(a, b) for a, b in every if axes[a].n_leaves * axes[b].n_leaves <= later.most_cells_of_pair]
 
 
-def _pull(balance: NDArray[np.float64]) -> float:
+def row_pull(balance: NDArray[np.float64]) -> float:
     """Return about how far a row pulls at a class's score: the mean variance of a class, and not too little."""
     return max(float(np.mean(balance * (1 - balance))), 0.05)
 
 
 def tree_shares(trees: Trees) -> list[Fraction]:
     """Return which share of the linear noise's budget each tree has: more where there are more leaves to tell apart."""
-    roots = [Fraction(math.sqrt(min(int(size), _CROWDED))) for size in trees.sizes]
+    roots = [Fraction(math.sqrt(min(int(size), CROWDED))) for size in trees.sizes]
     return [root / sum(roots) for root in roots]
