@@ -36,8 +36,8 @@ NAMES = {
         "reconstruct"
     ),
     "privet.partitioned": (
-        "HorizontalForest Party PrivateKey PublicKey Release Roster SecureSumForest SplitStructure Structure "
-        "SumParty Terms VerticalForest"
+        "ForestRound HorizontalForest Party PrivateKey PublicKey Release Roster SecureSumForest SplitStructure "
+        "Structure SumParty Terms VerticalForest"
     ),
     "privet.report": (
         "export_text plot_importances plot_reconstruction plot_reliability plot_shapes plot_tree write_report"

@@ -89,6 +89,12 @@ METHODS = (
         "HorizontalForest",
         "parties with different rows, each with its own noise",
     ),
+    Method(
+        "combined-forest",
+        "partitioned.own_forests",
+        "CombinedForest",
+        "parties with different rows, each with a recommended forest of its own",
+    ),
     Method("vertical-forest", "partitioned.vertical", "VerticalForest", "parties with different columns"),
     Method(
         "secure-sum-forest",

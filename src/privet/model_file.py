@@ -26,7 +26,7 @@ from privet.tree.forest import Forest
 # Version 1 knew no unit of privacy other than the row, and no method with parameters.
 FORMAT, VERSION = "privet-model", 2
 # The versions of a method's files whose released numbers have a form that version 2 does not know.
-LATER_VERSIONS = {"private-forest": (3, 4, 5, 6)}
+LATER_VERSIONS = dict.fromkeys(("private-forest", "combined-forest"), (3, 4, 5, 6))
 # Sums over trees and batches stay exact in int64.
 MAX_COUNT = 2**45
 _KEYS = {
@@ -70,14 +70,19 @@ def read_document(path: str | Path) -> dict[str, Any]:
         ) from error
     except ValueError as error:
         raise ModelFileError(f"{str(path)!r} is not a model file, or it is damaged; fetch it again") from error
+    return checked_document(document, repr(str(path)))
+
+
+def checked_document(document: object, what: str) -> dict[str, Any]:
+    """Check a model document's format, version and checksum; errors call it ``what``."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFileError(f"{str(path)!r} is not a privet model file; pass one that `save` or `privet fit` wrote")
+        raise ModelFileError(f"{what} is not a privet model file; pass one that `save` or `privet fit` wrote")
     if type(document.get("version")) is not int or document["version"] not in _versions(document):
-        raise ModelFileError(f"{str(path)!r} has a format version that this privet does not know; update privet")
+        raise ModelFileError(f"{what} has a format version that this privet does not know; update privet")
     body = {key: value for key, value in document.items() if key != "checksum"}
     known = _KEYS - {"parameters"} if document["version"] == 1 else _KEYS
     if set(document) != known or document["checksum"] != checksum(body):
-        raise ModelFileError(f"{str(path)!r} is damaged or was changed: its checksum does not fit; fetch it again")
+        raise ModelFileError(f"{what} is damaged or was changed: its checksum does not fit; fetch it again")
     return _of_this_version(document)
 
 

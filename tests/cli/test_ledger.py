@@ -284,7 +284,7 @@ def test_an_output_that_the_ledger_would_take_for_its_own_is_refused_before_anyt
     monkeypatch.setenv("XDG_STATE_HOME", str(Path("state").resolve()))
     for given in (
         "ledger init ledger.db --dataset patients --epsilon 1", "party keygen bank", "party roster bank.pub -o r.json",
-        "party structure --schema schema.json --epsilon 0.5",
+        "party structure --schema schema.json --method private-rdt --epsilon 0.5",
     ):  # fmt: skip
         assert privet(given).exit_code == 0
     Path("new.csv").write_bytes(Path("rows.csv").read_bytes())

@@ -10,7 +10,7 @@ import pytest
 from privet import HorizontalForest, Ledger, VerticalForest, load
 from privet.cli.support.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
 
-STRUCTURE = "party structure --schema schema.json --epsilon 0.5 --random-state 3"
+STRUCTURE = "party structure --schema schema.json --method private-rdt --epsilon 0.5 --random-state 3"
 BETWEEN = "--structure structure.json --roster roster.json"
 SPLIT = {"bank": ["age", "children"], "clinic": ["sex"]}
 
@@ -39,7 +39,8 @@ def sent(privet, agreed):
 def test_a_structure_says_what_it_costs_and_how_noisy_it_is(privet):
     told = json.loads(privet(f"{STRUCTURE} --trees 4 --round spring --json").stdout)
     assert told.keys() == {
-        "structure", "round", "trees", "height", "counts", "epsilon_of_a_party", "noise_in_a_count_of_a_party", "hash",
+        "structure", "round", "method", "trees", "height", "counts", "epsilon_of_a_party",
+        "noise_in_a_count_of_a_party", "hash",
     }  # fmt: skip
     assert (told["round"], told["trees"], told["epsilon_of_a_party"]) == ("spring", 4, 0.5)
     assert told["noise_in_a_count_of_a_party"] == pytest.approx(2**0.5 * 4 / 0.5, abs=0.1)

@@ -235,7 +235,7 @@ def test_missing_unknown_and_clipped_values_are_told_by_column(privet):
     result = privet("schema check schema.json odd.csv")
     said = result.stderr.splitlines()
     assert said[1].endswith(": 'sex', 'children'")
-    assert said[2].endswith(": 'sex'")
+    assert said[2].endswith(": 'sex' (10 % of the rows or more)")
     assert said[3].endswith(": 'age'")
     assert "117" not in result.output
     assert "other" not in result.output
@@ -245,8 +245,17 @@ def test_missing_unknown_and_clipped_values_are_told_by_column(privet):
         "unknown": ["sex"],
         "clipped": ["age"],
         "refused": [],
+        "unknown_share": {"sex": "10 % of the rows or more"},
     }
     assert "owner" in data["table"]["notice"]
+
+
+@pytest.mark.parametrize(("n_other", "words"), [(1, "under 1 %"), (2, "1 to 10 %"), (19, "1 to 10 %"), (20, "10 %")])
+def test_how_many_values_are_in_no_category_is_told_roughly(privet, n_other, words):
+    rows = ["50,other,3,yes\n"] * n_other + ["50,male,3,no\n"] * (200 - n_other)
+    Path("odd.csv").write_text(HEADER + "".join(rows))
+    said = privet("schema check schema.json odd.csv").stderr.splitlines()
+    assert f"'sex' ({words} of the rows" in said[2]
 
 
 def test_a_column_that_lacks_values_although_it_is_never_missing_is_named(privet):

@@ -84,7 +84,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     laid_out(folder)
     list(done(f"{_FIT} --method private-rdt --trees 3 --epsilon 0.001"))
     list(done("party keygen bank"))
-    list(done("party structure --schema schema.json --epsilon 0.5 --trees 3"))
+    list(done("party structure --schema schema.json --method private-rdt --epsilon 0.5 --trees 3"))
     planted = folder / "planted"
     planted.mkdir()
     for name, (file, content) in FILE_FAULTS.items():

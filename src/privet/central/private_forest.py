@@ -167,7 +167,8 @@ class PrivateForestClassifier(WeightForestClassifier):
     def _fit(self, call: FitCall) -> Self:
         epsilon, delta = self.check_parameters(), check_delta(self.delta)
         public_rng = public_generator(self.random_state)
-        with self._reserve(epsilon, "fit", delta) as reservation:  # refuses here, before any data are read
+        # Refuses here, before any data are read.
+        with call.reservation or self._reserve(epsilon, "fit", delta) as reservation:
             noise = self._noise(public_rng, reservation)
             schema, n_rows, left, bought = self._number_of_rows(call, epsilon, noise, reservation)
             policy = self._policy(schema, left, n_rows)

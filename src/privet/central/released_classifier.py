@@ -47,7 +47,7 @@ class FitCall:
     """One call of a fit: what was passed to it, and what is to be done before its cost is settled.
 
     ``batch`` checks the rows and puts them on record, ``save`` is given the fitted model, and ``adds`` says that the
-    rows are added to those in the model.
+    rows are added to those in the model. ``reservation`` is one that was made already.
     """
 
     X: Any
@@ -58,6 +58,7 @@ class FitCall:
     batch: BatchCheck | None = None
     save: Callable[[Any], None] | None = None
     adds: bool = False
+    reservation: Reservation | NoReservation | None = None
 
 
 class ReleasedClassifier(PrivateClassifier):

@@ -46,7 +46,7 @@ PANELS: Panels = {
     "Several parties": [
         group(
             party,
-            party.structure, party.keygen, party.roster, party.release, party.verify,
+            party.structure, party.check, party.keygen, party.roster, party.release, party.verify,
             party_sum.sum_, party_sum.open_,
         ),
         combine.combine,

@@ -1,7 +1,8 @@
 """Several parties train one model, and each keeps its rows: only noisy counts leave a party.
 
-`structure`, `roster` and `keys` are what the parties agree on; `party` and `release` make and check noisy counts;
-`horizontal` and `vertical` combine them. `secure_sum/` opens only the sum; `transports/` carries its messages.
+`structure`, `roster` and `keys` are what the parties agree on; `party` and `release` make and check what leaves;
+`own_forests`, `horizontal` and `vertical` combine it. `secure_sum/` opens only the sum; `transports/` carries its
+messages.
 """
 
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from privet.partitioned.horizontal import HorizontalForest as HorizontalForest
     from privet.partitioned.keys import PrivateKey as PrivateKey
     from privet.partitioned.keys import PublicKey as PublicKey
+    from privet.partitioned.own_forests import CombinedForest as CombinedForest
+    from privet.partitioned.own_forests import ForestRound as ForestRound
     from privet.partitioned.party import Party as Party
     from privet.partitioned.release import Release as Release
     from privet.partitioned.roster import Roster as Roster
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from privet.partitioned.vertical import VerticalForest as VerticalForest
 else:
     _HOMES = {
+        "ForestRound": "privet.partitioned.own_forests",
         "Party": "privet.partitioned.party",
         "PrivateKey": "privet.partitioned.keys",
         "PublicKey": "privet.partitioned.keys",

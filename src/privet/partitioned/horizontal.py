@@ -67,7 +67,7 @@ class PartyForest(CountForestClassifier):
 
     def check_parameters(self) -> float:
         """Refuse a parameter that is out of its range, and return epsilon."""
-        _check_names(self.party_names)
+        check_names(self.party_names)
         return super().check_parameters()
 
     @property
@@ -176,6 +176,7 @@ def _growth(event: Event) -> NDArray[np.float64]:
     return growth
 
 
-def _check_names(names: Sequence[Any]) -> None:
+def check_names(names: Sequence[Any]) -> None:
+    """Refuse names of parties that are none, or listed twice."""
     if not 1 <= len(names) <= MAX_PARTIES or len(set(map(checked_name, names))) != len(names):
         raise ParameterError("parties must list each party once, by name; combine their releases again")

@@ -65,7 +65,9 @@ class Party:
         self.epsilon = sys.float_info.max if epsilon is None else check_epsilon(epsilon)
         self.n_jobs = n_jobs
 
-    def release(self, structure: Round, X: Any, y: Any = None, *, again: bool = False) -> Release:
+    def release(
+        self, structure: Round, X: Any, y: Any = None, *, again: bool = False, n_rows: int | None = None
+    ) -> Release:
         """Return this party's release of ``structure``: the stored one if there is one, or else a new one.
 
         Parameters
@@ -75,6 +77,9 @@ class Party:
             The party's rows and labels, or a file that has both. They are not read if the release is stored.
         again : bool
             Spend a second time if the ledger has a release that the store has lost.
+        n_rows : int, optional
+            About how many rows the party has, where that is public and each party fits a forest of its own. Without it
+            a noisy number takes a part of epsilon.
 
         Privacy
         -------
@@ -97,7 +102,7 @@ class Party:
             return made[0].hash
 
         reservation = self._reserve(structure, again=again)  # refuses here, before a row is read
-        structure.release(X, y, reservation, keep, n_jobs=self.n_jobs)
+        structure.release(X, y, reservation, keep, n_jobs=self.n_jobs, n_rows=n_rows)
         return made[0]
 
     def stored(self, structure: Round) -> Release | None:

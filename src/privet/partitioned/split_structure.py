@@ -12,7 +12,7 @@ from privet.errors import ParameterError, PartyError
 from privet.partitioned.keys import checked_name
 from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
 from privet.partitioned.structure import FORMAT as ONE_STRUCTURE
-from privet.partitioned.structure import Structure
+from privet.partitioned.structure import Round, Structure
 from privet.privacy.mechanisms.rational import check_epsilon, equal_share
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.rng import public_generator
@@ -116,15 +116,28 @@ class SplitStructure:
         write_canonical(path, self.to_json())
 
 
-def load_structure(path: str | Path, *, pin: str | None = None) -> Structure | SplitStructure:
-    """Read a structure of either kind. With ``pin``, its hash must be this one."""
+def load_structure(path: str | Path, *, pin: str | None = None) -> Round | SplitStructure:
+    """Read a structure of any kind. With ``pin``, its hash must be this one."""
     document, what = read_canonical(path, "structure"), f"the structure {str(path)!r}"
-    kind = SplitStructure if document.get("format") == FORMAT else Structure
     if document.get("format") not in (FORMAT, ONE_STRUCTURE):
         raise PartyError(f"{what} is not a structure; pass the file that `privet party structure` wrote")
-    structure = kind.from_json(document, what)
+    structure: Round | SplitStructure
+    if document["format"] == FORMAT:
+        structure = SplitStructure.from_json(document, what)
+    else:
+        structure = _kind(document, what).from_json(document, what)
     check_pin(structure.hash, pin, what)
     return structure
+
+
+def _kind(document: Mapping[str, Any], what: str) -> type[Round]:
+    from privet.partitioned.own_forests import ForestRound  # it takes a second to import scikit-learn
+
+    kinds: dict[Any, type[Round]] = {kind.method: kind for kind in (Structure, ForestRound)}
+    method = document.get("method")
+    if not isinstance(method, str) or method not in kinds:
+        raise PartyError(f"{what} asks for releases that this privet does not know; update privet")
+    return kinds[method]
 
 
 def _common(part: Structure) -> tuple[Any, ...]:

@@ -165,9 +165,13 @@ class Round(ABC):
 
     @abstractmethod
     def release(
-        self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None
-    ) -> None:
-        """Make a party's release within ``reservation``, ``keep`` it, and settle its cost."""
+        self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None,
+        n_rows: int | None = None,
+    ) -> None:  # fmt: skip
+        """Make a party's release within ``reservation``, ``keep`` it, and settle its cost.
+
+        ``n_rows`` is about how many rows the party has, where it says so in public and a release depends on it.
+        """
 
     @abstractmethod
     def read_release(self, document: Mapping[str, Any], who: str) -> Any:
@@ -228,9 +232,12 @@ class Counts(Round):
         self.receipt  # noqa: B018 - raises an error
 
     def release(
-        self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None
-    ) -> None:
+        self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None,
+        n_rows: int | None = None,
+    ) -> None:  # fmt: skip
         """Count a party's rows, add noise, ``keep`` the release, and settle its cost."""
+        if n_rows is not None:
+            raise ParameterError("counts depend on no number of rows; leave n_rows (--rows) out")
         with reservation:
             noisy, event = discrete_laplace(
                 self.exact_counts(X, y, reservation, n_jobs=n_jobs), epsilon=self.epsilon,

@@ -1,13 +1,15 @@
 """One forest of several that were fitted to different rows: batches of new rows, or parties with rows of their own.
 
-Near its minimum each fit is a quadratic. Its weights w minimise h/2 (w - w*)^2 + noise w + w^2 / (2 v), where h is what
-its rows hold and v the prior's variance. So (h + 1/v) w is what its rows and its noise say. The sum of that over all
-fits, divided by what all rows and one prior hold, is about what one fit to all rows would have found, with the noise of
-all. A fit whose rows hold little against its noise s counts for less, by h / (h + s^2): that is its precision beside h.
+Near its minimum each fit is a quadratic. Its weight w of a leaf minimises h/2 (w - w*)^2 + noise w + w^2 / (2 v), where
+h is what the rows in that leaf hold and v the prior's variance. So (h + 1/v) w is what its rows and its noise say. The
+sum of that over all fits, divided by what all rows and one prior hold, is about what one fit to all rows would have
+found, with the noise of all. How rows lie over leaves is taken from released histograms, so a fit says little of leaves
+where it has no rows. A fit whose rows hold little against its noise s counts for less, by h / (h + s^2).
 
 Only released and public numbers enter: post-processing, which costs nothing.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -15,7 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.policy import CROWDED, row_pull
+from privet.central.weights.link import scores_of
+from privet.central.weights.parts import first_axes, leaf_shares, over_codes, product_of
+from privet.central.weights.policy import CROWDED, MARGIN, row_pull
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import GRID, Axis, Trees, coarse_axes
 from privet.schema import Schema
@@ -27,6 +31,8 @@ _EXPONENT = -20
 _MOST_KNOTS = 12
 # The prior variance of an attribute's own tree where no fit has one; its weights are 0.
 _NO_TREE = 1e-2
+# Rounds in which the levels of fits to different people are brought together.
+_ROUNDS = 30
 
 
 class Scales(NamedTuple):
@@ -38,13 +44,11 @@ class Scales(NamedTuple):
 
 @dataclass(frozen=True)
 class _Tree:
-    """One tree of one fit: its weights over the cells of its attributes, and what they hold."""
+    """One tree of one fit: its weights over the cells of its attributes."""
 
     axes: tuple[Axis, ...]
     table: Floats
-    held: float
     precision: float
-    reliability: float
     noise_std: float
 
     @property
@@ -61,6 +65,56 @@ class _Tree:
         return table[np.ix_(*cells)].reshape(-1, table.shape[-1])
 
 
+@dataclass(frozen=True)
+class _Fit:
+    """One fit: its trees by their attributes, what its rows pull, and how they lie over the codes it has counted."""
+
+    trees: dict[frozenset[int], _Tree]
+    pull: float
+    noise_std: float
+    row_shares: dict[int, Floats]
+    start: Floats
+
+    @classmethod
+    def of(cls, released: ReleasedWeights, scales: Scales) -> "_Fit":
+        """Return a fit from what it released, and the noise in its counts."""
+        trees, found = released.trees, {}
+        of_cells = trees.of_cells(released.weights * np.float64(2.0**released.exponent))
+        for t, axes in enumerate(trees.axes):
+            own = of_cells[trees.cell_starts[t] : trees.cell_starts[t] + trees.cell_sizes[t]]
+            table = own.reshape(*(axis.n_cells for axis in axes), -1)
+            tree = _Tree(axes, table, 1 / float(released.variances[t]), float(released.noise_std[t]))
+            found[frozenset(tree.attributes)] = tree
+        n_rows, axis_of = released.about_rows(scales.balance), first_axes(trees)
+        counted = released.histograms(scales.cells, n_rows) or {}
+        shares = {a: over_codes(axis_of[a], own.shares) for a, own in counted.items()}
+        pull = n_rows * row_pull(released.class_shares(scales.balance))
+        return cls(
+            found, pull, float(released.noise_std.mean()) if found else math.inf, shares, _start(released, scales)
+        )
+
+    def shares(self, axes: Sequence[Axis]) -> Floats | None:
+        """Return the share of its rows in each leaf of these axes, as if attributes had nothing to do with each other.
+
+        None where rows were not counted.
+        """
+        if not all(axis.attribute in self.row_shares for axis in axes):
+            return None
+        return product_of([leaf_shares(axis, self.row_shares[axis.attribute])[:, None] for axis in axes]).ravel()
+
+    def held(self, axes: Sequence[Axis]) -> Floats:
+        """Return what its rows hold of each leaf of these axes; leaves of several attributes are taken to be alike."""
+        shares, n_leaves = self.shares(axes), math.prod(axis.n_leaves for axis in axes)
+        if shares is None or len(axes) > 1:
+            return np.full(n_leaves, self.pull / min(n_leaves, CROWDED))
+        return self.pull * shares
+
+    def reliability(self, axes: Sequence[Axis], noise_std: float | None = None) -> float:
+        """Return the precision of what it says beside that of its rows alone."""
+        held = self.pull / min(math.prod(axis.n_leaves for axis in axes), CROWDED)
+        return held / (held + (self.noise_std if noise_std is None else noise_std) ** 2)
+
+
 def combined(releases: Sequence[ReleasedWeights], scales: Sequence[Scales], schema: Schema) -> ReleasedWeights:
     """Return about what one fit to the rows of all ``releases`` would have released.
 
@@ -71,24 +125,29 @@ def combined(releases: Sequence[ReleasedWeights], scales: Sequence[Scales], sche
     schema : Schema
         With the cells that all fits have used.
     """
-    whole = _balance_of_all(releases)
-    trees = [tree for own, scale in zip(releases, scales, strict=True) for tree in _trees_of(own, scale)]
+    whole, fits = _balance_of_all(releases), _with_all_shares(list(map(_Fit.of, releases, scales)))
+    trees = [tree for fit in fits for tree in fit.trees.values()]
     if not trees:
         return whole
-    # What all rows hold of a tree with one leaf; a leaf's share of it is the same for all fits.
-    held = sum(_held_by_rows(own, scale) for own, scale in zip(releases, scales, strict=True))
-    merged = []
-    for axes in (*_own_axes(trees, schema), *_shared_axes(trees, schema)):
-        own = [tree for tree in trees if set(tree.attributes) == {axis.attribute for axis in axes}]
-        merged.append(_merged(axes, own, held, whole.weights.shape[1]))
-    n_later = sum(len(axes) > 1 for axes, *_ in merged)
-    all_trees = Trees(tuple(axes for axes, *_ in merged), n_later)
-    weights = np.concatenate([weights for _, weights, *_ in merged])
+    every = [*_own_axes(trees, schema), *_shared_axes(trees, schema)]
+    merged = [_Merged.of(axes, fits, whole.weights.shape[1]) for axes in every]
+    start = _start(whole, combined_scales(releases, scales))
+    weights = np.concatenate(_levelled(merged, np.array([fit.start - start for fit in fits])))
+    all_trees = Trees(tuple(every), sum(len(axes) > 1 for axes in every))
     return replace(
         whole, trees=all_trees, weights=np.rint(weights * 2.0**-_EXPONENT).astype(np.int64), exponent=_EXPONENT,
-        variances=np.array([variance for *_, variance, _ in merged]), noise_std=np.array([std for *_, std in merged]),
-        cells=_cells_of_all(releases, all_trees),
+        variances=np.array([1 / own.precision for own in merged]),
+        noise_std=np.array([own.noise_std for own in merged]), cells=_cells_of_all(releases, all_trees),
     )  # fmt: skip
+
+
+def _with_all_shares(fits: list[_Fit]) -> list[_Fit]:
+    """Return the fits; one that has not counted the rows of an attribute is taken to have those of all that have."""
+    found: dict[int, Floats] = {}
+    for a in {a for fit in fits for a in fit.row_shares}:
+        counted = [fit for fit in fits if a in fit.row_shares]
+        found[a] = np.average([fit.row_shares[a] for fit in counted], axis=0, weights=[fit.pull for fit in counted])
+    return [replace(fit, row_shares={**found, **fit.row_shares}) for fit in fits]
 
 
 def combined_scales(releases: Sequence[ReleasedWeights], scales: Sequence[Scales]) -> Scales:
@@ -100,48 +159,93 @@ def combined_scales(releases: Sequence[ReleasedWeights], scales: Sequence[Scales
 
 
 def _balance_of_all(releases: Sequence[ReleasedWeights]) -> ReleasedWeights:
-    first = ReleasedWeights.balance_only(Trees(()), 1, releases[0].balance)
-    n_rows = sum(own.n_rows for own in releases)
     counts: NDArray[np.int64] = np.sum([own.balance for own in releases], axis=0)
-    return replace(first, n_rows=n_rows, balance=counts)
+    return ReleasedWeights.balance_only(Trees(()), sum(own.n_rows for own in releases), counts)
 
 
-def _held_by_rows(released: ReleasedWeights, scale: Scales) -> float:
-    """Return what a fit's rows hold of the weight of a tree with one leaf, by their precision beside its noise."""
-    if not released.trees.n_trees:
-        return 0.0
-    held = released.about_rows(scale.balance) * row_pull(released.class_shares(scale.balance))
-    return held * _reliability(held / CROWDED, float(released.noise_std.mean()))
+def _start(released: ReleasedWeights, scales: Scales) -> Floats:
+    """Return where all rows of a fit start: a score of each column."""
+    offsets = scores_of(released.class_shares(scales.balance), MARGIN)
+    return offsets if released.weights.shape[1] > 1 else offsets[1:] - offsets[:1]
 
 
-def _reliability(held: float, noise_std: float) -> float:
-    return held / (held + noise_std**2)
+@dataclass(frozen=True)
+class _Merged:
+    """The trees of all fits on common axes: what each says of each leaf, and what its rows there hold.
+
+    ``said`` is fits x leaves x columns, ``held`` and ``shares`` of the rows are fits x leaves; ``pulled`` is what the
+    priors of the fits took away from all of them together.
+    """
+
+    said: Floats
+    held: Floats
+    shares: Floats | None
+    pulled: Floats
+    precision: float
+    noise_std: float
+
+    @classmethod
+    def of(cls, axes: tuple[Axis, ...], fits: Sequence[_Fit], n_columns: int) -> "_Merged":
+        """Return the trees of ``fits`` with these attributes; a fit without one says nothing of them."""
+        names = frozenset(axis.attribute for axis in axes)
+        nothing = np.zeros((math.prod(axis.n_leaves for axis in axes), n_columns))
+        trees = [fit.trees.get(names) for fit in fits]
+        said = np.array([nothing if tree is None else tree.at_leaves(axes) for tree in trees])
+        parts = np.array(
+            [
+                fit.reliability(axes, None if tree is None else tree.noise_std)
+                for fit, tree in zip(fits, trees, strict=True)
+            ]
+        )
+        held = parts[:, None] * np.array([fit.held(axes) for fit in fits])
+        own = [(part, tree, say) for part, tree, say in zip(parts, trees, said, strict=True) if tree is not None]
+        pulled = sum((part * tree.precision * say for part, tree, say in own), nothing)
+        precision = float(np.mean([part * tree.precision for part, tree, _ in own])) if own else 1 / _NO_TREE
+        std = math.sqrt(sum((part * tree.noise_std) ** 2 for part, tree, _ in own))
+        counted = [each for each in (fit.shares(axes) for fit in fits) if each is not None]
+        shares = np.array(counted) if len(counted) == len(fits) else None
+        return cls(said, held, shares, pulled, precision, std)
+
+    def weights(self, levels: Floats | None = None) -> Floats:
+        """Return the weights of the leaves; what a fit says is raised by its level, fits x columns."""
+        said = self.said if levels is None else self.said + levels[:, None]
+        total: Floats = (self.held[:, :, None] * said).sum(axis=0) + self.pulled
+        weights: Floats = total / (self.held.sum(axis=0) + self.precision)[:, None]
+        return weights
+
+    @property
+    def own_means(self) -> Floats:
+        """The mean of what each fit says over its own rows, fits x columns."""
+        assert self.shares is not None  # noqa: S101 - asked for only where rows were counted
+        means: Floats = (self.shares[:, :, None] * self.said).sum(axis=1)
+        return means
+
+    def means(self, weights: Floats) -> Floats:
+        """Return the mean of leaf weights over the rows of each fit, fits x columns."""
+        assert self.shares is not None  # noqa: S101 - asked for only where rows were counted
+        return self.shares @ weights
 
 
-def _trees_of(released: ReleasedWeights, scale: Scales) -> list[_Tree]:
-    found, trees = [], released.trees
-    of_cells = trees.of_cells(released.weights * np.float64(2.0**released.exponent))
-    rows = released.about_rows(scale.balance) * row_pull(released.class_shares(scale.balance))
-    for t, axes in enumerate(trees.axes):
-        own = of_cells[trees.cell_starts[t] : trees.cell_starts[t] + trees.cell_sizes[t]]
-        held, std = rows / min(int(trees.sizes[t]), CROWDED), float(released.noise_std[t])
-        table = own.reshape(*(axis.n_cells for axis in axes), -1)
-        found.append(_Tree(axes, table, held, 1 / float(released.variances[t]), _reliability(held, std), std))
-    return found
+def _levelled(merged: Sequence[_Merged], starts: Floats) -> list[Floats]:
+    """Return the weights of all trees; ``starts`` are where the rows of each fit start, above where all do.
 
-
-def _merged(
-    axes: tuple[Axis, ...], trees: Sequence[_Tree], held: float, n_columns: int
-) -> tuple[tuple[Axis, ...], Floats, float, float]:
-    """Return the weights of all ``trees`` on common ``axes``, their prior variance and the noise in a leaf's pull."""
-    n_leaves = int(np.prod([axis.n_leaves for axis in axes]))
-    if not trees:
-        return axes, np.zeros((n_leaves, n_columns)), _NO_TREE, 0.0
-    precision = float(np.mean([tree.reliability * tree.precision for tree in trees]))
-    said = sum(tree.reliability * (tree.held + tree.precision) * tree.at_leaves(axes) for tree in trees)
-    weights: Floats = np.asarray(said) / (held / min(n_leaves, CROWDED) + precision)
-    std = float(np.sqrt(sum((tree.reliability * tree.noise_std) ** 2 for tree in trees)))
-    return axes, weights, 1 / precision, std
+    A fit to old people alone finds that age tells little, and starts where old people are. So what a tree says is
+    raised until the rows of each fit have on average the score that the fit itself gives them. One tree after another,
+    round by round; where rows were not counted, trees are taken as they are.
+    """
+    weights = [own.weights() for own in merged]
+    if any(own.shares is None for own in merged):
+        return weights
+    theirs = [own.own_means for own in merged]
+    ours = [own.means(each) for own, each in zip(merged, weights, strict=True)]
+    gap = starts + sum(theirs) - sum(ours)
+    for _ in range(_ROUNDS):
+        for t, own in enumerate(merged):
+            # Without this tree, the rows of a fit lack the gap and what the tree says; the fit's own tree has its part.
+            weights[t] = own.weights(gap + ours[t] - theirs[t])
+            new = own.means(weights[t])
+            gap, ours[t] = gap + ours[t] - new, new
+    return weights
 
 
 def _own_axes(trees: Sequence[_Tree], schema: Schema) -> list[tuple[Axis, ...]]:

@@ -10,6 +10,7 @@ from privet.cli.support.files import check_output
 from privet.cli.verbs.party import ReleaseFiles, RosterFile, RosterHash, StructureFile, StructureHash
 
 if TYPE_CHECKING:
+    from privet.partitioned import CombinedForest
     from privet.partitioned.horizontal import PartyForest
 
 
@@ -45,8 +46,17 @@ def combine(
 
 def _combine(
     releases: list[Path], structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None
-) -> "PartyForest":
-    from privet.partitioned import HorizontalForest, Release, Roster, SplitStructure, VerticalForest
+) -> "PartyForest | CombinedForest":
+    from privet.partitioned import (
+        CombinedForest,
+        ForestRound,
+        HorizontalForest,
+        Release,
+        Roster,
+        SplitStructure,
+        Structure,
+        VerticalForest,
+    )
     from privet.partitioned.split_structure import load_structure
 
     agreed = load_structure(structure_file, pin=structure_hash)
@@ -54,20 +64,23 @@ def _combine(
     sent = [Release.load(path) for path in releases]
     if isinstance(agreed, SplitStructure):
         return VerticalForest.combine(agreed, known, sent)
+    if isinstance(agreed, ForestRound):
+        return CombinedForest.combine(agreed, known, sent)
+    assert isinstance(agreed, Structure)  # noqa: S101 - there is no other kind
     return HorizontalForest.combine(agreed, known, sent)
 
 
-def _noise_in_words(model: "PartyForest") -> str:
-    growth = model.noise_growth_
+def _noise_in_words(model: "PartyForest | CombinedForest") -> str:
+    growth, unit = model.noise_growth_, "each released count" if hasattr(model, "forest_") else "the pull of a leaf"
     if len(growth) == 1:
-        return f"standard deviation {growth[0]:.3g} in each released count"
+        return f"standard deviation {growth[0]:.3g} in {unit}"
     return (
-        f"standard deviation {growth[-1]:.3g} in each released count, {growth[0]:.3g} from one party: variances of "
-        f"{len(growth)} parties add up"
+        f"standard deviation {growth[-1]:.3g} in {unit}, {growth[0]:.3g} from one party: variances of {len(growth)} "
+        "parties add up"
     )
 
 
-def _summary(model: "PartyForest", model_file: Path) -> dict[str, Any]:
+def _summary(model: "PartyForest | CombinedForest", model_file: Path) -> dict[str, Any]:
     return {
         "model": str(model_file),
         "method": model.method,

@@ -16,7 +16,8 @@ from privet.cli.support.progress import Progress
 from privet.errors import ParameterError, PartyError
 
 if TYPE_CHECKING:
-    from privet.partitioned import Party, PrivateKey, Release, SplitStructure, Structure
+    from privet.partitioned import Party, PrivateKey, Release, SplitStructure
+    from privet.partitioned.structure import Round
 
 StructureFile: TypeAlias = Annotated[
     Path, typer.Option("--structure", metavar="FILE", help="What all parties count.", show_default=False)
@@ -54,12 +55,25 @@ NOT_IN_LEDGER = "this ledger has no entry of it, so it was made without; record 
 
 def structure(
     schema: options.SchemaFile = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="private-forest: each party fits a forest; private-rdt: all count random trees, always with --split.",
+            show_default="private-forest",
+        ),
+    ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Of each release; with --split, of all.")] = 1.0,
-    trees: Annotated[int, typer.Option("--trees", min=1, help="How many trees; with --split, for each party.")] = 10,
+    delta: Annotated[float, typer.Option("--delta", help="Of each release of a forest; 0 for pure privacy.")] = 0.0,
+    trees: Annotated[
+        int | None, typer.Option("--trees", min=1, help="How many random trees; with --split, for each party.",
+                                 show_default="10"),
+    ] = None,
     height: options.Height = None,
     rows: Annotated[
         int | None,
-        typer.Option("--rows", min=1, help="About how many rows all parties have together.", show_default=False),
+        typer.Option("--rows", min=1, help="About how many rows all parties have together; for random trees.",
+                     show_default=False),
     ] = None,
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,
@@ -81,33 +95,48 @@ def structure(
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:  # fmt: skip
-    """Draw the public trees that all parties count, and set the epsilon of a release.
+    """Set what all parties release, and its epsilon.
 
     Everybody gets the file and compares its hash, by telephone for instance. No row is read.
 
     With --split, parties hold different attributes of the same rows, and each has trees of its own.
 
-    Example:  privet party structure --schema schema.json --epsilon 0.5 --rows 50000
+    Example:  privet party structure --schema schema.json --epsilon 0.5
 
     Example:  privet party structure --schema schema.json --split split.json --epsilon 1 --rows 50000
     """
-    from privet.partitioned import SplitStructure, Structure
+    from privet.partitioned import ForestRound, SplitStructure, Structure
     from privet.privacy.unit import Unit
 
+    method = method or ("private-forest" if split is None else "private-rdt")
+    random_trees = {"--trees": trees, "--height": height, "--rows": rows}
+    if method not in ("private-forest", "private-rdt"):
+        raise ParameterError(f"--method {method} is not one of parties; choose private-forest or private-rdt")
     if split is None and variant != "sound":
         raise ParameterError("--variant says how the epsilons of the parties add up, and needs --split")
+    if split is not None and method != "private-rdt":
+        raise ParameterError("parties with different attributes count random trees; leave --method out with --split")
+    if method == "private-forest" and (given := [name for name, value in random_trees.items() if value is not None]):
+        raise ParameterError(
+            f"{given[0]} is for random trees; leave it out, or pass --method private-rdt; each party may say how many "
+            "rows it has with `privet party release --rows`"
+        )
+    if method == "private-rdt" and delta:
+        raise ParameterError("counts of random trees are released without delta; leave --delta out")
     inputs = tuple(path for path in (schema, split) if path is not None)
     check_output(destination, force=force, inputs=inputs)
     declared = options.load_schema(schema)
-    common: dict[str, Any] = {
-        "epsilon": epsilon, "n_trees": trees, "height": height, "n_rows": rows, "unit": Unit(unit, max_rows),
-        "round_": round_, "random_state": random_state,
+    common: dict[str, Any] = {"epsilon": epsilon, "unit": Unit(unit, max_rows), "round_": round_}
+    drawn_trees: dict[str, Any] = {
+        "n_trees": 10 if trees is None else trees, "height": height, "n_rows": rows, "random_state": random_state,
     }  # fmt: skip
-    drawn: Structure | SplitStructure
-    if split is None:
-        drawn = Structure.draw(declared, **common)
+    drawn: Round | SplitStructure
+    if split is not None:
+        drawn = SplitStructure.draw(declared, _read_split(split), variant=variant, **common, **drawn_trees)
+    elif method == "private-rdt":
+        drawn = Structure.draw(declared, **common, **drawn_trees)
     else:
-        drawn = SplitStructure.draw(declared, _read_split(split), variant=variant, **common)
+        drawn = ForestRound.draw(declared, delta=delta, grouping=random_state or 0, **common)
     drawn.save(destination)
     tell(_structure_facts(drawn, destination), as_json=as_json)
 
@@ -121,23 +150,56 @@ def _read_split(path: Path) -> dict[str, list[str]]:
     return split
 
 
-def _structure_facts(drawn: "Structure | SplitStructure", path: Path) -> dict[str, Any]:
-    from privet.partitioned import SplitStructure
+def _structure_facts(drawn: "Round | SplitStructure", path: Path) -> dict[str, Any]:
+    from privet.partitioned import SplitStructure, Structure
     from privet.privacy.mechanisms.deviation import standard_deviation
 
     parts = drawn.parts if isinstance(drawn, SplitStructure) else (drawn,)
-    facts = {
-        "structure": str(path),
-        "round": drawn.round,
-        "trees": sum(part.forest.n_trees for part in parts),
-        "height": max(part.forest.depth for part in parts),
-        "counts": sum(part.shape[0] * part.shape[1] for part in parts),
-        "epsilon of a party": parts[0].epsilon,
-        "noise in a count of a party": round(standard_deviation(parts[0].receipt), 2),
-    }
+    counted = [part for part in parts if isinstance(part, Structure)]
+    facts: dict[str, Any] = {"structure": str(path), "round": drawn.round, "method": parts[0].method}
+    if counted:
+        facts |= {
+            "trees": sum(part.forest.n_trees for part in counted),
+            "height": max(part.forest.depth for part in counted),
+            "counts": sum(part.shape[0] * part.shape[1] for part in counted),
+        }
+    facts["epsilon of a party"] = parts[0].epsilon
+    if counted:
+        facts["noise in a count of a party"] = round(standard_deviation(counted[0].receipt), 2)
+    if parts[0].cost.delta:
+        facts["delta of a party"] = parts[0].cost.delta
     split = {str(part.party): list(part.schema.names) for part in parts if part.party}
     together = {"epsilon together": len(parts) * parts[0].epsilon, "split": split} if split else {}
     return {**facts, **together, "hash": drawn.hash}
+
+
+def check(
+    rows: OwnRows,
+    structure_file: StructureFile,
+    structure_hash: StructureHash = None,
+    party: Annotated[
+        str | None,
+        typer.Option("--party", metavar="NAME", help="Whose part to check, where each has one.", show_default=False),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Check that your own rows fit the structure, before anything is spent; what is found stays with you.
+
+    Every row is read as a release would read it. What the schema does not know of is listed by column.
+
+    Example:  privet party check rows.csv --structure structure.json
+    """
+    from privet.cli.verbs.schema import check_rows
+    from privet.partitioned import SplitStructure
+    from privet.partitioned.split_structure import load_structure
+
+    agreed = load_structure(structure_file, pin=structure_hash)
+    if isinstance(agreed, SplitStructure):
+        if party is None:
+            raise ParameterError("the structure has a part for each party; say which is yours with --party")
+        agreed = agreed.part_of(party)
+    for path in rows:
+        check_rows(path, agreed.schema, as_json=as_json)
 
 
 def keygen(
@@ -218,6 +280,15 @@ def release(
     again: Annotated[
         bool, typer.Option("--again", help="Spend a second time where the stored release is lost.")
     ] = False,
+    own_rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows",
+            min=1,
+            help="About how many rows you have, if that is public; else a noisy number is paid for.",
+            show_default=False,
+        ),
+    ] = None,
     jobs: options.Jobs = -1,
     destination: Annotated[
         Path | None,
@@ -227,7 +298,7 @@ def release(
     progress: options.Progress = False,
     as_json: options.Json = False,
 ) -> None:
-    """Count your own rows, add noise, sign: one file to send, which may be published.
+    """Fit or count your own rows with noise, and sign: one file to send, which may be published.
 
     It is stored first. Doing the same again gives the same file byte for byte and costs nothing: fresh noise would be a
     second release.
@@ -248,13 +319,13 @@ def release(
         if stored is None or not (destination.is_file() and destination.read_bytes() == stored.bytes):
             inputs = (*files.paths, structure_file, key)
             check_output(destination, force=force, inputs=inputs, ledger=ledger)
-        made = holder.release(part_of, files, again=again)
+        made = holder.release(part_of, files, again=again, n_rows=own_rows)
     made.save(destination)
     _tell_release(made, part_of, holder, destination, replayed=stored is not None, as_json=as_json)
 
 
-def _own_part(structure_file: Path, key: Path, structure_hash: str | None) -> "Structure":
-    """Return the trees that the holder of ``key`` counts."""
+def _own_part(structure_file: Path, key: Path, structure_hash: str | None) -> "Round":
+    """Return what the holder of ``key`` counts."""
     from privet.partitioned import PrivateKey, SplitStructure
     from privet.partitioned.split_structure import load_structure
 
@@ -263,7 +334,7 @@ def _own_part(structure_file: Path, key: Path, structure_hash: str | None) -> "S
 
 
 def _tell_release(
-    made: "Release", counted: "Structure", holder: "Party", path: Path, *, replayed: bool, as_json: bool
+    made: "Release", counted: "Round", holder: "Party", path: Path, *, replayed: bool, as_json: bool
 ) -> None:
     facts: dict[str, Any] = {
         "release": str(path), "party": made.party, "round": counted.round, "epsilon": counted.epsilon,

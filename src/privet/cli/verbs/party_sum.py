@@ -139,11 +139,17 @@ def _terms(
 ) -> "Terms":
     from privet.partitioned import Roster, SplitStructure, Terms
     from privet.partitioned.split_structure import load_structure
+    from privet.partitioned.structure import Counts
 
     agreed = load_structure(structure_file, pin=structure_hash)
     if isinstance(agreed, SplitStructure):
         raise PartyError(
             "parties with different attributes count different trees, so there is no sum; use `privet party release`"
+        )
+    if not isinstance(agreed, Counts):
+        raise PartyError(
+            "each party fits a forest of its own here, so there is no sum; use `privet party release`, or a structure "
+            "of `privet party structure --method private-rdt`"
         )
     return Terms(agreed, Roster.load(roster_file, pin=roster_hash), honest)
 

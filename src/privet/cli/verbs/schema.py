@@ -151,14 +151,24 @@ def _round_bounds(attribute: "Attribute") -> "Attribute":
     )
 
 
+# How a share is put in words: it is below the first limit that it does not reach.
+_SHARES = ((0.01, "under 1 % of the rows"), (0.1, "1 to 10 % of the rows"), (2.0, "10 % of the rows or more"))
+
+
 @dataclass
 class _Findings:
-    """Which columns have values that a fit reads differently; yes or no, never how many."""
+    """Which columns have values that a fit reads differently; of unknown categories, roughly how many."""
 
     missing: set[str] = field(default_factory=set)
-    unknown: set[str] = field(default_factory=set)
+    unknown: dict[str, int] = field(default_factory=dict)
     clipped: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
+    n_rows: int = 0
+
+    def share_of_unknown(self, name: str) -> str:
+        """Return in words which share of a column's values is in none of its categories."""
+        share = self.unknown[name] / self.n_rows
+        return next(words for limit, words in _SHARES if share < limit)
 
 
 def check(
@@ -190,12 +200,24 @@ def check(
             raise typer.Exit(output.EXIT_DATA)
 
 
+def check_rows(rows: Path, schema: "Schema", *, as_json: bool) -> None:
+    """Read a table as a fit would, say what does not fit the schema, and exit with an error if a fit would refuse."""
+    with output.working("reading the rows"):
+        findings = _examine(rows, schema)
+    if as_json:
+        output.print_json(_check_summary(schema, findings))
+    _say_findings(schema, findings)
+    if findings.refused:
+        raise typer.Exit(output.EXIT_DATA)
+
+
 def _examine(rows: Path, schema: "Schema") -> _Findings:
     from privet.counting.files import read_batches
     from privet.schema.encoding import Encoder
 
     encoder, findings = Encoder(schema), _Findings()
     for batch in read_batches(rows, schema, [*schema.names, schema.target]):
+        findings.n_rows += batch.num_rows
         encoder.encode_labels(batch.column(schema.target))
         _note(batch, encoder, findings)
     return findings
@@ -219,12 +241,14 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
         elif isinstance(attribute, Numeric):
             findings.missing |= {attribute.name} if unread.any() else set()
         else:
-            findings.unknown |= {attribute.name} if unread.sum() > column.null_count else set()
+            n_unknown = int(unread.sum()) - column.null_count
+            if n_unknown:
+                findings.unknown[attribute.name] = findings.unknown.get(attribute.name, 0) + n_unknown
             findings.missing |= {attribute.name} if empty else set()
 
 
 def _say_findings(schema: "Schema", findings: _Findings) -> None:
-    kinds = {
+    kinds: dict[str, Any] = {
         "missing values, which get a code of their own": findings.missing,
         "values that are not in their categories, which are read as missing": findings.unknown,
         "values beyond their bounds, which are clipped": findings.clipped,
@@ -235,7 +259,11 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
         )
     output.say("all columns of the schema are there and hold values of its types")
     for what, names in kinds.items():
-        listed = ", ".join(repr(name) for name in schema.names if name in names)
+        listed = ", ".join(
+            f"{name!r} ({findings.share_of_unknown(name)})" if names is findings.unknown else repr(name)
+            for name in schema.names
+            if name in names
+        )
         output.say(f"columns with {what}: {listed or 'none'}")
     output.say(_REMINDER)
 
@@ -244,7 +272,8 @@ def _check_summary(schema: "Schema", findings: _Findings | None) -> dict[str, An
     data = {"schema": schema.to_json(), "inferred": list(schema.leaks), "verdict": _verdict(schema)}
     if findings is None:
         return data
-    columns = {kind: sorted(names) for kind, names in vars(findings).items()}
+    columns: dict[str, Any] = {kind: sorted(names) for kind, names in vars(findings).items() if kind != "n_rows"}
+    columns["unknown_share"] = {name: findings.share_of_unknown(name) for name in columns["unknown"]}
     return {**data, "table": {"columns": columns, "notice": _REMINDER}}
 
 
