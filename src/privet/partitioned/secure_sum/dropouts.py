@@ -50,13 +50,20 @@ class DropoutRound:
         make = {SHARES: self._shares, MASKED: self._masked, SURVIVORS: self._survivors, UNMASK: self._unmask}[kind]
         return make(KeyedAttempt.of_messages(seen[KEY], self._terms, attempt), seen)
 
+    def said(self, kind: str, attempt: int) -> bytes | None:
+        """Return the message of this kind that was sent in ``attempt``, if one was."""
+        if kind != UNMASK:
+            return self._store.message(kind, attempt)
+        sent = self._store.unmasking()
+        return sent if sent is not None and _attempt_of(sent) == attempt else None
+
     def _shares(self, attempt: KeyedAttempt, seen: Seen) -> bytes:  # noqa: ARG002 - of one form with the others
         sent = self._sent(SHARES, attempt, {"keys": attempt.keys})
         return sent or self._say(SHARES, attempt.number, attempt.deal(self._secrets(attempt), self._name))
 
     def _masked(self, attempt: KeyedAttempt, seen: Seen) -> bytes:
         dealt = self._read_dealt(attempt, seen)
-        masked_for = {"keys": attempt.keys, "shares": digest(hashes(dealt))}
+        masked_for = {"keys": attempt.keys, "shares": hashes(dealt)}
         sent = self._sent(MASKED, attempt, masked_for)
         if sent is not None:
             return sent
@@ -75,7 +82,7 @@ class DropoutRound:
 
     def _survivors(self, attempt: KeyedAttempt, seen: Seen) -> bytes:
         dealt = self._read_dealt(attempt, seen)
-        self._sent(MASKED, attempt, {"keys": attempt.keys, "shares": digest(hashes(dealt))})
+        self._sent(MASKED, attempt, {"keys": attempt.keys, "shares": hashes(dealt)})
         counted = read_counted(attempt, seen[MASKED], dealt)
         self._check_own(MASKED, attempt, counted)
         survivors = Survivors.of_documents(attempt, dealt, counted)
@@ -94,7 +101,7 @@ class DropoutRound:
             raise PartyError("these are not the shares that this party signed for; it takes no masks off")
         check_signed(attempt, survivors, {**seen[SURVIVORS], self._name: own})
         self._check_not_unmasked(attempt.number)
-        message = self._store.unmasking()
+        message = self.said(UNMASK, attempt.number)
         if message is None:
             key = self._secrets(attempt).sharing
             # One share of each party, by the signed list: never of both its secrets.
@@ -159,9 +166,13 @@ class DropoutRound:
     def _check_not_unmasked(self, attempt: int) -> None:
         """Refuse another attempt once this party has taken masks off: two opened sums could be subtracted."""
         sent = self._store.unmasking()
-        if sent is not None and (done := parse(sent, "the unmasking in the store").get("attempt")) != attempt:
+        if sent is not None and (done := _attempt_of(sent)) != attempt:
             raise PartyError(
                 f"this party has helped to open the sum in attempt {done}, and takes part in no other attempt: two "
                 "sums of different parties would show the counts of one; let those who have not yet done so run "
                 f"attempt {done} again, or {NEW_ROUND}"
             )
+
+
+def _attempt_of(unmasking: bytes) -> Any:
+    return parse(unmasking, "the unmasking in the store").get("attempt")

@@ -143,6 +143,10 @@ class SumParty:
             return self._with_dropouts.message(kind, check_attempt(attempt), seen)
         return self.masked_message(attempt, seen[KEY])
 
+    def said(self, kind: str, attempt: int) -> bytes | None:
+        """Return a message that was sent in ``attempt`` of a sum of which parties may vanish, if it was."""
+        return self._with_dropouts.said(kind, check_attempt(attempt)) if self.terms.dropouts else None
+
     def masked_message(self, attempt: int, key_messages: Mapping[str, bytes]) -> bytes:
         """Return the second message of ``attempt``, masked with all keys. A second call returns the same one."""
         attempt = check_attempt(attempt)

@@ -164,7 +164,7 @@ def _named(messages: Mapping[str, bytes], names: Iterable[str]) -> dict[str, byt
 
 def _read_masked(attempt: KeyedAttempt, message: bytes, name: str, dealt: Documents) -> dict[str, Any]:
     document = read_message(message, MASKED, name, attempt.terms, attempt.number)
-    if name not in dealt or document["keys"] != attempt.keys or document["shares"] != digest(hashes(dealt)):
+    if name not in dealt or document["keys"] != attempt.keys or document["shares"] != hashes(dealt):
         raise PartyError(
             f"the masked counts of {name!r} were masked with other keys or for other parties than these, so their "
             "masks would not cancel; nothing was opened: begin another attempt"

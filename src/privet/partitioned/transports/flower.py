@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from privet.errors import ParameterError, PartyError, PrivetError
 from privet.partitioned.party import Party
+from privet.partitioned.party_files import parse
 from privet.partitioned.roster import Roster
 from privet.partitioned.secure_sum.forest import SecureSumForest
 from privet.partitioned.secure_sum.messages import KEY, MASKED, SHARES, SURVIVORS, UNMASK, kinds_of
@@ -99,6 +100,10 @@ def open_round(ask: Ask, terms: Terms, attempt: int) -> SecureSumForest:
             question |= {"names": names, "messages": messages} | ({"kinds": kinds} if terms.dropouts else {})
         least = terms.n_parties if kind == KEY else terms.threshold
         seen[kind] = _by_party(ask(question), terms, kind, least)
+        if kind == MASKED and terms.dropouts:
+            # Those who have answered before repeat it, so a run that is started again goes on with the same parties.
+            shares, seen[MASKED] = _most_common(seen[MASKED], "shares")
+            seen[SHARES] = {name: message for name, message in seen[SHARES].items() if name in shares}
     return SecureSumForest.open(terms, attempt, *seen.values())
 
 
@@ -163,6 +168,9 @@ def _message(party: SumParty, question: Settings) -> bytes:
     kind = question.get("phase")
     if kind not in kinds_of(party.terms):
         raise PartyError("the server asks for a message that no secure sum has; update privet there or here")
+    said = party.said(kind, question["attempt"])
+    if said is not None:
+        return said
     names, messages = question.get("names", []), question.get("messages", [])
     seen: dict[str, dict[str, bytes]] = {each: {} for each in _NEEDED[kind]}
     for each, name, message in zip(question.get("kinds", [KEY] * len(names)), names, messages, strict=True):
@@ -191,6 +199,13 @@ def _by_party(replies: Iterable[Mapping[str, Any]], terms: Terms, kind: str, lea
         f"no {kind} message came from {', '.join(map(repr, missing))} in time; nothing was opened; when all are "
         "ready, run the next attempt"
     )
+
+
+def _most_common(messages: Mapping[str, bytes], part: str) -> tuple[Any, dict[str, bytes]]:
+    """Return what most messages say in ``part``, and those that do."""
+    said = {name: parse(message, f"the message of {name!r}").get(part) for name, message in messages.items()}
+    common = max(said.values(), key=list(said.values()).count)
+    return common, {name: message for name, message in messages.items() if said[name] == common}
 
 
 def _in_plain_text(text: object) -> str:
