@@ -50,8 +50,8 @@ class Exchange(Protocol):
     ) -> dict[str, bytes]:
         """Return the messages of this kind from the parties ``of``, by default all, or raise an error.
 
-        Where some may vanish, ``least`` messages are enough in the end, and those of others may be there too. With
-        ``same``, all parties get the same messages.
+        Where some may vanish, ``least`` messages are enough, and those of others may be there too. With ``same``, all
+        parties get the same messages, of as many as have come in time.
         """
         ...
 

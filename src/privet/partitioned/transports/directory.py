@@ -13,7 +13,7 @@ from pathlib import Path
 
 from privet.errors import ParameterError, PartyError
 from privet.files.whole_file import whole_bytes
-from privet.partitioned.secure_sum.messages import check_attempt, longest_message
+from privet.partitioned.secure_sum.messages import SURVIVORS, UNMASK, check_attempt, longest_message
 from privet.partitioned.secure_sum.terms import Terms
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
@@ -72,8 +72,9 @@ class Directory:
     ) -> dict[str, bytes]:
         """Wait for the messages of all parties ``of`` and return them; give up after the timeout.
 
-        With ``least``, so many are enough after the timeout, and all that are there are returned. With ``same``, the
-        first party that has waited writes down whose messages these are, and all others take the same ones.
+        With ``least``, so many are enough, and all that are there are returned. With ``same``, so many are enough after
+        the timeout only: the first party that has waited writes down whose messages these are, and all others take the
+        same ones.
         """
         names = self._names if of is None else of
         messages = self._wait(kind, names, len(names) if least is None else least, listed=same)
@@ -84,11 +85,12 @@ class Directory:
     def _wait(self, kind: str, names: Collection[str], least: int, *, listed: bool) -> dict[str, bytes]:
         end, pause, said = time.monotonic() + self._timeout, _FIRST_PAUSE, ""
         while missing := [name for name in names if not self._path(kind, name).is_file()]:
-            if listed and self._list_path(kind).is_file():
+            enough = sum(self._path(kind, name).is_file() for name in self._names) >= least
+            if self._list_path(kind).is_file() if listed else enough:
                 break
             left = end - time.monotonic()
             if left <= 0:
-                if sum(self._path(kind, name).is_file() for name in self._names) < least:
+                if not enough:
                     raise self._gave_up(kind, missing)
                 self._say(f"going on without {', '.join(missing)}")
                 break
@@ -137,6 +139,11 @@ class Directory:
 
     def _gave_up(self, kind: str, missing: list[str]) -> PartyError:
         late, following = ", ".join(map(repr, missing)), self._attempt + 1
+        if kind in (SURVIVORS, UNMASK):  # others may have gone on, and will not begin another attempt
+            return PartyError(
+                f"no {kind} message came from {late} within {self._timeout:g} s; nothing was opened; when more parties "
+                f"are there, run attempt {self._attempt} again, which goes on where it stopped"
+            )
         return PartyError(
             f"no {kind} message came from {late} within {self._timeout:g} s; nothing was opened; when all are ready, "
             f"all parties run attempt {following} (--attempt {following}), with the same noised counts"
