@@ -279,8 +279,8 @@ def test_two_are_not_enough(folders):
         exchange.send(SURVIVORS, name, b"a message")
     with pytest.raises(
         PartyError,
-        match=r"no survivors message came from 'mill', 'school' within 0.3 s; nothing was opened; when more parties are "
-        "there, run attempt 1 again, which goes on where it stopped",
+        match=r"no survivors message came from 'mill', 'school' within 0.3 s; nothing was opened; when more parties "
+        "are there, run attempt 1 again, which goes on where it stopped",
     ):
         exchange.collect(SURVIVORS, NAMES, least=3)
 
