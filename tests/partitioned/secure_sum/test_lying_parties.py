@@ -1,5 +1,6 @@
 """Parties and carriers that lie, replay, or show different things to different parties: each is refused by name."""
 
+import contextlib
 import json
 
 import pytest
@@ -233,3 +234,33 @@ def test_damaged_and_copied_keys_are_refused(talk, field):
         keys = seen[KEY] | {"mill": signed_by("mill", seen[KEY]["mill"], **{field: value})}
         with pytest.raises(PartyError, match=sentence):
             parties["dairy"].message(SHARES, 1, {KEY: keys})
+
+
+ODD = (None, 5, -1, True, 1.5, "", "é", "0" * 64, [], ["bank"], {}, {"bank": None}, {"tavern": "0" * 64, "nobody": []})
+
+
+def odd_versions(content):
+    """The content with each of its parts in turn, and each part of those, replaced by something odd."""
+    for key, value in content.items():
+        for odd in ODD:
+            yield {**content, key: odd}
+        if isinstance(value, dict) and value:
+            inner = next(iter(value))
+            for odd in ODD:
+                yield {**content, key: {**value, inner: odd}}
+
+
+@pytest.mark.parametrize("kind", [KEY, SHARES, MASKED, SURVIVORS, UNMASK])
+def test_whatever_a_party_signs_the_others_end_with_a_sentence_or_without_it(tmp_path, kind):
+    parties = ten(tmp_path)
+    seen = conversation(parties)
+    reader = {KEY: SHARES, SHARES: MASKED, MASKED: SURVIVORS, SURVIVORS: UNMASK}.get(kind)
+    common = {"format", "version", "terms", "party", "signature"}
+    content = {key: value for key, value in json.loads(seen[kind]["mill"]).items() if key not in common}
+    for odd in odd_versions(content):
+        heard = seen | {kind: seen[kind] | {"mill": signed_by("mill", seen[kind]["mill"], **odd)}}
+        with contextlib.suppress(PartyError):
+            opened(parties, heard)
+        if reader is not None:
+            with contextlib.suppress(PartyError):
+                assert parties["bank"].message(reader, 1, heard) == seen[reader]["bank"]
