@@ -205,8 +205,8 @@ def vanished(federation: Federation) -> None:
     for name in NAMES:
         federation.kill(name)
         federation.start_node(name, dropouts=1, **({"silent": "yes"} if name == "school" else {}))
-    settings = {"output": str(output), "dropouts": 1, "timeout": 60, "victim": "mill"}
-    status = federation.outcome(federation.run("flower_hostile", attempt=1, **settings))
+    settings = {"output": str(output), "dropouts": 1, "timeout": 60}
+    status = federation.outcome(federation.run("flower_hostile", attempt=1, victim="mill", **settings))
     drawn = {path.parts[-4]: path.read_bytes() for path in set(folder.rglob("noised")) - before}
     model = load(output)
     expected = sum(np.frombuffer(drawn[name], dtype="<i8") for name in NAMES if name != "school")
@@ -216,7 +216,7 @@ def vanished(federation: Federation) -> None:
     output.unlink()
     federation.kill("school")
     federation.start_node("school", dropouts=1)
-    status = federation.outcome(federation.run("flower_hostile", attempt=2, **settings))
+    status = federation.outcome(federation.run("flower_sum", attempt=2, **settings))
     check(not output.exists() and "has helped to open the sum in attempt 1" in status, f"refused: {status}")
     print(f"returned: {status}")
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from dataclasses import replace
 
 import pytest
 from numpy.testing import assert_array_equal
@@ -10,7 +11,7 @@ from privet.errors import PartyError
 from privet.partitioned.secure_sum.messages import KEY, MASKED, SHARES, SURVIVORS, UNMASK
 from privet.partitioned.secure_sum.shares import MASKS, SEED, AttemptSecrets
 from tests.partitioned.dropouts import THREE, keyed, opened, others, revealed, secrets_of, signed_by, sum_of, ten
-from tests.partitioned.sums import TEN, conversation
+from tests.partitioned.sums import TEN, conversation, terms_of
 
 
 @pytest.fixture
@@ -44,6 +45,25 @@ def test_a_false_share_that_its_dealer_signed_is_refused_before_anything_is_mask
     with pytest.raises(PartyError, match="the share that 'mill' sealed for 'bank' is not the one it has committed to"):
         parties["bank"].message(MASKED, 1, {KEY: seen[KEY], SHARES: false})
     assert not list((tmp_path / "bank").rglob("*.masked"))
+
+
+@pytest.mark.parametrize("part", ["terms", "number", "masks", "dealer", "to"])
+def test_a_sealed_share_is_for_one_party_from_one_dealer_in_one_attempt_with_these_keys(tmp_path, part):
+    parties = ten(tmp_path)
+    seen = conversation(parties, until=SHARES)
+    attempt = keyed(seen, parties["bank"].terms)
+    document = attempt.read_dealt(seen[SHARES]["mill"], "mill")
+    names = {"dealer": "mill", "to": "bank"}
+    key = secrets_of(tmp_path, "bank").sharing
+    assert attempt.unseal(document, **names, key=key)
+    changed = {
+        "terms": terms_of(names=TEN, dropouts=3, honest=5), "number": 2,
+        "masks": {**attempt.masks, "yard": attempt.sharing["yard"]},
+    }  # fmt: skip
+    other = replace(attempt, **{part: changed[part]}) if part in changed else attempt
+    names |= {part: "guild"} if part in names else {}
+    with pytest.raises(PartyError, match=rf"the share that '{names['dealer']}' sealed for '{names['to']}' is not the"):
+        other.unseal(document, **names, key=key)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError, PartyError
-from privet.files.whole_file import whole_bytes, write_new
+from privet.files.whole_file import remove_unfinished, whole_bytes, write_new
 from privet.partitioned.party_files import check_owner_only, make_store
 from privet.partitioned.secure_sum.masks import KEY_BYTES, AgreementKey
 
@@ -68,8 +68,9 @@ class SumStore:
         self._write_secret(self._path(attempt, _SECRET), data, "key for the masks")
 
     def forget_agreement(self, attempt: int) -> None:
-        """Remove a mask key that is no longer needed."""
+        """Remove a mask key that is no longer needed, and what a killed process has left: nothing is written after."""
         _remove_key(self._path(attempt, _SECRET))
+        remove_unfinished(self._folder)
 
     def message(self, kind: str, attempt: int) -> bytes | None:
         """Return the message of this kind that was sent in ``attempt``, if one was."""

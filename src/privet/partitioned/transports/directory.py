@@ -8,7 +8,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from pathlib import Path
 
 from privet.errors import ParameterError, PartyError
@@ -104,10 +103,15 @@ class Directory:
     def _listed(self, kind: str, messages: dict[str, bytes], least: int) -> dict[str, bytes]:
         """Return those of ``messages`` that the folder's list names; the first who comes writes the list."""
         path = self._list_path(kind)
-        with suppress(FileExistsError):  # made only where there is none, so that two cannot write different ones
+        try:
+            # Made only where there is none, so that two cannot write different ones.
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(sorted(messages), file, ensure_ascii=False)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(json.dumps(sorted(messages)).encode())
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise ParameterError(f"cannot write to {str(self._shared)!r}: {error.strerror}; choose another") from error
         names = self._read_list(path)
         end = time.monotonic() + self._timeout
         while names is None and time.monotonic() < end:  # another party is writing it
