@@ -189,3 +189,16 @@ def test_a_server_that_opens_a_second_sum_with_a_node_that_returned_is_refused(l
     open_round(falling_silent(lenient, "mill", "masked"), terms, 1)
     with pytest.raises(PartyError, match="bank stopped the round: this party has helped to open the sum in attempt 1"):
         open_round(carried(lenient), terms, 2)
+
+
+def test_where_too_few_unmask_the_same_attempt_is_run_again(lenient):
+    def ask(asked):
+        gone = ("mill", "school") if asked["phase"] == "unmask" else ()
+        return [answer(asked, settings) for name, settings in lenient.items() if name not in gone]
+
+    terms = terms_of(lenient["bank"])
+    with pytest.raises(
+        PartyError, match="no unmask message came from 'mill', 'school' in time; .* run this attempt again"
+    ):
+        open_round(ask, terms, 1)
+    assert open_round(carried(lenient), terms, 1).parties == list(NAMES)

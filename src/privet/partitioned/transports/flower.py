@@ -195,9 +195,11 @@ def _by_party(replies: Iterable[Mapping[str, Any]], terms: Terms, kind: str, lea
         return {name: messages[name] for name in terms.roster.names if name in messages}
     if refusals:
         raise PartyError(refusals[0])
+    # Parties that have taken masks off begin no other attempt.
+    next_ = "run this attempt again" if kind in (SURVIVORS, UNMASK) else "run the next attempt"
     raise PartyError(
         f"no {kind} message came from {', '.join(map(repr, missing))} in time; nothing was opened; when all are "
-        "ready, run the next attempt"
+        f"ready, {next_}"
     )
 
 
