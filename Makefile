@@ -65,7 +65,7 @@ audit: venv
 leaks: venv
 	$(BIN)/python -m tests.leaks
 
-# Every command struck at every point at which it writes: a line each, with what was violated. Some ten minutes.
+# Every command struck at every point at which it writes: a line each, with what was violated. Some twenty minutes.
 crashes: venv
 	$(BIN)/python -m pytest -m "slow or not slow" -q tests/crashes tests/statistical/test_ledger_under_kill.py
 

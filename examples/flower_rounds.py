@@ -1,4 +1,4 @@
-"""Four parties over Flower, with TLS on this machine: a round that works, a killed party, a forged and a replayed key.
+"""Four parties over Flower, with TLS on this machine: a round that works, killed and vanished parties, forged keys.
 
 Starts a real SuperLink and four real SuperNodes, each with its own files, and stops them again. Run by `make flower`.
 """
@@ -58,16 +58,16 @@ class Federation:
         )  # fmt: skip
         wait_until(lambda: listens(self.ports[0]), "the SuperLink to listen")
 
-    def start_node(self, name: str, **more: str) -> None:
+    def start_node(self, name: str, **more: object) -> None:
         """Start a party's SuperNode, which knows its own files only."""
         files = {"structure": "structure.json", "roster": "roster.json", "key": f"{name}/{name}.key",
                  "rows": f"{name}/rows.csv", "store": f"{name}/store"}  # fmt: skip
-        settings = {key: str(self.folder / file) for key, file in files.items()} | more
+        settings: dict[str, object] = {key: str(self.folder / file) for key, file in files.items()} | more
         self._start(
             name, "flower-supernode", "--root-certificates", "ca.pem", "--superlink", f"127.0.0.1:{self.ports[0]}",
             "--host", "127.0.0.1", "--port", str(self.ports[1 + NAMES.index(name)]), "--ssl-ca-certfile", "ca.pem",
             "--ssl-certfile", "server.pem", "--ssl-keyfile", "server.key",
-            "--node-config", " ".join(f'{key}="{value}"' for key, value in settings.items()),
+            "--node-config", " ".join(f"{key}={json.dumps(value)}" for key, value in settings.items()),
         )  # fmt: skip
 
     def kill(self, name: str) -> None:
@@ -121,7 +121,7 @@ class Federation:
 
 
 def main() -> None:
-    """Run the four rounds and print what came of each."""
+    """Run the rounds and print what came of each."""
     sys.stdout.reconfigure(line_buffering=True)
     folder = Path(tempfile.mkdtemp(prefix="privet-flower-"))
     write_certificates(folder)
@@ -135,13 +135,14 @@ def main() -> None:
         killed(federation)
         forged(federation)
         replayed(federation)
+        vanished(federation)
     except BaseException:
         print(f"logs: {folder}", file=sys.stderr)
         raise
     finally:
         federation.stop()
     shutil.rmtree(folder)
-    print("all four rounds ended as they should")
+    print("all rounds ended as they should")
 
 
 def works(federation: Federation, structure: Structure) -> None:
@@ -195,6 +196,29 @@ def replayed(federation: Federation) -> None:
     status = federation.outcome(federation.run("flower_hostile", **settings))
     check(not output.exists() and "is from another attempt than attempt 5" in status, f"refused: {status}")
     print(f"replayed: {status}")
+
+
+def vanished(federation: Federation) -> None:
+    """Let one of four parties vanish after its shares; the sum of the others opens, and no second one with all four."""
+    folder, output = federation.folder, federation.folder / "fourth.privet"
+    before = set(folder.rglob("noised"))
+    for name in NAMES:
+        federation.kill(name)
+        federation.start_node(name, dropouts=1, **({"silent": "yes"} if name == "school" else {}))
+    settings = {"output": str(output), "dropouts": 1, "timeout": 60}
+    status = federation.outcome(federation.run("flower_hostile", attempt=1, victim="mill", **settings))
+    drawn = {path.parts[-4]: path.read_bytes() for path in set(folder.rglob("noised")) - before}
+    model = load(output)
+    expected = sum(np.frombuffer(drawn[name], dtype="<i8") for name in NAMES if name != "school")
+    check(model.parties == [name for name in NAMES if name != "school"], "the school is not counted")
+    check(np.array_equal(model.noisy_counts_.ravel(), expected), "the sum is that of those who stayed")
+    print(f"vanished: {status}; counted: {', '.join(model.parties)}")
+    output.unlink()
+    federation.kill("school")
+    federation.start_node("school", dropouts=1)
+    status = federation.outcome(federation.run("flower_sum", attempt=2, **settings))
+    check(not output.exists() and "has helped to open the sum in attempt 1" in status, f"refused: {status}")
+    print(f"returned: {status}")
 
 
 def write_parties(folder: Path) -> Structure:

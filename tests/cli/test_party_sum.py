@@ -128,3 +128,48 @@ def test_a_split_structure_is_not_summed(privet, refused, agreed):
     Path("split.json").write_text('{"bank": ["age"], "mill": ["sex", "children"]}')
     assert privet("party structure --schema schema.json --split split.json --height 1 -o s.json --force").exit_code == 0
     assert "parties with different attributes count different trees, so there is no sum" in refused(LINE, 3)
+
+
+@pytest.fixture
+def four(agreed):
+    """Four parties, of whom the others have said all that they say, except the school, which fell silent."""
+    keys = [PrivateKey.load(f"{name}.key") for name in NAMES] + [PrivateKey.generate("school")]
+    Roster([key.public for key in keys]).save("r.json")
+    terms = Terms(agreed.structure, Roster.load("r.json"), dropouts=1)
+    rows = people()
+    parties = {key.name: SumParty(Party(key, store=f"{key.name}.releases", n_jobs=1), terms) for key in keys}
+    for party in parties.values():
+        party.prepare(rows.drop(columns="class"), rows["class"])
+    exchange = Directory("shared", terms, timeout=0.1)
+    seen = {}
+    for kind in ("key", "shares", "masked", "survivors"):
+        speakers = NAMES if kind != "key" else parties
+        seen[kind] = {name: parties[name].message(kind, 1, seen) for name in speakers}
+        for name, message in seen[kind].items():
+            exchange.send(kind, name, message)
+        if kind in ("shares", "masked"):
+            exchange.collect(kind, parties, least=3, same=True)
+    for name in NAMES[1:]:
+        exchange.send("unmask", name, parties[name].message("unmask", 1, seen))
+
+
+def test_a_sum_opens_without_a_party_that_vanished(privet, four):
+    done = privet(f"{LINE} --dropouts 1")
+    assert done.exit_code == 0, done.stderr
+    assert "parties: bank, clinic, mill\nnot counted: school\n" in done.stdout
+    assert "at least 3 of the 4 parties, of which 3 are counted, followed the protocol until they" in done.stdout
+    line = "party open --structure s.json --roster r.json --folder shared --dropouts 1 -o opened.privet --json"
+    told = json.loads(privet(line).stdout)
+    assert (told["parties"], told["not_counted"], told["dropouts"]) == (["bank", "clinic", "mill"], ["school"], 1)
+    assert (load("opened.privet").noisy_counts_ == load("model.privet").noisy_counts_).all()
+
+
+def test_a_second_attempt_after_the_sum_is_open_is_refused(privet, four):
+    privet(f"{LINE} --dropouts 1")
+    done = privet(f"{LINE} --dropouts 1 --attempt 2 --force")
+    assert done.exit_code == 3
+    assert "this party has helped to open the sum in attempt 1, and takes part in no other attempt" in done.stderr
+
+
+def test_too_many_that_may_vanish_are_refused(refused, agreed):
+    assert refused(f"{LINE} --dropouts 1", 2).startswith("dropouts=1 is not possible with 3 parties: fewer than half")

@@ -1,16 +1,17 @@
 """The commands that are struck, each in a folder that was arranged for it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from typer.testing import CliRunner
 
 from privet.cli.app import app
 from privet.partitioned import Party, PrivateKey, Roster, Structure, SumParty, Terms
-from privet.partitioned.secure_sum.messages import KEY
+from privet.partitioned.secure_sum.messages import KEY, MASKED, SHARES, SURVIVORS
 from privet.partitioned.transports.directory import Directory
 from privet.schema import Schema
 from tests.cli.conftest import SCHEMA, people
@@ -89,9 +90,9 @@ def with_states() -> None:
     Path("model.privet").rename("models/2026-10-01.privet")
 
 
-def with_parties() -> None:
+def with_parties(*more: str) -> None:
     with_ledger()
-    keys = [PrivateKey.generate(name) for name in ("bank", *OTHERS)]
+    keys = [PrivateKey.generate(name) for name in ("bank", *OTHERS, *more)]
     for key in keys:
         key.save(f"{key.name}.key")
     Roster([key.public for key in keys]).save("r.json")
@@ -109,6 +110,13 @@ def with_other_parties() -> None:
     with_parties()
     rows = people()
     for party in _others():
+        party.prepare(rows.drop(columns="class"), rows["class"])
+
+
+def with_other_parties_and_one_that_vanishes() -> None:
+    with_parties("school")
+    rows = people()
+    for party in _others(*OTHERS, "school", dropouts=1):
         party.prepare(rows.drop(columns="class"), rows["class"])
 
 
@@ -131,9 +139,33 @@ def others_take_part(points: Points) -> None:
     Directory.collect = collect  # type: ignore[method-assign]
 
 
-def _others() -> list[SumParty]:
-    terms = Terms(Structure.load("s.json"), Roster.load("r.json"))
-    return [SumParty(Party(f"{name}.key", store=f"{name}.store", n_jobs=1), terms) for name in OTHERS]
+def others_take_part_and_one_vanishes(points: Points) -> None:
+    """Let the other parties answer whenever this one waits for them, but the school after its key."""
+    really = Directory.collect
+
+    def collect(self: Directory, kind: str, of: Collection[str] | None = None, **options: Any) -> dict[str, bytes]:
+        with points.off():
+            attempt = int(self.folder.name.removeprefix("attempt-"))
+            seen = {each: _listed(self, each) for each in (KEY, SHARES, MASKED, SURVIVORS)}
+            for party in _others(*OTHERS, "school", dropouts=1):
+                if kind == KEY or party.name != "school":
+                    self.send(kind, party.name, party.message(kind, attempt, seen))
+            if options.get("same"):
+                self._timeout = 0.2  # all who will come are there
+        return really(self, kind, of, **options)
+
+    Directory.collect = collect  # type: ignore[method-assign, assignment]
+
+
+def _listed(directory: Directory, kind: str) -> dict[str, bytes]:
+    present = directory.present(kind)
+    names = directory._read_list(directory._list_path(kind)) or present
+    return {name: present[name] for name in names}
+
+
+def _others(*names: str, dropouts: int = 0) -> list[SumParty]:
+    terms = Terms(Structure.load("s.json"), Roster.load("r.json"), dropouts=dropouts)
+    return [SumParty(Party(f"{name}.key", store=f"{name}.store", n_jobs=1), terms) for name in names or OTHERS]
 
 
 PAID = f"--epsilon 1 --ledger {LEDGER}"
@@ -169,6 +201,17 @@ COMMANDS = (
             (EXISTS, None),
         ),
         1.0, others_take_part, f"party release rows.csv {PARTY}",
+    ),
+    Command(
+        "party sum --dropouts",
+        f"party sum rows.csv {PARTY} --roster r.json --folder shared --timeout 20 --dropouts 1", ("model.privet",),
+        with_other_parties_and_one_that_vanishes,
+        (
+            ("spend a second time with again=True (--again)", "--again"),
+            ("begin attempt 2", "--attempt 2"),
+            (EXISTS, None),
+        ),
+        1.0, others_take_part_and_one_vanishes, f"party release rows.csv {PARTY}",
     ),
     Command("party keygen", "party keygen bank", ("bank.key", "bank.pub"),
             advice=(("is never replaced; choose another name with -o", None),)),

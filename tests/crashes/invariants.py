@@ -45,7 +45,7 @@ class State:
     def releases(self, command: Command) -> set[bytes]:
         """What has been paid for and is there: models, a party's releases or noised counts; each once."""
         finished = {name: data for name, data in self.files.items() if name not in self.litter}
-        if command.name == "party sum":  # others' sums have a price too, in their own ledgers
+        if command.name.startswith("party sum"):  # others' sums have a price too, in their own ledgers
             return {data for name, data in finished.items() if re.fullmatch(r"bank\.releases/.*/noised", name)}
         ends, begins = (".privet", "bank.json"), "bank.store/"
         return {data for name, data in finished.items() if name.endswith(ends) or name.startswith(begins)}

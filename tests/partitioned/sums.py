@@ -4,8 +4,10 @@ import math
 
 from privet.datasets import agrawal
 from privet.partitioned import Party, PrivateKey, Roster, Structure, SumParty, Terms
+from privet.partitioned.secure_sum.messages import kinds_of
 
 NAMES = ("bank", "clinic", "mill", "school")
+TEN = ("bank", "clinic", "dairy", "forge", "guild", "mill", "quarry", "school", "tavern", "yard")
 
 
 def table_of(name, n_rows=300):
@@ -22,9 +24,9 @@ def keys_of(names=NAMES):
     return {name: PrivateKey(name, name.encode().ljust(32, b".")) for name in names}
 
 
-def terms_of(structure=None, *, honest=None, names=NAMES):
+def terms_of(structure=None, *, honest=None, names=NAMES, dropouts=0):
     roster = Roster([key.public for key in keys_of(names).values()])
-    return Terms(structure or structure_of(), roster, honest)
+    return Terms(structure or structure_of(), roster, honest, dropouts)
 
 
 def parties_of(terms, folder, *, ledgers=None):
@@ -47,3 +49,18 @@ def messages(parties, attempt=1):
     """Both messages of all parties."""
     keys = {name: party.key_message(attempt) for name, party in parties.items()}
     return keys, {name: party.masked_message(attempt, keys) for name, party in parties.items()}
+
+
+def conversation(parties, attempt=1, *, until=None, silent=None):
+    """The messages of an attempt, kind by kind, up to the kind ``until``.
+
+    ``silent`` names who says nothing from which kind on.
+    """
+    terms, seen, silenced = next(iter(parties.values())).terms, {}, set()
+    for kind in kinds_of(terms):
+        silenced |= set((silent or {}).get(kind, ()))
+        heard = {name: party for name, party in parties.items() if name not in silenced}
+        seen[kind] = {name: party.message(kind, attempt, seen) for name, party in heard.items()}
+        if kind == until:
+            break
+    return seen

@@ -13,17 +13,17 @@ from numpy.testing import assert_array_equal
 from privet import load
 from privet.errors import ParameterError, PartyError
 from privet.partitioned import SecureSumForest
-from privet.partitioned.secure_sum.messages import KEY, MASKED
+from privet.partitioned.secure_sum.messages import KEY, MASKED, SHARES, SURVIVORS, UNMASK
 from privet.partitioned.transports.directory import Directory
-from tests.partitioned.sums import NAMES, messages, parties_of, prepare, terms_of
+from tests.partitioned.sums import NAMES, TEN, conversation, messages, parties_of, prepare, terms_of
 
 # So long that even a busy machine is done; nothing waits so long but what fails.
 LONG, SHORT = 900.0, 0.3
 
 
-def take_part(name, stores, shared, attempt, timeout, outcome):
+def take_part(name, stores, shared, attempt, timeout, outcome, settings=None):
     """What a party's process does: its model, or the sentence that it ends with, goes to ``outcome``."""
-    terms = terms_of()
+    terms = terms_of(**(settings or {}))
     party = parties_of(terms, stores)[name]
     try:
         party.run(attempt, Directory(shared, terms, attempt, timeout=timeout)).save(outcome / f"{name}.privet")
@@ -66,9 +66,9 @@ def folders(tmp_path):
     return made
 
 
-def run_all(processes, folders, attempt, *, names=NAMES, timeout=LONG):
+def run_all(processes, folders, attempt, *, names=NAMES, timeout=LONG, settings=None):
     stores, shared, outcome = folders
-    started = [processes(take_part, name, stores, shared, attempt, timeout, outcome) for name in names]
+    started = [processes(take_part, name, stores, shared, attempt, timeout, outcome, settings) for name in names]
     for process in started:
         process.join(LONG)
         assert process.exitcode == 0
@@ -214,3 +214,101 @@ def test_a_timeout_is_a_number_of_seconds(folders, timeout):
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_spent(tmp_path):
     with pytest.raises(ParameterError, match="there is no folder .*; make it where all parties can write"):
         Directory(tmp_path / "nowhere", terms_of())
+
+
+THREE_MAY_VANISH = {"names": TEN, "dropouts": 3}
+GONE = ("clinic", "mill", "yard")
+
+
+def test_seven_processes_open_their_sum_when_three_of_ten_vanish(processes, folders):
+    stores, shared, outcome = folders
+    terms = terms_of(**THREE_MAY_VANISH)
+    parties = parties_of(terms, stores)
+    prepare(parties)
+    # One vanishes after its key, one after its shares, one after its masked counts. What the others say up to then is
+    # sent and listed beforehand: how quickly a process starts must not decide who is missing.
+    exchange = Directory(shared, terms, timeout=SHORT)
+    seen = conversation(parties, until=MASKED, silent={SHARES: ["clinic"], MASKED: ["mill"]})
+    for kind, said in seen.items():
+        for name, message in said.items():
+            exchange.send(kind, name, message)
+    assert exchange.collect(SHARES, TEN, least=7, same=True) == seen[SHARES]
+    assert exchange.collect(MASKED, seen[SHARES], least=7, same=True) == seen[MASKED]
+    stay = [name for name in TEN if name not in GONE]
+    run_all(processes, folders, 1, names=stay, settings=THREE_MAY_VANISH)
+    assert {path.name for path in outcome.iterdir()} == {f"{name}.privet" for name in stay}
+    counted = [name for name in TEN if name not in ("clinic", "mill")]
+    noised = noised_of(stores)
+    expected = sum(np.frombuffer(noised[name], dtype="<i8") for name in counted)
+    for path in outcome.iterdir():
+        model = load(path)
+        assert model.parties == counted
+        assert_array_equal(model.noisy_counts_.ravel(), expected)
+    # A party that returns is not counted, and gets the same model.
+    run_all(processes, folders, 1, names=["clinic"], settings=THREE_MAY_VANISH)
+    assert_array_equal(load(outcome / "clinic.privet").noisy_counts_.ravel(), expected)
+
+
+def lenient(folders, **changes):
+    return Directory(folders[1], terms_of(dropouts=1), **({"attempt": 1, "timeout": SHORT} | changes))
+
+
+def test_after_the_timeout_enough_messages_are_enough_and_all_take_the_same(folders):
+    said = []
+    first, second = lenient(folders, say=said.append), lenient(folders)
+    for name in ("bank", "clinic", "mill"):
+        first.send(SHARES, name, name.encode())
+    chosen = first.collect(SHARES, NAMES, least=3, same=True)
+    assert chosen == {name: name.encode() for name in ("bank", "clinic", "mill")}
+    assert said[-1] == "going on without school"
+    second.send(SHARES, "school", b"too late")
+    assert second.collect(SHARES, NAMES, least=3, same=True) == chosen
+    assert set(second.collect(SHARES, NAMES, least=3)) == set(NAMES)
+
+
+def test_signatures_of_enough_parties_are_not_waited_for(folders):
+    exchange = lenient(folders, timeout=LONG)
+    for name in ("bank", "clinic", "mill"):
+        exchange.send(SURVIVORS, name, b"a message")
+    assert set(exchange.collect(SURVIVORS, NAMES, least=3)) == {"bank", "clinic", "mill"}
+
+
+def test_two_are_not_enough(folders):
+    exchange = lenient(folders)
+    for name in ("bank", "clinic"):
+        exchange.send(SURVIVORS, name, b"a message")
+    with pytest.raises(
+        PartyError,
+        match=r"no survivors message came from 'mill', 'school' within 0.3 s; nothing was opened; when more parties "
+        "are there, run attempt 1 again, which goes on where it stopped",
+    ):
+        exchange.collect(SURVIVORS, NAMES, least=3)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "5", '["bank"]', '["bank","clinic","mill","tavern"]', '["bank","clinic","school"]']
+)
+def test_a_damaged_list_stops_the_round(folders, content):
+    exchange = lenient(folders)
+    for name in ("bank", "clinic", "mill"):
+        exchange.send(MASKED, name, b"a message")
+    (exchange.folder / "list.of.masked.json").write_text(content)
+    with pytest.raises(PartyError, match="the folder's list of masked messages is damaged or names one that is not th"):
+        exchange.collect(MASKED, NAMES, least=3, same=True)
+
+
+def test_late_messages_in_the_folder_do_not_keep_the_sum_from_opening(folders, tmp_path):
+    terms = terms_of(dropouts=1)
+    parties = parties_of(terms, tmp_path / "parties")
+    prepare(parties)
+    exchange = lenient(folders)
+    late = conversation(parties, until=MASKED)[MASKED]["mill"]
+    heard = conversation(parties, until=MASKED)
+    del heard[MASKED]["mill"]
+    for kind in (SURVIVORS, UNMASK):
+        heard[kind] = {name: parties[name].message(kind, 1, heard) for name in ("bank", "clinic", "school")}
+    for kind, said in (heard | {MASKED: heard[MASKED] | {"mill": late}}).items():
+        for name, message in said.items():
+            exchange.send(kind, name, message)
+    model = SecureSumForest.open(terms, 1, *(exchange.present(kind) for kind in heard))
+    assert model.parties == ["bank", "clinic", "school"]

@@ -120,3 +120,85 @@ def test_pins_and_the_number_of_honest_parties_are_taken_from_the_configuration(
     assert terms_of(settings | {"honest": 0}).honest == 3
     with pytest.raises(PartyError, match="does not have the hash that was agreed on"):
         terms_of(settings | {"structure-hash": "0" * 64})
+
+
+@pytest.fixture
+def lenient(nodes):
+    """Four SuperNodes of whom one may vanish."""
+    return {name: settings | {"dropouts": 1} for name, settings in nodes.items()}
+
+
+def falling_silent(nodes, name, phase):
+    """Ask all nodes, of which one does not reply from ``phase`` on."""
+    silent = set()
+
+    def ask(asked):
+        silent.update([name] if asked["phase"] == phase else [])
+        return [answer(asked, settings) for each, settings in nodes.items() if each not in silent]
+
+    return ask
+
+
+@pytest.mark.parametrize("phase", ["shares", "masked", "survivors", "unmask"])
+def test_five_questions_open_the_sum_without_a_node_that_falls_silent(lenient, phase):
+    terms = terms_of(lenient["bank"])
+    model = open_round(falling_silent(lenient, "mill", phase), terms, 1)
+    counted = list(NAMES) if phase in ("survivors", "unmask") else ["bank", "clinic", "school"]
+    assert model.parties == counted
+    again = open_round(carried(lenient), terms, 1)
+    assert again.parties == counted
+    assert_array_equal(again.noisy_counts_, model.noisy_counts_)
+
+
+def test_a_node_that_refuses_counts_as_one_that_vanished(lenient):
+    def ask(asked):
+        replies = carried(lenient)(asked)
+        return [{"party": "mill", "refused": "no"} if reply["party"] == "mill" and asked["phase"] == "masked" else reply
+                for reply in replies]  # fmt: skip
+
+    assert open_round(ask, terms_of(lenient["bank"]), 1).parties == ["bank", "clinic", "school"]
+
+
+def test_two_nodes_that_fall_silent_open_nothing(lenient):
+    def ask(asked):
+        gone = ("mill", "school") if asked["phase"] != "key" else ()
+        return [answer(asked, settings) for name, settings in lenient.items() if name not in gone]
+
+    with pytest.raises(PartyError, match="no shares message came from 'mill', 'school' in time; nothing was opened"):
+        open_round(ask, terms_of(lenient["bank"]), 1)
+
+
+def test_a_carrier_that_shows_different_survivors_to_different_nodes_opens_nothing(lenient):
+    def ask(asked):
+        def told(name):
+            if asked["phase"] != "survivors" or name in ("bank", "clinic"):
+                return asked
+            kept = [i for i, each in enumerate(asked["kinds"]) if (each, asked["names"][i]) != ("masked", "bank")]
+            return asked | {key: [asked[key][i] for i in kept] for key in ("kinds", "names", "messages")}
+
+        return [answer(told(name), settings) for name, settings in lenient.items()]
+
+    with pytest.raises(
+        PartyError, match="there are signatures of this list of survivors of 2 parties, and 3 of 4 must"
+    ):
+        open_round(ask, terms_of(lenient["bank"]), 1)
+
+
+def test_a_server_that_opens_a_second_sum_with_a_node_that_returned_is_refused(lenient):
+    terms = terms_of(lenient["bank"])
+    open_round(falling_silent(lenient, "mill", "masked"), terms, 1)
+    with pytest.raises(PartyError, match="bank stopped the round: this party has helped to open the sum in attempt 1"):
+        open_round(carried(lenient), terms, 2)
+
+
+def test_where_too_few_unmask_the_same_attempt_is_run_again(lenient):
+    def ask(asked):
+        gone = ("mill", "school") if asked["phase"] == "unmask" else ()
+        return [answer(asked, settings) for name, settings in lenient.items() if name not in gone]
+
+    terms = terms_of(lenient["bank"])
+    with pytest.raises(
+        PartyError, match="no unmask message came from 'mill', 'school' in time; .* run this attempt again"
+    ):
+        open_round(ask, terms, 1)
+    assert open_round(carried(lenient), terms, 1).parties == list(NAMES)

@@ -17,6 +17,7 @@ leaves = st.one_of(
     st.builds(events.NoNoise, text),
     st.builds(events.DiscreteLaplace, text, positive, whole, ratio),
     st.builds(events.NoiseShares, text, positive, whole, ratio, whole, whole),
+    st.builds(events.SurvivingNoiseShares, text, positive, whole, ratio, whole, whole, whole, whole),
     st.builds(events.DiscreteGaussian, text, positive, whole, ratio),
     st.builds(events.PermuteAndFlip, text, positive, whole, whole, st.booleans(), ratio),
     st.builds(events.ObjectivePerturbation, text, positive, positive, positive, whole, whole),
@@ -93,6 +94,14 @@ def test_a_damaged_selection_is_refused_by_name(field, value):
 def test_a_damaged_number_of_parties_is_refused_by_name(field):
     shares = laplace(event="NoiseShares", honest=3, parties=4)
     assert events.from_json(shares) == events.NoiseShares("counts", 0.5, 3, Fraction(6), 3, 4)
+    with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
+        events.from_json(shares | {field: 0})
+
+
+@pytest.mark.parametrize("field", ["honest", "parties", "roster", "dropouts"])
+def test_a_damaged_number_of_parties_that_may_vanish_is_refused_by_name(field):
+    shares = laplace(event="SurvivingNoiseShares", honest=6, parties=7, roster=10, dropouts=3)
+    assert events.from_json(shares) == events.SurvivingNoiseShares("counts", 0.5, 3, Fraction(6), 6, 7, 10, 3)
     with pytest.raises(ModelFileError, match=f"a receipt's {field} is not what privet writes there"):
         events.from_json(shares | {field: 0})
 

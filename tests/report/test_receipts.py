@@ -40,6 +40,12 @@ def test_shares_of_noise_are_named_and_tell_the_noise_of_all_of_them():
     assert read.standard_deviation == pytest.approx(math.sqrt(2 * 4 / 3) * 20, rel=1e-3)
 
 
+def test_shares_of_those_who_stay_tell_the_noise_of_those_who_are_counted():
+    (read,) = receipts(events.SurvivingNoiseShares("counts", 0.5, 10, Fraction(20), 6, 7, roster=10, dropouts=3))
+    assert (read.name, read.epsilon) == ("discrete Laplace noise in shares", 0.5)
+    assert read.standard_deviation == pytest.approx(math.sqrt(2 * 7 / 6) * 20, rel=1e-3)
+
+
 def test_a_choice_has_no_noise_of_a_value():
     (read,) = receipts(events.PermuteAndFlip("a split", 1.0, 1, 5, False, Fraction(1, 2)))
     assert read.standard_deviation is None

@@ -52,6 +52,14 @@ class NoiseShares:
 
 
 @dataclass(frozen=True)
+class SurvivingNoiseShares(NoiseShares):
+    """The `NoiseShares` of a sum of which up to ``dropouts`` of ``roster`` parties could vanish; ``parties`` count."""
+
+    roster: int
+    dropouts: int
+
+
+@dataclass(frozen=True)
 class DiscreteGaussian:
     """Integers plus integer noise X with P(X = x) proportional to exp(-x^2 / (2 sigma^2)).
 
@@ -175,6 +183,7 @@ Event: TypeAlias = (
     NoNoise
     | DiscreteLaplace
     | NoiseShares
+    | SurvivingNoiseShares
     | DiscreteGaussian
     | PermuteAndFlip
     | ObjectivePerturbation
@@ -188,8 +197,8 @@ Event: TypeAlias = (
 )
 
 _EVENTS = (
-    NoNoise, DiscreteLaplace, NoiseShares, DiscreteGaussian, PermuteAndFlip, ObjectivePerturbation, GaussianObjective,
-    NormalObjective, Seeded, Unproven, Sequential, Jointly, Parallel,
+    NoNoise, DiscreteLaplace, NoiseShares, SurvivingNoiseShares, DiscreteGaussian, PermuteAndFlip,
+    ObjectivePerturbation, GaussianObjective, NormalObjective, Seeded, Unproven, Sequential, Jointly, Parallel,
 )  # fmt: skip
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in _EVENTS}
 
@@ -316,6 +325,8 @@ _READERS: dict[str, Any] = {
     "candidates": _whole("candidates"),
     "honest": _whole("honest"),
     "parties": _whole("parties"),
+    "roster": _whole("roster"),
+    "dropouts": _whole("dropouts"),
     "scale": _fraction("scale"),
     "sigma": _fraction("sigma"),
     "rate": _fraction("rate"),

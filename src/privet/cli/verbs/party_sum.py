@@ -35,6 +35,9 @@ Honest: TypeAlias = Annotated[
         "--honest", min=1, help="How many shares of noise are enough; by default all but one.", show_default=False
     ),
 ]
+Dropouts: TypeAlias = Annotated[
+    int, typer.Option("--dropouts", min=0, help="How many parties may vanish after they have sent their keys.")
+]
 Attempt: TypeAlias = Annotated[
     int, typer.Option("--attempt", min=1, help="The same for all parties; after an abort, the next number.")
 ]
@@ -50,6 +53,7 @@ def sum_(
     structure_hash: StructureHash = None,
     roster_hash: RosterHash = None,
     honest: Honest = None,
+    dropouts: Dropouts = 0,
     attempt: Attempt = 1,
     timeout: Annotated[
         float, typer.Option("--timeout", help="Seconds to wait for the others, for each message.")
@@ -78,7 +82,9 @@ def sum_(
 
     All parties run this at about the same time. The noised counts are kept: another attempt costs nothing.
 
-    Another structure, roster or --honest is a new sum, and costs epsilon again.
+    With --dropouts, the sum opens without those who vanish. A party that has helped to open it opens no other.
+
+    Another structure, roster, --honest or --dropouts is a new sum, and costs epsilon again.
 
     Example:  privet party sum rows.csv --structure s.json --roster r.json --key bank.key --folder shared
     """
@@ -88,7 +94,7 @@ def sum_(
 
     inputs = (*Files(*rows).paths, structure_file, roster_file, key)
     check_output(model_file, force=force, inputs=inputs, ledger=ledger)
-    terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest)
+    terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest, dropouts)
     account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
     exchange = Directory(folder, terms, attempt, timeout=timeout, say=output.say)
     kept = store or key.with_suffix(".releases")
@@ -111,6 +117,7 @@ def open_(
     structure_hash: StructureHash = None,
     roster_hash: RosterHash = None,
     honest: Honest = None,
+    dropouts: Dropouts = 0,
     attempt: Attempt = 1,
     model_file: ModelOutput = Path("model.privet"),
     force: options.Force = False,
@@ -123,19 +130,24 @@ def open_(
     Example:  privet party open --structure s.json --roster r.json --folder shared -o model.privet
     """
     from privet.partitioned import SecureSumForest
-    from privet.partitioned.secure_sum.messages import KEY, MASKED
+    from privet.partitioned.secure_sum.messages import kinds_of
     from privet.partitioned.transports.directory import Directory
 
     check_output(model_file, force=force, inputs=(structure_file, roster_file))
-    terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest)
+    terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest, dropouts)
     messages = Directory(folder, terms, attempt)
-    model = SecureSumForest.open(terms, attempt, messages.present(KEY), messages.present(MASKED))
+    model = SecureSumForest.open(terms, attempt, *(messages.present(kind) for kind in kinds_of(terms)))
     model.save(model_file)
     _tell(model, model_file, terms, None, as_json=as_json)
 
 
 def _terms(
-    structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None, honest: int | None
+    structure_file: Path,
+    roster_file: Path,
+    structure_hash: str | None,
+    roster_hash: str | None,
+    honest: int | None,
+    dropouts: int,
 ) -> "Terms":
     from privet.partitioned import Roster, SplitStructure, Terms
     from privet.partitioned.split_structure import load_structure
@@ -151,7 +163,7 @@ def _terms(
             "each party fits a forest of its own here, so there is no sum; use `privet party release`, or a structure "
             "of `privet party structure --method private-rdt`"
         )
-    return Terms(agreed, Roster.load(roster_file, pin=roster_hash), honest)
+    return Terms(agreed, Roster.load(roster_file, pin=roster_hash), honest, dropouts)
 
 
 def _tell(
@@ -163,10 +175,16 @@ def _tell(
     output.print_text(model.guarantee_.sentence)
     output.print_text()
     output.print_text(f"parties: {', '.join(model.party_names)}")
+    if vanished := _vanished(model, terms):
+        output.print_text(f"not counted: {', '.join(vanished)}")
     output.print_text(f"noise: standard deviation {model.noise_std_:.3g} in each released count")
     if ledger is not None:
         output.print_text(ledger_sentence(ledger))
     output.print_text(f"model: {model_file}")
+
+
+def _vanished(model: "SecureSumForest", terms: "Terms") -> list[str]:
+    return [name for name in terms.roster.names if name not in model.party_names]
 
 
 def _summary(model: "SecureSumForest", model_file: Path, terms: "Terms", ledger: "Ledger | None") -> dict[str, Any]:
@@ -176,6 +194,7 @@ def _summary(model: "SecureSumForest", model_file: Path, terms: "Terms", ledger:
         "model": str(model_file),
         "method": model.method,
         "parties": model.parties,
+        **({"not_counted": _vanished(model, terms), "dropouts": terms.dropouts} if terms.dropouts else {}),
         "honest": terms.honest,
         "terms": terms.hash,
         "noise_standard_deviation": float(model.noise_std_),

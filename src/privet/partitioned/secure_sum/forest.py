@@ -13,10 +13,11 @@ from privet.central.receipts import unwrapped
 from privet.errors import PartyError
 from privet.model_file import MAX_COUNT
 from privet.partitioned.horizontal import PartyForest, one_party_each
-from privet.partitioned.secure_sum.messages import check_attempt, read_keys, read_masked
-from privet.partitioned.secure_sum.terms import Terms
+from privet.partitioned.secure_sum.messages import KEY, MASKED, check_attempt, kinds_of, read_keys, read_masked
+from privet.partitioned.secure_sum.survivors import open_survivors
+from privet.partitioned.secure_sum.terms import Terms, honest_range
 from privet.partitioned.structure import Structure
-from privet.privacy.events import Event, NoiseShares, NoNoise
+from privet.privacy.events import Event, NoiseShares, NoNoise, SurvivingNoiseShares
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.schema import Schema
 from privet.tree.counted import CountedForest
@@ -39,20 +40,32 @@ class SecureSumForest(PartyForest):
     method = "secure-sum-forest"
 
     @classmethod
-    def open(
-        cls, terms: Terms, attempt: int, key_messages: Mapping[str, bytes], masked_messages: Mapping[str, bytes]
-    ) -> Self:
-        """Return the forest of the sum. All messages of both kinds are needed, and each is checked."""
+    def open(cls, terms: Terms, attempt: int, *messages: Mapping[str, bytes]) -> Self:
+        """Return the forest of the sum.
+
+        Parameters
+        ----------
+        terms : Terms
+        attempt : int
+        messages
+            By party, one mapping for each kind of `kinds_of` the terms: key and masked messages of all parties, or key,
+            shares, masked, survivors and unmask messages where some may vanish. Each message is checked.
+        """
         attempt = check_attempt(attempt)
-        keys = read_keys(key_messages, terms, attempt)
-        noisy_counts = read_masked(masked_messages, terms, attempt, keys).astype(np.uint64).view(np.int64)
+        seen = dict(zip(kinds_of(terms), messages, strict=True))
+        if terms.dropouts:
+            counted, total = open_survivors(terms, attempt, seen)
+        else:
+            counted = list(terms.roster.names)
+            total = read_masked(seen[MASKED], terms, attempt, read_keys(seen[KEY], terms, attempt))
+        noisy_counts = total.astype(np.uint64).view(np.int64)
         # Without abs, which leaves the smallest integer negative.
         if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
             raise PartyError("the result is not a sum of counts: a party sent something else; nothing is kept of it")
         structure = terms.structure
         assert isinstance(structure, Structure)  # noqa: S101 - other sums are opened by their own models
         counts = noisy_counts.reshape(structure.shape)
-        return cls._of_structure(structure, list(terms.roster.names), counts, terms.receipt)
+        return cls._of_structure(structure, counted, counts, terms.receipt(len(counted)))
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
         return CountedForest.of_leaves(forest, noisy_counts, standard_deviation(event) ** 2)
@@ -67,11 +80,23 @@ class SecureSumForest(PartyForest):
             isinstance(release, NoiseShares)
             and release.sensitivity == forest.n_trees * self._unit().max_rows
             and release.honest <= release.parties == len(self.party_names)
+            and (not isinstance(release, SurvivingNoiseShares) or _is_possible(release))
         )
+
+
+def _is_possible(shares: SurvivingNoiseShares) -> bool:
+    """Return whether terms allow these numbers, and so many could be counted."""
+    least, most = honest_range(shares.dropouts, shares.roster)
+    return least <= shares.honest <= most and shares.roster - shares.dropouts <= shares.parties <= shares.roster
 
 
 def honesty(shares: NoiseShares) -> str:
     """Return what the epsilon of a sum with shared noise assumes about its parties."""
+    if isinstance(shares, SurvivingNoiseShares):
+        return (
+            f"at least {shares.honest + shares.dropouts} of the {shares.roster} parties, of which {shares.parties} are "
+            "counted, followed the protocol until they vanished, if they did, and did not collude"
+        )
     if shares.honest == shares.parties:
         return f"all {shares.parties} parties followed the protocol, and none uses its own noise against another"
     return f"at least {shares.honest} of the {shares.parties} parties followed the protocol and did not collude"

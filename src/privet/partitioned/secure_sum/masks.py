@@ -53,7 +53,7 @@ class AgreementKey:
             shared = x25519.X25519PrivateKey.from_private_bytes(self.secret).exchange(theirs)
         except ValueError:  # a point of small order, with which everyone would know the secret
             raise PartyError("a key for the masks would hide nothing; ask its party to begin again") from None
-        return _hkdf(shared, canonical(context))
+        return derived(shared, context)
 
 
 def add_streams(vector: Words, keys_to_add: list[bytes], keys_to_subtract: list[bytes]) -> Words:
@@ -79,11 +79,12 @@ def _stream(key: bytes) -> Any:
     return Cipher(algorithms.ChaCha20(key, bytes(16)), mode=None).encryptor()
 
 
-def _hkdf(shared: bytes, info: bytes) -> bytes:
+def derived(secret: bytes, context: Mapping[str, Any]) -> bytes:
+    """Return a key or a commitment from ``secret`` by HKDF-SHA256. It depends on ``context``."""
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(shared)
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=canonical(context)).derive(secret)
 
 
 def _x25519() -> ModuleType:

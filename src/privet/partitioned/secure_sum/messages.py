@@ -1,13 +1,14 @@
-"""The two messages that each party of a secure sum sends: a key for masks, and its masked counts.
+"""The signed messages of a secure sum: each quotes the terms, the attempt and the party.
 
-Both are signed, and quote the terms, the attempt and the party. The second quotes all keys that its masks were made
-with, so that parties that saw different keys are detected.
+Where all parties must be there, each sends two: a key for masks, and its masked counts, which quote all keys that their
+masks were made with, so that parties that saw different keys are detected. Where some may vanish, there are five, whose
+contents are in `shares` and `survivors`.
 """
 
 import base64
 import binascii
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,30 +19,44 @@ from privet.partitioned.party_files import canonical, check_document, digest, pa
 from privet.partitioned.secure_sum.masks import KEY_BYTES, WORD, AgreementKey, Words, add_streams
 from privet.partitioned.secure_sum.terms import Terms
 
-KEY, MASKED = "key", "masked"
-_FORMATS = {KEY: "privet-sum-key", MASKED: "privet-sum-masked"}
+KEY, SHARES, MASKED, SURVIVORS, UNMASK = "key", "shares", "masked", "survivors", "unmask"
+Seen: TypeAlias = Mapping[str, Mapping[str, bytes]]  # messages by kind, and by party
 _VERSION, _STREAM_FORMAT = 1, "privet-sum-stream"
 _COMMON = {"terms", "attempt", "party", "signature"}
 _OWN = {KEY: {"public"}, MASKED: {"keys", "vector"}}
+_OWN_WITH_DROPOUTS = {
+    KEY: {"public", "sharing"},
+    SHARES: {"keys", "seed", "shares"},
+    MASKED: {"keys", "shares", "vector"},
+    SURVIVORS: {"keys", "shares", "masked"},
+    UNMASK: {"survivors", "shares"},
+}
 MAX_ATTEMPTS = 10**6
 _TEXT_BYTES = 2**12
+# A name, sealed shares and commitments to them.
+_BYTES_PER_PARTY = 2**10
+
+
+def kinds_of(terms: Terms) -> tuple[str, ...]:
+    """Return the kinds of messages that each party sends, in their order."""
+    return tuple(_OWN_WITH_DROPOUTS if terms.dropouts else _OWN)
 
 
 def key_message(key: PrivateKey, terms: Terms, attempt: int, agreement: AgreementKey) -> bytes:
     """Return the first message of a party: the public half of its key for this attempt."""
-    return _signed(key, KEY, terms, attempt, {"public": agreement.public})
+    return signed(key, KEY, terms, attempt, {"public": agreement.public})
 
 
 def masked_message(key: PrivateKey, terms: Terms, attempt: int, keys: Mapping[str, str], masked: Words) -> bytes:
     """Return the second message of a party: its masked counts, and the hash of the keys of their masks."""
-    vector = base64.b64encode(masked.astype(WORD).tobytes()).decode("ascii")
-    return _signed(key, MASKED, terms, attempt, {"keys": digest(dict(keys)), "vector": vector})
+    return signed(key, MASKED, terms, attempt, {"keys": digest(dict(keys)), "vector": in_base64(masked)})
 
 
 def longest_message(terms: Terms) -> int:
     """Return an upper bound on the bytes of a message: masked counts in base64, and some text."""
     n_leaves, n_classes = terms.structure.shape
-    return 2 * WORD.itemsize * n_leaves * n_classes + _TEXT_BYTES
+    each = _BYTES_PER_PARTY * terms.n_parties if terms.dropouts else 0
+    return 2 * WORD.itemsize * n_leaves * n_classes + _TEXT_BYTES + each
 
 
 def check_attempt(attempt: object) -> int:
@@ -52,7 +67,7 @@ def check_attempt(attempt: object) -> int:
 def read_keys(messages: Mapping[str, bytes], terms: Terms, attempt: int) -> dict[str, str]:
     """Check that all key messages are there and valid, and return every party's public key for the masks."""
     keys = {}
-    for name in _all_of(messages, terms, KEY):
+    for name in all_of(messages, terms, KEY):
         public = read_message(messages[name], KEY, name, terms, attempt)["public"]
         if not is_hex(public, KEY_BYTES):
             raise PartyError(f"the key that {name!r} sent for the masks is damaged; ask the party to begin again")
@@ -66,23 +81,29 @@ def read_masked(messages: Mapping[str, bytes], terms: Terms, attempt: int, keys:
     """Check all masked messages and return their sum modulo 2**64, in which the masks cancel."""
     n_leaves, n_classes = terms.structure.shape
     total = np.zeros(n_leaves * n_classes, dtype=WORD)
-    for name in _all_of(messages, terms, MASKED):
+    for name in all_of(messages, terms, MASKED):
         document = read_message(messages[name], MASKED, name, terms, attempt)
         if document["keys"] != digest(dict(keys)):
             raise PartyError(
                 f"the masked counts of {name!r} were masked with other keys than these, so their masks would not "
                 "cancel; nothing was opened: begin another attempt"
             )
-        total += _words(document["vector"], total.size, name)
+        total += words_of(document["vector"], total.size, name)
     return total
 
 
 def mask(
-    vector: Words, agreement: AgreementKey, name: str, terms: Terms, attempt: int, keys: Mapping[str, str]
+    vector: Words,
+    agreement: AgreementKey,
+    name: str,
+    terms: Terms,
+    attempt: int,
+    keys: Mapping[str, str],
+    others: Iterable[str] | None = None,
 ) -> Words:
     """Return a party's counts with one mask for each other party. The alphabetically first of a pair adds it."""
     streams: dict[bool, list[bytes]] = {True: [], False: []}
-    for other in terms.roster.names:
+    for other in terms.roster.names if others is None else others:
         if other != name:
             first, second = sorted([name, other])
             context = {
@@ -97,7 +118,8 @@ def read_message(data: bytes, kind: str, name: str, terms: Terms, attempt: int) 
     """Return a message of ``kind``, or refuse one that ``name`` did not sign for these terms and this attempt."""
     what = f"the {kind} message of {name!r}"
     document = parse(data, what)
-    check_document(document, what, format_=_FORMATS[kind], version=_VERSION, keys=_COMMON | _OWN[kind])
+    own = (_OWN_WITH_DROPOUTS if terms.dropouts else _OWN)[kind]
+    check_document(document, what, format_=_format_of(kind, terms), version=_VERSION, keys=_COMMON | own)
     if document["party"] != name:
         raise PartyError(f"{what} is by another party; a message was moved or copied: ask {name!r} for its own")
     body = {key: value for key, value in document.items() if key != "signature"}
@@ -116,9 +138,10 @@ def read_message(data: bytes, kind: str, name: str, terms: Terms, attempt: int) 
     return document
 
 
-def _signed(key: PrivateKey, kind: str, terms: Terms, attempt: int, own: dict[str, Any]) -> bytes:
+def signed(key: PrivateKey, kind: str, terms: Terms, attempt: int, own: Mapping[str, Any]) -> bytes:
+    """Return a message of ``kind`` with the content ``own``, signed for these terms and this attempt."""
     body = {
-        "format": _FORMATS[kind],
+        "format": _format_of(kind, terms),
         "version": _VERSION,
         "terms": terms.hash,
         "attempt": attempt,
@@ -128,7 +151,11 @@ def _signed(key: PrivateKey, kind: str, terms: Terms, attempt: int, own: dict[st
     return canonical({**body, "signature": key.sign(body)})
 
 
-def _all_of(messages: Mapping[str, bytes], terms: Terms, kind: str) -> tuple[str, ...]:
+def _format_of(kind: str, terms: Terms) -> str:
+    return f"privet-sum-dropouts-{kind}" if terms.dropouts else f"privet-sum-{kind}"
+
+
+def all_of(messages: Mapping[str, bytes], terms: Terms, kind: str) -> tuple[str, ...]:
     """Return the names of the roster, or refuse if a message is missing."""
     missing = [name for name in terms.roster.names if name not in messages]
     if missing:
@@ -138,7 +165,13 @@ def _all_of(messages: Mapping[str, bytes], terms: Terms, kind: str) -> tuple[str
     return terms.roster.names
 
 
-def _words(text: object, size: int, name: str) -> Words:
+def in_base64(masked: Words) -> str:
+    """Return masked counts as text."""
+    return base64.b64encode(masked.astype(WORD).tobytes()).decode("ascii")
+
+
+def words_of(text: object, size: int, name: str) -> Words:
+    """Return the masked counts that ``name`` sent as text."""
     try:
         data = base64.b64decode(str(text), validate=True)
     except (binascii.Error, ValueError):

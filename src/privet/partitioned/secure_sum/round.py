@@ -1,9 +1,9 @@
-"""One party's side of a secure sum: counts with a share of noise, drawn once, and two messages per attempt.
+"""One party's side of a secure sum: counts with a share of noise, drawn once, and the messages of each attempt.
 
-The argument is in forest.md.
+The argument is in forest.md, and in dropouts.md where parties may vanish.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,13 +12,17 @@ from numpy.typing import NDArray
 from privet.errors import LedgerError, PartyError
 from privet.partitioned.party import Party
 from privet.partitioned.party_files import digest, parse
+from privet.partitioned.secure_sum.dropouts import DropoutRound
 from privet.partitioned.secure_sum.forest import SecureSumForest
 from privet.partitioned.secure_sum.masks import WORD, AgreementKey
 from privet.partitioned.secure_sum.messages import (
     KEY,
     MASKED,
+    SHARES,
+    Seen,
     check_attempt,
     key_message,
+    kinds_of,
     mask,
     masked_message,
     read_keys,
@@ -40,8 +44,14 @@ class Exchange(Protocol):
         """Send a message to all other parties."""
         ...
 
-    def collect(self, kind: str) -> dict[str, bytes]:
-        """Return the messages of this kind from all parties, or raise an error."""
+    def collect(
+        self, kind: str, of: Collection[str] | None = None, *, least: int | None = None, same: bool = False
+    ) -> dict[str, bytes]:
+        """Return the messages of this kind from the parties ``of``, by default all, or raise an error.
+
+        Where some may vanish, ``least`` messages are enough, and those of others may be there too. With ``same``, all
+        parties get the same messages, of as many as have come in time.
+        """
         ...
 
 
@@ -62,6 +72,7 @@ class SumParty:
         if terms.roster.key_of(self.name) != party.public:
             raise PartyError(f"the roster has another key for {self.name!r}; use that one, or make a new roster")
         self._store = SumStore(party.store / f"sum-{terms.hash}")
+        self._with_dropouts = DropoutRound(party.key, terms, self._store, self._kept_noised)
 
     @property
     def prepared(self) -> bool:
@@ -113,6 +124,8 @@ class SumParty:
                 f"attempt {attempt} is over: this party has begun attempt {self._store.newest()}; all parties "
                 "continue with that one or a later one"
             )
+        if self.terms.dropouts:
+            return self._with_dropouts.key_message(attempt)
         agreement = self._store.agreement(attempt)
         if agreement is None:
             agreement = AgreementKey.generate()
@@ -121,9 +134,23 @@ class SumParty:
         self._store.keep_message(KEY, attempt, message)
         return message
 
+    def message(self, kind: str, attempt: int, seen: Seen) -> bytes:
+        """Return any message of ``attempt``. ``seen`` has the messages of the kinds before it, by kind and party."""
+        if kind == KEY:
+            return self.key_message(attempt)
+        if self.terms.dropouts:
+            return self._with_dropouts.message(kind, check_attempt(attempt), seen)
+        return self.masked_message(attempt, seen[KEY])
+
+    def said(self, kind: str, attempt: int) -> bytes | None:
+        """Return a message that was sent in ``attempt`` of a sum of which parties may vanish, if it was."""
+        return self._with_dropouts.said(kind, check_attempt(attempt)) if self.terms.dropouts else None
+
     def masked_message(self, attempt: int, key_messages: Mapping[str, bytes]) -> bytes:
         """Return the second message of ``attempt``, masked with all keys. A second call returns the same one."""
         attempt = check_attempt(attempt)
+        if self.terms.dropouts:
+            raise PartyError("parties of these terms may vanish, so shares come before masked counts; use message")
         keys = read_keys(key_messages, self.terms, attempt)
         sent = self._store.message(MASKED, attempt)
         if sent is None:
@@ -138,11 +165,22 @@ class SumParty:
         return sent
 
     def run(self, attempt: int, exchange: Exchange) -> SecureSumForest:
-        """Send both messages, wait for those of the others, and open the sum."""
-        exchange.send(KEY, self.name, self.key_message(attempt))
-        keys = exchange.collect(KEY)
-        exchange.send(MASKED, self.name, self.masked_message(attempt, keys))
-        return SecureSumForest.open(self.terms, attempt, keys, exchange.collect(MASKED))
+        """Send all messages, wait for those of the others, and open the sum.
+
+        Where parties may vanish, one that comes too late to be counted still helps to open the sum of the others.
+        """
+        seen: dict[str, dict[str, bytes]] = {}
+        present: Collection[str] = self.terms.roster.names
+        for kind in kinds_of(self.terms):
+            if kind != MASKED or self.name in present:
+                exchange.send(kind, self.name, self.message(kind, attempt, seen))
+            if kind == KEY or not self.terms.dropouts:
+                seen[kind] = exchange.collect(kind)
+            else:
+                same = kind in (SHARES, MASKED)
+                seen[kind] = exchange.collect(kind, present, least=self.terms.threshold, same=same)
+            present = seen[kind]
+        return SecureSumForest.open(self.terms, attempt, *seen.values())
 
     def _make_masked_message(self, attempt: int, keys: Mapping[str, str]) -> bytes:
         agreement, noised = self._store.agreement(attempt), self._noised()
@@ -150,6 +188,14 @@ class SumParty:
             raise PartyError(f"attempt {attempt} uses a key that this party does not have; begin attempt {attempt + 1}")
         masked = mask(noised.view(np.uint64).astype(WORD), agreement, self.name, self.terms, attempt, keys)
         return masked_message(self.party.key, self.terms, attempt, keys, masked)
+
+    def _kept_noised(self) -> NDArray[np.int64]:
+        noised = self._noised()
+        if noised is None:
+            raise PartyError(
+                f"the store {str(self.party.store)!r} lacks the noised counts; put them back, or {NEW_ROUND}"
+            )
+        return noised
 
     def _noised(self) -> NDArray[np.int64] | None:
         n_leaves, n_classes = self.terms.structure.shape

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError, PartyError
-from privet.files.whole_file import whole_bytes, write_new
+from privet.files.whole_file import remove_unfinished, whole_bytes, write_new
 from privet.partitioned.party_files import check_owner_only, make_store
 from privet.partitioned.secure_sum.masks import KEY_BYTES, AgreementKey
 
 _SECRET = "secret"  # noqa: S105 - how a file's name ends
+_UNMASKING = "unmasking"  # one file for all attempts
 _NUMBER = np.dtype("<i8")
 NEW_ROUND = "let all parties begin a new round, with a new structure"
 
@@ -46,20 +47,30 @@ class SumStore:
 
     def agreement(self, attempt: int) -> AgreementKey | None:
         """Return the key for the masks of ``attempt``, if there is one that has not been used."""
-        data = self._read_secret(self._path(attempt, _SECRET))
-        if data is not None and len(data) != KEY_BYTES:
-            raise PartyError(f"the key for the masks of attempt {attempt} is damaged; begin attempt {attempt + 1}")
+        data = self.secret(attempt, KEY_BYTES)
         return None if data is None else AgreementKey(data)
 
     def keep_agreement(self, attempt: int, key: AgreementKey) -> None:
         """Store the key for the masks of a new attempt, and remove those of earlier ones."""
+        self.keep_secret(attempt, key.secret)
+
+    def secret(self, attempt: int, n_bytes: int) -> bytes | None:
+        """Return the secrets of ``attempt``, unless they have been used or a later attempt has begun."""
+        data = self._read_secret(self._path(attempt, _SECRET))
+        if data is not None and len(data) != n_bytes:
+            raise PartyError(f"the key for the masks of attempt {attempt} is damaged; begin attempt {attempt + 1}")
+        return data
+
+    def keep_secret(self, attempt: int, data: bytes) -> None:
+        """Store the secrets of a new attempt, and remove those of earlier ones."""
         for earlier in self._folder.glob(f"attempt-*.{_SECRET}"):
             _remove_key(earlier)
-        self._write_secret(self._path(attempt, _SECRET), key.secret, "key for the masks")
+        self._write_secret(self._path(attempt, _SECRET), data, "key for the masks")
 
     def forget_agreement(self, attempt: int) -> None:
-        """Remove a mask key that is no longer needed."""
+        """Remove a mask key that is no longer needed, and what a killed process has left: nothing is written after."""
         _remove_key(self._path(attempt, _SECRET))
+        remove_unfinished(self._folder)
 
     def message(self, kind: str, attempt: int) -> bytes | None:
         """Return the message of this kind that was sent in ``attempt``, if one was."""
@@ -70,6 +81,19 @@ class SumStore:
         """Store a message before it is sent."""
         with whole_bytes(self._path(attempt, kind)) as file:
             file.write(message)
+
+    def keep_message_once(self, kind: str, attempt: int, message: bytes) -> None:
+        """Store a message before it is sent. A second one is refused, even if two processes make it at once."""
+        self._write_secret(self._path(attempt, kind), message, f"{kind} message and what belongs to it")
+
+    def unmasking(self) -> bytes | None:
+        """Return the message with which this party has taken masks off, if it has done so in any attempt."""
+        path = self._folder / _UNMASKING
+        return path.read_bytes() if path.exists() else None
+
+    def keep_unmasking(self, message: bytes) -> None:
+        """Store the only unmasking of these terms. A second one is refused, in whatever attempt it is."""
+        self._write_secret(self._folder / _UNMASKING, message, "unmasking and what belongs to it")
 
     def newest(self) -> int:
         """Return the last attempt that was begun; 0 before the first."""

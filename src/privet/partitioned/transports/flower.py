@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 
 from privet.errors import ParameterError, PartyError, PrivetError
 from privet.partitioned.party import Party
+from privet.partitioned.party_files import parse
 from privet.partitioned.roster import Roster
 from privet.partitioned.secure_sum.forest import SecureSumForest
-from privet.partitioned.secure_sum.messages import KEY, MASKED
+from privet.partitioned.secure_sum.messages import KEY, MASKED, SHARES, SURVIVORS, UNMASK, kinds_of
 from privet.partitioned.secure_sum.round import SumParty
 from privet.partitioned.secure_sum.terms import Terms
 from privet.partitioned.structure import Structure
@@ -24,6 +25,10 @@ from privet.privacy.ledger import Ledger
 RECORD = "privet"
 Settings: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[dict[str, Any]], Iterable[Mapping[str, Any]]]
+# What a party has to see before it sends a message of this kind.
+_NEEDED = {
+    KEY: (), SHARES: (KEY,), MASKED: (KEY, SHARES), SURVIVORS: (KEY, SHARES, MASKED), UNMASK: (KEY, SHARES, SURVIVORS),
+}  # fmt: skip
 _PAUSE = 0.5
 _LONGEST_SENTENCE = 500
 
@@ -32,7 +37,7 @@ def client_app() -> Any:
     """Return the ClientApp of a party; its SuperNode's ``--node-config`` names the party's files.
 
     ``structure``, ``roster``, ``key`` and ``rows`` are needed; ``structure-hash``, ``roster-hash``, ``honest``,
-    ``store``, ``ledger`` and ``dataset`` are as on the command line.
+    ``dropouts``, ``store``, ``ledger`` and ``dataset`` are as on the command line.
     """
     from flwr.app import ConfigRecord, Message, RecordDict
     from flwr.clientapp import ClientApp
@@ -49,8 +54,8 @@ def client_app() -> Any:
 def server_app() -> Any:
     """Return the ServerApp of a round; the run's configuration names its files.
 
-    ``structure``, ``roster`` and ``output`` are needed; ``honest`` (0 stands for all but one), ``attempt`` and
-    ``timeout`` are as on the command line.
+    ``structure``, ``roster`` and ``output`` are needed; ``honest`` (0 stands for all but one), ``dropouts``,
+    ``attempt`` and ``timeout`` are as on the command line.
     """
     from flwr.serverapp import ServerApp
 
@@ -85,11 +90,21 @@ def answer(question: Settings, settings: Settings) -> dict[str, Any]:
 
 
 def open_round(ask: Ask, terms: Terms, attempt: int) -> SecureSumForest:
-    """Ask all parties for both messages, pass the first ones to all, and open the sum."""
-    keys = _by_party(ask({"phase": KEY, "attempt": attempt}), terms, KEY)
-    names = list(terms.roster.names)
-    question = {"phase": MASKED, "attempt": attempt, "names": names, "messages": [keys[name] for name in names]}
-    return SecureSumForest.open(terms, attempt, keys, _by_party(ask(question), terms, MASKED))
+    """Ask all parties for each message, pass on those before it, and open the sum."""
+    seen: dict[str, dict[str, bytes]] = {}
+    for kind in kinds_of(terms):
+        question: dict[str, Any] = {"phase": kind, "attempt": attempt}
+        passed_on = [(each, *pair) for each in _NEEDED[kind] if each in seen for pair in seen[each].items()]
+        if passed_on:
+            kinds, names, messages = map(list, zip(*passed_on, strict=True))
+            question |= {"names": names, "messages": messages} | ({"kinds": kinds} if terms.dropouts else {})
+        least = terms.n_parties if kind == KEY else terms.threshold
+        seen[kind] = _by_party(ask(question), terms, kind, least)
+        if kind == MASKED and terms.dropouts:
+            # Those who have answered before repeat it, so a run that is started again goes on with the same parties.
+            shares, seen[MASKED] = _most_common(seen[MASKED], "shares")
+            seen[SHARES] = {name: message for name, message in seen[SHARES].items() if name in shares}
+    return SecureSumForest.open(terms, attempt, *seen.values())
 
 
 def terms_of(settings: Settings) -> Terms:
@@ -97,7 +112,7 @@ def terms_of(settings: Settings) -> Terms:
     _check_named(settings, "structure", "roster")
     structure = Structure.load(str(settings["structure"]), pin=settings.get("structure-hash"))
     roster = Roster.load(str(settings["roster"]), pin=settings.get("roster-hash"))
-    return Terms(structure, roster, settings.get("honest") or None)
+    return Terms(structure, roster, settings.get("honest") or None, settings.get("dropouts") or 0)
 
 
 def asker(grid: Any, terms: Terms, *, timeout: float) -> Ask:
@@ -108,7 +123,7 @@ def asker(grid: Any, terms: Terms, *, timeout: float) -> Ask:
 
     def ask(question: dict[str, Any]) -> list[Mapping[str, Any]]:
         end = time.monotonic() + timeout
-        nodes = _wait_for_nodes(grid, terms.n_parties, end)
+        nodes = _wait_for_nodes(grid, terms.n_parties if question["phase"] == KEY else terms.threshold, end)
         waited_for = {
             str(message_id) for message_id in grid.push_messages([_question(question, node) for node in nodes])
         }
@@ -130,9 +145,9 @@ def _question(question: dict[str, Any], node: int) -> Any:
     return Message(RecordDict({RECORD: ConfigRecord(question)}), dst_node_id=node, message_type=MessageType.QUERY)
 
 
-def _wait_for_nodes(grid: Any, n_parties: int, end: float) -> list[int]:
+def _wait_for_nodes(grid: Any, n_needed: int, end: float) -> list[int]:
     nodes = list(grid.get_node_ids())
-    while len(nodes) < n_parties and time.monotonic() < end:
+    while len(nodes) < n_needed and time.monotonic() < end:
         time.sleep(_PAUSE)
         nodes = list(grid.get_node_ids())
     return nodes
@@ -150,31 +165,49 @@ def _prepare_party(settings: Settings) -> SumParty:
 
 
 def _message(party: SumParty, question: Settings) -> bytes:
-    if question.get("phase") == KEY:
-        return party.key_message(question["attempt"])
-    if question.get("phase") == MASKED:
-        return party.masked_message(
-            question["attempt"], dict(zip(question["names"], question["messages"], strict=True))
-        )
-    raise PartyError("the server asks for a message that no secure sum has; update privet there or here")
+    kind = question.get("phase")
+    if kind not in kinds_of(party.terms):
+        raise PartyError("the server asks for a message that no secure sum has; update privet there or here")
+    said = party.said(kind, question["attempt"])
+    if said is not None:
+        return said
+    names, messages = question.get("names", []), question.get("messages", [])
+    seen: dict[str, dict[str, bytes]] = {each: {} for each in _NEEDED[kind]}
+    for each, name, message in zip(question.get("kinds", [KEY] * len(names)), names, messages, strict=True):
+        seen.setdefault(each, {})[name] = message
+    return party.message(kind, question["attempt"], seen)
 
 
-def _by_party(replies: Iterable[Mapping[str, Any]], terms: Terms, kind: str) -> dict[str, bytes]:
+def _by_party(replies: Iterable[Mapping[str, Any]], terms: Terms, kind: str, least: int) -> dict[str, bytes]:
+    """Return the messages by party, from at least so many. Where some may vanish, one that refuses counts as such."""
     messages: dict[str, bytes] = {}
+    refusals = []
     for reply in replies:
         name = _in_plain_text(reply.get("party"))
         if "refused" in reply:
-            raise PartyError(f"{name or 'a SuperNode'} stopped the round: {_in_plain_text(reply['refused'])}")
+            refusals.append(f"{name or 'a SuperNode'} stopped the round: {_in_plain_text(reply['refused'])}")
+            continue
         if name in messages:
             raise PartyError(f"two SuperNodes speak for {name!r}; nothing was opened: stop one of them")
         messages[name] = bytes(reply["message"])
     missing = [name for name in terms.roster.names if name not in messages]
-    if missing:
-        raise PartyError(
-            f"no {kind} message came from {', '.join(map(repr, missing))} in time; nothing was opened; when all are "
-            "ready, run the next attempt"
-        )
-    return {name: messages[name] for name in terms.roster.names}
+    if terms.n_parties - len(missing) >= least:
+        return {name: messages[name] for name in terms.roster.names if name in messages}
+    if refusals:
+        raise PartyError(refusals[0])
+    # Parties that have taken masks off begin no other attempt.
+    next_ = "run this attempt again" if kind in (SURVIVORS, UNMASK) else "run the next attempt"
+    raise PartyError(
+        f"no {kind} message came from {', '.join(map(repr, missing))} in time; nothing was opened; when all are "
+        f"ready, {next_}"
+    )
+
+
+def _most_common(messages: Mapping[str, bytes], part: str) -> tuple[Any, dict[str, bytes]]:
+    """Return what most messages say in ``part``, and those that do."""
+    said = {name: parse(message, f"the message of {name!r}").get(part) for name, message in messages.items()}
+    common = max(said.values(), key=list(said.values()).count)
+    return common, {name: message for name, message in messages.items() if said[name] == common}
 
 
 def _in_plain_text(text: object) -> str:

@@ -17,6 +17,7 @@ _NAMES = {
     "NoNoise": "no noise: exact values",
     "DiscreteLaplace": "discrete Laplace noise",
     "NoiseShares": "discrete Laplace noise in shares",
+    "SurvivingNoiseShares": "discrete Laplace noise in shares",
     "DiscreteGaussian": "discrete Gaussian noise",
     "PermuteAndFlip": "permute-and-flip selection",
     "ObjectivePerturbation": "Laplace noise in the objective",
