@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test test-fast browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility monotone expected-loss importances family papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
+.PHONY: venv docs docs-check demo test test-fast browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility monotone expected-loss importances family parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -153,6 +153,10 @@ importances: venv
 # some 20 minutes, and it goes on where it stopped. It writes docs/family.md.
 family: venv
 	$(BIN)/python -m benchmarks.family.run
+
+# What several holders of rows get together, on six UCI tables, some 15 minutes; goes on where it stopped.
+parties: venv
+	$(BIN)/python -m benchmarks.parties.run
 
 # A secure sum over a real SuperLink and four SuperNodes with TLS on this machine. flwr does not fit beside what is locked.
 .venv-flower/.ready: examples/flower_requirements.txt

@@ -64,6 +64,12 @@ class _Tree:
         table = self.table.transpose(*order, len(axes))
         return table[np.ix_(*cells)].reshape(-1, table.shape[-1])
 
+    def plus(self, other: "_Tree") -> "_Tree":
+        """Return both trees of a fit as one; each has leaves for the same categories."""
+        table = self.table + other.at_leaves(self.axes).reshape(self.table.shape)
+        precision = 1 / (1 / self.precision + 1 / other.precision)
+        return _Tree(self.axes, table, precision, math.hypot(self.noise_std, other.noise_std))
+
 
 @dataclass(frozen=True)
 class _Fit:
@@ -78,13 +84,15 @@ class _Fit:
     @classmethod
     def of(cls, released: ReleasedWeights, scales: Scales) -> "_Fit":
         """Return a fit from what it released, and the noise in its counts."""
-        trees, found = released.trees, {}
+        trees, found = released.trees, dict[frozenset[int], _Tree]()
         of_cells = trees.of_cells(released.weights * np.float64(2.0**released.exponent))
         for t, axes in enumerate(trees.axes):
             own = of_cells[trees.cell_starts[t] : trees.cell_starts[t] + trees.cell_sizes[t]]
             table = own.reshape(*(axis.n_cells for axis in axes), -1)
             tree = _Tree(axes, table, 1 / float(released.variances[t]), float(released.noise_std[t]))
-            found[frozenset(tree.attributes)] = tree
+            names = frozenset(tree.attributes)
+            # Both stages may have a tree of the same categories.
+            found[names] = found[names].plus(tree) if names in found else tree
         n_rows, axis_of = released.about_rows(scales.balance), first_axes(trees)
         counted = released.histograms(scales.cells, n_rows) or {}
         shares = {a: over_codes(axis_of[a], own.shares) for a, own in counted.items()}
