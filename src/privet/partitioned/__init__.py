@@ -1,7 +1,7 @@
 """Several parties train one model, and each keeps its rows: only noisy counts leave a party.
 
 `structure`, `roster` and `keys` are what the parties agree on; `party` and `release` make and check noisy counts;
-`horizontal` and `vertical` combine them. `secure_sum/` opens only the sum; `transports/` carries its messages.
+`horizontal` and `vertical` combine them, `tables/` makes a better model in two rounds. `secure_sum/` opens only the sum; `transports/` carries its messages.
 """
 
 from typing import TYPE_CHECKING
@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from privet.partitioned.secure_sum.terms import Terms as Terms
     from privet.partitioned.split_structure import SplitStructure as SplitStructure
     from privet.partitioned.structure import Structure as Structure
+    from privet.partitioned.tables.forest import TableForest as TableForest
+    from privet.partitioned.tables.newton_round import NewtonRound as NewtonRound
+    from privet.partitioned.tables.table_round import TableRound as TableRound
     from privet.partitioned.vertical import VerticalForest as VerticalForest
 else:
     _HOMES = {
+        "NewtonRound": "privet.partitioned.tables.newton_round",
         "Party": "privet.partitioned.party",
         "PrivateKey": "privet.partitioned.keys",
         "PublicKey": "privet.partitioned.keys",
@@ -32,6 +36,7 @@ else:
         "SplitStructure": "privet.partitioned.split_structure",
         "Structure": "privet.partitioned.structure",
         "SumParty": "privet.partitioned.secure_sum.round",
+        "TableRound": "privet.partitioned.tables.table_round",
         "Terms": "privet.partitioned.secure_sum.terms",
     }
     # Imported on first use: keys and rosters need no scikit-learn, which takes a second or more.

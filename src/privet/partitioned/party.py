@@ -111,9 +111,9 @@ class Party:
 
     def check_structure(self, structure: Round) -> None:
         """Refuse a structure that costs more than this party spends, or that is for another party."""
-        if structure.epsilon > self.epsilon:
+        if structure.total_epsilon > self.epsilon:
             raise PartyError(
-                f"the structure costs epsilon={structure.epsilon!r}, more than this party spends; agree on another"
+                f"the structure costs epsilon={structure.total_epsilon!r}, more than this party spends; agree on another"
             )
         if structure.party not in (None, self.key.name):
             raise PartyError(

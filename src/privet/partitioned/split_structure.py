@@ -13,6 +13,8 @@ from privet.partitioned.keys import checked_name
 from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
 from privet.partitioned.structure import FORMAT as ONE_STRUCTURE
 from privet.partitioned.structure import Structure
+from privet.partitioned.tables.newton_round import NewtonRound
+from privet.partitioned.tables.table_round import TableRound
 from privet.privacy.mechanisms.rational import check_epsilon, equal_share
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.rng import public_generator
@@ -116,15 +118,23 @@ class SplitStructure:
         write_canonical(path, self.to_json())
 
 
-def load_structure(path: str | Path, *, pin: str | None = None) -> Structure | SplitStructure:
-    """Read a structure of either kind. With ``pin``, its hash must be this one."""
+def load_structure(path: str | Path, *, pin: str | None = None) -> Structure | TableRound | NewtonRound | SplitStructure:
+    """Read a structure of any kind. With ``pin``, its hash must be this one."""
     document, what = read_canonical(path, "structure"), f"the structure {str(path)!r}"
-    kind = SplitStructure if document.get("format") == FORMAT else Structure
     if document.get("format") not in (FORMAT, ONE_STRUCTURE):
         raise PartyError(f"{what} is not a structure; pass the file that `privet party structure` wrote")
-    structure = kind.from_json(document, what)
+    structure = _kind_of(document).from_json(document, what)
     check_pin(structure.hash, pin, what)
     return structure
+
+
+def _kind_of(document: Mapping[str, Any]) -> type[Structure | TableRound | NewtonRound | SplitStructure]:
+    if document["format"] == FORMAT:
+        return SplitStructure
+    for kind in (TableRound, NewtonRound):
+        if document.get("method") == kind.method:
+            return kind
+    return Structure
 
 
 def _common(part: Structure) -> tuple[Any, ...]:

@@ -16,7 +16,8 @@ from privet.cli.support.progress import Progress
 from privet.errors import ParameterError, PartyError
 
 if TYPE_CHECKING:
-    from privet.partitioned import Party, PrivateKey, Release, SplitStructure, Structure
+    from privet.partitioned import Party, PrivateKey, Release, SplitStructure, Structure, TableRound
+    from privet.partitioned.structure import Round
 
 StructureFile: TypeAlias = Annotated[
     Path, typer.Option("--structure", metavar="FILE", help="What all parties count.", show_default=False)
@@ -49,12 +50,21 @@ KeyFile: TypeAlias = Annotated[
     Path, typer.Option("--key", metavar="FILE", help="The party's private key.", show_default=False)
 ]
 
+PRIVATE_RDT, TABLE_FOREST = _METHODS = ("private-rdt", "table-forest")
 NOT_IN_LEDGER = "this ledger has no entry of it, so it was made without; record it with `privet ledger add`"
 
 
 def structure(
     schema: options.SchemaFile = None,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Of each release; with --split, of all.")] = 1.0,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", help="private-rdt: random trees. table-forest: class tables and a Newton step, in two rounds."
+        ),
+    ] = PRIVATE_RDT,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="Of each release; with --split or table-forest, of all.")
+    ] = 1.0,
     trees: Annotated[int, typer.Option("--trees", min=1, help="How many trees; with --split, for each party.")] = 10,
     height: options.Height = None,
     rows: Annotated[
@@ -90,9 +100,16 @@ def structure(
     Example:  privet party structure --schema schema.json --epsilon 0.5 --rows 50000
 
     Example:  privet party structure --schema schema.json --split split.json --epsilon 1 --rows 50000
+
+    Example:  privet party structure --method table-forest --schema schema.json --epsilon 1 --rows 50000
     """
-    from privet.partitioned import SplitStructure, Structure
+    from privet.partitioned import SplitStructure, Structure, TableRound
     from privet.privacy.unit import Unit
+
+    if method not in _METHODS:
+        raise ParameterError(f"--method {method} is not counted by parties; choose from {', '.join(_METHODS)}")
+    if method == TABLE_FOREST and (split, height, random_state) != (None, None, None):
+        raise ParameterError("--split, --height and --random-state are for random trees; leave them out")
 
     if split is None and variant != "sound":
         raise ParameterError("--variant says how the epsilons of the parties add up, and needs --split")
@@ -103,8 +120,10 @@ def structure(
         "epsilon": epsilon, "n_trees": trees, "height": height, "n_rows": rows, "unit": Unit(unit, max_rows),
         "round_": round_, "random_state": random_state,
     }  # fmt: skip
-    drawn: Structure | SplitStructure
-    if split is None:
+    drawn: Structure | SplitStructure | TableRound
+    if method == TABLE_FOREST:
+        drawn = TableRound.draw(declared, epsilon=epsilon, n_rows=rows, unit=Unit(unit, max_rows), round_=round_)
+    elif split is None:
         drawn = Structure.draw(declared, **common)
     else:
         drawn = SplitStructure.draw(declared, _read_split(split), variant=variant, **common)
@@ -121,10 +140,21 @@ def _read_split(path: Path) -> dict[str, list[str]]:
     return split
 
 
-def _structure_facts(drawn: "Structure | SplitStructure", path: Path) -> dict[str, Any]:
-    from privet.partitioned import SplitStructure
+def _structure_facts(drawn: "Structure | SplitStructure | TableRound", path: Path) -> dict[str, Any]:
+    from privet.partitioned import SplitStructure, TableRound
     from privet.privacy.mechanisms.deviation import standard_deviation
 
+    if isinstance(drawn, TableRound):
+        return {
+            "structure": str(path),
+            "round": drawn.round,
+            "trees": drawn.trees.n_trees,
+            "counts": drawn.shape[0] * drawn.shape[1],
+            "epsilon of both rounds": drawn.total_epsilon,
+            "epsilon of the tables": drawn.epsilon,
+            "epsilon of the Newton step": drawn.newton_epsilon,
+            "hash": drawn.hash,
+        }
     parts = drawn.parts if isinstance(drawn, SplitStructure) else (drawn,)
     facts = {
         "structure": str(path),
@@ -253,8 +283,8 @@ def release(
     _tell_release(made, part_of, holder, destination, replayed=stored is not None, as_json=as_json)
 
 
-def _own_part(structure_file: Path, key: Path, structure_hash: str | None) -> "Structure":
-    """Return the trees that the holder of ``key`` counts."""
+def _own_part(structure_file: Path, key: Path, structure_hash: str | None) -> "Round":
+    """Return what the holder of ``key`` counts."""
     from privet.partitioned import PrivateKey, SplitStructure
     from privet.partitioned.split_structure import load_structure
 
@@ -263,7 +293,7 @@ def _own_part(structure_file: Path, key: Path, structure_hash: str | None) -> "S
 
 
 def _tell_release(
-    made: "Release", counted: "Structure", holder: "Party", path: Path, *, replayed: bool, as_json: bool
+    made: "Release", counted: "Round", holder: "Party", path: Path, *, replayed: bool, as_json: bool
 ) -> None:
     facts: dict[str, Any] = {
         "release": str(path), "party": made.party, "round": counted.round, "epsilon": counted.epsilon,

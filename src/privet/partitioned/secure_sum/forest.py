@@ -43,15 +43,9 @@ class SecureSumForest(PartyForest):
         cls, terms: Terms, attempt: int, key_messages: Mapping[str, bytes], masked_messages: Mapping[str, bytes]
     ) -> Self:
         """Return the forest of the sum. All messages of both kinds are needed, and each is checked."""
-        attempt = check_attempt(attempt)
-        keys = read_keys(key_messages, terms, attempt)
-        noisy_counts = read_masked(masked_messages, terms, attempt, keys).astype(np.uint64).view(np.int64)
-        # Without abs, which leaves the smallest integer negative.
-        if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
-            raise PartyError("the result is not a sum of counts: a party sent something else; nothing is kept of it")
         structure = terms.structure
         assert isinstance(structure, Structure)  # noqa: S101 - other sums are opened by their own models
-        counts = noisy_counts.reshape(structure.shape)
+        counts = opened_counts(terms, attempt, key_messages, masked_messages)
         return cls._of_structure(structure, list(terms.roster.names), counts, terms.receipt)
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
@@ -68,6 +62,19 @@ class SecureSumForest(PartyForest):
             and release.sensitivity == forest.n_trees * self._unit().max_rows
             and release.honest <= release.parties == len(self.party_names)
         )
+
+
+def opened_counts(
+    terms: Terms, attempt: int, key_messages: Mapping[str, bytes], masked_messages: Mapping[str, bytes]
+) -> NDArray[np.int64]:
+    """Return the noisy sum, in the shape of its structure. All messages of both kinds are needed; each is checked."""
+    attempt = check_attempt(attempt)
+    keys = read_keys(key_messages, terms, attempt)
+    noisy_counts = read_masked(masked_messages, terms, attempt, keys).astype(np.uint64).view(np.int64)
+    # Without abs, which leaves the smallest integer negative.
+    if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
+        raise PartyError("the result is not a sum of counts: a party sent something else; nothing is kept of it")
+    return noisy_counts.reshape(terms.structure.shape)
 
 
 def honesty(shares: NoiseShares) -> str:

@@ -139,10 +139,14 @@ class SumParty:
 
     def run(self, attempt: int, exchange: Exchange) -> SecureSumForest:
         """Send both messages, wait for those of the others, and open the sum."""
+        return SecureSumForest.open(self.terms, attempt, *self.exchange(attempt, exchange))
+
+    def exchange(self, attempt: int, exchange: Exchange) -> tuple[dict[str, bytes], dict[str, bytes]]:
+        """Send both messages, and return those of all parties."""
         exchange.send(KEY, self.name, self.key_message(attempt))
         keys = exchange.collect(KEY)
         exchange.send(MASKED, self.name, self.masked_message(attempt, keys))
-        return SecureSumForest.open(self.terms, attempt, keys, exchange.collect(MASKED))
+        return keys, exchange.collect(MASKED)
 
     def _make_masked_message(self, attempt: int, keys: Mapping[str, str]) -> bytes:
         agreement, noised = self._store.agreement(attempt), self._noised()

@@ -18,7 +18,10 @@ from privet.partitioned.secure_sum.forest import SecureSumForest
 from privet.partitioned.secure_sum.messages import KEY, MASKED
 from privet.partitioned.secure_sum.round import SumParty
 from privet.partitioned.secure_sum.terms import Terms
-from privet.partitioned.structure import Structure
+from privet.partitioned.split_structure import SplitStructure, load_structure
+from privet.partitioned.tables.forest import TableForest
+from privet.partitioned.tables.table_round import TableRound
+from privet.partitioned.tables.two_sums import check_budget, following_terms
 from privet.privacy.ledger import Ledger
 
 RECORD = "privet"
@@ -56,10 +59,10 @@ def server_app() -> Any:
 
     def main(grid: Any, context: Any) -> None:
         settings = dict(context.run_config)
-        terms = terms_of(settings)
+        terms, output = terms_of(settings), str(settings["output"])
         ask = asker(grid, terms, timeout=float(settings.get("timeout", 600)))
-        model = open_round(ask, terms, int(settings.get("attempt", 1)))
-        model.save(str(settings["output"]))
+        model = open_round(ask, terms, int(settings.get("attempt", 1)), first=lambda one: one.save(output))
+        model.save(output)
         print("privet: the sum is open, and the model is saved", file=sys.stderr)
 
     app = ServerApp()
@@ -73,7 +76,7 @@ def answer(question: Settings, settings: Settings) -> dict[str, Any]:
     Errors about messages are sent back. Errors about the party's own files go to its own log only.
     """
     try:
-        party = _prepare_party(settings)
+        party = _prepare_party(question, settings)
     except PrivetError as error:
         print(f"privet: {error}", file=sys.stderr)
         return {"party": "", "refused": "a party could not take part; its own log says why"}
@@ -84,18 +87,40 @@ def answer(question: Settings, settings: Settings) -> dict[str, Any]:
         return {"party": party.name, "refused": str(error)}
 
 
-def open_round(ask: Ask, terms: Terms, attempt: int) -> SecureSumForest:
-    """Ask all parties for both messages, pass the first ones to all, and open the sum."""
-    keys = _by_party(ask({"phase": KEY, "attempt": attempt}), terms, KEY)
+def open_round(
+    ask: Ask, terms: Terms, attempt: int, *, first: Callable[[TableForest], None] = lambda _: None
+) -> SecureSumForest | TableForest:
+    """Ask all parties for both messages, pass the first ones to all, and open the sum.
+
+    From class tables a second round follows. Parties are shown all messages of the first, so that each opens it itself;
+    ``first`` is called with its model, which is valid by itself if the second round fails.
+    """
+    keys, masked = _both_messages(ask, terms, attempt, {})
+    if not isinstance(terms.structure, TableRound):
+        return SecureSumForest.open(terms, attempt, keys, masked)
+    model, names = TableForest.open(terms, attempt, keys, masked), terms.roster.names
+    first(model)
+    shown = {"first keys": [keys[name] for name in names], "first masked": [masked[name] for name in names]}
+    following = following_terms(model, terms)
+    return TableForest.open(following, attempt, *_both_messages(ask, following, attempt, shown))
+
+
+def _both_messages(
+    ask: Ask, terms: Terms, attempt: int, shown: dict[str, Any]
+) -> tuple[dict[str, bytes], dict[str, bytes]]:
     names = list(terms.roster.names)
-    question = {"phase": MASKED, "attempt": attempt, "names": names, "messages": [keys[name] for name in names]}
-    return SecureSumForest.open(terms, attempt, keys, _by_party(ask(question), terms, MASKED))
+    common = {"attempt": attempt, "names": names, **shown}
+    keys = _by_party(ask({"phase": KEY, **common}), terms, KEY)
+    question = {"phase": MASKED, **common, "messages": [keys[name] for name in names]}
+    return keys, _by_party(ask(question), terms, MASKED)
 
 
 def terms_of(settings: Settings) -> Terms:
     """Return the terms that ``settings`` name by file."""
     _check_named(settings, "structure", "roster")
-    structure = Structure.load(str(settings["structure"]), pin=settings.get("structure-hash"))
+    structure = load_structure(str(settings["structure"]), pin=settings.get("structure-hash"))
+    if isinstance(structure, SplitStructure):
+        raise PartyError("parties with different attributes count different trees, so there is no sum")
     roster = Roster.load(str(settings["roster"]), pin=settings.get("roster-hash"))
     return Terms(structure, roster, settings.get("honest") or None)
 
@@ -138,15 +163,28 @@ def _wait_for_nodes(grid: Any, n_parties: int, end: float) -> list[int]:
     return nodes
 
 
-def _prepare_party(settings: Settings) -> SumParty:
+def _prepare_party(question: Settings, settings: Settings) -> SumParty:
     """Return the party that ``settings`` describe, with its noised counts drawn and stored."""
     _check_named(settings, "key", "rows")
     key, ledger = Path(str(settings["key"])), settings.get("ledger")
     account = Ledger(str(ledger), dataset=str(settings.get("dataset"))) if ledger else None
     party = Party(key, store=str(settings.get("store") or key.with_suffix(".releases")), ledger=account)
-    prepared = SumParty(party, terms_of(settings))
+    terms = terms_of(settings)
+    if isinstance(terms.structure, TableRound):
+        check_budget(party, terms)
+    if "first masked" in question:
+        terms = _opened_terms(terms, question)
+    prepared = SumParty(party, terms)
     prepared.prepare(str(settings["rows"]))
     return prepared
+
+
+def _opened_terms(terms: Terms, question: Settings) -> Terms:
+    """Return the terms of a second round: of the one sum that the signed messages of the first open."""
+    keys, masked = (
+        dict(zip(question["names"], question[kind], strict=True)) for kind in ("first keys", "first masked")
+    )
+    return following_terms(TableForest.open(terms, question["attempt"], keys, masked), terms)
 
 
 def _message(party: SumParty, question: Settings) -> bytes:

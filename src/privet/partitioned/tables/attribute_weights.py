@@ -1,0 +1,150 @@
+"""What follows from opened sums: leaf weights from class tables, and how much each attribute counts from a Newton step.
+
+Only released numbers enter, so nothing here costs epsilon.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.central.weights.link import scores_of
+from privet.central.weights.policy import MARGIN
+from privet.central.weights.released_weights import ReleasedWeights
+from privet.central.weights.single_tree import pull_deviation
+from privet.central.weights.trees import GRID, Trees
+from privet.partitioned.tables.newton_kernel import MOST_RANGE, OFFSET_RANGE, STEPS, UNITS
+
+Floats = NDArray[np.float64]
+# A leaf has so many scales of noise in rows added, and one row, spread as the classes are.
+_ADDED = 2.0
+# What an attribute counts before the step: several attributes often say the same.
+START = 0.5
+# Precisions of the step: of what an attribute counts, of an offset, and a part of the noise in gradient and Hessian.
+_PRECISION, _OFFSET_PRECISION, _OF_GRADIENT = 2.0, 0.5, 0.3
+# Weights are whole numbers of 2 to this power.
+_EXPONENT = -20
+
+
+@dataclass(frozen=True)
+class AttributeWeights:
+    """Weights of the leaves of every attribute, from noisy class tables.
+
+    ``noisy`` are leaves x classes in units of 1/32 row; ``deviation`` is that of their noise, in the same units.
+    """
+
+    trees: Trees
+    noisy: NDArray[np.int64]
+    deviation: float
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.noisy.shape[1]
+
+    @property
+    def scale(self) -> float:
+        """The scale of Laplace noise as large as that of a count, in rows."""
+        return self.deviation / (math.sqrt(2) * GRID)
+
+    @cached_property
+    def balance(self) -> NDArray[np.int64]:
+        """About how many rows each class has: the mean of what the attributes' tables say, weighted by their noise."""
+        totals = np.add.reduceat(self.noisy, self.trees.starts, axis=0) / GRID
+        parts = 1 / self.trees.sizes
+        return np.rint((totals * parts[:, None]).sum(axis=0) / parts.sum()).astype(np.int64)
+
+    @property
+    def balance_scale(self) -> float:
+        """The scale of Laplace noise as large as that of a class's rows."""
+        return self.scale / math.sqrt(float((1 / self.trees.sizes).sum()))
+
+    @cached_property
+    def class_shares(self) -> Floats:
+        """Each class's share of the rows."""
+        return ReleasedWeights.balance_only(self.trees, 1, self.balance).class_shares(self.balance_scale)
+
+    @cached_property
+    def offsets(self) -> Floats:
+        """Where all rows start: the scores of the class shares."""
+        return scores_of(self.class_shares, MARGIN)
+
+    @cached_property
+    def of_leaves(self) -> Floats:
+        """What a leaf adds to the score of each class, if its attribute counts 1: leaves x classes, of mean zero.
+
+        An attribute whose table is no more than noise adds nothing.
+        """
+        counts = np.maximum(self.noisy / GRID, 0.0) + (_ADDED * self.scale + 1) * self.class_shares
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        weights = np.array([scores_of(own, MARGIN) - self.offsets for own in shares])
+        return weights * np.repeat(self.trust, self.trees.sizes)[:, None]
+
+    @cached_property
+    def trust(self) -> Floats:
+        """Of each attribute, which part of how its classes differ from leaf to leaf noise does not explain."""
+        counts, shares, found = self.noisy / GRID, self.class_shares, []
+        noise = 2 * self.scale**2 * (self.n_classes - 2 + self.n_classes * float((shares**2).sum()))
+        for start, size in zip(self.trees.starts, self.trees.sizes, strict=True):
+            own = counts[start : start + size]
+            seen = float(((own - own.sum(axis=1, keepdims=True) * shares) ** 2).sum())
+            found.append(max(0.0, 1 - size * noise / seen) if seen else 0.0)
+        return np.array(found)
+
+    @cached_property
+    def whole_scores(self) -> NDArray[np.int64]:
+        """What a cell adds to the score of each class, from 0, in the units of the Newton sums: cells x classes."""
+        scores = np.rint(self.trees.of_cells(self.of_leaves) * UNITS).astype(np.int64)
+        lowest: NDArray[np.int64] = scores.min(axis=1, keepdims=True)
+        return scores - lowest
+
+    def released(self, n_rows: int, step: "NewtonStep | None" = None) -> ReleasedWeights:
+        """Return the weights of a model: those of the tables, or those after the step."""
+        counts_for = step.counts_for if step else np.full(self.trees.n_trees, START)
+        weights = self.of_leaves * np.repeat(counts_for, self.trees.sizes)[:, None]
+        columns = weights[:, 1:] - weights[:, :1] if self.n_classes == 2 else weights
+        held = float((self.class_shares * (1 - self.class_shares)).mean())
+        variance = 1 / ((_ADDED * self.scale + 1) * held)
+        return replace(
+            ReleasedWeights.balance_only(self.trees, n_rows, self.balance),
+            weights=np.rint(columns * 2.0**-_EXPONENT).astype(np.int64), exponent=_EXPONENT,
+            variances=np.full(self.trees.n_trees, variance),
+            noise_std=pull_deviation(self.deviation / GRID) * np.abs(counts_for) * self.trust,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NewtonStep:
+    """How much each attribute counts, and where all rows start, after one Newton step."""
+
+    counts_for: Floats
+    offsets: Floats
+
+    @classmethod
+    def of(cls, weights: AttributeWeights, noisy: NDArray[np.int64], deviation: float) -> "NewtonStep":
+        """Return the step of noisy sums; ``deviation`` is that of the noise in each of them.
+
+        The Hessian is made positive, and noise adds to the precision, so that a direction in which there is little but
+        noise is not taken.
+        """
+        n_trees, n_offsets = weights.trees.n_trees, weights.n_classes - 1
+        n, offset = n_trees + n_offsets, offset_range(weights.n_classes)
+        total = (MOST_RANGE + n_offsets * offset) / UNITS
+        gradient = noisy[:n] * (total / STEPS)
+        of_entries = total**2 / (4 * STEPS)
+        half = np.zeros((n, n))
+        half[np.triu_indices(n)] = noisy[n:] * (of_entries / 2)
+        values, vectors = np.linalg.eigh(half + half.T)
+        hessian = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        own = np.repeat([_PRECISION, _OFFSET_PRECISION], [n_trees, n_offsets])
+        noise = deviation * (of_entries * math.sqrt(n) / 2 + _OF_GRADIENT * total / STEPS)
+        step = np.linalg.solve(hessian + np.diag(own + noise), gradient)
+        moved = weights.offsets + np.append(0.0, step[n_trees:] * offset / UNITS)
+        return cls(START + step[:n_trees], moved - moved.mean())
+
+
+def offset_range(n_classes: int) -> int:
+    """Return how far an offset's own score reaches, in the units of the Newton sums."""
+    return OFFSET_RANGE // (n_classes - 1)
