@@ -99,7 +99,7 @@ METHODS = (
     ),
     Method(
         "table-forest",
-        "partitioned.tables.forest",
+        "partitioned.tables.table_forest",
         "TableForest",
         "parties with different rows: class tables of attributes, then one Newton step",
         in_privet=False,

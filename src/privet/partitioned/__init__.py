@@ -1,7 +1,8 @@
 """Several parties train one model, and each keeps its rows: only noisy counts leave a party.
 
 `structure`, `roster` and `keys` are what the parties agree on; `party` and `release` make and check noisy counts;
-`horizontal` and `vertical` combine them, `tables/` makes a better model in two rounds. `secure_sum/` opens only the sum; `transports/` carries its messages.
+`horizontal` and `vertical` combine them. `secure_sum/` opens only the sum; `transports/` carries its messages.
+`tables/` makes a better model than random trees, in two rounds of either kind.
 """
 
 from typing import TYPE_CHECKING
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from privet.partitioned.secure_sum.terms import Terms as Terms
     from privet.partitioned.split_structure import SplitStructure as SplitStructure
     from privet.partitioned.structure import Structure as Structure
-    from privet.partitioned.tables.forest import TableForest as TableForest
     from privet.partitioned.tables.newton_round import NewtonRound as NewtonRound
+    from privet.partitioned.tables.table_forest import TableForest as TableForest
     from privet.partitioned.tables.table_round import TableRound as TableRound
     from privet.partitioned.vertical import VerticalForest as VerticalForest
 else:

@@ -118,7 +118,9 @@ class SplitStructure:
         write_canonical(path, self.to_json())
 
 
-def load_structure(path: str | Path, *, pin: str | None = None) -> Structure | TableRound | NewtonRound | SplitStructure:
+def load_structure(
+    path: str | Path, *, pin: str | None = None
+) -> Structure | TableRound | NewtonRound | SplitStructure:
     """Read a structure of any kind. With ``pin``, its hash must be this one."""
     document, what = read_canonical(path, "structure"), f"the structure {str(path)!r}"
     if document.get("format") not in (FORMAT, ONE_STRUCTURE):

@@ -70,7 +70,15 @@ def _next_round(model: "PartyForest | TableForest") -> "NewtonRound":
 def _combine(
     releases: list[Path], structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None
 ) -> "PartyForest | TableForest":
-    from privet.partitioned import HorizontalForest, Release, Roster, SplitStructure, Structure, TableForest, VerticalForest
+    from privet.partitioned import (
+        HorizontalForest,
+        Release,
+        Roster,
+        SplitStructure,
+        Structure,
+        TableForest,
+        VerticalForest,
+    )
     from privet.partitioned.split_structure import load_structure
 
     agreed = load_structure(structure_file, pin=structure_hash)

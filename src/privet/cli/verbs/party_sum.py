@@ -223,7 +223,9 @@ def _noise_of(model: "SecureSumForest | TableForest") -> float:
     return float(getattr(model, "noise_std_of_counts_", model.noise_std_))
 
 
-def _summary(model: "SecureSumForest | TableForest", model_file: Path, terms: "Terms", ledger: "Ledger | None") -> dict[str, Any]:
+def _summary(
+    model: "SecureSumForest | TableForest", model_file: Path, terms: "Terms", ledger: "Ledger | None"
+) -> dict[str, Any]:
     spent = {"ledger": ledger_summary(ledger)} if ledger is not None else {}
     return {
         **spent,

@@ -20,10 +20,13 @@ from privet.partitioned.tables.newton_kernel import MOST_RANGE, OFFSET_RANGE, ST
 Floats = NDArray[np.float64]
 # A leaf has so many scales of noise in rows added, and one row, spread as the classes are.
 _ADDED = 2.0
-# What an attribute counts before the step: several attributes often say the same.
-START = 0.5
-# Precisions of the step: of what an attribute counts, of an offset, and a part of the noise in gradient and Hessian.
-_PRECISION, _OFFSET_PRECISION, _OF_GRADIENT = 2.0, 0.5, 0.3
+# How much an attribute counts: without a step, where the loss is expanded for one, and at least and at most after it.
+# Several attributes often say the same, so it is less than 1. A step from nearer to 0 does not go too far.
+COUNTS_FOR, START, _LEAST, _MOST = 0.6, 0.3, 0.0, 1.5
+# Precisions of the step, beside the noise: of how much an attribute counts, and of an offset. An offset moves less than
+# the last number.
+_PRECISION, _OFFSET_PRECISION, _MOST_OFFSET = 2.0, 0.5, 2.0
+_SWEEPS = 300
 # Weights are whole numbers of 2 to this power.
 _EXPONENT = -20
 
@@ -42,7 +45,7 @@ class AttributeWeights:
     @property
     def n_classes(self) -> int:
         """How many classes there are."""
-        return self.noisy.shape[1]
+        return int(self.noisy.shape[1])
 
     @property
     def scale(self) -> float:
@@ -54,7 +57,8 @@ class AttributeWeights:
         """About how many rows each class has: the mean of what the attributes' tables say, weighted by their noise."""
         totals = np.add.reduceat(self.noisy, self.trees.starts, axis=0) / GRID
         parts = 1 / self.trees.sizes
-        return np.rint((totals * parts[:, None]).sum(axis=0) / parts.sum()).astype(np.int64)
+        balance: NDArray[np.int64] = np.rint((totals * parts[:, None]).sum(axis=0) / parts.sum()).astype(np.int64)
+        return balance
 
     @property
     def balance_scale(self) -> float:
@@ -84,13 +88,13 @@ class AttributeWeights:
 
     @cached_property
     def trust(self) -> Floats:
-        """Of each attribute, which part of how its classes differ from leaf to leaf noise does not explain."""
+        """Of each attribute, how far its classes differ from leaf to leaf beyond what noise explains, from 0 to 1."""
         counts, shares, found = self.noisy / GRID, self.class_shares, []
         noise = 2 * self.scale**2 * (self.n_classes - 2 + self.n_classes * float((shares**2).sum()))
         for start, size in zip(self.trees.starts, self.trees.sizes, strict=True):
             own = counts[start : start + size]
             seen = float(((own - own.sum(axis=1, keepdims=True) * shares) ** 2).sum())
-            found.append(max(0.0, 1 - size * noise / seen) if seen else 0.0)
+            found.append(math.sqrt(max(0.0, 1 - size * noise / seen)) if seen else 0.0)
         return np.array(found)
 
     @cached_property
@@ -102,7 +106,7 @@ class AttributeWeights:
 
     def released(self, n_rows: int, step: "NewtonStep | None" = None) -> ReleasedWeights:
         """Return the weights of a model: those of the tables, or those after the step."""
-        counts_for = step.counts_for if step else np.full(self.trees.n_trees, START)
+        counts_for = step.counts_for if step else np.full(self.trees.n_trees, COUNTS_FOR)
         weights = self.of_leaves * np.repeat(counts_for, self.trees.sizes)[:, None]
         columns = weights[:, 1:] - weights[:, :1] if self.n_classes == 2 else weights
         held = float((self.class_shares * (1 - self.class_shares)).mean())
@@ -126,23 +130,37 @@ class NewtonStep:
     def of(cls, weights: AttributeWeights, noisy: NDArray[np.int64], deviation: float) -> "NewtonStep":
         """Return the step of noisy sums; ``deviation`` is that of the noise in each of them.
 
-        The Hessian is made positive, and noise adds to the precision, so that a direction in which there is little but
-        noise is not taken.
+        The Hessian is made positive, and noise adds to the precision: where there is little but noise, an attribute
+        counts what it does without a step.
         """
         n_trees, n_offsets = weights.trees.n_trees, weights.n_classes - 1
         n, offset = n_trees + n_offsets, offset_range(weights.n_classes)
         total = (MOST_RANGE + n_offsets * offset) / UNITS
-        gradient = noisy[:n] * (total / STEPS)
-        of_entries = total**2 / (4 * STEPS)
+        of_gradient, of_hessian = total / STEPS, total**2 / (4 * STEPS)
         half = np.zeros((n, n))
-        half[np.triu_indices(n)] = noisy[n:] * (of_entries / 2)
+        half[np.triu_indices(n)] = noisy[n:] * (of_hessian / 2)
         values, vectors = np.linalg.eigh(half + half.T)
         hessian = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        own = np.repeat([_PRECISION, _OFFSET_PRECISION], [n_trees, n_offsets])
-        noise = deviation * (of_entries * math.sqrt(n) / 2 + _OF_GRADIENT * total / STEPS)
-        step = np.linalg.solve(hessian + np.diag(own + noise), gradient)
+        noise = deviation * (of_hessian * math.sqrt(n) / 2 + of_gradient)
+        precision = noise + np.repeat([_PRECISION, _OFFSET_PRECISION], [n_trees, n_offsets])
+        usual = np.repeat([COUNTS_FOR - START, 0.0], [n_trees, n_offsets])
+        far = _MOST_OFFSET * UNITS / max(offset, 1)
+        step = _minimum_in_box(
+            hessian + np.diag(precision), noisy[:n] * of_gradient + precision * usual,
+            np.repeat([_LEAST - START, -far], [n_trees, n_offsets]),
+            np.repeat([_MOST - START, far], [n_trees, n_offsets]),
+        )  # fmt: skip
         moved = weights.offsets + np.append(0.0, step[n_trees:] * offset / UNITS)
         return cls(START + step[:n_trees], moved - moved.mean())
+
+
+def _minimum_in_box(matrix: Floats, vector: Floats, least: Floats, most: Floats) -> Floats:
+    """Return about where x'Mx / 2 - v'x is least between bounds, coordinate by coordinate; M is positive."""
+    found: Floats = np.clip(np.linalg.solve(matrix, vector), least, most)
+    for _ in range(_SWEEPS):
+        for i, line in enumerate(matrix):
+            found[i] = min(max(found[i] + (vector[i] - line @ found) / line[i], least[i]), most[i])
+    return found
 
 
 def offset_range(n_classes: int) -> int:

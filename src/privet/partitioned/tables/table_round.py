@@ -22,8 +22,9 @@ from privet.partitioned.structure import (
     epsilon_to_json,
     round_name,
 )
+from privet.partitioned.tables.newton_kernel import STEPS
 from privet.privacy.ledger import NoReservation, Reservation
-from privet.privacy.mechanisms.rational import check_epsilon, float_above, remaining
+from privet.privacy.mechanisms.rational import check_epsilon, float_above, remaining, scale_at_least
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
@@ -112,6 +113,13 @@ class TableRound(Counts):
         if math.isinf(self.epsilon):
             return self.epsilon
         return float_above(Fraction(self.epsilon) + Fraction(self.newton_epsilon))
+
+    def check(self) -> None:
+        """Refuse an epsilon beyond the sampler's limits, in either round."""
+        super().check()
+        check_epsilon(self.newton_epsilon)
+        if math.isfinite(self.newton_epsilon):
+            scale_at_least(2 * STEPS * self.unit.max_rows, self.newton_epsilon)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from privet.errors import LedgerError
 from privet.partitioned.party import Party
 from privet.partitioned.secure_sum.round import Exchange, SumParty
 from privet.partitioned.secure_sum.terms import Terms
-from privet.partitioned.tables.forest import TableForest
+from privet.partitioned.tables.table_forest import TableForest
 
 
 def run(

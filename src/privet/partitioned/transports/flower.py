@@ -19,7 +19,7 @@ from privet.partitioned.secure_sum.messages import KEY, MASKED
 from privet.partitioned.secure_sum.round import SumParty
 from privet.partitioned.secure_sum.terms import Terms
 from privet.partitioned.split_structure import SplitStructure, load_structure
-from privet.partitioned.tables.forest import TableForest
+from privet.partitioned.tables.table_forest import TableForest
 from privet.partitioned.tables.table_round import TableRound
 from privet.partitioned.tables.two_sums import check_budget, following_terms
 from privet.privacy.ledger import Ledger

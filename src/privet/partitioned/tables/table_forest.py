@@ -164,13 +164,12 @@ class TableForest(PartyModel, WeightForestClassifier):
         model._set_sums(model._encoder_of(schema), tables, newton, guarantee)  # noqa: SLF001
         return model
 
-    def _is_receipt(self, event: Event, forest: tuple[OpenedSum, OpenedSum | None], schema: Schema) -> bool:  # noqa: ARG002
+    def _is_receipt(self, event: Event, forest: Any, schema: Schema) -> bool:  # noqa: ARG002
         tables, newton = forest
-        first = tables.structure
         return (
             event == _event(tables, newton)
             and self.party_names == _names(tables, newton)
-            and self._unit() == first.unit
+            and self._unit() == tables.structure.unit
         )
 
 
