@@ -180,7 +180,7 @@ def test_exact_sums_lead_to_about_the_minimum_of_the_loss():
     assert age > 0.3
     assert job > 0.3
     assert night < max(age, job) * 2
-    assert ((step.counts_for >= 0) & (step.counts_for <= 1.5)).all()
+    assert ((step.counts_for >= 0) & (step.counts_for <= 1)).all()
 
 
 def test_sums_that_are_noise_alone_leave_attributes_as_they_were():

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 _ADDED = 2.0
 # How much an attribute counts: without a step, where the loss is expanded for one, and at least and at most after it.
 # Several attributes often say the same, so it is less than 1. A step from nearer to 0 does not go too far.
-COUNTS_FOR, START, _LEAST, _MOST = 0.6, 0.3, 0.0, 1.5
+COUNTS_FOR, START, _LEAST, _MOST = 0.6, 0.3, 0.0, 1.0
 # Precisions of the step, beside the noise: of how much an attribute counts, and of an offset. An offset moves less than
 # the last number.
 _PRECISION, _OFFSET_PRECISION, _MOST_OFFSET = 2.0, 0.5, 2.0
@@ -104,6 +104,22 @@ class AttributeWeights:
         lowest: NDArray[np.int64] = scores.min(axis=1, keepdims=True)
         return scores - lowest
 
+    @cached_property
+    def rows_of_cells(self) -> NDArray[np.int64]:
+        """About how many rows each bin of each attribute has: a leaf's rows are spread evenly over its cells."""
+        found = []
+        for (axis,), start, size in zip(self.trees.axes, self.trees.starts, self.trees.sizes, strict=True):
+            shares = axis.shares.toarray()
+            rows = self.noisy[start : start + size].sum(axis=1) / GRID
+            cells = shares @ (rows / np.maximum(shares.sum(axis=0), 1))
+            found.append(np.bincount(axis.bin_of_cell, cells, minlength=axis.n_bins))
+        return np.rint(np.concatenate(found)).astype(np.int64)
+
+    @property
+    def cell_scale(self) -> float:
+        """The scale of Laplace noise as large as that of a leaf's rows of all classes; of a bin it is no larger."""
+        return self.scale * math.sqrt(self.n_classes)
+
     def released(self, n_rows: int, step: "NewtonStep | None" = None) -> ReleasedWeights:
         """Return the weights of a model: those of the tables, or those after the step."""
         counts_for = step.counts_for if step else np.full(self.trees.n_trees, COUNTS_FOR)
@@ -116,6 +132,7 @@ class AttributeWeights:
             weights=np.rint(columns * 2.0**-_EXPONENT).astype(np.int64), exponent=_EXPONENT,
             variances=np.full(self.trees.n_trees, variance),
             noise_std=pull_deviation(self.deviation / GRID) * np.abs(counts_for) * self.trust,
+            cells=self.rows_of_cells,
         )  # fmt: skip
 
 

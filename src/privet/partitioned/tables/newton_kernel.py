@@ -13,7 +13,7 @@ UNITS, ONE = 2**7, 2**12
 # A row's gradient adds at most so much to all sums together, and its Hessian as much again.
 STEPS = 2**18
 # The ranges of a row's scores, all attributes together, are at most so much; those of the offsets together less.
-MOST_RANGE, OFFSET_RANGE = 6 * UNITS, UNITS // 2
+MOST_RANGE, OFFSET_RANGE = 4 * UNITS, UNITS // 2
 
 
 @inlined

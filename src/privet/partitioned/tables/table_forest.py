@@ -10,6 +10,7 @@ from privet.central.receipts import unwrapped
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.policy import MARGIN
+from privet.central.weights.released_weights import CELLS
 from privet.errors import ModelFileError, PrivetError
 from privet.partitioned.horizontal import PartyModel, event_of_parties, one_party_each, sum_of
 from privet.partitioned.release import Release, check_releases
@@ -92,6 +93,9 @@ class TableForest(PartyModel, WeightForestClassifier):
     @property
     def _balance_scale(self) -> float:
         return self._attribute_weights.balance_scale
+
+    def _noise_scale(self, what: str) -> float:
+        return self._attribute_weights.cell_scale if what == CELLS else super()._noise_scale(what)
 
     @classmethod
     def _of_sums(cls, tables: OpenedSum, newton: OpenedSum | None) -> Self:

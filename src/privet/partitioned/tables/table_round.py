@@ -31,7 +31,7 @@ from privet.schema.encoding import Encoder
 
 CLASS_TABLES = "class tables of attributes"
 # Of epsilon, what the tables have: less where rows times epsilon an attribute are many, since noise is small there.
-_MOST_SHARE, _LEAST_SHARE, _FULL_AT = 0.85, 0.5, 2000.0
+_MOST_SHARE, _LEAST_SHARE, _FULL_AT = 0.85, 0.7, 300.0
 
 
 @dataclass(frozen=True, eq=False)
