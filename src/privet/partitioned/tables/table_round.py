@@ -100,10 +100,8 @@ class TableRound(Counts):
                 f"the attributes have {trees.n_leaves:,} leaves together, more than {MOST_LEAVES:,}; leave some out of "
                 "the schema, or merge their values"
             )
-        tables = epsilon * _share_of_tables(schema.rows * epsilon / len(every))
-        structure = cls(
-            policy.cells, tables, unit, round_name(round_), newton_epsilon=remaining(epsilon, tables), trees=trees
-        )
+        tables, newton = _shares(epsilon, schema.rows * epsilon / len(every))
+        structure = cls(policy.cells, tables, unit, round_name(round_), newton_epsilon=newton, trees=trees)
         structure.check()
         return structure
 
@@ -194,8 +192,16 @@ class CellCount:
         return counts
 
 
-def _share_of_tables(worth: float) -> float:
-    """Return which share of epsilon the tables have, by rows times epsilon for each attribute."""
-    if math.isinf(worth):
-        return 1.0
-    return _MOST_SHARE - (_MOST_SHARE - _LEAST_SHARE) * min(1.0, worth / _FULL_AT)
+def _shares(epsilon: float, worth: float) -> tuple[float, float]:
+    """Return what tables and Newton sums cost, by rows times epsilon for each attribute.
+
+    They add up to epsilon and not to more, as the numbers that they are and as the decimals that a ledger adds up.
+    """
+    if math.isinf(epsilon):
+        return epsilon, epsilon
+    share = _MOST_SHARE - (_MOST_SHARE - _LEAST_SHARE) * min(1.0, worth / _FULL_AT)
+    tables = float(f"{epsilon * share:.6g}")
+    newton = remaining(epsilon, tables)
+    while Fraction(repr(tables)) + Fraction(repr(newton)) > Fraction(repr(epsilon)):
+        newton = math.nextafter(newton, 0.0)
+    return tables, newton
