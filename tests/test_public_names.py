@@ -36,8 +36,8 @@ NAMES = {
         "reconstruct"
     ),
     "privet.partitioned": (
-        "ForestRound HorizontalForest Party PrivateKey PublicKey Release Roster SecureSumForest SplitStructure "
-        "Structure SumParty Terms VerticalForest"
+        "ForestRound HorizontalForest NewtonRound Party PrivateKey PublicKey Release Roster SecureSumForest "
+        "SplitStructure Structure SumParty TableForest TableRound Terms VerticalForest"
     ),
     "privet.report": (
         "export_text plot_importances plot_reconstruction plot_reliability plot_shapes plot_tree write_report"
@@ -94,6 +94,10 @@ PARAMETERS = {
         "unsafe_seeded_noise=False"
     ),
     "SecureSumForest": (
+        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "unsafe_seeded_noise=False"
+    ),
+    "TableForest": (
         "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),

@@ -103,6 +103,13 @@ METHODS = (
         "parties with different rows, who share one noise",
         in_privet=False,
     ),
+    Method(
+        "table-forest",
+        "partitioned.tables.table_forest",
+        "TableForest",
+        "parties with different rows: class tables of attributes, then one Newton step",
+        in_privet=False,
+    ),
 )
 
 # The names of those whose models take new rows.

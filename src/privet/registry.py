@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from privet.central.released_classifier import ReleasedClassifier
     from privet.estimator import PrivateClassifier
     from privet.local.classifier import LocalClassifier
-    from privet.partitioned.horizontal import PartyForest
+    from privet.partitioned.horizontal import PartyModel
 
 _Class = TypeVar("_Class")
 
@@ -41,7 +41,7 @@ METHODS: "Classes[type[ReleasedClassifier]]" = Classes("central")
 # Of disturbed records: nobody is trusted, and a fit spends nothing.
 LOCAL_METHODS: "Classes[type[LocalClassifier]]" = Classes("local")
 # Of several parties: models that are combined from what they released.
-PARTY_METHODS: "Classes[type[PartyForest]]" = Classes("partitioned")
+PARTY_METHODS: "Classes[type[PartyModel]]" = Classes("partitioned")
 
 
 def load(path: str | Path) -> "PrivateClassifier":

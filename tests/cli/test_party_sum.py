@@ -2,13 +2,16 @@
 
 import json
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import people
 
 from privet import Ledger, load
-from privet.partitioned import Party, PrivateKey, Roster, Structure, SumParty, Terms
+from privet.errors import PartyError
+from privet.partitioned import Party, PrivateKey, Roster, Structure, SumParty, TableRound, Terms
+from privet.partitioned.tables import two_sums
 from privet.partitioned.transports.directory import Directory
 from privet.schema import Schema
 
@@ -173,3 +176,95 @@ def test_a_second_attempt_after_the_sum_is_open_is_refused(privet, four):
 
 def test_too_many_that_may_vanish_are_refused(refused, agreed):
     assert refused(f"{LINE} --dropouts 1", 2).startswith("dropouts=1 is not possible with 3 parties: fewer than half")
+
+
+@pytest.fixture
+def agreed_tables(privet, agreed):
+    """The same parties, with class tables instead of random trees."""
+    done = privet("party structure --method table-forest --schema schema.json --epsilon 2 --rows 900 -o t.json --json")
+    assert done.exit_code == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["epsilon_of_both_rounds"] == 2.0
+    assert facts["epsilon_of_the_tables"] + facts["epsilon_of_the_Newton_step"] == pytest.approx(2.0)
+    return Terms(TableRound.load("t.json", pin=facts["hash"]), agreed.roster)
+
+
+@pytest.fixture
+def others_of_tables(agreed_tables):
+    """Let the other parties run both rounds of an attempt, or stop after the first."""
+    threads = []
+
+    def run(attempt=1, *, timeout=20, stops=()):
+        def leave(_):
+            raise PartyError("left")
+
+        def run_one(name):
+            rows = people()
+            with suppress(PartyError):
+                two_sums.run(
+                    Party(f"{name}.key", store=f"{name}.store", n_jobs=1), agreed_tables, rows.drop(columns="class"),
+                    rows["class"], exchange=lambda own: Directory("shared", own, attempt, timeout=timeout),
+                    attempt=attempt, first=leave if name in stops else lambda _: None,
+                )  # fmt: skip
+
+        for name in NAMES[1:]:
+            threads.append(threading.Thread(target=run_one, args=(name,)))
+            threads[-1].start()
+
+    yield run
+    for thread in threads:
+        thread.join()
+
+
+def test_one_command_runs_both_rounds_of_class_tables(privet, others_of_tables):
+    privet("ledger init bank.db --dataset accounts --epsilon 2")
+    others_of_tables()
+    line = LINE.replace("s.json", "t.json")
+    done = privet(f"{line} --ledger bank.db")
+    assert done.exit_code == 0, done.stderr
+    assert "budget of 'accounts': epsilon=2 of 2 spent per row, 0 left" in done.stdout
+    assert "parties: bank, clinic, mill" in done.stdout
+    model = load("model.privet")
+    assert model.newton_ is not None
+    # Somebody who is no party opens both, and the party itself again without a further cost.
+    opened = privet("party open --structure t.json --roster r.json --folder shared -o opened.privet --json")
+    assert json.loads(opened.stdout)["method"] == "table-forest"
+    assert Path("opened.privet").read_bytes() == Path("model.privet").read_bytes()
+    repeated = privet(f"{line} --ledger bank.db --force --json")
+    assert json.loads(repeated.stdout)["ledger"]["spent"] == 2.0
+    for verb in ("report model.privet", "predict model.privet rows.csv", "explain model.privet rows.csv"):
+        assert privet(verb).exit_code == 0, verb
+
+
+def test_the_first_round_is_saved_if_the_second_fails(privet, others_of_tables):
+    others_of_tables(timeout=8, stops=("mill",))
+    failed = privet(LINE.replace("s.json", "t.json") + " --timeout 8")
+    assert failed.exit_code == 3
+    assert "'model.privet' is its model, which is valid by itself; attempt 2 runs the second round" in failed.stderr
+    assert "no key message came from 'mill'" in failed.stderr
+    assert load("model.privet").newton_ is None
+    opened = privet("party open --structure t.json --roster r.json --folder shared -o opened.privet")
+    assert "the second round is not complete: this is the model of the first" in opened.stderr
+
+
+def test_options_of_random_trees_do_not_go_with_class_tables(privet, folder):
+    done = privet("party structure --method table-forest --schema schema.json --rows 9 --height 2")
+    assert "--split, --height and --random-state are for random trees; leave them out" in done.stderr
+    unknown = privet("party structure --method oak --schema schema.json --rows 9")
+    assert "--method oak is not counted by parties; choose from private-rdt, table-forest" in unknown.stderr
+
+
+def test_class_tables_of_release_files_are_combined_round_by_round(privet, agreed_tables):
+    for name in NAMES[1:]:
+        assert privet(f"party release rows.csv --structure t.json --key {name}.key -o {name}.1.json").exit_code == 0
+    common = "--roster r.json --force"
+    done = privet(f"combine clinic.1.json mill.1.json --structure t.json -o first.privet --next n.json {common}")
+    assert "structure of the second round: n.json, hash" in done.stdout
+    for name in NAMES[1:]:
+        assert privet(f"party release rows.csv --structure n.json --key {name}.key -o {name}.2.json").exit_code == 0
+    assert privet("party verify clinic.2.json --structure n.json --roster r.json").exit_code == 0
+    both = privet(f"combine clinic.2.json mill.2.json --structure n.json -o both.privet {common} --json")
+    assert json.loads(both.stdout)["guarantee"]["epsilon"] == 2.0
+    assert load("both.privet").newton_ is not None
+    refused = privet(f"combine clinic.2.json mill.2.json --structure n.json -o x.privet --next m.json {common}")
+    assert "no round follows from these releases; leave --next out" in refused.stderr

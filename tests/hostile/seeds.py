@@ -36,7 +36,18 @@ from privet import (
     perturb,
 )
 from privet.model_file import checksum
-from privet.partitioned import Party, PrivateKey, Roster, SecureSumForest, SplitStructure, Structure, SumParty, Terms
+from privet.partitioned import (
+    Party,
+    PrivateKey,
+    Roster,
+    SecureSumForest,
+    SplitStructure,
+    Structure,
+    SumParty,
+    TableForest,
+    TableRound,
+    Terms,
+)
 from privet.registry import LOCAL_METHODS, METHODS, PARTY_METHODS
 from tests.contracts.test_damaged_files import SMALL
 from tests.draws import cached
@@ -105,7 +116,10 @@ def files() -> Files:
     made = Files()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for add in (_schemas, _central_models, _local_files, _parties, _party_models, _sums, _ledgers, _tables):
+        for add in (
+            _schemas, _central_models, _local_files, _parties, _party_models, _sums, _tables_of_parties, _ledgers,
+            _tables,
+        ):  # fmt: skip
             add(made, folder)
     return made
 
@@ -230,6 +244,19 @@ def _sums(made: Files, folder: Path) -> None:
     model = SecureSumForest.open(made.terms, 1, made.key_messages, made.masked_messages)
     model.save(folder / "sum.privet")
     made.add("party model", "sum.privet", (folder / "sum.privet").read_bytes())
+
+
+def _tables_of_parties(made: Files, folder: Path) -> None:
+    """Both rounds of class tables: structures, releases and models."""
+    holder, (X, y) = Party(PrivateKey.generate("bank"), store=folder / "tables"), rows()
+    structure: Any = TableRound.draw(SCHEMA, epsilon=2.0)
+    for name in ("first", "second"):
+        structure.save(folder / f"{name}.json")
+        made.add("structure", f"{name}.json", (folder / f"{name}.json").read_bytes())
+        model = TableForest.combine(structure, Roster([holder.public]), [holder.release(structure, X, y)])
+        model.save(folder / f"{name}.privet")
+        made.add("party model", f"{name}.privet", (folder / f"{name}.privet").read_bytes())
+        structure = model.next_round
 
 
 def _ledgers(made: Files, folder: Path) -> None:

@@ -28,6 +28,7 @@ from privet.export.formats import javascript_source, python_source
 from privet.local.guarantee import LocalGuarantee
 from privet.local.measures.measures import measure
 from privet.partitioned import (
+    NewtonRound,
     Party,
     PrivateKey,
     PublicKey,
@@ -36,6 +37,8 @@ from privet.partitioned import (
     SecureSumForest,
     SplitStructure,
     SumParty,
+    TableForest,
+    TableRound,
 )
 from privet.partitioned.split_structure import load_structure
 from privet.privacy.ledger.account import accounts
@@ -111,6 +114,8 @@ def use_structure(path: Path, choices: Choices) -> None:
         party.release(part, _unknown(schema, 2), [schema.classes[0]] * 2)
     if isinstance(structure, SplitStructure):
         VerticalForest.combine(structure, made.roster, made.halves)
+    elif isinstance(structure, TableRound | NewtonRound):
+        TableForest.combine(structure, made.roster, made.releases)
     else:
         HorizontalForest.combine(structure, made.roster, made.releases).predict_proba(_unknown(part.schema, 2))
 

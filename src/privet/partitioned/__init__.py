@@ -2,7 +2,7 @@
 
 `structure`, `roster` and `keys` are what the parties agree on; `party` and `release` make and check what leaves;
 `own_forests`, `horizontal` and `vertical` combine it. `secure_sum/` opens only the sum; `transports/` carries its
-messages.
+messages. `tables/` makes a model of class tables, in two rounds of either kind.
 """
 
 from typing import TYPE_CHECKING
@@ -24,10 +24,14 @@ if TYPE_CHECKING:
     from privet.partitioned.secure_sum.terms import Terms as Terms
     from privet.partitioned.split_structure import SplitStructure as SplitStructure
     from privet.partitioned.structure import Structure as Structure
+    from privet.partitioned.tables.newton_round import NewtonRound as NewtonRound
+    from privet.partitioned.tables.table_forest import TableForest as TableForest
+    from privet.partitioned.tables.table_round import TableRound as TableRound
     from privet.partitioned.vertical import VerticalForest as VerticalForest
 else:
     _HOMES = {
         "ForestRound": "privet.partitioned.own_forests",
+        "NewtonRound": "privet.partitioned.tables.newton_round",
         "Party": "privet.partitioned.party",
         "PrivateKey": "privet.partitioned.keys",
         "PublicKey": "privet.partitioned.keys",
@@ -36,6 +40,7 @@ else:
         "SplitStructure": "privet.partitioned.split_structure",
         "Structure": "privet.partitioned.structure",
         "SumParty": "privet.partitioned.secure_sum.round",
+        "TableRound": "privet.partitioned.tables.table_round",
         "Terms": "privet.partitioned.secure_sum.terms",
     }
     # Imported on first use: keys and rosters need no scikit-learn, which takes a second or more.

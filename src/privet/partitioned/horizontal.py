@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import is_count
+from privet.central.released_classifier import ReleasedClassifier
 from privet.errors import ParameterError, PartyError
 from privet.model_file import MAX_COUNT
 from privet.partitioned.keys import checked_name
 from privet.partitioned.release import Release, check_releases
 from privet.partitioned.roster import MAX_PARTIES, Roster
-from privet.partitioned.structure import Structure
+from privet.partitioned.structure import Counts, Structure
 from privet.privacy.events import Event, Parallel
 from privet.privacy.ledger import Ledger
 from privet.privacy.mechanisms.deviation import standard_deviation
@@ -27,8 +28,8 @@ from privet.tree.forest import Forest
 from privet.tree.vote import SummedCounts, Vote
 
 
-class PartyForest(CountForestClassifier):
-    """The base of all forests of parties. They are combined from releases, never fitted to rows.
+class PartyModel(ReleasedClassifier):
+    """What all models of parties share. They are combined from what parties released, never fitted to rows.
 
     The constructor takes what a model file stores. `combine` of a subclass makes a model.
     """
@@ -77,6 +78,10 @@ class PartyForest(CountForestClassifier):
             raise ParameterError("parties must list the parties by name; combine their releases again")
         return list(self.parties)
 
+
+class PartyForest(PartyModel, CountForestClassifier):
+    """The base of the forests of parties that hold leaf counts."""
+
     def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
         return SummedCounts.of_counts(nodes, schema.attributes)
 
@@ -123,7 +128,7 @@ class HorizontalForest(PartyForest):
         Every release is checked: its signature, round, schema, structure, noise and counts.
         """
         counts_of = check_releases([structure], roster, releases)
-        event = _composed(structure, len(counts_of))
+        event = event_of_parties(structure, len(counts_of))
         return cls._of_structure(structure, list(counts_of), sum_of(list(counts_of.values())), event)
 
     @property
@@ -162,7 +167,8 @@ def sum_of(counts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return total
 
 
-def _composed(structure: Structure, n_parties: int) -> Event:
+def event_of_parties(structure: Counts, n_parties: int) -> Event:
+    """Return the receipt of the releases of ``n_parties``."""
     receipt = structure.receipt
     return receipt if n_parties == 1 else Parallel((receipt,) * n_parties, one_party_each(structure.unit))
 

@@ -116,10 +116,9 @@ class Party:
 
     def check_structure(self, structure: Round) -> None:
         """Refuse a structure that costs more than this party spends, or that is for another party."""
-        if structure.epsilon > self.epsilon:
-            raise PartyError(
-                f"the structure costs epsilon={structure.epsilon!r}, more than this party spends; agree on another"
-            )
+        cost = structure.total_epsilon
+        if cost > self.epsilon:
+            raise PartyError(f"the structure costs epsilon={cost!r}, more than this party spends; agree on another")
         if structure.party not in (None, self.key.name):
             raise PartyError(
                 f"this part of the structure is for {structure.party!r}, and the key belongs to {self.key.name!r}; "

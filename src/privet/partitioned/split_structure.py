@@ -132,8 +132,10 @@ def load_structure(path: str | Path, *, pin: str | None = None) -> Round | Split
 
 def _kind(document: Mapping[str, Any], what: str) -> type[Round]:
     from privet.partitioned.own_forests import ForestRound  # it takes a second to import scikit-learn
+    from privet.partitioned.tables.newton_round import NewtonRound
+    from privet.partitioned.tables.table_round import TableRound
 
-    kinds: dict[Any, type[Round]] = {kind.method: kind for kind in (Structure, ForestRound)}
+    kinds: dict[Any, type[Round]] = {kind.method: kind for kind in (Structure, ForestRound, TableRound, NewtonRound)}
     method = document.get("method")
     if not isinstance(method, str) or method not in kinds:
         raise PartyError(f"{what} asks for releases that this privet does not know; update privet")

@@ -87,6 +87,11 @@ class Round(ABC):
         return Cost(self.epsilon)
 
     @property
+    def total_epsilon(self) -> float:
+        """What this round costs, and those that follow from it."""
+        return self.epsilon
+
+    @property
     def n_classes(self) -> int:
         """How many classes there are."""
         return len(self.schema.classes)
@@ -98,14 +103,13 @@ class Round(ABC):
 
     def to_json(self) -> dict[str, Any]:
         """Return the structure as plain JSON values. Epsilon is the shortest decimal of the float, as a fraction."""
-        epsilon = "inf" if math.isinf(self.epsilon) else str(Fraction(repr(self.epsilon)))
         return {
             "format": FORMAT,
             "version": VERSION,
             "method": self.method,
             "schema": self.schema.to_json(),
             **self._own_to_json(),
-            "epsilon": epsilon,
+            "epsilon": epsilon_to_json(self.epsilon),
             "unit": self.unit.name,
             "max_rows": self.unit.max_rows,
             "round": self.round,
@@ -122,7 +126,7 @@ class Round(ABC):
             schema, party = schema_from_json(document["schema"]), document["party"]
             structure = cls(
                 schema=schema,
-                epsilon=_epsilon_from_json(document["epsilon"]),
+                epsilon=epsilon_from_json(document["epsilon"]),
                 unit=Unit(document["unit"], document["max_rows"]),
                 round=checked_name(document["round"]),
                 party=None if party is None else checked_name(party),
@@ -369,7 +373,13 @@ class Structure(Counts):
         return {"forest": forest}
 
 
-def _epsilon_from_json(text: object) -> float:
+def epsilon_to_json(epsilon: float) -> str:
+    """Return the shortest decimal of the float, as a fraction."""
+    return "inf" if math.isinf(epsilon) else str(Fraction(repr(epsilon)))
+
+
+def epsilon_from_json(text: object) -> float:
+    """Read it back, or refuse what is no epsilon."""
     top, _, bottom = text.partition("/") if isinstance(text, str) and len(text) < 700 else ("", "", "")
     if text == "inf":
         return math.inf

@@ -50,6 +50,7 @@ KeyFile: TypeAlias = Annotated[
     Path, typer.Option("--key", metavar="FILE", help="The party's private key.", show_default=False)
 ]
 
+FOREST, TABLE_FOREST, PRIVATE_RDT = _METHODS = ("private-forest", "table-forest", "private-rdt")
 NOT_IN_LEDGER = "this ledger has no entry of it, so it was made without; record it with `privet ledger add`"
 
 
@@ -59,11 +60,14 @@ def structure(
         str | None,
         typer.Option(
             "--method",
-            help="private-forest: each party fits a forest; private-rdt: all count random trees, always with --split.",
+            help="private-forest: each party fits a forest; table-forest: class tables and a Newton step, in two "
+            "rounds; private-rdt: random trees.",
             show_default="private-forest",
         ),
     ] = None,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Of each release; with --split, of all.")] = 1.0,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="Of each release; with --split or table-forest, of all.")
+    ] = 1.0,
     delta: Annotated[float, typer.Option("--delta", help="Of each release of a forest; 0 for pure privacy.")] = 0.0,
     trees: Annotated[
         int | None, typer.Option("--trees", min=1, help="How many random trees; with --split, for each party.",
@@ -104,25 +108,28 @@ def structure(
     Example:  privet party structure --schema schema.json --epsilon 0.5
 
     Example:  privet party structure --schema schema.json --split split.json --epsilon 1 --rows 50000
+
+    Example:  privet party structure --method table-forest --schema schema.json --epsilon 1 --rows 50000
     """
-    from privet.partitioned import ForestRound, SplitStructure, Structure
+    from privet.partitioned import ForestRound, SplitStructure, Structure, TableRound
     from privet.privacy.unit import Unit
 
-    method = method or ("private-forest" if split is None else "private-rdt")
-    random_trees = {"--trees": trees, "--height": height, "--rows": rows}
-    if method not in ("private-forest", "private-rdt"):
-        raise ParameterError(f"--method {method} is not one of parties; choose private-forest or private-rdt")
+    method = method or (FOREST if split is None else PRIVATE_RDT)
+    random_trees = {"--trees": trees, "--height": height}
+    if method not in _METHODS:
+        raise ParameterError(f"--method {method} is not one of parties; choose from {', '.join(_METHODS)}")
     if split is None and variant != "sound":
         raise ParameterError("--variant says how the epsilons of the parties add up, and needs --split")
-    if split is not None and method != "private-rdt":
+    if split is not None and method != PRIVATE_RDT:
         raise ParameterError("parties with different attributes count random trees; leave --method out with --split")
-    if method == "private-forest" and (given := [name for name, value in random_trees.items() if value is not None]):
+    if method != PRIVATE_RDT and (given := [name for name, value in random_trees.items() if value is not None]):
+        raise ParameterError(f"{given[0]} is for random trees; leave it out, or pass --method private-rdt")
+    if method == FOREST and rows is not None:
         raise ParameterError(
-            f"{given[0]} is for random trees; leave it out, or pass --method private-rdt; each party may say how many "
-            "rows it has with `privet party release --rows`"
+            "--rows is not needed: each party may say how many rows it has with `privet party release --rows`"
         )
-    if method == "private-rdt" and delta:
-        raise ParameterError("counts of random trees are released without delta; leave --delta out")
+    if method != FOREST and delta:
+        raise ParameterError("sums are released without delta; leave --delta out")
     inputs = tuple(path for path in (schema, split) if path is not None)
     check_output(destination, force=force, inputs=inputs)
     declared = options.load_schema(schema)
@@ -133,8 +140,10 @@ def structure(
     drawn: Round | SplitStructure
     if split is not None:
         drawn = SplitStructure.draw(declared, _read_split(split), variant=variant, **common, **drawn_trees)
-    elif method == "private-rdt":
+    elif method == PRIVATE_RDT:
         drawn = Structure.draw(declared, **common, **drawn_trees)
+    elif method == TABLE_FOREST:
+        drawn = TableRound.draw(declared, n_rows=rows, **common)
     else:
         drawn = ForestRound.draw(declared, delta=delta, grouping=random_state or 0, **common)
     drawn.save(destination)
@@ -151,9 +160,21 @@ def _read_split(path: Path) -> dict[str, list[str]]:
 
 
 def _structure_facts(drawn: "Round | SplitStructure", path: Path) -> dict[str, Any]:
-    from privet.partitioned import SplitStructure, Structure
+    from privet.partitioned import SplitStructure, Structure, TableRound
     from privet.privacy.mechanisms.deviation import standard_deviation
 
+    if isinstance(drawn, TableRound):
+        return {
+            "structure": str(path),
+            "round": drawn.round,
+            "method": drawn.method,
+            "trees": drawn.trees.n_trees,
+            "counts": drawn.shape[0] * drawn.shape[1],
+            "epsilon of both rounds": drawn.total_epsilon,
+            "epsilon of the tables": drawn.epsilon,
+            "epsilon of the Newton step": drawn.newton_epsilon,
+            "hash": drawn.hash,
+        }
     parts = drawn.parts if isinstance(drawn, SplitStructure) else (drawn,)
     counted = [part for part in parts if isinstance(part, Structure)]
     facts: dict[str, Any] = {"structure": str(path), "round": drawn.round, "method": parts[0].method}

@@ -19,10 +19,14 @@ from privet.cli.verbs.party import (
     StructureFile,
     StructureHash,
 )
-from privet.errors import PartyError
+from privet.errors import PartyError, PrivetError
 
 if TYPE_CHECKING:
-    from privet.partitioned import SecureSumForest, Terms
+    from collections.abc import Callable
+
+    from privet.counting.sources import Files
+    from privet.partitioned import Party, SecureSumForest, TableForest, Terms
+    from privet.partitioned.secure_sum.round import Exchange
     from privet.privacy.ledger import Ledger
 
 Folder: TypeAlias = Annotated[
@@ -84,30 +88,74 @@ def sum_(
 
     With --dropouts, the sum opens without those who vanish. A party that has helped to open it opens no other.
 
+    A table-forest has two rounds, which run one after the other. If the second fails, the model file has the first.
+
     Another structure, roster, --honest or --dropouts is a new sum, and costs epsilon again.
 
     Example:  privet party sum rows.csv --structure s.json --roster r.json --key bank.key --folder shared
     """
     from privet.counting.sources import Files
-    from privet.partitioned import Party, SumParty
+    from privet.partitioned import Party, SumParty, TableRound
+    from privet.partitioned.tables import two_sums
     from privet.partitioned.transports.directory import Directory
 
     inputs = (*Files(*rows).paths, structure_file, roster_file, key)
     check_output(model_file, force=force, inputs=inputs, ledger=ledger)
     terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest, dropouts)
     account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
-    exchange = Directory(folder, terms, attempt, timeout=timeout, say=output.say)
     kept = store or key.with_suffix(".releases")
-    party = SumParty(Party(key, store=kept, ledger=account, epsilon=epsilon, n_jobs=jobs), terms)
+    holder = Party(key, store=kept, ledger=account, epsilon=epsilon, n_jobs=jobs)
+
+    def exchange(own: "Terms") -> Directory:
+        return Directory(folder, own, attempt, timeout=timeout, say=output.say)
+
+    carrier, party = exchange(terms), SumParty(holder, terms)
     if party.prepared:
         output.say("noised counts were drawn for this sum before: nothing more is spent, and the rows are not read")
         if not (account is None or party.has_paid):
             output.say(NOT_IN_LEDGER)
+    if isinstance(terms.structure, TableRound):
+        two_sums.check_budget(holder, terms)
     with Progress("reading the rows", lines=progress) as shown:
         party.prepare(Files(*rows, watch=shown.read), again=again)
-    model = party.run(attempt, exchange)
+    model: SecureSumForest | TableForest
+    if isinstance(terms.structure, TableRound):
+        model = _run_both(holder, terms, Files(*rows), exchange, attempt, again=again, model_file=model_file)
+    else:
+        model = party.run(attempt, carrier)
     model.save(model_file)
     _tell(model, model_file, terms, account, as_json=as_json)
+
+
+def _run_both(
+    party: "Party",
+    terms: "Terms",
+    files: "Files",
+    exchange: "Callable[[Terms], Exchange]",
+    attempt: int,
+    *,
+    again: bool,
+    model_file: Path,
+) -> "TableForest":
+    """Run both rounds. The model of the first is saved before the second begins."""
+    from privet.partitioned.tables import two_sums
+
+    saved: list[str] = []
+
+    def save(model: "TableForest") -> None:
+        model.save(model_file)
+        saved.append(str(model_file))
+
+    try:
+        return two_sums.run(party, terms, files, exchange=exchange, attempt=attempt, again=again, first=save)
+    except PrivetError:
+        if saved:
+            output.say(
+                f"the first round is open: {saved[0]!r} is its model, which is valid by itself; attempt "
+                f"{attempt if terms.dropouts else attempt + 1} runs the second round, and costs nothing that was spent "
+                "before"
+            )
+        raise
 
 
 def open_(
@@ -129,14 +177,24 @@ def open_(
 
     Example:  privet party open --structure s.json --roster r.json --folder shared -o model.privet
     """
-    from privet.partitioned import SecureSumForest
+    from privet.partitioned import SecureSumForest, TableForest, TableRound
     from privet.partitioned.secure_sum.messages import kinds_of
+    from privet.partitioned.tables.two_sums import following_terms
     from privet.partitioned.transports.directory import Directory
 
     check_output(model_file, force=force, inputs=(structure_file, roster_file))
     terms = _terms(structure_file, roster_file, structure_hash, roster_hash, honest, dropouts)
     messages = Directory(folder, terms, attempt)
-    model = SecureSumForest.open(terms, attempt, *(messages.present(kind) for kind in kinds_of(terms)))
+    kind = TableForest if isinstance(terms.structure, TableRound) else SecureSumForest
+    model = kind.open(terms, attempt, *(messages.present(each) for each in kinds_of(terms)))
+    if isinstance(model, TableForest):
+        following = following_terms(model, terms)
+        messages = Directory(folder, following, attempt)
+        seen = [messages.present(each) for each in kinds_of(following)]
+        if len(seen[-1]) >= following.threshold:
+            model = TableForest.open(following, attempt, *seen)
+        else:
+            output.say("the second round is not complete: this is the model of the first, which is valid by itself")
     model.save(model_file)
     _tell(model, model_file, terms, None, as_json=as_json)
 
@@ -167,7 +225,7 @@ def _terms(
 
 
 def _tell(
-    model: "SecureSumForest", model_file: Path, terms: "Terms", ledger: "Ledger | None", *, as_json: bool
+    model: "SecureSumForest | TableForest", model_file: Path, terms: "Terms", ledger: "Ledger | None", *, as_json: bool
 ) -> None:
     if as_json:
         output.print_json(_summary(model, model_file, terms, ledger))
@@ -177,17 +235,23 @@ def _tell(
     output.print_text(f"parties: {', '.join(model.party_names)}")
     if vanished := _vanished(model, terms):
         output.print_text(f"not counted: {', '.join(vanished)}")
-    output.print_text(f"noise: standard deviation {model.noise_std_:.3g} in each released count")
+    output.print_text(f"noise: standard deviation {_noise_of(model):.3g} in each released count")
     if ledger is not None:
         output.print_text(ledger_sentence(ledger))
     output.print_text(f"model: {model_file}")
 
 
-def _vanished(model: "SecureSumForest", terms: "Terms") -> list[str]:
+def _vanished(model: "SecureSumForest | TableForest", terms: "Terms") -> list[str]:
     return [name for name in terms.roster.names if name not in model.party_names]
 
 
-def _summary(model: "SecureSumForest", model_file: Path, terms: "Terms", ledger: "Ledger | None") -> dict[str, Any]:
+def _noise_of(model: "SecureSumForest | TableForest") -> float:
+    return float(getattr(model, "noise_std_of_counts_", model.noise_std_))
+
+
+def _summary(
+    model: "SecureSumForest | TableForest", model_file: Path, terms: "Terms", ledger: "Ledger | None"
+) -> dict[str, Any]:
     spent = {"ledger": ledger_summary(ledger)} if ledger is not None else {}
     return {
         **spent,
@@ -197,6 +261,6 @@ def _summary(model: "SecureSumForest", model_file: Path, terms: "Terms", ledger:
         **({"not_counted": _vanished(model, terms), "dropouts": terms.dropouts} if terms.dropouts else {}),
         "honest": terms.honest,
         "terms": terms.hash,
-        "noise_standard_deviation": float(model.noise_std_),
+        "noise_standard_deviation": _noise_of(model),
         "guarantee": model.guarantee_.to_json(),
     }

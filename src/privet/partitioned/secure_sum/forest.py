@@ -41,30 +41,10 @@ class SecureSumForest(PartyForest):
 
     @classmethod
     def open(cls, terms: Terms, attempt: int, *messages: Mapping[str, bytes]) -> Self:
-        """Return the forest of the sum.
-
-        Parameters
-        ----------
-        terms : Terms
-        attempt : int
-        messages
-            By party, one mapping for each kind of `kinds_of` the terms: key and masked messages of all parties, or key,
-            shares, masked, survivors and unmask messages where some may vanish. Each message is checked.
-        """
-        attempt = check_attempt(attempt)
-        seen = dict(zip(kinds_of(terms), messages, strict=True))
-        if terms.dropouts:
-            counted, total = open_survivors(terms, attempt, seen)
-        else:
-            counted = list(terms.roster.names)
-            total = read_masked(seen[MASKED], terms, attempt, read_keys(seen[KEY], terms, attempt))
-        noisy_counts = total.astype(np.uint64).view(np.int64)
-        # Without abs, which leaves the smallest integer negative.
-        if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
-            raise PartyError("the result is not a sum of counts: a party sent something else; nothing is kept of it")
+        """Return the forest of the sum; ``messages`` are as `opened_counts` takes them."""
         structure = terms.structure
         assert isinstance(structure, Structure)  # noqa: S101 - other sums are opened by their own models
-        counts = noisy_counts.reshape(structure.shape)
+        counted, counts = opened_counts(terms, attempt, *messages)
         return cls._of_structure(structure, counted, counts, terms.receipt(len(counted)))
 
     def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
@@ -79,15 +59,42 @@ class SecureSumForest(PartyForest):
         return isinstance(release, NoNoise) or (
             isinstance(release, NoiseShares)
             and release.sensitivity == forest.n_trees * self._unit().max_rows
-            and release.honest <= release.parties == len(self.party_names)
-            and (not isinstance(release, SurvivingNoiseShares) or _is_possible(release))
+            and release.parties == len(self.party_names)
+            and is_possible(release)
         )
 
 
-def _is_possible(shares: SurvivingNoiseShares) -> bool:
+def is_possible(shares: NoiseShares) -> bool:
     """Return whether terms allow these numbers, and so many could be counted."""
+    if not isinstance(shares, SurvivingNoiseShares):
+        return 1 <= shares.honest <= shares.parties
     least, most = honest_range(shares.dropouts, shares.roster)
     return least <= shares.honest <= most and shares.roster - shares.dropouts <= shares.parties <= shares.roster
+
+
+def opened_counts(terms: Terms, attempt: int, *messages: Mapping[str, bytes]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the parties that are counted and the noisy sum, in the shape of its structure.
+
+    Parameters
+    ----------
+    terms : Terms
+    attempt : int
+    messages
+        By party, one mapping for each kind of `kinds_of` the terms: key and masked messages of all parties, or key,
+        shares, masked, survivors and unmask messages where some may vanish. Each message is checked.
+    """
+    attempt = check_attempt(attempt)
+    seen = dict(zip(kinds_of(terms), messages, strict=True))
+    if terms.dropouts:
+        counted, total = open_survivors(terms, attempt, seen)
+    else:
+        counted = list(terms.roster.names)
+        total = read_masked(seen[MASKED], terms, attempt, read_keys(seen[KEY], terms, attempt))
+    noisy_counts = total.astype(np.uint64).view(np.int64)
+    # Without abs, which leaves the smallest integer negative.
+    if noisy_counts.max(initial=0) > MAX_COUNT or noisy_counts.min(initial=0) < -MAX_COUNT:
+        raise PartyError("the result is not a sum of counts: a party sent something else; nothing is kept of it")
+    return counted, noisy_counts.reshape(terms.structure.shape)
 
 
 def honesty(shares: NoiseShares) -> str:

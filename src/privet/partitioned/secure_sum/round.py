@@ -165,7 +165,11 @@ class SumParty:
         return sent
 
     def run(self, attempt: int, exchange: Exchange) -> SecureSumForest:
-        """Send all messages, wait for those of the others, and open the sum.
+        """Send all messages, wait for those of the others, and open the sum."""
+        return SecureSumForest.open(self.terms, attempt, *self.exchange(attempt, exchange))
+
+    def exchange(self, attempt: int, exchange: Exchange) -> list[dict[str, bytes]]:
+        """Send all messages, and return those of the parties, kind by kind.
 
         Where parties may vanish, one that comes too late to be counted still helps to open the sum of the others.
         """
@@ -180,7 +184,7 @@ class SumParty:
                 same = kind in (SHARES, MASKED)
                 seen[kind] = exchange.collect(kind, present, least=self.terms.threshold, same=same)
             present = seen[kind]
-        return SecureSumForest.open(self.terms, attempt, *seen.values())
+        return list(seen.values())
 
     def _make_masked_message(self, attempt: int, keys: Mapping[str, str]) -> bytes:
         agreement, noised = self._store.agreement(attempt), self._noised()

@@ -19,7 +19,11 @@ from privet.partitioned.secure_sum.forest import SecureSumForest
 from privet.partitioned.secure_sum.messages import KEY, MASKED, SHARES, SURVIVORS, UNMASK, kinds_of
 from privet.partitioned.secure_sum.round import SumParty
 from privet.partitioned.secure_sum.terms import Terms
-from privet.partitioned.structure import Structure
+from privet.partitioned.split_structure import load_structure
+from privet.partitioned.structure import Counts
+from privet.partitioned.tables.table_forest import TableForest
+from privet.partitioned.tables.table_round import TableRound
+from privet.partitioned.tables.two_sums import check_budget, following_terms
 from privet.privacy.ledger import Ledger
 
 RECORD = "privet"
@@ -61,10 +65,10 @@ def server_app() -> Any:
 
     def main(grid: Any, context: Any) -> None:
         settings = dict(context.run_config)
-        terms = terms_of(settings)
+        terms, output = terms_of(settings), str(settings["output"])
         ask = asker(grid, terms, timeout=float(settings.get("timeout", 600)))
-        model = open_round(ask, terms, int(settings.get("attempt", 1)))
-        model.save(str(settings["output"]))
+        model = open_round(ask, terms, int(settings.get("attempt", 1)), first=lambda one: one.save(output))
+        model.save(output)
         print("privet: the sum is open, and the model is saved", file=sys.stderr)
 
     app = ServerApp()
@@ -78,7 +82,7 @@ def answer(question: Settings, settings: Settings) -> dict[str, Any]:
     Errors about messages are sent back. Errors about the party's own files go to its own log only.
     """
     try:
-        party = _prepare_party(settings)
+        party = _prepare_party(question, settings)
     except PrivetError as error:
         print(f"privet: {error}", file=sys.stderr)
         return {"party": "", "refused": "a party could not take part; its own log says why"}
@@ -89,12 +93,30 @@ def answer(question: Settings, settings: Settings) -> dict[str, Any]:
         return {"party": party.name, "refused": str(error)}
 
 
-def open_round(ask: Ask, terms: Terms, attempt: int) -> SecureSumForest:
-    """Ask all parties for each message, pass on those before it, and open the sum."""
+def open_round(
+    ask: Ask, terms: Terms, attempt: int, *, first: Callable[[TableForest], None] = lambda _: None
+) -> SecureSumForest | TableForest:
+    """Ask all parties for each message, pass on those before it, and open the sum.
+
+    From class tables a second round follows. Parties are shown all messages of the first, so that each opens it itself;
+    ``first`` is called with its model, which is valid by itself if the second round fails.
+    """
+    seen = _all_messages(ask, terms, attempt, {})
+    if not isinstance(terms.structure, TableRound):
+        return SecureSumForest.open(terms, attempt, *seen.values())
+    model = TableForest.open(terms, attempt, *seen.values())
+    first(model)
+    kinds, names, messages = map(list, zip(*_listed(seen), strict=True))
+    shown = {"first kinds": kinds, "first names": names, "first messages": messages}
+    following = following_terms(model, terms)
+    return TableForest.open(following, attempt, *_all_messages(ask, following, attempt, shown).values())
+
+
+def _all_messages(ask: Ask, terms: Terms, attempt: int, shown: dict[str, Any]) -> dict[str, dict[str, bytes]]:
     seen: dict[str, dict[str, bytes]] = {}
     for kind in kinds_of(terms):
-        question: dict[str, Any] = {"phase": kind, "attempt": attempt}
-        passed_on = [(each, *pair) for each in _NEEDED[kind] if each in seen for pair in seen[each].items()]
+        question: dict[str, Any] = {"phase": kind, "attempt": attempt, **shown}
+        passed_on = _listed({each: seen[each] for each in _NEEDED[kind] if each in seen})
         if passed_on:
             kinds, names, messages = map(list, zip(*passed_on, strict=True))
             question |= {"names": names, "messages": messages} | ({"kinds": kinds} if terms.dropouts else {})
@@ -104,13 +126,19 @@ def open_round(ask: Ask, terms: Terms, attempt: int) -> SecureSumForest:
             # Those who have answered before repeat it, so a run that is started again goes on with the same parties.
             shares, seen[MASKED] = _most_common(seen[MASKED], "shares")
             seen[SHARES] = {name: message for name, message in seen[SHARES].items() if name in shares}
-    return SecureSumForest.open(terms, attempt, *seen.values())
+    return seen
+
+
+def _listed(seen: Mapping[str, Mapping[str, bytes]]) -> list[tuple[str, str, bytes]]:
+    return [(kind, *pair) for kind, messages in seen.items() for pair in messages.items()]
 
 
 def terms_of(settings: Settings) -> Terms:
     """Return the terms that ``settings`` name by file."""
     _check_named(settings, "structure", "roster")
-    structure = Structure.load(str(settings["structure"]), pin=settings.get("structure-hash"))
+    structure = load_structure(str(settings["structure"]), pin=settings.get("structure-hash"))
+    if not isinstance(structure, Counts):
+        raise PartyError("the parties of this structure release models of their own, so there is no sum")
     roster = Roster.load(str(settings["roster"]), pin=settings.get("roster-hash"))
     return Terms(structure, roster, settings.get("honest") or None, settings.get("dropouts") or 0)
 
@@ -153,15 +181,29 @@ def _wait_for_nodes(grid: Any, n_needed: int, end: float) -> list[int]:
     return nodes
 
 
-def _prepare_party(settings: Settings) -> SumParty:
+def _prepare_party(question: Settings, settings: Settings) -> SumParty:
     """Return the party that ``settings`` describe, with its noised counts drawn and stored."""
     _check_named(settings, "key", "rows")
     key, ledger = Path(str(settings["key"])), settings.get("ledger")
     account = Ledger(str(ledger), dataset=str(settings.get("dataset"))) if ledger else None
     party = Party(key, store=str(settings.get("store") or key.with_suffix(".releases")), ledger=account)
-    prepared = SumParty(party, terms_of(settings))
+    terms = terms_of(settings)
+    if isinstance(terms.structure, TableRound):
+        check_budget(party, terms)
+    if "first kinds" in question:
+        terms = _opened_terms(terms, question)
+    prepared = SumParty(party, terms)
     prepared.prepare(str(settings["rows"]))
     return prepared
+
+
+def _opened_terms(terms: Terms, question: Settings) -> Terms:
+    """Return the terms of a second round: of the one sum that the signed messages of the first open."""
+    seen: dict[str, dict[str, bytes]] = {kind: {} for kind in kinds_of(terms)}
+    shown = (question[f"first {what}"] for what in ("kinds", "names", "messages"))
+    for kind, name, message in zip(*shown, strict=True):
+        seen.setdefault(kind, {})[name] = message
+    return following_terms(TableForest.open(terms, question["attempt"], *seen.values()), terms)
 
 
 def _message(party: SumParty, question: Settings) -> bytes:
