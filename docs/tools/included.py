@@ -24,6 +24,7 @@ ARGUMENT_FOLDERS = {
     "local/response_forest": "Forests from random responses",
     "partitioned": "Several parties",
     "partitioned/secure_sum": "A sum that opens as a whole",
+    "partitioned/tables": "Class tables and a Newton step, summed by parties",
     "privacy/mechanisms": "Mechanisms",
     "privacy/ledger": "The ledger",
     "attack": "Attacks",

@@ -37,7 +37,6 @@ from privet.partitioned import (
     SecureSumForest,
     SplitStructure,
     SumParty,
-    TableForest,
     TableRound,
 )
 from privet.partitioned.split_structure import load_structure
@@ -114,9 +113,7 @@ def use_structure(path: Path, choices: Choices) -> None:
         party.release(part, _unknown(schema, 2), [schema.classes[0]] * 2)
     if isinstance(structure, SplitStructure):
         VerticalForest.combine(structure, made.roster, made.halves)
-    elif isinstance(structure, TableRound | NewtonRound):
-        TableForest.combine(structure, made.roster, made.releases)
-    else:
+    elif not isinstance(structure, TableRound | NewtonRound):
         HorizontalForest.combine(structure, made.roster, made.releases).predict_proba(_unknown(part.schema, 2))
 
 

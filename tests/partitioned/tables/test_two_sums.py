@@ -8,7 +8,8 @@ from numpy.testing import assert_array_equal
 
 from privet import Ledger, load
 from privet.errors import LedgerError, PartyError
-from privet.partitioned import SumParty, TableForest
+from privet.partitioned import Roster, SumParty, TableForest, Terms
+from privet.partitioned.secure_sum.messages import kinds_of
 from privet.partitioned.tables import two_sums
 from privet.partitioned.transports.directory import Directory
 from privet.partitioned.transports.flower import answer, open_round
@@ -198,10 +199,10 @@ def test_a_server_cannot_make_parties_sum_after_other_tables(nodes, tmp_path, ca
 def test_both_rounds_go_on_when_a_party_vanishes(tmp_path):
     """The school is there for the keys of either round and no more; the model names who is counted, and comes back."""
     holders = parties(tmp_path / "stores", ("bank", "clinic", "mill", "school"))
-    terms = Terms(tables_round(), Roster(holder.public for holder in holders.values()), dropouts=1)
+    terms = Terms(structure(2.0), Roster(holder.public for holder in holders.values()), dropouts=1)
     model = None
-    for own in (terms, None):
-        own = own or two_sums.following_terms(model, terms)
+    for i in range(2):
+        own = two_sums.following_terms(model, terms) if i else terms
         members = {name: SumParty(holder, own) for name, holder in holders.items()}
         seen = {}
         for party in members.values():
