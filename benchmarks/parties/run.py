@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.parties import page
+from benchmarks.parties.secure import secure_forest
 from benchmarks.utility.scores import Predictions, scores_of
 from benchmarks.utility.splits import Split
 from benchmarks.utility.store import Cell, Store
@@ -90,6 +91,8 @@ def measure(store: Store, dealt: Dealt, epsilon: float, wanted: set[str]) -> Non
             right = [float((own.argmax(axis=1) == split.truth).mean()) for own in alone]
             add(f"{ALONE}, {n} parties", alone[int(np.argsort(right)[len(right) // 2])])
             add(f"{BEST}, {n} parties", alone[int(np.argmax(right))])
+        if f"{SECURE}, {n} parties" in wanted:
+            add(f"{SECURE}, {n} parties", chances_of(secure_forest(dealt, epsilon)))
         if f"{RANDOM}, {n} parties" in wanted:
             trees = Structure.draw(split.schema, epsilon=epsilon, n_rows=len(dealt.y))
             roster, sent = dealt.releases(trees, Path(folder) / "counts", says_rows=False)
