@@ -8,6 +8,7 @@ all. A fit whose rows hold little against its noise s counts for less, by h / (h
 Only released and public numbers enter: post-processing, which costs nothing.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from privet.central.weights.policy import CROWDED, row_pull
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import GRID, Axis, Trees, coarse_axes
+from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -76,7 +78,7 @@ def combined(releases: Sequence[ReleasedWeights], scales: Sequence[Scales], sche
     if not trees:
         return whole
     # What all rows hold of a tree with one leaf; a leaf's share of it is the same for all fits.
-    held = sum(_held_by_rows(own, scale) for own, scale in zip(releases, scales, strict=True))
+    held = sum(math.prod(_held_by_rows(own, scale)) for own, scale in zip(releases, scales, strict=True))
     merged = []
     for axes in (*_own_axes(trees, schema), *_shared_axes(trees, schema)):
         own = [tree for tree in trees if set(tree.attributes) == {axis.attribute for axis in axes}]
@@ -99,6 +101,22 @@ def combined_scales(releases: Sequence[ReleasedWeights], scales: Sequence[Scales
     return Scales(balance, each * cells)
 
 
+def noise_after_each(releases: Sequence[ReleasedWeights], scales: Sequence[Scales]) -> Floats:
+    """Return the standard deviation of the noise in the pull of a leaf after each of the fits, in rows.
+
+    A fit that counts for less brings less noise and fewer rows. The noise is scaled to all rows, so that it compares
+    with one fit to all of them. Before any fit has a tree, it is the noise in a class's rows.
+    """
+    both = list(zip(releases, scales, strict=True))
+    held, counts = np.array([_held_by_rows(own, scale) for own, scale in both]).T
+    stds = np.array([own.noise_std.mean() if own.trees.n_trees else 0.0 for own in releases])
+    of_classes = np.array([laplace_deviation(scale.balance) if scale.balance else 0.0 for scale in scales])
+    noise, counted = np.sqrt(np.cumsum((counts * stds) ** 2)), np.cumsum(counts * held)
+    balance = np.sqrt(np.cumsum(of_classes**2))
+    found: Floats = np.where(counted > 0, noise * np.cumsum(held) / np.where(counted > 0, counted, 1.0), balance)
+    return found
+
+
 def _balance_of_all(releases: Sequence[ReleasedWeights]) -> ReleasedWeights:
     first = ReleasedWeights.balance_only(Trees(()), 1, releases[0].balance)
     n_rows = sum(own.n_rows for own in releases)
@@ -106,12 +124,12 @@ def _balance_of_all(releases: Sequence[ReleasedWeights]) -> ReleasedWeights:
     return replace(first, n_rows=n_rows, balance=counts)
 
 
-def _held_by_rows(released: ReleasedWeights, scale: Scales) -> float:
-    """Return what a fit's rows hold of the weight of a tree with one leaf, by their precision beside its noise."""
-    if not released.trees.n_trees:
-        return 0.0
+def _held_by_rows(released: ReleasedWeights, scale: Scales) -> tuple[float, float]:
+    """Return what a fit's rows hold of the weight of a tree with one leaf, and how far it counts beside its noise."""
     held = released.about_rows(scale.balance) * row_pull(released.class_shares(scale.balance))
-    return held * _reliability(held / CROWDED, float(released.noise_std.mean()))
+    if not released.trees.n_trees:
+        return held, 0.0
+    return held, _reliability(held / CROWDED, float(released.noise_std.mean()))
 
 
 def _reliability(held: float, noise_std: float) -> float:

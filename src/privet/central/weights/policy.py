@@ -50,7 +50,7 @@ _MOST_BINS = 16
 # Knots where rows are counted: at least, and more for each row times epsilon of an attribute. In the second stage.
 _FEWEST_KNOTS, _KNOTS_PER_ROW, _LATER_KNOTS = 4, 0.04, 4
 # Bins of a histogram, of equal width.
-_FINE_BINS = 33
+FINE_BINS = 33
 # With fewer cells numbers are not soft: a slope over the whole range tells less than a step.
 _SOFT_FROM = 4
 _MOST_GROUPED = 3
@@ -302,7 +302,7 @@ class Policy:
     @cached_property
     def cells(self) -> Schema:
         """The schema with the cells of numbers: many, so that knots can be placed among them once rows are counted."""
-        return with_cells(self.schema, self.fixed.n_bins or _FINE_BINS)
+        return with_cells(self.schema, self.fixed.n_bins or FINE_BINS)
 
     @cached_property
     def _soft(self) -> dict[int, Numeric]:
