@@ -214,8 +214,7 @@ def test_a_folder_without_states_says_how_to_begin(refused, batches):
     Path("models/notes.txt").write_text("not a model")
     sentence = refused("update models one.csv --dated 2026-11-01", EXIT_USAGE)
     assert sentence == (
-        "the folder 'models' holds no model named by a date; begin with a fit of --method private-rdt or dp-rf and -o "
-        "FOLDER/YYYY-MM-DD.privet"
+        "the folder 'models' holds no model named by a date; begin with a fit and -o FOLDER/YYYY-MM-DD.privet"
     )
 
 
@@ -228,13 +227,13 @@ def test_a_file_keeps_dates_in_the_ledger_alone(privet, refused, account):
     assert "2026-11-01" not in Path("model.privet").read_text()
 
 
-@pytest.mark.parametrize("method", ["private-forest", "dpdf"])
+@pytest.mark.parametrize("method", ["dpdf", "diffpid3"])
 def test_a_method_without_updates_is_refused(privet, refused, batches, method):
     assert privet(f"fit rows.csv --schema schema.json --method {method}").exit_code == 0
     sentence = refused("update model.privet one.csv", EXIT_USAGE)
     assert sentence == (
         f"a model of the method '{method}' takes no further rows: nothing that it released can be added to; fit again "
-        "on all rows, or use a method of random trees, private-rdt or dp-rf, from the start"
+        "on all rows, or use private-forest, private-rdt or dp-rf from the start"
     )
 
 

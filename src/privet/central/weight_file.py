@@ -171,9 +171,7 @@ def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
     return np.array(data, dtype=np.float64)
 
 
-def are_receipts(
-    event: Event, released: ReleasedWeights, schema: Schema, max_rows: int, *, buys_rows: bool
-) -> bool:
+def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_rows: int, *, buys_rows: bool) -> bool:
     """Return whether these are the receipts of such a fit, in their order and with the sensitivities it has.
 
     ``buys_rows`` says whether it bought a noisy number of rows.

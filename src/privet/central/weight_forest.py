@@ -1,6 +1,7 @@
 """A forest of released leaf weights: its vote, its explanations, its guarantee, its file."""
 
 from collections.abc import Mapping, Sequence
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -301,7 +302,7 @@ class WeightForestClassifier(ReleasedClassifier):
             len(parts) == len(forest)
             and isinstance(event, Parallel) == (len(forest) > 1)
             and stated_delta(event) <= self.delta
-            and all(self._is_one_fit(i, part, own, schema) for i, (part, own) in enumerate(zip(parts, forest, strict=True)))
+            and all(map(self._is_one_fit, count(), parts, forest, repeat(schema)))
         )
 
     def _is_one_fit(self, batch: int, event: Event, released: ReleasedWeights, schema: Schema) -> bool:

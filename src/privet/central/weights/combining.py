@@ -27,6 +27,9 @@ Floats = NDArray[np.float64]
 _EXPONENT = -20
 # Of the knots that several fits gave a number in trees of several attributes, at most so many are kept.
 _MOST_KNOTS = 12
+# A fit without a tree that others have says that its weights are small, not that they are 0. So much of what its rows
+# hold of them is left open.
+_LEFT_OPEN = 0.3
 # The prior variance of an attribute's own tree where no fit has one; its weights are 0.
 _NO_TREE = 1e-2
 
@@ -118,10 +121,9 @@ def noise_after_each(releases: Sequence[ReleasedWeights], scales: Sequence[Scale
 
 
 def _balance_of_all(releases: Sequence[ReleasedWeights]) -> ReleasedWeights:
-    first = ReleasedWeights.balance_only(Trees(()), 1, releases[0].balance)
-    n_rows = sum(own.n_rows for own in releases)
-    counts: NDArray[np.int64] = np.sum([own.balance for own in releases], axis=0)
-    return replace(first, n_rows=n_rows, balance=counts)
+    # The file of an earlier privet may hold the difference of two classes; its counts follow from the number of rows.
+    counts = np.sum([np.rint(own.class_counts) for own in releases], axis=0).astype(np.int64)
+    return ReleasedWeights.balance_only(Trees(()), sum(own.n_rows for own in releases), counts)
 
 
 def _held_by_rows(released: ReleasedWeights, scale: Scales) -> tuple[float, float]:
@@ -157,7 +159,9 @@ def _merged(
         return axes, np.zeros((n_leaves, n_columns)), _NO_TREE, 0.0
     precision = float(np.mean([tree.reliability * tree.precision for tree in trees]))
     said = sum(tree.reliability * (tree.held + tree.precision) * tree.at_leaves(axes) for tree in trees)
-    weights: Floats = np.asarray(said) / (held / min(n_leaves, CROWDED) + precision)
+    by_all, by_own = held / min(n_leaves, CROWDED), sum(tree.reliability * tree.held for tree in trees)
+    without = max(by_all - by_own, 0.0)
+    weights: Floats = np.asarray(said) / (by_all - _LEFT_OPEN * without + precision)
     std = float(np.sqrt(sum((tree.reliability * tree.noise_std) ** 2 for tree in trees)))
     return axes, weights, 1 / precision, std
 
