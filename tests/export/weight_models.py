@@ -36,6 +36,7 @@ NAMES = [
     "class balance alone", "class balance of five alone", "scores that saturate", "ties", "weights, never missing",
     "two stages", "two stages of five classes", "two stages, never missing", "a second stage of categories",
     "a single tree", "a single tree of five classes", "a single tree, never missing",
+    "batches", "batches of five classes",
 ]  # fmt: skip
 
 
@@ -45,6 +46,15 @@ def fitted_weights(schema, *, epsilon=20.0, **parameters):
     codes = pd.util.hash_pandas_object(table.iloc[:, :2].astype(str), index=False).to_numpy() % n_classes
     model = PrivateForestClassifier(schema, epsilon=epsilon, random_state=7, unsafe_seeded_noise=True, **parameters)
     return model.fit(table, [schema.classes[int(code)] for code in codes])
+
+
+def with_batches(model, n_rows=300):
+    """The model with two batches more."""
+    schema = model.schema_
+    for seed in (1, 2):
+        labels = np.random.default_rng(seed).integers(0, len(schema.classes), n_rows)
+        model.partial_fit(to_fit(schema, n_rows), [schema.classes[int(label)] for label in labels])
+    return model
 
 
 def with_released(model, trees=None, **changes):
@@ -116,6 +126,8 @@ def weight_cases():
         fitted_weights(schema_of(mixed, ["no", "yes"]), epsilon=0.08),
         fitted_weights(schema_of(OPEN, five), epsilon=0.3),
         fitted_weights(schema_of(complete(OPEN), [5, 9]), epsilon=0.08),
+        with_batches(fitted_weights(schema_of([*mixed, *OPEN], ["no", "yes"]), group_size=2)),
+        with_batches(fitted_weights(schema_of([*OPEN, *SMALL], five), epsilon=60.0)),
     ]
     sizes = {name: N_ROWS if name == FIVE else FEW_ROWS for name in NAMES}
     return {name: Case(m, table_of(m.schema_, sizes[name])) for name, m in zip(NAMES, models, strict=True)}

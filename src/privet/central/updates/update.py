@@ -22,7 +22,7 @@ from privet.methods import UPDATED
 # Less is hardly seen in the votes, and a refit is expensive: it costs its epsilon on every row, old and new.
 WORTH_A_REFIT = 2.0
 # Of accuracy: what one fit has to be better by, as expected of a forest of weights.
-WORTH_IN_LOSS = 0.01
+WORTH_IN_LOSS = 0.005
 # As far as it is looked ahead.
 _MOST_AHEAD = 1_000
 _ROUNDING = 1e-9
@@ -165,7 +165,7 @@ class LossAdvice(RefitAdvice):
 
     @property
     def advised(self) -> bool:
-        """Whether a refit is expected to gain a point of accuracy."""
+        """Whether a refit is expected to gain half a point of accuracy."""
         return self.gain >= WORTH_IN_LOSS
 
     @property

@@ -273,12 +273,13 @@ def _advice_sentence(advice: "RefitAdvice", epsilon: str) -> str:
     if advice.now == 0:
         return "There is no noise to grow: the model is not private."
     cost = f"it costs its own epsilon={epsilon} on every row again, old and new"
-    what, figures = "halve the noise", f"has noise of about {advice.one_fit:,.1f} a count instead of {advice.now:,.1f}"
+    worth, figures = "halve the noise", f"has noise of about {advice.one_fit:,.1f} a count instead of {advice.now:,.1f}"
     if isinstance(advice, LossAdvice):
-        what, figures = "gain a point of accuracy", f"is expected to gain {100 * advice.gain:.2g} points of accuracy"
+        worth, gain = "gain half a point of accuracy", f"{100 * advice.gain:.2g}"
+        figures = f"is expected to gain {gain} points of accuracy"
     if advice.advised:
         return f"Think of a refit: one fit on all rows so far, at the same epsilon, {figures}; {cost}."
     if advice.batches_until is None:
-        return f"No need to refit: one fit on all rows so far {figures}, and with more batches less than one; {cost}."
+        return f"No need to refit: one fit on all rows is not expected to {worth}, now or after more batches; {cost}."
     more = "one more batch" if advice.batches_until == 1 else f"{advice.batches_until} more batches"
-    return f"No need to refit: after {more} one fit on all rows would {what}; {cost}."
+    return f"No need to refit: after {more} one fit on all rows would {worth}; {cost}."
