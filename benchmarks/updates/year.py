@@ -1,8 +1,8 @@
 """A year of monthly updates of the recommended forest against one fit: ``python -m benchmarks.updates.year``, minutes.
 
 The training rows of a table are put into twelve batches of equal size, in random order. After each month there is the
-model of all batches so far, and beside it one fit to the same rows at the same epsilon. Both are scored on the same
-test rows. No constant of privet was chosen by these cuts.
+model of all batches so far, and beside it one fit to the same rows at the same epsilon, and random trees that take the
+same batches. All are scored on the same test rows. No constant of privet was chosen by these cuts.
 """
 
 import csv
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.utility.splits import Split
-from privet import PrivateForestClassifier
+from privet import PrivateForestClassifier, PrivateRDTClassifier
 from privet.central.updates.update import refit_advice
 
 TABLES, EPSILONS, REPEATS, MONTHS = ("adult", "bank-marketing"), (1.0, 0.5), range(5), 12
@@ -30,6 +30,7 @@ class Month(NamedTuple):
     month: int
     updated: float
     one_fit: float
+    random_trees: float
     expected: float
     expected_of_one_fit: float
 
@@ -51,17 +52,19 @@ def year(split: Split, epsilon: float) -> Iterator[Month]:
     order = np.random.default_rng(split.repeat).permutation(len(X))
     batches = np.array_split(order, MONTHS)
     updated = _forest(split, len(batches[0]), epsilon)
+    trees = PrivateRDTClassifier(updated.schema, epsilon=epsilon, random_state=split.repeat)
 
     def percent(model: Any) -> float:
         return 100 * float((model.predict(test) == classes[truth]).mean())
 
     for month, batch in enumerate(batches, start=1):
-        updated.partial_fit(X.iloc[batch], split.labels[batch])
+        for model in (updated, trees):
+            model.partial_fit(X.iloc[batch], split.labels[batch])
         so_far = np.concatenate(batches[:month])
         one = _forest(split, len(so_far), epsilon).fit(X.iloc[so_far], split.labels[so_far])
         advice: Any = refit_advice(updated)
         expected = [100 * losses[-1] for losses in (advice.losses, advice.losses_of_one_fit)]
-        yield Month(split.table, epsilon, month, percent(updated), percent(one), *expected)
+        yield Month(split.table, epsilon, month, percent(updated), percent(one), percent(trees), *expected)
 
 
 def _forest(split: Split, n_rows: int, epsilon: float) -> PrivateForestClassifier:
@@ -86,17 +89,22 @@ def page(months: list[Month]) -> str:
         "# A year of monthly updates",
         "",
         f"`make updates`: the recommended forest takes the training rows of a table in {MONTHS} batches of equal size,",
-        "and is scored after each. Beside it is one fit to the same rows at the same epsilon. Accuracy in percent, mean of",
-        "five cuts of the table. *Seen* is what batches cost against one fit, in points; *expected* is what",
-        "`privet update` states of it.",
+        "and is scored after each. Beside it are one fit to the same rows at the same epsilon, and `private-rdt` with",
+        "the same batches. Accuracy in percent, mean of five cuts of the table. *Seen* is what batches cost against",
+        "one fit, in points; *expected* is what `privet update` states of it.",
     ]
     for table in TABLES:
         for epsilon in EPSILONS:
             own = [month for month in months if (month.table, month.epsilon) == (table, epsilon)]
-            lines += ["", f"## {table}, epsilon {epsilon:g}", "", "| month | batches | one fit | seen | expected |"]
-            lines += ["|---:|---:|---:|---:|---:|"]
+            lines += [
+                "",
+                f"## {table}, epsilon {epsilon:g}",
+                "",
+                "| month | batches | one fit | seen | expected | random trees |",
+            ]
+            lines += ["|---:|---:|---:|---:|---:|---:|"]
             for each in own:
-                figures = (each.updated, each.one_fit, each.loss, each.expected_loss)
+                figures = (each.updated, each.one_fit, each.loss, each.expected_loss, each.random_trees)
                 lines.append(f"| {each.month} | {' | '.join(f'{figure:.2f}' for figure in figures)} |")
     return "\n".join(lines) + "\n"
 

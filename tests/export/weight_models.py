@@ -35,8 +35,8 @@ NAMES = [
     "two classes, groups of two", FIVE, "nine classes", "weights, hostile text", "cells that neighbours share",
     "class balance alone", "class balance of five alone", "scores that saturate", "ties", "weights, never missing",
     "two stages", "two stages of five classes", "two stages, never missing", "a second stage of categories",
-    "a single tree", "a single tree of five classes", "a single tree, never missing",
     "batches", "batches of five classes",
+    "a single tree", "a single tree of five classes", "a single tree, never missing",
 ]  # fmt: skip
 
 
@@ -123,11 +123,11 @@ def weight_cases():
         two_stages(five, exponent=-20),
         two_stages([5, 9], complete),
         in_two_stages(SMALL, [[0, 2], [1], [3, 4]], [[0, 1, 3], [4, 2]]),
+        with_batches(fitted_weights(schema_of([*mixed, *OPEN], ["no", "yes"]), group_size=2)),
+        with_batches(fitted_weights(schema_of([*OPEN, *SMALL], five), epsilon=60.0)),
         fitted_weights(schema_of(mixed, ["no", "yes"]), epsilon=0.08),
         fitted_weights(schema_of(OPEN, five), epsilon=0.3),
         fitted_weights(schema_of(complete(OPEN), [5, 9]), epsilon=0.08),
-        with_batches(fitted_weights(schema_of([*mixed, *OPEN], ["no", "yes"]), group_size=2)),
-        with_batches(fitted_weights(schema_of([*OPEN, *SMALL], five), epsilon=60.0)),
     ]
     sizes = {name: N_ROWS if name == FIVE else FEW_ROWS for name in NAMES}
     return {name: Case(m, table_of(m.schema_, sizes[name])) for name, m in zip(NAMES, models, strict=True)}

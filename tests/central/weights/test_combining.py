@@ -181,6 +181,24 @@ def test_noise_that_is_other_than_stated_is_seen(spread):
     assert mean_squares(spread) != pytest.approx(1.0, abs=0.15)
 
 
+def test_knots_of_trees_of_several_attributes_leave_no_part_between_them_without_a_code():
+    numbers = Schema([Numeric("age", 0, 100), Numeric("pay", 0, 9)], classes=["no", "yes"])
+    cut = with_cells(numbers, 33)
+    first = Trees.of([[0], [1]], cut, {0: ((0, 60, 100), 32), 1: ((0, 100), 32)})
+    fits = []
+    for knots in ((0, 50, 100), (3, 51, 97), (20, 55, 140)):
+        trees = first.with_later(Trees.later([[0, 1]], cut, {0: (knots, 8), 1: (knots, 8)}))
+        rng, balance = np.random.default_rng(knots[0]), np.array([500, 500])
+        weights = rng.integers(-9, 9, (trees.n_leaves, 1))
+        fits.append(ReleasedWeights(trees, 1000, balance, weights, -4, np.full(3, 0.1), np.full(3, 5.0)))
+    found = combined(fits, [NO_NOISE] * 3, cut)
+    shared = [axis for own in found.trees.axes for axis in own if len(own) > 1]
+    assert len(shared) == 2
+    for axis in shared:
+        assert len(axis.knots) > 3
+        assert set(axis.cell_of.tolist()) == set(range(axis.n_cells))
+
+
 def test_cells_that_a_fit_gave_are_told_from_declared_ones():
     declared = Schema(
         [

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from privet.central.weights.policy import CROWDED, row_pull
 from privet.central.weights.released_weights import ReleasedWeights
-from privet.central.weights.trees import GRID, Axis, Trees, coarse_axes
+from privet.central.weights.trees import COARSE_GRID, GRID, Axis, Trees, coarse_axes
 from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.schema import Schema
 
@@ -194,8 +194,13 @@ def _shared_axes(trees: Sequence[_Tree], schema: Schema) -> list[tuple[Axis, ...
 
 
 def _thinned(codes: list[int]) -> tuple[int, ...]:
-    places = np.unique(np.rint(np.linspace(0, len(codes) - 1, min(len(codes), _MOST_KNOTS))).astype(int))
-    return tuple(codes[i] for i in places)
+    """Return a few of the codes, so far apart that there is a code at every part of the way from one to the next."""
+    apart = codes[:1]
+    for code in codes:
+        if code - apart[-1] >= COARSE_GRID:
+            apart.append(code)
+    places = np.unique(np.rint(np.linspace(0, len(apart) - 1, min(len(apart), _MOST_KNOTS))).astype(int))
+    return tuple(apart[i] for i in places)
 
 
 def _codes_of_leaves(axis: Axis) -> NDArray[np.int64]:
