@@ -52,7 +52,8 @@ def forest(model: Any) -> dict[str, Any]:
 def released_values(model: Any) -> int:
     """Return how many numbers were released, over all batches."""
     numbers = [(own.weights, own.balance, own.cells) for own in model.releases_]
-    return sum(each.size for own in numbers for each in own if each is not None) + len(_receipts(model, ROW_COUNT))
+    n_released = sum(int(each.size) for own in numbers for each in own if each is not None)
+    return n_released + len(_receipts(model, ROW_COUNT))
 
 
 def noise(model: Any) -> dict[str, Any]:
