@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privet import Categorical, Numeric, PrivateForestClassifier
+from privet.central.weights.knots import with_cells
 from privet.central.weights.trees import Trees
 from tests.central.weights.problems import soft_cells
 from tests.draws import cached
@@ -35,7 +36,7 @@ NAMES = [
     "two classes, groups of two", FIVE, "nine classes", "weights, hostile text", "cells that neighbours share",
     "class balance alone", "class balance of five alone", "scores that saturate", "ties", "weights, never missing",
     "two stages", "two stages of five classes", "two stages, never missing", "a second stage of categories",
-    "batches", "batches of five classes",
+    "knots close together", "batches", "batches of five classes",
     "a single tree", "a single tree of five classes", "a single tree, never missing",
 ]  # fmt: skip
 
@@ -123,6 +124,7 @@ def weight_cases():
         two_stages(five, exponent=-20),
         two_stages([5, 9], complete),
         in_two_stages(SMALL, [[0, 2], [1], [3, 4]], [[0, 1, 3], [4, 2]]),
+        close_knots(),
         with_batches(fitted_weights(schema_of([*mixed, *OPEN], ["no", "yes"]), group_size=2)),
         with_batches(fitted_weights(schema_of([*OPEN, *SMALL], five), epsilon=60.0)),
         fitted_weights(schema_of(mixed, ["no", "yes"]), epsilon=0.08),
@@ -131,6 +133,17 @@ def weight_cases():
     ]
     sizes = {name: N_ROWS if name == FIVE else FEW_ROWS for name in NAMES}
     return {name: Case(m, table_of(m.schema_, sizes[name])) for name, m in zip(NAMES, models, strict=True)}
+
+
+def close_knots():
+    """A second stage whose knots are fewer codes apart than there are cells between them, the middle one among them."""
+    cells = with_cells(schema_of([*OPEN, SMALL[0]], [5, 9]), 33)
+    model = fitted_weights(cells, group_size=1)
+    near = {0: ((7, 14, 16, 54), 8), 1: ((0, 1, 2, 3), 8)}
+    later = Trees.later([[0, 2], [1, 0]], cells, near)
+    trees = Trees.of([[0], [1], [2]], cells, dict.fromkeys(near, ((0, 30, 90), 32))).with_later(later)
+    assert all(len(set(axis.cell_of.tolist())) < axis.n_cells for axis in later.axes[1])
+    return with_random_weights(model, trees, exponent=-20)
 
 
 def in_two_stages(attributes, first, later):
