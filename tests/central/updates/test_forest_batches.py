@@ -3,6 +3,7 @@
 import math
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -104,17 +105,15 @@ def test_seeded_batches_have_noise_of_their_own():
 
 def test_batches_bring_the_accuracy_of_more_rows():
     X, y = rows(9, 4000)
-    scores = [(batched(i, n_rows=200, epsilon=1.0, schema=UNCOUNTED), i) for i in range(8)]
-    alone = np.mean([model.score(X, y) for model, _ in scores])
-    together = np.mean(
-        [batched(*range(i, i + 6), n_rows=200, epsilon=1.0, schema=UNCOUNTED).score(X, y) for i in range(8)]
-    )
+    few = {"n_rows": 200, "epsilon": 1.0, "schema": UNCOUNTED, "unsafe_seeded_noise": True}
+    alone = np.mean([batched(i, random_state=i, **few).score(X, y) for i in range(8)])
+    together = np.mean([batched(*range(i, i + 6), random_state=i, **few).score(X, y) for i in range(8)])
     assert together > alone
 
 
 def test_a_batch_of_hardly_any_rows_changes_nearly_nothing():
     X, _ = rows(9, 2000)
-    large = batched(0, n_rows=5000, schema=replace(SCHEMA, rows=5000), epsilon=2.0)
+    large = batched(0, n_rows=5000, schema=replace(SCHEMA, rows=5000), epsilon=2.0, **SEEDED)
     before = large.predict_proba(X)
     large.partial_fit(*rows(1, 6))
     assert np.abs(large.predict_proba(X) - before).mean() < 0.02
@@ -281,6 +280,20 @@ def test_a_file_of_batches_comes_back_as_it_was(tmp_path):
     assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert_array_equal(loaded.noise_growth_, model.noise_growth_)
     assert len(loaded.partial_fit(*rows(3)).releases_) == 4
+
+
+@pytest.mark.parametrize("name", ["difference_declared.json", "difference_bought.json"])
+def test_a_file_of_an_earlier_privet_takes_batches(tmp_path, name):
+    model = load(Path(__file__).parents[1] / name)
+    rng, ages = np.random.default_rng(1), model.schema_.attributes[0]
+    X = pd.DataFrame(
+        {"age": rng.uniform(ages.low, ages.high, 300), "job": rng.choice(model.schema_.attributes[1].categories, 300)}
+    )
+    model.partial_fit(X, rng.choice(["no", "yes"], 300))
+    assert [own.has_counts for own in model.releases_] == [False, True]
+    loaded = through_a_file(model, tmp_path, None)
+    assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.guarantee_ == model.guarantee_
 
 
 def forged(folder, change, *, event=None):
