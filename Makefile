@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test test-fast browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility monotone expected-loss importances family parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
+.PHONY: venv docs docs-check demo test test-fast browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility monotone expected-loss importances updates family parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -148,6 +148,10 @@ expected-loss: venv
 # How well importances agree with what attributes are worth, on six UCI tables.
 importances: venv
 	$(BIN)/python -m benchmarks.advice.importances
+
+# What a year of monthly updates of the recommended forest costs against one fit, on two UCI tables; some minutes.
+updates: venv
+	$(BIN)/python -m benchmarks.updates.year
 
 # Every method, the papers' forms and the sound ones, on six UCI tables at the same epsilons, and what attacks on each show;
 # some 20 minutes, and it goes on where it stopped. It writes docs/family.md.

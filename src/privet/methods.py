@@ -53,6 +53,7 @@ METHODS = (
         "central.private_forest",
         "PrivateForestClassifier",
         "small trees whose leaf weights are fitted together; recommended",
+        takes_updates=True,
     ),
     Method(
         "private-rdt",

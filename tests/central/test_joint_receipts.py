@@ -85,20 +85,23 @@ def joint_of(fitted, **changes):
 
 
 def test_a_file_may_hold_a_joint_receipt_that_fits_its_forest(fitted):
-    assert are_receipts(*joint_of(fitted), max_rows=1)
-    assert are_receipts(*joint_of(fitted, rows=5)[:3], max_rows=5) is False  # the counts are those of one row
+    assert are_receipts(*joint_of(fitted), max_rows=1, buys_rows=False)
+    # The counts are those of one row.
+    assert are_receipts(*joint_of(fitted, rows=5)[:3], max_rows=5, buys_rows=False) is False
 
 
 @pytest.mark.parametrize(
     "changes", [{"trees": 1}, {"numbers": 1}, {"rows": 2}, {"classes": 3}, {"curvature": 1e-6}], ids=str
 )
 def test_a_joint_receipt_of_another_forest_is_refused(fitted, changes):
-    assert not are_receipts(*joint_of(fitted, **changes), max_rows=1)
+    assert not are_receipts(*joint_of(fitted, **changes), max_rows=1, buys_rows=False)
 
 
 def test_a_joint_receipt_of_other_noise_is_refused(fitted):
     event, released, schema = joint_of(fitted)
-    assert not are_receipts(event, replace(released, noise_std=released.noise_std / 2), schema, max_rows=1)
+    assert not are_receipts(
+        event, replace(released, noise_std=released.noise_std / 2), schema, max_rows=1, buys_rows=False
+    )
 
 
 def test_a_bought_number_of_rows_does_not_decide_what_is_promised():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -214,8 +215,7 @@ def test_a_folder_without_states_says_how_to_begin(refused, batches):
     Path("models/notes.txt").write_text("not a model")
     sentence = refused("update models one.csv --dated 2026-11-01", EXIT_USAGE)
     assert sentence == (
-        "the folder 'models' holds no model named by a date; begin with a fit of --method private-rdt or dp-rf and -o "
-        "FOLDER/YYYY-MM-DD.privet"
+        "the folder 'models' holds no model named by a date; begin with a fit and -o FOLDER/YYYY-MM-DD.privet"
     )
 
 
@@ -228,13 +228,52 @@ def test_a_file_keeps_dates_in_the_ledger_alone(privet, refused, account):
     assert "2026-11-01" not in Path("model.privet").read_text()
 
 
-@pytest.mark.parametrize("method", ["private-forest", "dpdf"])
+@pytest.fixture
+def forest(privet, batches):
+    """A ledger, and a model of the recommended forest whose fit is in it."""
+    assert privet("ledger init ledger.db --dataset patients --epsilon 4").exit_code == 0
+    assert privet("fit rows.csv --schema schema.json --epsilon 1 --ledger ledger.db").exit_code == 0
+    return Path("model.privet")
+
+
+def test_the_recommended_forest_takes_batches_and_says_what_they_are_expected_to_cost(privet, forest):
+    shown = privet("update model.privet one.csv --ledger ledger.db").stdout
+    assert "batch  noise at a leaf  times that of one fit  expected loss, points  of one fit" in shown
+    assert "no row is in more than one batch" in shown
+    assert re.search(r"one fit on all rows( so far)?,? .*points? of accuracy.*epsilon=1 on every row again", shown)
+    said = json.loads(privet("update model.privet two.csv --ledger ledger.db --json").stdout)
+    assert (said["batches"], said["method"], said["ledger"]["spent"]) == (3, "private-forest", 3.0)
+    assert len(said["expected_loss"]) == len(said["expected_loss_of_one_fit"]) == 3
+    assert said["expected_loss"][2] > said["expected_loss_of_one_fit"][2]
+    assert len(load(forest).releases_) == 3
+
+
+def test_the_same_batch_of_the_recommended_forest_is_refused(privet, refused, forest):
+    before = forest.read_bytes()
+    assert refused("update model.privet rows.csv --ledger ledger.db", EXIT_DATA).startswith(
+        "this batch is in the model"
+    )
+    assert forest.read_bytes() == before
+    assert privet("update model.privet one.csv --ledger ledger.db").exit_code == 0
+    assert refused("update model.privet one.csv --ledger ledger.db", EXIT_DATA).startswith("this batch is in the model")
+
+
+def test_the_report_of_the_recommended_forest_says_how_many_batches_there_are(privet, forest):
+    for rows in ("one.csv", "two.csv"):
+        assert privet(f"update model.privet {rows} --ledger ledger.db").exit_code == 0
+    assert privet("report model.privet -o page.html").exit_code == 0
+    assert "New rows were added in 3 batches, each fitted by itself." in Path("page.html").read_text()
+    said = json.loads(privet("report model.privet --json").stdout)
+    assert len(said["noise"]["growth"]) == len(said["noise"]["epsilon_of_batches"]) == 3
+
+
+@pytest.mark.parametrize("method", ["dpdf", "diffpid3"])
 def test_a_method_without_updates_is_refused(privet, refused, batches, method):
     assert privet(f"fit rows.csv --schema schema.json --method {method}").exit_code == 0
     sentence = refused("update model.privet one.csv", EXIT_USAGE)
     assert sentence == (
         f"a model of the method '{method}' takes no further rows: nothing that it released can be added to; fit again "
-        "on all rows, or use a method of random trees, private-rdt or dp-rf, from the start"
+        "on all rows, or use private-forest, private-rdt or dp-rf from the start"
     )
 
 

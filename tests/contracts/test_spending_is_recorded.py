@@ -132,10 +132,10 @@ def test_batches_of_one_model_add_up_unless_they_are_named_as_parts(method, tmp_
     assert ledger.spent == EPSILON
     model.set_params(ledger=ledger).partial_fit(DATA.X, DATA.y)
     assert ledger.spent == 2 * EPSILON
-    noisy_counts = model.noisy_counts_
+    promise = model.guarantee_
     with pytest.raises(BudgetExceeded):
         model.partial_fit(Unreadable(), Unreadable())
-    assert model.noisy_counts_ is noisy_counts
+    assert model.guarantee_ is promise
     assert [spending.begun.body["what"] for spending in ledger.account().spendings] == ["fit", "update", "update"]
 
 

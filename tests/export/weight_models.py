@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privet import Categorical, Numeric, PrivateForestClassifier
+from privet.central.weights.knots import with_cells
 from privet.central.weights.trees import Trees
 from tests.central.weights.problems import soft_cells
 from tests.draws import cached
@@ -35,6 +36,7 @@ NAMES = [
     "two classes, groups of two", FIVE, "nine classes", "weights, hostile text", "cells that neighbours share",
     "class balance alone", "class balance of five alone", "scores that saturate", "ties", "weights, never missing",
     "two stages", "two stages of five classes", "two stages, never missing", "a second stage of categories",
+    "knots close together", "batches", "batches of five classes",
     "a single tree", "a single tree of five classes", "a single tree, never missing",
 ]  # fmt: skip
 
@@ -45,6 +47,15 @@ def fitted_weights(schema, *, epsilon=20.0, **parameters):
     codes = pd.util.hash_pandas_object(table.iloc[:, :2].astype(str), index=False).to_numpy() % n_classes
     model = PrivateForestClassifier(schema, epsilon=epsilon, random_state=7, unsafe_seeded_noise=True, **parameters)
     return model.fit(table, [schema.classes[int(code)] for code in codes])
+
+
+def with_batches(model, n_rows=300):
+    """The model with two batches more."""
+    schema = model.schema_
+    for seed in (1, 2):
+        labels = np.random.default_rng(seed).integers(0, len(schema.classes), n_rows)
+        model.partial_fit(to_fit(schema, n_rows), [schema.classes[int(label)] for label in labels])
+    return model
 
 
 def with_released(model, trees=None, **changes):
@@ -113,12 +124,26 @@ def weight_cases():
         two_stages(five, exponent=-20),
         two_stages([5, 9], complete),
         in_two_stages(SMALL, [[0, 2], [1], [3, 4]], [[0, 1, 3], [4, 2]]),
+        close_knots(),
+        with_batches(fitted_weights(schema_of([*mixed, *OPEN], ["no", "yes"]), group_size=2)),
+        with_batches(fitted_weights(schema_of([*OPEN, *SMALL], five), epsilon=60.0)),
         fitted_weights(schema_of(mixed, ["no", "yes"]), epsilon=0.08),
         fitted_weights(schema_of(OPEN, five), epsilon=0.3),
         fitted_weights(schema_of(complete(OPEN), [5, 9]), epsilon=0.08),
     ]
     sizes = {name: N_ROWS if name == FIVE else FEW_ROWS for name in NAMES}
     return {name: Case(m, table_of(m.schema_, sizes[name])) for name, m in zip(NAMES, models, strict=True)}
+
+
+def close_knots():
+    """A second stage whose knots are fewer codes apart than there are cells between them, the middle one among them."""
+    cells = with_cells(schema_of([*OPEN, SMALL[0]], [5, 9]), 33)
+    model = fitted_weights(cells, group_size=1)
+    near = {0: ((7, 14, 16, 54), 8), 1: ((0, 1, 2, 3), 8)}
+    later = Trees.later([[0, 2], [1, 0]], cells, near)
+    trees = Trees.of([[0], [1], [2]], cells, dict.fromkeys(near, ((0, 30, 90), 32))).with_later(later)
+    assert all(len(set(axis.cell_of.tolist())) < axis.n_cells for axis in later.axes[1])
+    return with_random_weights(model, trees, exponent=-20)
 
 
 def in_two_stages(attributes, first, later):

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import CountForestClassifier
-from privet.central.receipts import ROW_COUNT, in_sequence, is_count
+from privet.central.receipts import ROW_COUNT, in_parallel, in_sequence, is_count
 from privet.central.released_classifier import FitCall, row_count_share
+from privet.central.updated_classifier import UpdatedClassifier, check_classes
 from privet.checks import pluralize
 from privet.counting.rows import Rows, exact_leaf_counts
-from privet.errors import ParameterError
 from privet.plan import Plan, Step, epsilon_needed, laplace_step
-from privet.privacy.events import Event, Parallel, Sequential
+from privet.privacy.events import Event, Sequential
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import remaining
@@ -24,13 +24,13 @@ from privet.schema import Schema
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 
-MAX_BATCHES = 10_000
 LEAF_COUNTS = "class counts of leaves"
 
 
-class LeafCountClassifier(CountForestClassifier):
+class LeafCountClassifier(CountForestClassifier, UpdatedClassifier):
     """Public trees with released leaf counts; subclasses draw the trees."""
 
+    max_batches = 10_000
     height: int | None
     random_state: int | np.random.Generator | np.random.RandomState | None
 
@@ -60,23 +60,6 @@ class LeafCountClassifier(CountForestClassifier):
         """
         return self._run(FitCall(X, y, sample_weight, executor, batch=self._part_check()))
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, executor: Executor | None = None) -> Self:
-        """Add a batch of new rows: counted on the same trees with fresh noise, and added.
-
-        A row may be in one batch only. The cost of the model is then that of the most expensive batch, while the
-        variance of the noise grows with every batch; `noise_growth_` shows it. The first call is a fit.
-
-        Parameters
-        ----------
-        X, y, executor
-            As in `fit`.
-        classes : array of labels, optional
-            For scikit-learn's sake; the schema has them, and other ones are an error.
-        """
-        adds = hasattr(self, "guarantee_")
-        check = self._part_check(adds=adds)
-        return self._run(FitCall(X, y, executor=executor, classes=classes, batch=check, adds=adds))
-
     def _run(self, call: FitCall) -> Self:
         snapshot = self._snapshot()
         fit = snapshot._fit_next_batch if call.adds else snapshot._fit_first_batch  # noqa: SLF001 - of its own class
@@ -84,15 +67,15 @@ class LeafCountClassifier(CountForestClassifier):
 
     def _fit_next_batch(self, call: FitCall) -> Self:
         epsilon = self.check_parameters()
-        _check_classes(self.schema_, call.classes)
+        check_classes(self.schema_, call.classes)
         self._check_next_batch()
         public_rng, stream = public_generator(self.random_state), len(self._batches)
         with self._reserve(epsilon, "update") as reservation:  # refuses here, before any data are read
             noise = self._noise(public_rng, reservation, stream=stream)
             _, rows = self._open(call, reservation, self._encoder)
             noisy_counts, receipt = self._release_counts(self.forest_, self.schema_, rows, epsilon, noise)
-            event = Parallel((*self._batches, receipt), because=self._unit().one_batch_each)
             counts = self.noisy_counts_ + noisy_counts
+            event = self._with_batch(receipt)
             return self._set_released(self._encoder, self.forest_, counts, event, reservation, call, newest=receipt)
 
     def _fit_first_batch(self, call: FitCall) -> Self:
@@ -102,7 +85,7 @@ class LeafCountClassifier(CountForestClassifier):
             noise = self._noise(public_rng, reservation)
             encoder, rows = self._open(call, reservation)
             schema = encoder.schema
-            _check_classes(schema, call.classes)
+            check_classes(schema, call.classes)
             n_rows, left, bought = self._number_of_rows(schema, rows, epsilon, noise)
             forest = self._draw_forest(schema, n_rows, left, public_rng)
             trees, leaves = pluralize(forest.n_trees, "tree"), pluralize(len(forest.leaves), "leaf", "leaves")
@@ -183,16 +166,6 @@ class LeafCountClassifier(CountForestClassifier):
             noise=noise,
         )
 
-    def _check_next_batch(self) -> None:
-        if self._unit() != self.guarantee_.protects:
-            raise ParameterError("unit or max_rows changed since the first batch; set them back, or fit again")
-        if len(self._batches) >= MAX_BATCHES:
-            raise ParameterError(f"a model takes at most {MAX_BATCHES:,} batches; fit again, with far less noise")
-
-    @property
-    def _batches(self) -> tuple[Event, ...]:
-        return _batches_of(self.guarantee_.event)
-
     def _counted(
         self,
         forest: Forest,
@@ -200,17 +173,14 @@ class LeafCountClassifier(CountForestClassifier):
         event: Event,
         schema: Schema,  # noqa: ARG002 - pruning needs it
     ) -> CountedForest:
-        return CountedForest.of_leaves(forest, noisy_counts, float(_growth(_batches_of(event))[-1]) ** 2)
+        return CountedForest.of_leaves(forest, noisy_counts, float(_growth(in_parallel(event))[-1]) ** 2)
 
-    def _compared_by(self) -> Schema | None:
+    def _compared_by(self, call: FitCall) -> Schema | None:  # noqa: ARG002 - of any call
         return None  # all that an update has is the model
 
-    def _assumptions(self, event: Event) -> list[str]:
-        return [self._unit().one_batch_each] if isinstance(event, Parallel) else []
-
     def _is_receipt(self, event: Event, forest: Forest, schema: Schema) -> bool:  # noqa: ARG002 - some methods look
-        batches = _batches_of(event)
-        return len(batches) <= MAX_BATCHES and all(self._is_batch(batch, forest.n_trees) for batch in batches)
+        batches = in_parallel(event)
+        return len(batches) <= self.max_batches and all(self._is_batch(batch, forest.n_trees) for batch in batches)
 
     def _is_batch(self, batch: Event, n_trees: int) -> bool:
         """Return whether ``batch`` is a receipt of leaf counts, or one of a row count and one of leaf counts."""
@@ -222,17 +192,8 @@ class LeafCountClassifier(CountForestClassifier):
         )
 
 
-def _batches_of(event: Event) -> tuple[Event, ...]:
-    return event.parts if isinstance(event, Parallel) else (event,)
-
-
 def _growth(batches: tuple[Event, ...]) -> NDArray[np.float64]:
     # A row count may stand before a batch's leaf counts.
     deviations = [standard_deviation(in_sequence(batch)[-1]) for batch in batches]
     growth: NDArray[np.float64] = np.sqrt(np.cumsum(np.square(deviations)))
     return growth
-
-
-def _check_classes(schema: Schema, classes: Any) -> None:
-    if classes is not None and set(np.asarray(classes).tolist()) != set(schema.classes):
-        raise ParameterError("classes differ from the schema's; leave classes out, or declare them in the schema")

@@ -1,6 +1,6 @@
 """The recommended forest: small trees whose leaf weights are fitted together. The argument is in private_forest.md."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -10,13 +10,17 @@ import numpy as np
 from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
 from privet.central.receipts import composed
 from privet.central.released_classifier import FitCall, row_count_share
+from privet.central.updated_classifier import UpdatedClassifier, check_classes
+from privet.central.weight_file import MOST_FITS
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.fitting import Fitting
-from privet.central.weights.policy import Overrides, Policy
+from privet.central.weights.knots import without_cells
+from privet.central.weights.policy import FINE_BINS, Overrides, Policy
+from privet.central.weights.released_weights import ReleasedWeights
 from privet.checks import Number, Whole, n_threads, pluralize
 from privet.errors import ParameterError
 from privet.privacy.accounting import check_delta
-from privet.privacy.events import Event
+from privet.privacy.events import Event, Parallel
 from privet.privacy.ledger import Ledger, NoReservation, Reservation
 from privet.privacy.mechanisms.rational import equal_share, remaining
 from privet.rng import NoiseSource, public_generator
@@ -24,7 +28,7 @@ from privet.schema import Schema
 from privet.schema.encoding import Encoder
 
 
-class PrivateForestClassifier(WeightForestClassifier):
+class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
     """A forest of small trees whose leaf weights are fitted together, with noise added once, in the objective.
 
     Nothing has to be tuned: what the parameters below leave open follows from epsilon, the number of rows and the
@@ -78,6 +82,10 @@ class PrivateForestClassifier(WeightForestClassifier):
         The fitted scores: offsets, and a weight for each leaf and class.
     noise_std_, tree_noise_std_ : float, array
         The standard deviation of the noise in the pull of a leaf, in rows: the mean, and of each tree.
+    releases_ : tuple of ReleasedWeights
+        What each batch released: one after `fit`, and one more after each `partial_fit`. ``released_`` is all together.
+    noise_growth_ : array
+        The standard deviation of the noise in the pull of a leaf after each batch, in rows.
     classes_, schema_, n_features_in_, feature_names_in_
         As in `PrivateRDTClassifier`; the schema has the cells that were used.
 
@@ -92,6 +100,7 @@ class PrivateForestClassifier(WeightForestClassifier):
     """
 
     method = "private-forest"
+    max_batches = MOST_FITS
     file_parameters = (
         "delta", "n_attributes", "n_bins", "group_size", "prior_variance", "balance_share", "selection_share",
     )  # fmt: skip
@@ -166,10 +175,13 @@ class PrivateForestClassifier(WeightForestClassifier):
 
     def _fit(self, call: FitCall) -> Self:
         epsilon, delta = self.check_parameters(), check_delta(self.delta)
+        what, n_before = ("update", len(self._batches)) if call.adds else ("fit", 0)
+        if call.adds:
+            self._check_next_batch()
         public_rng = public_generator(self.random_state)
         # Refuses here, before any data are read.
-        with call.reservation or self._reserve(epsilon, "fit", delta) as reservation:
-            noise = self._noise(public_rng, reservation)
+        with call.reservation or self._reserve(epsilon, what, delta) as reservation:
+            noise = self._noise(public_rng, reservation, stream=n_before)
             schema, n_rows, left, bought = self._number_of_rows(call, epsilon, noise, reservation)
             policy = self._policy(schema, left, n_rows)
             encoder, rows = self._open(call, reservation, Encoder(policy.cells, self._unit().column))
@@ -182,16 +194,40 @@ class PrivateForestClassifier(WeightForestClassifier):
             released = fitting.release()
             # A bought number of rows decides whether there is a plan; the promise is about all that it could have been.
             planned = delta if fitting.is_planned or bought else 0.0
-            event = composed(fitting.receipts, left, planned, first=bought)
-            return self._set_released(encoder, [released], event, reservation, call)
+            receipt = composed(fitting.receipts, left, planned, first=bought)
+            releases, event = [released], receipt
+            if call.adds:
+                releases, event = [*self.releases_, released], self._with_batch(receipt)
+            return self._set_released(encoder, releases, event, reservation, call)
+
+    def _check_next_batch(self) -> None:
+        super()._check_next_batch()
+        plain, fitted = self._plain_parameters(), self._fitted_with
+        changed = [name for name, value in plain.items() if value != fitted[name]]
+        if changed:
+            raise ParameterError(f"{changed[0]} changed since the first batch; set it back, or fit again")
+
+    def _as_declared(self, schema: Schema) -> Schema:
+        """Return the schema without the cells that a fit with these parameters gives to numbers."""
+        return without_cells(schema, self._plain_parameters()["n_bins"] or FINE_BINS)
+
+    def _compared_by(self, call: FitCall) -> Schema | None:
+        # A file's schema has the cells of the fit; rows are known again by the codes of the declared one.
+        schema = self.schema_ if call.adds else super()._compared_by(call)
+        return None if schema is None else self._as_declared(schema)
 
     def _number_of_rows(
         self, call: FitCall, epsilon: float, noise: NoiseSource, reservation: Reservation | NoReservation
     ) -> tuple[Schema, int, float, tuple[Event, ...]]:
         """Return the schema, about how many rows there are, what is left of epsilon, and a receipt if one was paid."""
-        if self.schema != "infer" and (schema := self._resolve_schema(None, None)).rows is not None:
+        known = None
+        if call.adds:  # the rows that its schema declares are those of the first batch
+            known = Encoder(self._as_declared(self.schema_), self._unit().column)
+        elif self.schema != "infer" and (schema := self._resolve_schema(None, None)).rows is not None:
+            check_classes(schema, call.classes)
             return schema, schema.rows, epsilon, ()
-        encoder, rows = self._open(call, reservation)
+        encoder, rows = self._open(call, reservation, known)
+        check_classes(encoder.schema, call.classes)
         share = row_count_share(epsilon)
         if share == 0:
             return encoder.schema, 1, epsilon, ()
@@ -207,6 +243,13 @@ class PrivateForestClassifier(WeightForestClassifier):
         policy = Policy(schema, equal_share(epsilon, m), n_rows, fixed, check_delta(self.delta), m)
         policy.check_choices()
         return policy
+
+    def _buys_rows(self, batch: int, schema: Schema) -> bool:
+        return batch > 0 or super()._buys_rows(batch, schema)
+
+    def _is_receipt(self, event: Event, forest: Sequence[ReleasedWeights], schema: Schema) -> bool:
+        because = event.because if isinstance(event, Parallel) else self._unit().one_batch_each
+        return because == self._unit().one_batch_each and super()._is_receipt(event, forest, schema)
 
     def plan(self, n_rows: int | None = None) -> ForestPlan:
         """Say what a fit would do with the budget at about ``n_rows`` rows, by default the schema's; costs nothing."""

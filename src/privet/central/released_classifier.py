@@ -160,7 +160,7 @@ class ReleasedClassifier(PrivateClassifier):
             encoder = encoder or self._declared_encoder()
             check_files_exist(call.X)
             reservation.mark_opened()  # a column's type, or its being there, may depend on rows too
-            table = call.X if batch is None else batch.watch(call.X, self._compared_by())
+            table = call.X if batch is None else batch.watch(call.X, self._compared_by(call))
             return encoder, open_table(table, encoder, unit, call.executor)
         check_labels_given(call.y, type(self).__name__)
         if encoder is None and self.schema != "infer":
@@ -171,7 +171,7 @@ class ReleasedClassifier(PrivateClassifier):
         rows = MemoryRows(encoder.encode(call.X), encoder.encode_labels(labels))
         rows = rows.bounded(unit, call.X, call.y, call.sample_weight)
         if batch is not None:
-            batch.check_table(Encoder(self._compared_by() or encoder.schema, unit.column), call.X, labels)
+            batch.check_table(Encoder(self._compared_by(call) or encoder.schema, unit.column), call.X, labels)
         if call.executor is not None:
             return encoder, PartitionedRows(OnExecutor(rows.partitions(), call.executor), encoder)
         return encoder, rows
@@ -193,7 +193,7 @@ class ReleasedClassifier(PrivateClassifier):
     def _declared_encoder(self) -> Encoder:
         return Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
 
-    def _compared_by(self) -> Schema | None:
+    def _compared_by(self, call: FitCall) -> Schema | None:  # noqa: ARG002 - batches differ from first fits
         """Return the schema by whose codes rows are compared; None for the model's own.
 
         It is the declared one, since each method cuts numbers in its own way.

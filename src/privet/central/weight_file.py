@@ -171,13 +171,16 @@ def _one_a_tree(data: object, n_trees: int) -> NDArray[np.float64]:
     return np.array(data, dtype=np.float64)
 
 
-def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_rows: int) -> bool:
-    """Return whether these are the receipts of such a fit, in their order and with the sensitivities it has."""
+def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_rows: int, *, buys_rows: bool) -> bool:
+    """Return whether these are the receipts of such a fit, in their order and with the sensitivities it has.
+
+    ``buys_rows`` says whether it bought a noisy number of rows.
+    """
     receipts = list(in_sequence(event))
     found = [getattr(unwrapped(receipt), "what", "") for receipt in receipts]
     if COUNTS in found:
-        return _are_of_one_tree(receipts, found, released, schema, max_rows)
-    names = _names(released, schema)
+        return _are_of_one_tree(receipts, found, released, max_rows, buys_rows=buys_rows)
+    names = _names(released, schema, buys_rows=buys_rows)
     if found != names:
         return False
     first, later = _stages(released)
@@ -196,10 +199,10 @@ def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_ro
 
 
 def _are_of_one_tree(
-    receipts: list[Event], found: list[str], released: ReleasedWeights, schema: Schema, max_rows: int
+    receipts: list[Event], found: list[str], released: ReleasedWeights, max_rows: int, *, buys_rows: bool
 ) -> bool:
     """Return whether these are the receipts of a single tree, chosen by its accuracy, and of its leaves' counts."""
-    bought, trees = [ROW_COUNT] * (schema.rows is None), released.trees
+    bought, trees = [ROW_COUNT] * buys_rows, released.trees
     if found != [*bought, CHOICES, COUNTS] or (trees.n_trees, len(trees.kept), trees.n_later) != (1, 1, 0):
         return False
     *rows, choice, counts = map(unwrapped, receipts)
@@ -212,10 +215,10 @@ def _are_of_one_tree(
     )
 
 
-def _names(released: ReleasedWeights, schema: Schema) -> list[str]:
+def _names(released: ReleasedWeights, schema: Schema, *, buys_rows: bool) -> list[str]:
     """Return what a fit of these trees releases, in order. A budget too small for a row count takes one row for it."""
     trees = released.trees
-    bought = schema.rows is None and not (released.n_rows == 1 and trees.n_trees == 0)
+    bought = buys_rows and not (released.n_rows == 1 and trees.n_trees == 0)
     n_kept = len(trees.kept)
     n_choices = n_kept if n_kept < len(schema.attributes) else 0
     counted = [CELLS] if released.cells is not None else []

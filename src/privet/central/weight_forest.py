@@ -1,7 +1,7 @@
 """A forest of released leaf weights: its vote, its explanations, its guarantee, its file."""
 
 from collections.abc import Mapping, Sequence
-from itertools import repeat
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.receipts import in_parallel, in_sequence
 from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.central.weight_file import are_receipts, releases_from_json, releases_to_json
-from privet.central.weights.combining import Scales, combined, combined_scales
+from privet.central.weights.combining import Scales, combined, combined_scales, noise_after_each
 from privet.central.weights.fitting import scales_of
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.importance import Effect, effects_of_trees, mean_curvature, shares_of_effects
@@ -24,7 +24,7 @@ from privet.central.weights.shapes import Shape, shapes_of
 from privet.central.weights.trees import Trees
 from privet.checks import class_position
 from privet.privacy.accounting import stated_delta
-from privet.privacy.events import Event
+from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
 from privet.privacy.mechanisms.deviation import laplace_deviation, standard_deviation
@@ -43,6 +43,8 @@ class WeightForestClassifier(ReleasedClassifier):
     releases_: tuple[ReleasedWeights, ...]
     released_: ReleasedWeights
     leaf_weights_: LeafWeights
+    # The noise in the counts of each fit, and in their sums.
+    _scales_of_each: list[Scales]
     _scales: Scales
     # With a leaf for missing values in every attribute: what predictions and exports use.
     _weights_with_missing: LeafWeights
@@ -108,6 +110,23 @@ class WeightForestClassifier(ReleasedClassifier):
         """The standard deviation of the noise in the pull of a leaf of each tree, in rows."""
         check_is_fitted(self)
         return self.released_.noise_std
+
+    @property
+    def noise_growth_(self) -> NDArray[np.float64]:
+        """The standard deviation of the noise in the pull of a leaf after each fit to rows of its own, in rows.
+
+        It is what it would be if all rows had equal parts in the weights: a fit to few rows counts for less than them.
+        """
+        check_is_fitted(self)
+        return noise_after_each(self.releases_, self._scales_of_each)
+
+    @property
+    def least_noise_(self) -> float:
+        """The least noise that a fit alone has: about that of one fit to all rows."""
+        check_is_fitted(self)
+        each = zip(self.releases_, self._scales_of_each, strict=True)
+        fitted = [(own, scale) for own, scale in each if own.trees.n_trees or not self.trees_.n_trees]
+        return min(float(noise_after_each([own], [scale])[0]) for own, scale in fitted)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -252,7 +271,7 @@ class WeightForestClassifier(ReleasedClassifier):
         trees, weights = released.with_missing_leaves()
         self._set_all(
             encoder, _fitted_with=self._plain_parameters(), releases_=tuple(releases), released_=released,
-            guarantee_=guarantee, _scales=scales,
+            guarantee_=guarantee, _scales=scales, _scales_of_each=each,
             leaf_weights_=LeafWeights(released.trees, offsets, released.weights * step, MARGIN),
             _weights_with_missing=LeafWeights(trees, offsets, weights * step, MARGIN),
         )  # fmt: skip
@@ -281,10 +300,16 @@ class WeightForestClassifier(ReleasedClassifier):
         parts = in_parallel(event)
         return (
             len(parts) == len(forest)
+            and isinstance(event, Parallel) == (len(forest) > 1)
             and stated_delta(event) <= self.delta
-            and all(map(self._is_one_fit, parts, forest, repeat(schema)))
+            and all(map(self._is_one_fit, count(), parts, forest, repeat(schema)))
         )
 
-    def _is_one_fit(self, event: Event, released: ReleasedWeights, schema: Schema) -> bool:
-        declared = schema.rows is None or released.n_rows == schema.rows
-        return declared and are_receipts(event, released, schema, self._unit().max_rows)
+    def _is_one_fit(self, batch: int, event: Event, released: ReleasedWeights, schema: Schema) -> bool:
+        bought = self._buys_rows(batch, schema)
+        is_known = bought or released.n_rows == schema.rows
+        return is_known and are_receipts(event, released, schema, self._unit().max_rows, buys_rows=bought)
+
+    def _buys_rows(self, batch: int, schema: Schema) -> bool:  # noqa: ARG002 - batches differ
+        """Return whether a fit bought its number of rows; else it is the schema's."""
+        return schema.rows is None

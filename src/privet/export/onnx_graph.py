@@ -303,12 +303,15 @@ def _cells(graph: _Graph, attributes: tuple[Attribute, ...], sums: WeightSums) -
     flat = np.append(np.arange(len(axes)), np.full(sum(n_cells), LEAF)).astype(np.int32)
     asked = [Categorical(str(i), range(n - 1)) for i, n in enumerate(n_cells)]
     forest = Forest.from_nodes(flat, np.full_like(flat, -1), len(axes), asked)
-    found = _leaves(graph, features, BinaryNodes.of(forest, [_borders(attributes[a.attribute], a) for a in axes]))
+    searched = _leaves(graph, features, BinaryNodes.of(forest, [_borders(attributes[a.attribute], a) for a in axes]))
+    starts = np.cumsum(n_cells) - n_cells
+    # A missing number may lie in a cell that no number falls into.
+    missing = graph.constant((starts + [axis.cell_of[-1] for axis in axes])[None, :])
+    found = graph.add("Where", graph.add("IsNaN", features), missing, searched)
     factors = np.zeros((len(axes), trees.n_trees))
     for t, own in enumerate(trees.axes):
         for place, axis in enumerate(own):
             factors[axes.index(axis), t] = math.prod(later.n_cells for later in own[place + 1 :])
-    starts = np.cumsum(n_cells) - n_cells
     # Whole numbers far below 2^53, so the products are exact.
     cells = graph.add("MatMul", graph.add("Cast", found, to=_onnx().TensorProto.DOUBLE), graph.constant(factors))
     shifted = graph.add("Add", cells, graph.constant((trees.cell_starts - starts @ factors)[None, :]))
@@ -316,19 +319,22 @@ def _cells(graph: _Graph, attributes: tuple[Attribute, ...], sums: WeightSums) -
 
 
 def _borders(attribute: Attribute, axis: Axis) -> Borders:
-    return attribute.cuts[np.diff(axis.cell_of[:-1]) > 0] if isinstance(attribute, Numeric) else None
+    """Return where each cell of a number begins but the first; one that no number falls into, where the next one does.
+
+    Knots may lie so close together that there are more cells than codes between them.
+    """
+    if not isinstance(attribute, Numeric):
+        return None
+    first_codes = np.searchsorted(axis.cell_of[: axis.n_values], np.arange(1, axis.n_known_cells))
+    borders: NDArray[np.float64] = np.append(attribute.cuts, np.inf)[first_codes - 1]
+    return borders
 
 
 def _feature(graph: _Graph, attribute: Attribute, axis: Axis) -> str:
     """Return what the search among the cells of an axis reads."""
-    borders = _borders(attribute, axis)
     if isinstance(attribute, Categorical):
         return _category_cells(graph, attribute, axis.cell_of)
-    if borders is None or axis.own_missing:
-        return attribute.name
-    # A missing number lies in the middle: where the cell that it falls into begins.
-    instead = graph.constant(borders[axis.cell_of[-1] - 1 : axis.cell_of[-1]])
-    return graph.add("Where", graph.add("IsNaN", attribute.name), instead, attribute.name)
+    return attribute.name
 
 
 def _shares(graph: _Graph, leaves: str, sums: CountSums) -> str:

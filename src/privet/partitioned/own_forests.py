@@ -265,8 +265,7 @@ class CombinedForest(WeightForestClassifier):
             and super()._is_receipt(event, forest, schema)
         )
 
-    def _is_one_fit(self, event: Event, released: ReleasedWeights, schema: Schema) -> bool:
+    def _is_one_fit(self, batch: int, event: Event, released: ReleasedWeights, schema: Schema) -> bool:  # noqa: ARG002
         """Return whether one party's fit has these receipts; it said how many rows it has, or paid for the number."""
         bought = getattr(unwrapped(in_sequence(event)[0]), "what", "") == ROW_COUNT
-        declared = replace(schema, rows=None if bought else released.n_rows)
-        return are_receipts(event, released, declared, self._unit().max_rows)
+        return are_receipts(event, released, schema, self._unit().max_rows, buys_rows=bought)

@@ -11,10 +11,10 @@ from sklearn.exceptions import NotFittedError
 
 from privet import (
     Categorical,
+    DPDFClassifier,
     DPRFClassifier,
     Ledger,
     Numeric,
-    PrivateForestClassifier,
     PrivateRDTClassifier,
     Schema,
     load,
@@ -249,9 +249,9 @@ def test_what_is_raised_before_noise_costs_nothing_and_changes_nothing(files, le
     assert (ledger.spent, Update(model).known_batches) == (1.0, 0)
 
 
-def test_a_model_that_released_no_leaf_counts_is_refused(files):
-    with pytest.raises(ParameterError, match="a model of the method 'private-forest' takes no further rows.*fit again"):
-        Update(PrivateForestClassifier(SCHEMA).fit(files[0]))
+def test_a_model_that_takes_no_further_rows_is_refused(files):
+    with pytest.raises(ParameterError, match="a model of the method 'dpdf' takes no further rows.*fit again"):
+        Update(DPDFClassifier(SCHEMA).fit(files[0]))
 
 
 @BOTH

@@ -79,9 +79,15 @@ class Version:
 
     @classmethod
     def of(cls, model: Any) -> "Version":
-        """Return the version that a fitted model is; of leaf counts it may have several batches."""
+        """Return the version that a fitted model is; it may have several batches.
+
+        Trees of counts stay the same. Where each batch has its own, those of the first one stand for the model.
+        """
         document = model.to_document()
-        return cls(checksum_of(document), checksum(document["structure"]), len(getattr(model, "noise_growth_", [0.0])))
+        structure = document["structure"]
+        if "fits" in structure:
+            structure = {name: value for name, value in structure["fits"][0].items() if name != "version"}
+        return cls(checksum_of(document), checksum(structure), len(getattr(model, "noise_growth_", [0.0])))
 
 
 class BatchHistory:

@@ -21,7 +21,8 @@ from privet.central.weights.link import scores_of
 from privet.central.weights.parts import first_axes, leaf_shares, over_codes, product_of
 from privet.central.weights.policy import CROWDED, MARGIN, row_pull
 from privet.central.weights.released_weights import ReleasedWeights
-from privet.central.weights.trees import GRID, Axis, Trees, coarse_axes
+from privet.central.weights.trees import COARSE_GRID, GRID, Axis, Trees, coarse_axes
+from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,9 @@ Floats = NDArray[np.float64]
 _EXPONENT = -20
 # Of the knots that several fits gave a number in trees of several attributes, at most so many are kept.
 _MOST_KNOTS = 12
+# A fit without a tree that others have says that its weights are small, not that they are 0. So much of what its rows
+# hold of them is left open.
+_LEFT_OPEN = 0.3
 # The prior variance of an attribute's own tree where no fit has one; its weights are 0.
 _NO_TREE = 1e-2
 # Rounds in which the levels of fits to different people are brought together.
@@ -166,8 +170,27 @@ def combined_scales(releases: Sequence[ReleasedWeights], scales: Sequence[Scales
     return Scales(balance, each * cells)
 
 
+def noise_after_each(releases: Sequence[ReleasedWeights], scales: Sequence[Scales]) -> Floats:
+    """Return the standard deviation of the noise in the pull of a leaf after each of the fits, in rows.
+
+    A fit that counts for less brings less noise and fewer rows. The noise is scaled to all rows, so that it compares
+    with one fit to all of them. Before any fit has a tree, it is the noise in a class's rows.
+    """
+    both = list(zip(releases, scales, strict=True))
+    fits = [_Fit.of(own, scale) for own, scale in both]
+    held = np.array([fit.pull for fit in fits])
+    counts = held / (held + CROWDED * np.array([fit.noise_std for fit in fits]) ** 2)
+    stds = np.array([own.noise_std.mean() if own.trees.n_trees else 0.0 for own in releases])
+    of_classes = np.array([laplace_deviation(scale.balance) if scale.balance else 0.0 for scale in scales])
+    noise, counted = np.sqrt(np.cumsum((counts * stds) ** 2)), np.cumsum(counts * held)
+    balance = np.sqrt(np.cumsum(of_classes**2))
+    found: Floats = np.where(counted > 0, noise * np.cumsum(held) / np.where(counted > 0, counted, 1.0), balance)
+    return found
+
+
 def _balance_of_all(releases: Sequence[ReleasedWeights]) -> ReleasedWeights:
-    counts: NDArray[np.int64] = np.sum([own.balance for own in releases], axis=0)
+    # The file of an earlier privet may hold the difference of two classes; its counts follow from the number of rows.
+    counts = np.sum([np.rint(own.class_counts) for own in releases], axis=0).astype(np.int64)
     return ReleasedWeights.balance_only(Trees(()), sum(own.n_rows for own in releases), counts)
 
 
@@ -206,6 +229,7 @@ class _Merged:
             ]
         )
         held = parts[:, None] * np.array([fit.held(axes) for fit in fits])
+        held[[tree is None for tree in trees]] *= 1 - _LEFT_OPEN
         own = [(part, tree, say) for part, tree, say in zip(parts, trees, said, strict=True) if tree is not None]
         pulled = sum((part * tree.precision * say for part, tree, say in own), nothing)
         precision = float(np.mean([part * tree.precision for part, tree, _ in own])) if own else 1 / _NO_TREE
@@ -284,8 +308,13 @@ def _shared_axes(trees: Sequence[_Tree], schema: Schema) -> list[tuple[Axis, ...
 
 
 def _thinned(codes: list[int]) -> tuple[int, ...]:
-    places = np.unique(np.rint(np.linspace(0, len(codes) - 1, min(len(codes), _MOST_KNOTS))).astype(int))
-    return tuple(codes[i] for i in places)
+    """Return a few of the codes, so far apart that there is a code at every part of the way from one to the next."""
+    apart = codes[:1]
+    for code in codes:
+        if code - apart[-1] >= COARSE_GRID:
+            apart.append(code)
+    places = np.unique(np.rint(np.linspace(0, len(apart) - 1, min(len(apart), _MOST_KNOTS))).astype(int))
+    return tuple(apart[i] for i in places)
 
 
 def _codes_of_leaves(axis: Axis) -> NDArray[np.int64]:

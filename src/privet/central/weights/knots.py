@@ -33,6 +33,18 @@ def with_cells(schema: Schema, n_bins: int) -> Schema:
     )
 
 
+def without_cells(schema: Schema, n_bins: int) -> Schema:
+    """Return the schema that `with_cells` made this one of: numbers with the cells that it gives have none declared."""
+
+    def opened(a: Attribute) -> Attribute:
+        if not isinstance(a, Numeric) or a.edges is None:
+            return a
+        is_given = a.edges == _edges_between(knot_values(a, n_bins, FINE_HALVINGS))
+        return replace(a, edges=None) if is_given else a
+
+    return schema.with_attributes(map(opened, schema.attributes))
+
+
 def quantile_codes(attribute: Numeric, histogram: Histogram, n_knots: int) -> tuple[int, ...]:
     """Return the codes that part the rows evenly, as far as a noisy histogram of four codes a bin tells."""
     n_bins = len(histogram.noisy) - (not attribute.never_missing)

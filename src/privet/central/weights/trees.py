@@ -30,7 +30,7 @@ GRID = 32
 # A bin of a number's histogram has so many codes.
 CODES_A_BIN = 4
 # Cells between two knots in a tree of the second stage, at most, and cells of such a tree.
-_COARSE_GRID, _MOST_COARSE_CELLS = 8, 2**12
+COARSE_GRID, _MOST_COARSE_CELLS = 8, 2**12
 MOST_ATTRIBUTES = 4
 
 
@@ -321,7 +321,7 @@ def _fine_axis(schema: Schema, attribute: int, knots: Knots) -> Axis:
 
 def coarse_axes(attributes: Sequence[int], schema: Schema, knots: Knots) -> tuple[Axis, ...]:
     """Return how a tree of the second stage asks for these attributes; the more there are, the wider the grid."""
-    grid = _COARSE_GRID
+    grid = COARSE_GRID
     while True:
         axes = tuple(
             Axis(a, schema.attributes[a].n_values, "middle", knots[a][0], grid, merged=True)

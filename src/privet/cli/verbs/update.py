@@ -1,4 +1,4 @@
-"""``privet update``: add a batch of new rows to a released model of leaf counts."""
+"""``privet update``: add a batch of new rows to a released model."""
 
 import re
 from collections.abc import Iterator
@@ -96,8 +96,8 @@ def newest_state(folder: Path) -> Path:
     states = sorted(path for path in folder.iterdir() if _STATE.fullmatch(path.name) and path.is_file())
     if not states:
         raise ParameterError(
-            f"the folder {str(folder)!r} holds no model named by a date; begin with a fit of --method private-rdt or "
-            "dp-rf and -o FOLDER/YYYY-MM-DD.privet"
+            f"the folder {str(folder)!r} holds no model named by a date; begin with a fit and -o "
+            "FOLDER/YYYY-MM-DD.privet"
         )
     return states[-1]
 
@@ -128,7 +128,7 @@ def update(
         Path,
         typer.Argument(
             metavar="MODEL",
-            help=f"A model file of {' or '.join(UPDATED)}, or a folder of such models by date.",
+            help=f"A model file of {', '.join(UPDATED[:-1])} or {UPDATED[-1]}, or a folder of such models by date.",
             show_default=False,
         ),
     ],
@@ -158,7 +158,7 @@ def update(
     progress: options.Progress = False,
     as_json: options.Json = False,
 ) -> None:
-    """Add a batch of new rows to a model of leaf counts: same trees, fresh noise.
+    """Add a batch of new rows to a model, with fresh noise.
 
     It costs the model's epsilon, on the new rows alone; noise grows with every batch. A folder keeps one model a date.
     With a ledger, a batch that is in the model already is refused, whatever the order of its rows.
@@ -211,9 +211,9 @@ def _say_what_is_not_noticed(batch: "Update") -> None:
 
 
 def _tell(model: Any, target: UpdateTarget, dated: str | None, *, as_json: bool) -> None:
-    from privet.central.updates.update import RefitAdvice
+    from privet.central.updates.update import refit_advice
 
-    advice = RefitAdvice(model.noise_growth_)
+    advice = refit_advice(model)
     if as_json:
         output.print_json(_summary(model, target, dated, advice))
         return
@@ -228,7 +228,12 @@ def _tell(model: Any, target: UpdateTarget, dated: str | None, *, as_json: bool)
 
 
 def _summary(model: Any, target: UpdateTarget, dated: str | None, advice: "RefitAdvice") -> dict[str, Any]:
+    from privet.central.updates.update import LossAdvice
+
     ledger = {"ledger": ledger_summary(model.ledger)} if model.ledger is not None else {}
+    losses = {}
+    if isinstance(advice, LossAdvice):
+        losses = {"expected_loss": advice.losses, "expected_loss_of_one_fit": advice.losses_of_one_fit}
     return {
         **ledger,
         "model": str(target.path),
@@ -238,29 +243,43 @@ def _summary(model: Any, target: UpdateTarget, dated: str | None, advice: "Refit
         "batches": len(advice.growth),
         "noise_growth": advice.growth.tolist(),
         "noise_of_one_fit": advice.one_fit,
+        **losses,
         "refit_advised": advice.advised,
         "guarantee": model.guarantee_.to_json(),
     }
 
 
 def _print_growth(advice: "RefitAdvice") -> None:
+    from privet.central.updates.update import LossAdvice
+
+    headings = ["batch", "noise a count", "times that of one fit"]
     lines = [
         [f"{i:,}", f"{noise:,.1f}", f"{ratio:.2f}"]
         for i, (noise, ratio) in enumerate(zip(advice.growth, advice.ratios, strict=True), start=1)
     ]
+    if isinstance(advice, LossAdvice):
+        headings = ["batch", "noise at a leaf", "times that of one fit", "expected loss, points", "of one fit"]
+        losses = zip(advice.losses, advice.losses_of_one_fit, strict=True)
+        for line, both in zip(lines, losses, strict=True):
+            line.extend(f"{100 * loss:.2g}" for loss in both)
     if len(lines) > _LAST_SHOWN + 2:
-        lines = [lines[0], ["...", "...", "..."], *lines[-_LAST_SHOWN:]]
-    output.print_table(["batch", "noise a count", "times that of one fit"], lines, right=[0, 1, 2])
+        lines = [lines[0], ["..."] * len(headings), *lines[-_LAST_SHOWN:]]
+    output.print_table(headings, lines, right=list(range(len(headings))))
 
 
 def _advice_sentence(advice: "RefitAdvice", epsilon: str) -> str:
+    from privet.central.updates.update import LossAdvice
+
     if advice.now == 0:
         return "There is no noise to grow: the model is not private."
     cost = f"it costs its own epsilon={epsilon} on every row again, old and new"
+    worth, figures = "halve the noise", f"has noise of about {advice.one_fit:,.1f} a count instead of {advice.now:,.1f}"
+    if isinstance(advice, LossAdvice):
+        worth, gain = "gain half a point of accuracy", f"{100 * advice.gain:.2g}"
+        figures = f"is expected to gain {gain} points of accuracy"
     if advice.advised:
-        return (
-            f"Think of a refit: one fit on all rows so far, at the same epsilon, has noise of about "
-            f"{advice.one_fit:,.1f} a count instead of {advice.now:,.1f}; {cost}."
-        )
+        return f"Think of a refit: one fit on all rows so far, at the same epsilon, {figures}; {cost}."
+    if advice.batches_until is None:
+        return f"No need to refit: one fit on all rows is not expected to {worth}, now or after more batches; {cost}."
     more = "one more batch" if advice.batches_until == 1 else f"{advice.batches_until} more batches"
-    return f"No need to refit: after {more} one fit on all rows would halve the noise; {cost}."
+    return f"No need to refit: after {more} one fit on all rows would {worth}; {cost}."

@@ -76,7 +76,7 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
     return {
         "template": "counts.html",
         "histogram": support_histogram([Bin(**each) for each in noise["histogram"]], unit),
-        "growth": _growth(noise, of_parties=facts["guarantee"]["trust"] != CURATOR),
+        "growth": growth_of(noise, "of a count", of_parties=facts["guarantee"]["trust"] != CURATOR),
         "own_noise": not counted_by_leaves(model) and model.nodes_.draw_variance != 0,
         "rules": strongest_rules(model, rules),
         **trees_view(model, rules),
@@ -89,12 +89,13 @@ def trees_view(model: Any, rules: RuleTable) -> dict[str, Any]:
     return {"trees": trees, "printed": printed_trees(model, trees), "data": {"trees": tree_data(model, trees)}}
 
 
-def _growth(noise: dict[str, Any], *, of_parties: bool) -> dict[str, Any] | None:
-    """Return how the noise grew with every batch or party."""
+def growth_of(noise: dict[str, Any], where: str, *, of_parties: bool) -> dict[str, Any] | None:
+    """Return how the noise grew with every batch or party; ``where`` says what it is in."""
     deviations, epsilons = noise["growth"], noise["epsilon_of_batches"]
     if len(deviations) < 2 or deviations[-1] == 0:
         return None
     return {
+        "where": where,
         "of_parties": of_parties,
         "parts": len(deviations),
         "first": deviations[0],

@@ -10,8 +10,9 @@ from privet.central.receipts import ROW_COUNT, in_sequence
 from privet.central.weights.link import chances_of
 from privet.central.weights.released_weights import COUNTS
 from privet.privacy.events import releases
+from privet.privacy.guarantee import CURATOR
 from privet.privacy.mechanisms.deviation import standard_deviation
-from privet.report.page.counts import not_told_apart, ranked_importances
+from privet.report.page.counts import growth_of, not_told_apart, ranked_importances
 from privet.report.page.effects import Effect, effects_of, is_stretched, score_of
 from privet.report.page.pictures import (
     MOST_BARS,
@@ -21,6 +22,7 @@ from privet.report.page.pictures import (
     effect_of_number,
     effect_of_pair,
 )
+from privet.report.page.receipts import batch_epsilons
 from privet.tree.intervals import reach, share_intervals, support_intervals
 
 if TYPE_CHECKING:
@@ -48,10 +50,10 @@ def forest(model: Any) -> dict[str, Any]:
 
 
 def released_values(model: Any) -> int:
-    """Return how many numbers were released."""
-    released = model.released_
-    cells = 0 if released.cells is None else released.cells.size
-    return int(released.weights.size + released.balance.size + cells + (1 if model.schema_.rows is None else 0))
+    """Return how many numbers were released, over all batches."""
+    numbers = [(own.weights, own.balance, own.cells) for own in model.releases_]
+    n_released = sum(int(each.size) for own in numbers for each in own if each is not None)
+    return n_released + len(_receipts(model, ROW_COUNT))
 
 
 def noise(model: Any) -> dict[str, Any]:
@@ -62,6 +64,8 @@ def noise(model: Any) -> dict[str, Any]:
         "figure": "noise in each count, standard deviation in rows" if _is_of_counts(model) else figure,
         "of_counts": _is_of_counts(model),
         "standard_deviation_in_rows": float(model.noise_std_),
+        "growth": [float(deviation) for deviation in model.noise_growth_],
+        "epsilon_of_batches": batch_epsilons(model.guarantee_.event),
         "effects": [_effect_against_noise(effect) for effect in effects],
         "trees": _trees_against_noise(model),
     }
@@ -91,10 +95,12 @@ def noise_sentence(noise: dict[str, Any]) -> str:
         return f"{pulled} in the class balance, which is all that was released."
     if noise["of_counts"]:
         return f"{pulled} in each class count of the leaves of one tree. The page shows how far it moves the effect."
-    return f"{pulled} pulls at each leaf while weights are fitted. The page shows how far it moves each effect."
+    batches = len(noise["growth"])
+    when = f"in all of {batches:,} batches" if batches > 1 else "while weights are fitted"
+    return f"{pulled} pulls at each leaf {when}. The page shows how far it moves each effect."
 
 
-def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - all presenters have the same signature
+def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the template of weights needs beside the facts; the page's script needs nothing."""
     effects, classes = effects_of(model), model.schema_.classes
     colours = _colours(model)
@@ -108,6 +114,7 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 -
     return {
         "template": "weights.html",
         "data": {},
+        "growth": growth_of(facts["noise"], "at a leaf", of_parties=facts["guarantee"]["trust"] != CURATOR),
         "has_counts": model.released_.has_counts,
         "score": score_of(effects[0], classes) if effects else "",
         "chances": _chances(model),
@@ -163,7 +170,7 @@ def _receipts(model: Any, what: str) -> list[Any]:
 
 def _is_of_counts(model: Any) -> bool:
     """Return whether the model is one tree whose weights follow from released counts."""
-    return bool(_receipts(model, COUNTS))
+    return len(model.releases_) == 1 and bool(_receipts(model, COUNTS))
 
 
 def _chances(model: Any) -> list[tuple[float, float]]:

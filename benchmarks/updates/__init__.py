@@ -1,0 +1,1 @@
+"""What a year of monthly updates costs against one fit."""
