@@ -106,7 +106,7 @@ class LeafRows(CodedRows):
         filling = _Filling(self.weights)
         for block in self.blocks():
             new = change(block)
-            filling.add(new.by_line(change.n_trees), new.labels, new.scores if new.scores.size else None)
+            filling.add(new.by_line(change.n_trees), new.labels, new.scores if new.scores.shape[1] else None)
         return filling.rows()
 
     def every(self, step: int) -> "LeafRows":
@@ -178,7 +178,7 @@ def joined(blocks: Sequence[Block], n_trees: int) -> LeafRows:
     """Return the lines of all blocks, held."""
     _, labels, counts, scores = map(np.concatenate, zip(*blocks, strict=True))
     cells = np.concatenate([block.by_line(n_trees) for block in blocks])
-    return LeafRows(cells, labels, counts if counts.size else None, scores if scores.size else None)
+    return LeafRows(cells, labels, counts if counts.size else None, scores if scores.shape[1] else None)
 
 
 class _Filling:
