@@ -37,10 +37,12 @@ class Room:
     def give_back(self, n_bytes: int) -> None:
         """Count so many bytes less."""
         with self._lock:
-            self._taken -= n_bytes
+            self._taken = max(0, self._taken - n_bytes)
 
 
 ROOM = Room()
+if hasattr(os, "register_at_fork"):  # a child begins with nothing
+    os.register_at_fork(after_in_child=ROOM.__init__)  # type: ignore[misc]
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,9 @@ class LeafRows(CodedRows):
         """Return every so manyth line from ``first`` on, with the scores and counts that they have."""
         found: list[Block] = []
         for block in self.blocks():
-            part, cells = slice(first, None, step), block.by_line(self.cells.shape[1])
-            found.append(Block(cells[part].reshape(-1), block.labels[part], block.counts[part], block.scores[part]))
+            part, by_line = slice(first, None, step), block._replace(cells=block.by_line(self.cells.shape[1]))
+            # Copies: a view would keep the whole block.
+            found.append(Block(*(column[part].copy() for column in by_line)))
             first = (first - len(block.labels)) % step
         return joined(found, self.cells.shape[1])
 
@@ -177,7 +178,7 @@ def added(parts: Iterable[Sums]) -> Sums:
 def joined(blocks: Sequence[Block], n_trees: int) -> LeafRows:
     """Return the lines of all blocks, held."""
     _, labels, counts, scores = map(np.concatenate, zip(*blocks, strict=True))
-    cells = np.concatenate([block.by_line(n_trees) for block in blocks])
+    cells = np.concatenate([block.by_line(n_trees) for block in blocks])  # flat, or by line already
     return LeafRows(cells, labels, counts if counts.size else None, scores if scores.shape[1] else None)
 
 

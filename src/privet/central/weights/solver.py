@@ -38,7 +38,8 @@ def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Fl
     for n_lines in _FEW_LINES:
         few = objective.sampled(n_lines)
         if few is not objective:
-            weights, _ = _descend(few, weights, tolerance=_ROUGHLY * few.size_of(few.gradient(weights)))
+            # Of what is returned the weights alone: the preconditioner may be the largest thing that a fit holds.
+            weights = _descend(few, weights, tolerance=_ROUGHLY * few.size_of(few.gradient(weights)))[0]
     return _descend(objective, weights, tolerance=tolerance)
 
 
@@ -54,6 +55,7 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
             break
         weights, gradient, size = moved, new_gradient, new_size
         if n_steps > _MANY_STEPS:
+            del solve  # before there is another
             solve = preconditioner(objective, weights)
     return weights, solve
 
@@ -129,7 +131,8 @@ def _add_precision(objective: Objective, hessian: Floats) -> None:
 def _dense_solver(hessian: Floats, shape: tuple[int, int]) -> Solve:
     from scipy.linalg import cho_factor, cho_solve
 
-    factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+    # Turned round, the lower half is the upper half of columns that lie together, which LAPACK takes without a copy.
+    factor = cho_factor(hessian.T, lower=False, overwrite_a=True, check_finite=False)
 
     def solve(residual: Floats) -> Floats:
         solved: Floats = cho_solve(factor, residual.ravel(), check_finite=False).reshape(shape)
