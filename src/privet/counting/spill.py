@@ -76,6 +76,7 @@ class SpillFile:
             self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the last array
         except OSError as error:
             raise _disk_full(error) from None
+        weakref.finalize(self, self._file.close)
 
     @classmethod
     def of_process(cls) -> "SpillFile":
