@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from privet import Categorical, DPDFClassifier, Numeric, PrivateRDTClassifier, Schema, load
+from privet import Categorical, DPDFClassifier, Numeric, PrivateForestClassifier, PrivateRDTClassifier, Schema, load
 from privet.cli.app import app
 from privet.counting.sources import Files
 
@@ -80,6 +80,39 @@ class Killer:
                     return nanny.pid
             time.sleep(0.05)
         raise AssertionError("no worker came back")
+
+
+class KillerOfWorkers(Killer):
+    """Kills a worker with every eightieth result, six times."""
+
+    n_results = 0
+
+    def __call__(self, share):
+        self.n_results += 1
+        if len(self.killed) < N_KILLS and self.n_results >= 80 * (len(self.killed) + 1):
+            self.killed.append(self._kill_one())
+
+
+def test_six_workers_killed_during_a_fit_of_the_recommended_forest_change_no_bit(rows, cluster):
+    from distributed import Client
+
+    killer = KillerOfWorkers(cluster)
+    with Client(cluster, timeout=120) as client:
+        killed = fitted(Files(rows, watch=killer), PrivateForestClassifier, executor=client.get_executor())
+    assert len(set(killer.killed)) == N_KILLS
+    assert killed.to_document() == fitted(rows, PrivateForestClassifier).to_document()
+    print(f"\nPrivateForestClassifier: workers {killer.killed} killed in {killer.n_results} results; models equal")
+
+
+@pytest.mark.parametrize("method", [PrivateRDTClassifier, PrivateForestClassifier])
+def test_a_frame_leads_to_the_model_of_one_process(rows, cluster, method):
+    import dask.dataframe as dd
+    from distributed import Client
+
+    frame = dd.read_parquet(rows, split_row_groups=8)
+    with Client(cluster, timeout=120):
+        document = fitted(frame, method).to_document()
+    assert document == fitted(rows, method).to_document()
 
 
 @pytest.mark.parametrize("method", [PrivateRDTClassifier, DPDFClassifier])
