@@ -98,7 +98,7 @@ class Wire:
                 self.returned += len(pickle.dumps(delivery))
                 yield delivery
 
-        engine.DaskParts._results = weighed  # type: ignore[method-assign]  # noqa: SLF001
+        engine.DaskParts._results = weighed  # type: ignore[method-assign,assignment]  # noqa: SLF001
 
 
 def _worker_mb() -> float:

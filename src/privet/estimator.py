@@ -60,26 +60,28 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     guarantee_: Guarantee
     _encoder: Encoder
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of every row of ``X``; of equally probable ones the first.
 
         Of a dask DataFrame it is a dask Series, and of a Spark DataFrame the frame with a column ``prediction``: both
         compute nothing until they are asked to. Other columns than the schema's may be there.
         """
         if (engine := engine_of(X)) is not None:
-            return self._predicting(of_classes=True).of_frame(X, engine)
+            of_frame: NDArray[Any] = self._predicting(of_classes=True).of_frame(X, engine)
+            return of_frame
         probabilities = self.predict_proba(X)
         most_probable: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return most_probable
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return every row's class probabilities, in the order of `classes_`.
 
         Of a dask DataFrame they are one with a column for each class, and of a Spark DataFrame its column
         ``probability``.
         """
         if (engine := engine_of(X)) is not None:
-            return self._predicting(of_classes=False).of_frame(X, engine)
+            probabilities: NDArray[np.float64] = self._predicting(of_classes=False).of_frame(X, engine)
+            return probabilities
         if not hasattr(self, "guarantee_"):  # check_is_fitted alone takes as long as one row's whole prediction
             check_is_fitted(self)
         return self._probabilities(self._encoder.encode(X, allow_missing=True))

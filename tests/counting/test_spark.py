@@ -40,7 +40,9 @@ class StandIn:
 
     def persist(self):
         """Keep what was mapped, as the next one's partitions."""
-        kept = [pa.Table.from_pylist([row for row in self.rows if row["partition"] == i]) for i in range(len(self.parts))]
+        kept = [
+            pa.Table.from_pylist([row for row in self.rows if row["partition"] == i]) for i in range(len(self.parts))
+        ]
         return StandIn(kept, self.spoil)
 
     def unpersist(self):

@@ -57,7 +57,7 @@ def test_the_file_has_no_name_and_is_the_owners_alone(folder):
     found = os.fstat(file._file.fileno())
     assert stat.S_IMODE(found.st_mode) == 0o600
     assert found.st_nlink == 0
-    assert os.stat(folder).st_dev == found.st_dev
+    assert folder.stat().st_dev == found.st_dev
 
 
 def test_it_is_closed_with_the_last_of_its_arrays(folder):

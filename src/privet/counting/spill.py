@@ -71,7 +71,7 @@ class SpillFile:
     _making: ClassVar[Lock] = Lock()
 
     def __init__(self) -> None:
-        self._process, self._lock, self._end = os.getpid(), Lock(), 0
+        self.process, self._lock, self._end = os.getpid(), Lock(), 0
         try:
             self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the last array
         except OSError as error:
@@ -82,8 +82,8 @@ class SpillFile:
     def of_process(cls) -> "SpillFile":
         """Return this process's file; a new one where there is none, or the one there is belongs to its parent."""
         with cls._making:
-            file = cls._current and cls._current()
-            if file is None or file._process != os.getpid():
+            file = None if cls._current is None else cls._current()
+            if file is None or file.process != os.getpid():
                 file = cls()
                 cls._current = weakref.ref(file)
             return file
@@ -114,13 +114,13 @@ class SpillFile:
 
 
 def _write_all(file: Any, array: NDArray[Any]) -> None:
-    left = memoryview(array.reshape(-1).view(np.uint8))
+    left = array.reshape(-1).view(np.uint8).data
     while len(left):
         left = left[file.write(left) :]
 
 
 def _fill(file: Any, array: NDArray[Any]) -> None:
-    left = memoryview(array.reshape(-1).view(np.uint8))
+    left = array.reshape(-1).view(np.uint8).data
     while len(left):
         n_read = file.readinto(left)
         if not n_read:

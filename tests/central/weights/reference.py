@@ -156,7 +156,7 @@ def sum_residuals(
     cells: Cells, starts: Counts, labels: Cells, counts: Counts, known: Short, weights: Floats, rest: Floats,
     offsets: Floats, margin: float, sums: Counts,
 ) -> float:  # fmt: skip
-    """Add residuals, rounded once to units of 2**-72, in three parts; return a bound on the error of a line's scores."""
+    """Add residuals, rounded once to units of 2**-72, in three parts; return a bound on the error of any sum."""
     times = _times(counts, len(labels)).astype(np.int64)
     before = _known(known, len(labels), weights.shape[1])
     for i, own in enumerate(cells.reshape(-1, len(starts))):

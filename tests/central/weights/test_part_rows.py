@@ -1,7 +1,6 @@
 """Coded rows that stay with workers: the same model bit for bit, whatever becomes of the workers."""
 
 import pickle
-import random
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 
@@ -79,11 +78,11 @@ def test_the_model_is_the_same_bit_for_bit_whatever_the_parts(expected, size):
 
 def test_lost_parts_are_read_and_coded_again_and_change_nothing(expected, monkeypatch):
     schema, rows, document = expected
-    chance, lost = random.Random(5), []
+    rng, lost = np.random.default_rng(5), []
 
     class Forgetful(AtOnce):
         def submit(self, fn, /, *args, **kwargs):
-            if chance.random() < 0.2:
+            if rng.random() < 0.2:
                 lost.append(len(KEPT._runs))
                 KEPT._runs.clear()
             return super().submit(fn, *args, **kwargs)
@@ -96,7 +95,8 @@ def test_without_a_merge_and_with_one_the_model_is_that_of_one_process(monkeypat
     schema = Schema([Categorical("a", [5, 9]), Categorical("b", range(3))], classes=["no", "yes"], rows=N_ROWS)
     rng = np.random.default_rng(2)
     a, b = rng.integers(0, 2, N_ROWS), rng.integers(0, 3, N_ROWS)
-    rows = pa.table({"a": np.where(a, 5, 9), "b": b, "class": np.where((a + b) % 2 ^ (rng.random(N_ROWS) < 0.1), "yes", "no")})
+    labels = np.where((a + b) % 2 ^ (rng.random(N_ROWS) < 0.1), "yes", "no")
+    rows = pa.table({"a": np.where(a, 5, 9), "b": b, "class": labels})
     for most in (2**20, 0):
         monkeypatch.setattr("privet.central.weights.coded_rows._MOST_MERGED", most)
         one = fitted(schema, [rows]).to_document()
@@ -106,7 +106,8 @@ def test_without_a_merge_and_with_one_the_model_is_that_of_one_process(monkeypat
 def test_a_wrong_number_of_declared_rows_leads_to_the_same_model(expected):
     schema, rows, _ = expected
     wrong = replace(schema, rows=40)
-    assert fitted(wrong, rows.to_batches(max_chunksize=7_000), AtOnce()).to_document() == fitted(wrong, [rows]).to_document()
+    parts = fitted(wrong, rows.to_batches(max_chunksize=7_000), AtOnce())
+    assert parts.to_document() == fitted(wrong, [rows]).to_document()
 
 
 def test_no_worker_keeps_anything_when_the_fit_is_over(expected):
@@ -242,7 +243,8 @@ def test_counts_that_cannot_be_of_so_many_rows_are_unsound(question, right):
 
 def test_residuals_larger_than_one_are_unsound():
     first = FirstStage(np.array([0]), np.zeros(2), np.zeros((2, 2)), 1.0)
-    groups = GroupSums(first, (np.array([0]), np.array([0]), np.zeros(2, np.uint16)), np.array([1]), np.array([[0]]), np.array([0, 1]))
+    leaves = np.array([0]), np.array([0]), np.zeros(2, np.uint16)
+    groups = GroupSums(first, leaves, np.array([1]), np.array([[0]]), np.array([0, 1]))
     assert groups.is_sound(np.array([[2**20]]), 1)
     assert not groups.is_sound(np.array([[2**20 + 1]]), 1)
     sums = Residuals(np.zeros((2, 1)), np.zeros((2, 1)), np.array([0]), np.zeros(2), 1.0)

@@ -43,6 +43,7 @@ def compressed(codes, labels, size):
 
 def spilled_copy(rows):
     """Return the same lines, most of them in the file."""
+
     class Same:
         n_trees = rows.cells.shape[1]
 

@@ -232,6 +232,15 @@ def _score(
     return total, lost, 16.0 * (starts.size + 2) ** 2 * _ROUNDING**2 * size
 
 
+@inlined
+def _largest(so_far: float, errors: Floats) -> float:
+    """Return the largest error, or what is no number."""
+    for error in errors:
+        if not error <= so_far:
+            so_far = error
+    return so_far
+
+
 @compiled
 def _sum_residuals(
     cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64],
@@ -258,6 +267,7 @@ def _sum_residuals(
                     cells, starts, low + j, weights, rest, c, offset, before
                 )
                 errors[j] = max(errors[j], error)
+        worst = _largest(worst, errors[:n_lines])
         for j in range(n_lines):
             if n_columns == 1:
                 _binary_residual(scores[j], labels[low + j], margin, coarse, fine)
@@ -266,8 +276,6 @@ def _sum_residuals(
         for j in range(n_lines):
             i = low + j
             count = counts[i] if counts.size > 0 else np.int64(1)
-            if not errors[j] <= worst:  # larger, or no number
-                worst = errors[j]
             for c in range(n_columns):
                 first = np.rint(scores[j, c, 0] * _UNIT)
                 left = (scores[j, c, 0] * _UNIT - first) * _UNIT

@@ -184,7 +184,7 @@ class ClassCount:
         return 0.0
 
     def is_sound(self, sums: Whole, n_rows: int) -> bool:
-        """A row is of one class."""
+        """Return whether each row is of one class."""
         return bool((sums >= 0).all() and sums.sum() == n_rows)
 
 
@@ -206,7 +206,7 @@ class CellCount:
         return 0.0
 
     def is_sound(self, sums: Whole, n_rows: int) -> bool:
-        """A row is in one cell of each tree."""
+        """Return whether each row is in one cell of each tree."""
         return bool((sums >= 0).all() and (np.add.reduceat(sums, self.starts) == n_rows).all())
 
 
@@ -229,7 +229,7 @@ class KindCount:
         return 0.0
 
     def is_sound(self, sums: Whole, n_rows: int) -> bool:
-        """A row is of one kind."""
+        """Return whether each row is of one kind."""
         return bool((sums >= 0).all() and sums.sum() == n_rows)
 
 

@@ -119,9 +119,9 @@ class LeafRows(CodedRows):
         """Return every so manyth line from ``first`` on, with the scores and counts that they have."""
         found: list[Block] = []
         for block in self.blocks():
-            part, by_line = slice(first, None, step), block._replace(cells=block.by_line(self.cells.shape[1]))
+            columns = (block.by_line(self.cells.shape[1]), block.labels, block.counts, block.scores)
             # Copies: a view would keep the whole block.
-            found.append(Block(*(column[part].copy() for column in by_line)))
+            found.append(Block._make(column[first::step].copy() for column in columns))
             first = (first - len(block.labels)) % step
         return joined(found, self.cells.shape[1])
 
@@ -141,8 +141,8 @@ class LeafRows(CodedRows):
 
     def _block(self, number: int) -> Block:
         if number >= self._n_held:
-            cells, labels, *scores = self.beyond[number - self._n_held].read()
-            return Block(cells.reshape(-1), labels, _NO_COUNTS, scores[0] if scores else _NO_SCORES)
+            cells, labels, *known = self.beyond[number - self._n_held].read()
+            return Block(cells.reshape(-1), labels, _NO_COUNTS, known[0] if known else _NO_SCORES)
         part = slice(number * BLOCK_LINES, (number + 1) * BLOCK_LINES)
         counts = _NO_COUNTS if self.weights is None else self.weights[part]
         scores = _NO_SCORES if self.scores is None else self.scores[part]
@@ -162,7 +162,7 @@ class LeafRows(CodedRows):
 
 def larger(one: float, other: float) -> float:
     """Return the larger number, or what is none."""
-    return one if other <= one else other
+    return max(one, other)
 
 
 def added(parts: Iterable[Sums]) -> Sums:

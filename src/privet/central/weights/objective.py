@@ -99,9 +99,7 @@ class HessianProduct:
                 block.cells, self.at.starts, curvatures[:, 0], self.direction[:, 0], out[:, :, 0]
             )
         else:
-            kernels.softmax_hessian_product(
-                block.cells, self.at.starts, block.counts, curvatures, self.direction, out
-            )
+            kernels.softmax_hessian_product(block.cells, self.at.starts, block.counts, curvatures, self.direction, out)
         return 0.0
 
     def is_sound(self, sums: Whole, n_rows: int) -> bool:
@@ -111,7 +109,8 @@ class HessianProduct:
 
 def _in_one(sums: Whole) -> Whole:
     """Return high and low parts as one, modulo 2**64: equal ones stay equal."""
-    return (sums[0] << 24) + sums[1]
+    whole: Whole = (sums[0] << 24) + sums[1]
+    return whole
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class CodedPart:
         return f"CodedPart(id={self.id!r})"  # engines log their arguments
 
     def __sizeof__(self) -> int:
-        """What an engine has to move where another worker is to have it."""
+        """Return what an engine has to move where another worker is to have it."""
         return self.rows.n_lines * max(1, self.rows.n_bytes // max(1, len(self.rows.labels)))
 
 

@@ -56,7 +56,7 @@ def _client() -> Any:
 
 @dataclass(frozen=True)
 class DaskParts:
-    """Parts that Dask knows: readers of parts, delayed ones, or, once they are kept, futures. Without a client, delayed.
+    """Parts that Dask knows: readers, delayed ones or, once they are kept by a client's workers, futures.
 
     Dask runs a task where the part that it needs is, and makes a part again that is lost with its worker.
     """

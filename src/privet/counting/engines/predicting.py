@@ -35,7 +35,7 @@ class Predicting:
         return self._of_dask(frame) if engine == "dask" else self._of_spark(frame)
 
     def _of_dask(self, frame: Any) -> Any:
-        """Return a Series of classes, or a DataFrame of chances with a column for each class, with the frame's index."""
+        """Return a Series of classes, or a DataFrame of chances with a column for each class; the index stays."""
         chosen = frame[list(self.names)]
         # Dask is told what comes: otherwise it would ask for made-up rows.
         return chosen.map_partitions(self._of_pandas, meta=self._of_pandas(chosen._meta))  # noqa: SLF001 - no rows, types
