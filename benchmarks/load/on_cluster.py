@@ -73,10 +73,13 @@ class Killer:
         """Count a result, and kill if it is time."""
         self.calls += 1
         if len(self.killed) < self.n_kills and self.calls >= (len(self.killed) + 1) * _CALLS_BETWEEN_KILLS:
-            living = [nanny.pid for nanny in self.cluster.workers.values() if nanny.pid not in (None, *self.killed)]
-            if living:
-                os.kill(living[0], signal.SIGKILL)
-                self.killed.append(living[0])
+            for nanny in self.cluster.workers.values():
+                # A worker that dies while it starts is not started again.
+                started = nanny.process is not None and nanny.process.status.name == "running"
+                if started and nanny.pid not in self.killed:
+                    os.kill(nanny.pid, signal.SIGKILL)
+                    self.killed.append(nanny.pid)
+                    return
 
 
 @dataclass

@@ -75,7 +75,9 @@ class Killer:
         limit = time.monotonic() + 120
         while time.monotonic() < limit:
             for nanny in self.cluster.workers.values():
-                if nanny.pid is not None and nanny.pid not in self.killed:
+                # A worker that dies while it starts is not started again.
+                started = nanny.process is not None and nanny.process.status.name == "running"
+                if started and nanny.pid not in self.killed:
                     os.kill(nanny.pid, signal.SIGKILL)
                     return nanny.pid
             time.sleep(0.05)

@@ -250,8 +250,8 @@ def test_a_crowd_between_two_knots_is_certified(n_classes, variance, kind):
     # All rows in one cell: without the prior its leaves would not be told apart.
     objective = problem(2, n_rows=2, n_classes=n_classes, kind=kind, variance=variance)
     rows = replace(objective.rows, cells=np.ones_like(objective.rows.cells), weights=np.array([2**36, 2**37]))
-    certified(replace(objective, rows=replace(rows, labels=np.array([0, 1], np.uint8))), 1e-8)
-    certified(replace(objective, rows=replace(rows, labels=np.ones(2, np.uint8))), 1e-8)
+    certified(replace(objective, rows=replace(rows, labels=np.array([0, 1], np.uint8))), 1e-9)
+    certified(replace(objective, rows=replace(rows, labels=np.ones(2, np.uint8))), 1e-9)
 
 
 def stopping_at(weights):

@@ -17,7 +17,7 @@ from privet.schema.table import check_present
 
 # The columns that a Spark frame gets, as Spark's own models call them.
 PREDICTION, PROBABILITY = "prediction", "probability"
-_SPARK_TYPES = {"U": "string", "i": "bigint", "u": "bigint", "f": "double", "b": "boolean"}
+_SPARK_TYPES = {"U": "StringType", "i": "LongType", "u": "LongType", "f": "DoubleType", "b": "BooleanType"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,10 @@ class Predicting:
         added = PREDICTION if self.of_classes else PROBABILITY
         if added in frame.columns:
             raise ParameterError(f"the frame has a column {added!r} already; rename it, or drop it")
-        kind = _SPARK_TYPES[self.classes.dtype.kind] if self.of_classes else "array<double>"
+        from pyspark.sql import types
+
+        kind = getattr(types, _SPARK_TYPES[self.classes.dtype.kind])()
+        kind = kind if self.of_classes else types.ArrayType(types.DoubleType())
         schema = deepcopy(frame.schema).add(added, kind)  # Spark's add changes the schema that it is called on
         return frame.mapInArrow(self._answer_batches(added), schema)
 
