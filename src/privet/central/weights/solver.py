@@ -20,6 +20,8 @@ Solve = Callable[[Floats], Floats]
 _LOOSE, _TIGHT = 0.1, 1e-3
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
+# Where sizes fall by less, what is left is rounding: a step from there on would gain ever less, and never end.
+_LEAST_FALL = 1 - 2.0**-12
 # Where to begin is found on so many lines, then on more, each time to this share of the first gradient.
 _FEW_LINES, _ROUGHLY = (2**14, 2**17), 1e-2
 # Unknowns up to which the Hessian is held as one matrix; beyond, a tree and class at a time. Solving it takes a third
@@ -51,7 +53,7 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
         wanted = min(_LOOSE, max(_TIGHT, math.sqrt(size / first)))
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted)
         moved, new_gradient, new_size = _shortened(objective, weights, step, size)
-        if new_size >= size:  # floats tell no difference any more
+        if not new_size <= _LEAST_FALL * size:  # rounding tells no difference any more
             break
         weights, gradient, size = moved, new_gradient, new_size
         if n_steps > _MANY_STEPS:
