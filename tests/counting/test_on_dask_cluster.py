@@ -85,19 +85,20 @@ class Killer:
 
 
 class KillerOfWorkers(Killer):
-    """Kills a worker with every eightieth result, six times."""
+    """Kills a worker with every fiftieth result, six times."""
 
     n_results = 0
 
     def __call__(self, share):
         self.n_results += 1
-        if len(self.killed) < N_KILLS and self.n_results >= 80 * (len(self.killed) + 1):
+        if len(self.killed) < N_KILLS and self.n_results >= 50 * (len(self.killed) + 1):
             self.killed.append(self._kill_one())
 
 
-def test_six_workers_killed_during_a_fit_of_the_recommended_forest_change_no_bit(rows, cluster):
+def test_six_workers_killed_during_a_fit_of_the_recommended_forest_change_no_bit(rows, cluster, monkeypatch):
     from distributed import Client
 
+    monkeypatch.setattr("privet.counting.sources._PARTITION_ROWS", 50_000)
     killer = KillerOfWorkers(cluster)
     with Client(cluster, timeout=120) as client:
         killed = fitted(Files(rows, watch=killer), PrivateForestClassifier, executor=client.get_executor())
