@@ -20,7 +20,7 @@ _ROWS = """\
 Ten attributes, two classes, batches of 65,536 rows made when they are asked for. `private-rdt` (10 trees of height 10)
 adds up counts and forgets the batch. `private-forest` (8 trees, up to three more in a second stage) fits its
 weights by going through coded rows again and again: a byte a row for each tree, one for the label and four for its
-steps. It holds 16 MB of them, and what is beyond lies in an unnamed temporary file. The memory of both is flat."""
+steps. It holds 24 MB of them, and what is beyond lies in an unnamed temporary file. The memory of both is flat."""
 _FITS = """\
 ## Fits
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privet.errors import DiskFull
 
 # What one process holds of coded rows, in bytes; all beyond it is in its file.
-HELD_BYTES = 2**24
+HELD_BYTES = 3 * 2**23
 
 
 class Room:
