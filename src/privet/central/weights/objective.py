@@ -166,11 +166,19 @@ class Objective:
         for block in self.rows.every(1).blocks():
             yield block, np.ascontiguousarray(question.curvatures(block)[:, : self.shape[1]])
 
+    @property
+    def rounding(self) -> float:
+        """What rounding may do to a number of the gradient at most."""
+        return self.rows.n_lines * 2.0**-self._digits
+
+    @property
+    def _digits(self) -> int:
+        return min(_DIGITS, _MOST_DIGITS - self.rows.exact_size.bit_length()) if self.rows.has_counts else _DIGITS
+
     def _gradient_at(self, weights: Floats) -> Gradient:
-        digits = min(_DIGITS, _MOST_DIGITS - self.rows.exact_size.bit_length()) if self.rows.has_counts else _DIGITS
         offsets = self.offsets if self.is_binary else self._padded_offsets
         of_cells = self._padded(self.trees.of_cells(weights))
-        return Gradient(of_cells, self.trees.cell_starts, offsets, self.margin, digits)
+        return Gradient(of_cells, self.trees.cell_starts, offsets, self.margin, self._digits)
 
     def _loss_part(self, question: Pass, digits: int) -> Floats:
         """Return the sums that a pass finds, for the leaves."""

@@ -20,7 +20,7 @@ Solve = Callable[[Floats], Floats]
 _LOOSE, _TIGHT = 0.1, 1e-3
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
-# Where sizes fall by less, what is left is rounding: a step from there on would gain ever less, and never end.
+# Among gradients that may be rounding alone, sizes that fall by less would gain ever less, and steps never end.
 _LEAST_FALL = 1 - 2.0**-12
 # Where to begin is found on so many lines, then on more, each time to this share of the first gradient.
 _FEW_LINES, _ROUGHLY = (2**14, 2**17), 1e-2
@@ -53,7 +53,8 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
         wanted = min(_LOOSE, max(_TIGHT, math.sqrt(size / first)))
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted)
         moved, new_gradient, new_size = _shortened(objective, weights, step, size)
-        if not new_size <= _LEAST_FALL * size:  # rounding tells no difference any more
+        is_rounding = np.abs(new_gradient).max() <= objective.rounding and new_size > _LEAST_FALL * size
+        if new_size >= size or is_rounding:  # no difference can be told any more
             break
         weights, gradient, size = moved, new_gradient, new_size
         if n_steps > _MANY_STEPS:
