@@ -43,7 +43,7 @@ NAMES = {
         "export_text plot_importances plot_reconstruction plot_reliability plot_shapes plot_tree write_report"
     ),
     "privet.errors": (
-        "BudgetExceeded ChannelError DataError DatasetUnavailable EntropyError ExecutorError LedgerError "
+        "BudgetExceeded ChannelError DataError DatasetUnavailable DiskFull EntropyError ExecutorError LedgerError "
         "ModelFileError NoGuaranteeWarning Note ParameterError PartyError PrivacyLeakWarning PrivetError "
         "SchemaError StructureTooLarge"
     ),

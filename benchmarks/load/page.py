@@ -18,10 +18,9 @@ _ROWS = """\
 ## Rows
 
 Ten attributes, two classes, batches of 65,536 rows made when they are asked for. `private-rdt` (10 trees of height 10)
-adds up counts and forgets the batch: its memory is flat. `private-forest` (8 trees) fits its weights by going through
-the rows again and again, and keeps a byte a row for each tree, one for the label and four for its steps: its memory
-grows with the rows. What floats lose in sums over rows is hidden by noise in the last digits of its weights,
-which grows with the rows too: a model of very many may be right about a little fewer of them."""
+adds up counts and forgets the batch. `private-forest` (8 trees, up to three more in a second stage) fits its
+weights by going through coded rows again and again: a byte a row for each tree, one for the label and four for its
+steps. It holds 24 MB of them, and what is beyond lies in an unnamed temporary file. The memory of both is flat."""
 _FITS = """\
 ## Fits
 

@@ -7,6 +7,7 @@
     ├── SchemaError          a schema contradicts itself, or its file cannot be read
     ├── DataError            a table or its labels do not fit the schema
     ├── ExecutorError        an executor lost, repeated or broke a part of the counting
+    ├── DiskFull             coded rows do not fit into the folder for temporary files
     ├── StructureTooLarge    the trees asked for would not fit in memory
     ├── ChannelError         a channel or a secret is damaged, or does not fit what is asked of it
     ├── ModelFileError       a model file is damaged, or of a later format
@@ -56,6 +57,20 @@ class DataError(PrivetError, ValueError):
 
 class ExecutorError(PrivetError, RuntimeError):
     """An executor lost, repeated or broke a part of the counting; nothing was released."""
+
+
+class DiskFull(PrivetError, RuntimeError):
+    """Coded rows do not fit into the folder for temporary files; no model was made."""
+
+    def __init__(self, folder: str, reason: str) -> None:
+        self.folder, self.reason = folder, reason
+        super().__init__(
+            f"the coded rows of this fit cannot be kept in {folder!r} ({reason}), and no model was made; free space "
+            "there, or let the environment variable TMPDIR name a folder with more"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.folder, self.reason)
 
 
 class StructureTooLarge(PrivetError, ValueError):

@@ -19,6 +19,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from privet.checks import Constraint, check_constraints, check_whole, n_threads
+from privet.counting.engines.predicting import Predicting
+from privet.counting.sources import engine_of
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning, SchemaError
 from privet.model_file import write_document
 from privet.privacy.guarantee import Guarantee
@@ -59,21 +61,45 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _encoder: Encoder
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of every row of ``X``; of equally probable ones the first."""
+        """Return the most probable class of every row of ``X``; of equally probable ones the first.
+
+        Of a dask DataFrame it is a dask Series, and of a Spark DataFrame the frame with a column ``prediction``: both
+        compute nothing until they are asked to. Other columns than the schema's may be there.
+        """
+        if (engine := engine_of(X)) is not None:
+            of_frame: NDArray[Any] = self._predicting(of_classes=True).of_frame(X, engine)
+            return of_frame
         probabilities = self.predict_proba(X)
         most_probable: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return most_probable
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return every row's class probabilities, in the order of `classes_`."""
+        """Return every row's class probabilities, in the order of `classes_`.
+
+        Of a dask DataFrame they are one with a column for each class, and of a Spark DataFrame its column
+        ``probability``.
+        """
+        if (engine := engine_of(X)) is not None:
+            probabilities: NDArray[np.float64] = self._predicting(of_classes=False).of_frame(X, engine)
+            return probabilities
         if not hasattr(self, "guarantee_"):  # check_is_fitted alone takes as long as one row's whole prediction
             check_is_fitted(self)
         return self._probabilities(self._encoder.encode(X, allow_missing=True))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of every row's class probabilities."""
+        if (engine := engine_of(X)) is not None:
+            raise ParameterError(f"logarithms of a {engine} frame are {engine}'s to take; use predict_proba")
         with np.errstate(divide="ignore"):  # the logarithm of a probability of 0 is -inf
             return np.log(self.predict_proba(X))
+
+    def _predicting(self, *, of_classes: bool) -> Predicting:
+        """Return what predicts a cluster's frame: this model without its ledger, which workers have no use for."""
+        check_is_fitted(self)
+        model = self._snapshot()
+        model.ledger = None
+        answer = model.predict if of_classes else model.predict_proba
+        return Predicting(answer, self.schema_.names, self.classes_, of_classes)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on rows of one's own: an exact number about them, which nothing protects."""

@@ -107,3 +107,65 @@ def test_only_the_columns_of_the_schema_are_computed(frame, synchronous):
     spied = frame.map_partitions(look, meta=people()[:0])
     assert released(model().fit(spied[[*SCHEMA.names, "ill"]])) == in_memory()
     assert seen
+
+
+@pytest.fixture(scope="module")
+def forest():
+    table = people()
+    return model(PrivateForestClassifier, epsilon=100.0).fit(table[list(SCHEMA.names)], table["ill"])
+
+
+def test_a_frame_is_predicted_by_partition_and_only_when_it_is_computed(dask, frame, forest):
+    asked = []
+
+    def look(part):
+        asked.append(len(part))
+        return part
+
+    table = people()
+    classes = forest.predict(frame.map_partitions(look, meta=table[:0]))
+    chances = forest.predict_proba(frame)
+    assert not asked
+    assert type(classes).__module__.startswith("dask")
+    with dask.config.set(scheduler="synchronous"):
+        found, probable = classes.compute(), chances.compute()
+    assert asked == [125] * 4
+    # The label and the persons' numbers are columns that the schema's attributes leave alone.
+    assert list(found) == list(forest.predict(table[list(SCHEMA.names)]))
+    assert (found.name, list(found.index)) == ("prediction", list(table.index))
+    assert (probable.to_numpy() == forest.predict_proba(table[list(SCHEMA.names)])).all()
+    assert list(probable.columns) == ["no", "yes"]
+    assert classes.dtype == found.dtype
+
+
+def test_every_method_and_kind_of_label_predicts_a_frame(dask, synchronous):
+    table = people().assign(ill=[5, 9] * 250)
+    schema = type(SCHEMA)(SCHEMA.attributes, classes=[5, 9], target="ill", rows=500)
+    fitted = model(schema=schema).fit(table[list(SCHEMA.names)], table["ill"])
+    frame = dask.dataframe.from_pandas(table, npartitions=3)
+    assert list(fitted.predict(frame).compute()) == list(fitted.predict(table[list(SCHEMA.names)]))
+    nothing = frame[frame["age"] < 0]
+    assert len(fitted.predict(nothing).compute()) == 0
+    assert fitted.predict_proba(nothing).compute().shape == (0, 2)
+
+
+def test_a_frame_that_cannot_be_predicted_is_refused_at_once(frame, forest):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(DataError, match="the table lacks the column 'hours'"):
+        forest.predict(frame.drop(columns="hours"))
+    with pytest.raises(ParameterError, match="logarithms of a dask frame are dask's to take; use predict_proba"):
+        forest.predict_log_proba(frame)
+    with pytest.raises(NotFittedError):
+        model(PrivateForestClassifier).predict(frame)
+
+
+def test_workers_get_the_model_without_its_ledger(frame, tmp_path):
+    from privet import Ledger
+
+    table = people()
+    ledger = Ledger(tmp_path / "ledger.db", dataset="people", epsilon=2.0)
+    own = PrivateForestClassifier(SCHEMA, epsilon=1.0, ledger=ledger).fit(table[list(SCHEMA.names)], table["ill"])
+    sent = own._predicting(of_classes=True).answer.__self__
+    assert sent.ledger is None
+    assert own.ledger is ledger

@@ -212,11 +212,11 @@ def test_what_travels_is_the_structure_and_how_values_are_coded():
 
     class Looks(AtOnce):
         def submit(self, fn, /, *args, **kwargs):
-            seen.append(pickle.dumps((fn, args)))
+            seen.append(pickle.dumps(args))
             return super().submit(fn, *args, **kwargs)
 
     model(epsilon=0.123456789).fit(batches(), executor=Looks())
-    work, (partition,) = pickle.loads(seen[0])
+    work, partition = pickle.loads(seen[0])
     assert set(vars(work)) == {"count", "encoder", "run"}
     assert set(vars(work.count)) == {"words", "leaves", "n_trees", "depth", "multiway", "n_classes"}
     assert isinstance(work.count, LeafCount)

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from privet import Categorical, DPDFClassifier, Numeric, PrivateRDTClassifier, Schema, load
+from privet import Categorical, DPDFClassifier, Numeric, PrivateForestClassifier, PrivateRDTClassifier, Schema, load
 from privet.cli.app import app
 from privet.counting.sources import Files
 
@@ -75,11 +75,47 @@ class Killer:
         limit = time.monotonic() + 120
         while time.monotonic() < limit:
             for nanny in self.cluster.workers.values():
-                if nanny.pid is not None and nanny.pid not in self.killed:
+                # A worker that dies while it starts is not started again.
+                started = nanny.process is not None and nanny.process.status.name == "running"
+                if started and nanny.pid not in self.killed:
                     os.kill(nanny.pid, signal.SIGKILL)
                     return nanny.pid
             time.sleep(0.05)
         raise AssertionError("no worker came back")
+
+
+class KillerOfWorkers(Killer):
+    """Kills a worker with every fiftieth result, six times."""
+
+    n_results = 0
+
+    def __call__(self, share):
+        self.n_results += 1
+        if len(self.killed) < N_KILLS and self.n_results >= 50 * (len(self.killed) + 1):
+            self.killed.append(self._kill_one())
+
+
+def test_six_workers_killed_during_a_fit_of_the_recommended_forest_change_no_bit(rows, cluster, monkeypatch):
+    from distributed import Client
+
+    monkeypatch.setattr("privet.counting.sources._PARTITION_ROWS", 50_000)
+    killer = KillerOfWorkers(cluster)
+    with Client(cluster, timeout=120) as client:
+        killed = fitted(Files(rows, watch=killer), PrivateForestClassifier, executor=client.get_executor())
+    assert len(set(killer.killed)) == N_KILLS
+    assert killed.to_document() == fitted(rows, PrivateForestClassifier).to_document()
+    print(f"\nPrivateForestClassifier: workers {killer.killed} killed in {killer.n_results} results; models equal")
+
+
+@pytest.mark.parametrize("method", [PrivateRDTClassifier, PrivateForestClassifier])
+def test_a_frame_leads_to_the_model_of_one_process(rows, cluster, method):
+    import dask.dataframe as dd
+    from distributed import Client
+
+    frame = dd.read_parquet(rows, split_row_groups=8)
+    with Client(cluster, timeout=120):
+        document = fitted(frame, method).to_document()
+    assert document == fitted(rows, method).to_document()
 
 
 @pytest.mark.parametrize("method", [PrivateRDTClassifier, DPDFClassifier])

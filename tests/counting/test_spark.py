@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from privet import PrivateRDTClassifier
-from privet.counting.engines.spark import SparkFrame
+from privet import PrivateForestClassifier, PrivateRDTClassifier
+from privet.counting.engines.spark import SparkFrame, _collected
 from privet.errors import DataError, ExecutorError, ParameterError
 from tests.counting.people import batches, in_memory, model, released
 
@@ -29,14 +29,24 @@ class StandIn:
         rows = []
         for number, part in enumerate(self.parts):
             sys.modules["pyspark"].TaskContext.number = number
-            (result,) = function(iter(part.to_batches(max_chunksize=40)))
-            rows += result.to_pylist()
-        mapped = StandIn(self.parts)
+            for result in function(iter(part.to_batches(max_chunksize=40))):
+                rows += result.to_pylist()
+        mapped = StandIn(self.parts, self.spoil)
         mapped.rows = self.spoil(rows)
         return mapped
 
     def collect(self):
         return self.rows
+
+    def persist(self):
+        """Keep what was mapped, as the next one's partitions."""
+        kept = [
+            pa.Table.from_pylist([row for row in self.rows if row["partition"] == i]) for i in range(len(self.parts))
+        ]
+        return StandIn(kept, self.spoil)
+
+    def unpersist(self):
+        """Forget it."""
 
     def getNumPartitions(self):
         return len(self.parts)
@@ -66,6 +76,28 @@ def parts() -> list:
 def test_partitions_are_counted_apart_and_added_up():
     assert released(model().fit(StandIn(parts()))) == in_memory()
     assert released(model().fit(StandIn([*parts(), parts()[0].slice(0, 0)]))) == in_memory()
+
+
+@pytest.mark.parametrize("piece", [2**28, 1000])
+def test_the_recommended_forest_keeps_its_coded_rows_in_spark(monkeypatch, piece):
+    monkeypatch.setattr("privet.counting.engines.spark._PIECE", piece)
+    if piece == 1000:  # sums are never cut
+        monkeypatch.setattr("privet.counting.engines.spark._collected", uncut(_collected))
+    for parameters in ({}, {"epsilon": 100.0}):
+        expected = in_memory(PrivateForestClassifier, **parameters)
+        assert released(model(PrivateForestClassifier, **parameters).fit(StandIn(parts()))) == expected
+
+
+def uncut(collected):
+    """Return what collects results in one piece each, however small pieces of what is kept are."""
+
+    def collect(frame, task):
+        from unittest.mock import patch
+
+        with patch("privet.counting.engines.spark._PIECE", 2**28):
+            return collected(frame, task)
+
+    return collect
 
 
 @pytest.mark.parametrize(

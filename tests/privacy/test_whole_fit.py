@@ -300,7 +300,7 @@ def test_scores_of_weights_that_were_not_released_are_caught():
     def plant(patched, replay):
         def unreleased(trees, offsets, weights, margin):
             objective = next(each for each in replay.seen[::-1] if isinstance(each, Minimiser)).objective
-            silent = replace(objective, linear_noise=np.zeros(objective.shape), _curvatures=[])
+            silent = replace(objective, linear_noise=np.zeros(objective.shape))
             return LeafWeights(trees, offsets, certified_minimiser(silent, 1e-8, noise_error=0.0)[0], margin)
 
         patched.setattr(fitting, "LeafWeights", unreleased)

@@ -10,7 +10,7 @@ from privet.counting.engines.parts import PartitionedRows, Parts
 from privet.counting.engines.spark import SparkFrame
 from privet.counting.files import file_columns
 from privet.counting.rows import BatchRows, Rows
-from privet.counting.sources import Files, is_cluster_frame, source_of
+from privet.counting.sources import Files, engine_of, source_of
 from privet.errors import ParameterError
 from privet.privacy.unit import Unit
 from privet.schema.encoding import Encoder
@@ -20,7 +20,7 @@ _FRAMES: dict[str, Callable[[Any], Parts]] = {"dask": DaskFrame, "pyspark": Spar
 
 def has_own_labels(table: Any) -> bool:
     """Return whether the labels are among the columns, as everywhere but in a table in memory."""
-    return source_of(table) is not None or _engine_of(table) is not None
+    return source_of(table) is not None or engine_of(table) is not None
 
 
 def check_files_exist(table: Any) -> None:
@@ -33,7 +33,7 @@ def check_files_exist(table: Any) -> None:
 
 def open_table(table: Any, encoder: Encoder, unit: Unit, executor: Executor | None) -> Rows:
     """Return the rows of a source that contains its labels, checked as far as possible before a row is read."""
-    engine = _engine_of(table)
+    engine = engine_of(table)
     if engine is not None:
         check_each_row(unit)
         if executor is not None:
@@ -47,7 +47,3 @@ def open_table(table: Any, encoder: Encoder, unit: Unit, executor: Executor | No
     if executor is None:
         return BatchRows(source, encoder, unit)
     return PartitionedRows(OnExecutor(source.partitions(), executor, getattr(source, "watch", None)), encoder)
-
-
-def _engine_of(table: Any) -> str | None:
-    return next((engine for engine in _FRAMES if is_cluster_frame(table, engine)), None)

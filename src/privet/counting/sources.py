@@ -202,9 +202,10 @@ def source_of(rows: Any) -> Source | None:
     return BatchStream(rows) if _is_stream(rows) else None
 
 
-def is_cluster_frame(rows: Any, engine: str) -> bool:
-    """Return whether ``rows`` is a frame of ``engine``, "dask" or "pyspark". The engine is not imported."""
-    return type(rows).__module__.partition(".")[0] == engine and hasattr(rows, "columns")
+def engine_of(rows: Any) -> str | None:
+    """Return the engine of a cluster's frame, "dask" or "pyspark", and None of all else. No engine is imported."""
+    engine = type(rows).__module__.partition(".")[0]
+    return engine if engine in {"dask", "pyspark"} and hasattr(rows, "columns") else None
 
 
 def _find(name: PathLike) -> list[Path]:

@@ -35,19 +35,28 @@ def shares_of(ends: Counts, leaves: Cells, shares: Floats, n_leaves: int) -> Flo
 
 def binary_gradient(
     cells: Cells, starts: Counts, labels: Cells, counts: Counts, known: Short, weights: Floats, offset: float,
-    margin: float, gradient: Floats, curvatures: Short,
+    margin: float, unit: float, curvatures: Short, out: Counts,
 ) -> None:  # fmt: skip
     """Add the derivative of sum of count * log(1 + exp(margin - sign * score)), and write the second ones."""
     reached, signs = indicators(cells, starts, len(weights)), 2.0 * (labels == 1) - 1.0
     leads = signs * (offset + _known(known, len(labels), 1)[:, 0] + reached @ weights) - margin
     wrong = (1 - np.tanh(leads / 2)) / 2
-    gradient += reached.T @ (_times(counts, len(labels)) * -signs * wrong)
+    _add_rounded(reached, unit * _times(counts, len(labels)) * -signs * wrong, out)
     curvatures[:] = _times(counts, len(labels)) / (2 * np.cosh(leads / 2)) ** 2
 
 
-def binary_hessian_product(cells: Cells, starts: Counts, curvatures: Short, direction: Floats, out: Floats) -> None:
-    """Add the Hessian times ``direction``."""
-    out += _binary_hessian(indicators(cells, starts, len(out)), curvatures) @ direction
+def _add_rounded(reached: Floats, of_lines: Floats, out: Counts) -> None:
+    """Round what each line has to whole numbers, add them up over cells, and add that in units of 2**24 and of 1."""
+    sums = reached.T.astype(np.int64) @ np.rint(of_lines).astype(np.int64)
+    high, low = np.divmod(sums, 2**24)
+    out[0] += high
+    out[1] += low
+
+
+def binary_hessian_product(cells: Cells, starts: Counts, curvatures: Short, direction: Floats, out: Counts) -> None:
+    """Add the Hessian times ``direction``, each line's part rounded."""
+    reached = indicators(cells, starts, len(direction))
+    _add_rounded(reached, curvatures.astype(float) * (reached @ direction), out)
 
 
 def binary_hessian(
@@ -65,22 +74,37 @@ def _binary_hessian(reached: Floats, curvatures: Short) -> Floats:
 
 def softmax_gradient(
     cells: Cells, starts: Counts, labels: Cells, counts: Counts, known: Short, weights: Floats, offsets: Floats,
-    margin: float, gradient: Floats, chances: Short,
+    margin: float, unit: float, chances: Short, out: Counts,
 ) -> None:  # fmt: skip
     """Add the derivative of the sum of count * -log softmax(scores - margin in the own class)[own class]."""
     reached, own = indicators(cells, starts, len(weights)), np.eye(len(offsets))[labels]
     powers = np.exp(offsets + _known(known, len(labels), len(offsets)) + reached @ weights - margin * own)
     chances[:] = powers / powers.sum(axis=1, keepdims=True)
     pulls = powers / powers.sum(axis=1, keepdims=True) - own
-    gradient += reached.T @ (_times(counts, len(labels))[:, None] * pulls)
+    _add_rounded(reached, unit * _times(counts, len(labels))[:, None] * pulls, out)
 
 
 def softmax_hessian_product(
-    cells: Cells, starts: Counts, counts: Counts, chances: Short, direction: Floats, out: Floats
+    cells: Cells, starts: Counts, counts: Counts, chances: Short, direction: Floats, out: Counts
 ) -> None:
-    """Add the Hessian times ``direction``."""
-    hessian = _softmax_hessian(indicators(cells, starts, len(out)), counts, chances)
-    out += (hessian @ direction.ravel()).reshape(out.shape)
+    """Add the Hessian times ``direction``, each line's part rounded: count * (sum(p) diag p - p p') moved."""
+    reached, own = indicators(cells, starts, len(direction)), chances.astype(float)
+    moved = reached @ direction
+    parts = own * (own.sum(axis=1, keepdims=True) * moved - (own * moved).sum(axis=1, keepdims=True))
+    _add_rounded(reached, _times(counts, len(chances))[:, None] * parts, out)
+
+
+def count_cells(cells: Cells, starts: Counts, counts: Counts, out: Counts) -> None:
+    """Add how many rows fall into each cell."""
+    n_lines = len(cells) // max(1, len(starts))
+    out += indicators(cells, starts, len(out)).T.astype(np.int64) @ _times(counts, n_lines).astype(np.int64)
+
+
+def recode(cells: Cells, trees: Counts, starts: Counts, added: Counts, ends: Counts, out: Cells) -> None:
+    """Write each line's cells in other trees."""
+    for u in range(out.shape[1]):
+        own = range(ends[u], ends[u + 1])
+        out[:, u] = sum(added[starts[a] + cells[:, trees[a]].astype(np.int64)] for a in own)
 
 
 def softmax_hessian(

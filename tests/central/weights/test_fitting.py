@@ -319,14 +319,15 @@ def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_rig
 
 @pytest.mark.parametrize("merged", [True, False])
 def test_compressed_rows_unpack_to_rows_of_the_same_leaves(merged, monkeypatch):
-    monkeypatch.setattr("privet.central.weights.leaf_rows._MOST_MERGED", 2**26 if merged else 0)
+    monkeypatch.setattr("privet.central.weights.coded_rows._MOST_MERGED", 2**26 if merged else 0)
     schema = Schema([Categorical("a", range(700)), Categorical("b", [5, 9]), Categorical("c", [5, 9])], classes=[5, 9])
     trees, alone = Trees.of([[1, 2], [0]], schema), Trees.of([[0], [2], [1]], schema)
     rng = np.random.default_rng(3)
     codes = np.stack([rng.choice([0, 2, 3, 699, 700], 500), rng.integers(0, 3, 500), rng.integers(0, 3, 500)], axis=1)
     rows = MemoryRows(codes.astype(np.uint16), rng.integers(0, 2, 500).astype(np.uint16))
     packed = LeafRows.of(rows, trees, n_classes=2)
-    unpacked = MemoryRows(*packed.unpacked(trees))
+    unpacked = packed.unpacked(trees)
+    assert unpacked.exact_size() == 500
 
     def lines(rows):
         found = LeafRows.of(rows, alone, n_classes=2)

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from privet import Categorical, Numeric, Schema
 from privet.central.weights import interactions
-from privet.central.weights.interactions import Unexplained, choose_groups
+from privet.central.weights.interactions import FirstStage, Unexplained, choose_groups
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.policy import Later
@@ -49,6 +49,18 @@ def unexplained(codes, labels, model, weights=None):
     return Unexplained(rows, model, axes)
 
 
+def residuals_of(own):
+    """Return the residuals of all lines."""
+    (block,) = own.rows.blocks()
+    return FirstStage.of(own.model).residuals(block)
+
+
+def scores_of(own):
+    """Return what the first stage scores all lines."""
+    (block,) = own.rows.blocks()
+    return FirstStage.of(own.model).scores(block)
+
+
 def random_rows(n_rows, n_classes, seed):
     rng = np.random.default_rng(seed)
     codes = np.stack([rng.integers(0, a.n_codes, n_rows) for a in setting()[0].attributes], axis=1)
@@ -72,7 +84,7 @@ def plain_residuals(model, codes, labels):
 def test_residuals_are_one_less_the_chances_in_whole_parts(n_classes):
     model = model_of(n_classes)
     codes, labels = random_rows(60, n_classes, 2)
-    found = unexplained(codes, labels, model)._residuals(slice(None))
+    found = residuals_of(unexplained(codes, labels, model))
     for own, exact, label in zip(found, plain_residuals(model, codes, labels), labels, strict=True):
         assert own.sum() == 0
         assert 0 <= own[label] <= PARTS
@@ -85,7 +97,7 @@ def test_residuals_by_hand():
     # Weights of nothing and even offsets: the margin changes nothing, and the residual is a half.
     model = replace(model_of(), weights=np.zeros_like(model_of().weights), offsets=np.zeros(2))
     both = unexplained([[0, 0, 0, 0]] * 2, [0, 1], model)
-    assert both._residuals(slice(None)).tolist() == [[PARTS // 2, -PARTS // 2], [-PARTS // 2, PARTS // 2]]
+    assert residuals_of(both).tolist() == [[PARTS // 2, -PARTS // 2], [-PARTS // 2, PARTS // 2]]
     # In one cell they cancel; apart, each leaves a half in either class, and a score is half the sum.
     assert both.exact_scores([(0, 1)]) == [0]
     apart = unexplained([[0, 0, 0, 0], [0, 1, 0, 0]], [0, 1], model)
@@ -96,7 +108,7 @@ def test_residuals_by_hand():
 @pytest.mark.parametrize("n_classes", [2, 3, 40])
 def test_no_residual_is_larger_than_one_however_far_scores_are_apart(n_classes, size):
     codes, labels = random_rows(200, n_classes, 3)
-    found = unexplained(codes, labels, model_of(n_classes, size=size))._residuals(slice(None))
+    found = residuals_of(unexplained(codes, labels, model_of(n_classes, size=size)))
     assert (np.abs(found).sum(axis=1) <= 2 * PARTS).all()
     assert_array_equal(found.sum(axis=1), 0)
 
@@ -106,18 +118,20 @@ def test_a_row_has_its_residual_and_its_score_wherever_it_stands(n_classes, monk
     model = model_of(n_classes)
     codes, labels = random_rows(300, n_classes, 4)
     whole = unexplained(codes, labels, model)
-    residuals, scores = whole._residuals(slice(None)), whole.scores(slice(None))
+    residuals, scores = residuals_of(whole), scores_of(whole)
     order = np.random.default_rng(5).permutation(300)
     shuffled = unexplained(codes[order], labels[order], model)
-    assert_array_equal(shuffled._residuals(slice(None)), residuals[order])
+    assert_array_equal(residuals_of(shuffled), residuals[order])
     for i in (0, 1, 17, 299):
         alone = unexplained(codes[i : i + 1], labels[i : i + 1], model)
-        assert_array_equal(alone._residuals(slice(None))[0], residuals[i])
-        assert_array_equal(alone.scores(slice(None))[0], scores[i])
+        assert_array_equal(residuals_of(alone)[0], residuals[i])
+        assert_array_equal(scores_of(alone)[0], scores[i])
     celled, knots, _ = setting(n_classes)
     later = Trees.later([[0, 2], [1, 2]], celled, knots)
     rows, exact = whole.rows_of(later), whole.exact_scores(PAIRS)
-    monkeypatch.setattr(interactions, "_BLOCK_LINES", 7)
+    monkeypatch.setattr(interactions, "_STRETCH", 7)
+    monkeypatch.setattr("privet.central.weights.leaf_rows.BLOCK_LINES", 50)
+    whole = unexplained(codes, labels, model)  # without the residuals that are kept
     in_parts = whole.rows_of(later)
     assert_array_equal(in_parts.scores, rows.scores)
     assert_array_equal(in_parts.cells, rows.cells)

@@ -9,6 +9,14 @@ from tests.central.weights import reference
 from tests.loops import loop_over
 
 TYPES = [np.uint8, np.uint16]
+# Sums of whole numbers are in units of one over this.
+UNIT = 2.0**36
+
+
+def as_floats(sums):
+    """Return sums that come in two, in units of 2**24 and of 1, as floats."""
+    assert sums.dtype == np.int64
+    return (sums[0] * 2.0**24 + sums[1]) / UNIT
 
 
 def shapes(rng, seed, dtype, widest=8):
@@ -45,31 +53,33 @@ def binary_results(module, seed, dtype):
     widest = 300 if dtype is np.uint16 and seed % 3 == 0 else 8
     cells, starts, n_cells, n_lines, counts = shapes(rng, seed, dtype, widest)
     labels = rng.integers(0, 2, n_lines).astype(np.uint8)
-    weights, direction, gradient, out = rng.normal(size=(4, n_cells))
+    weights, direction = rng.normal(size=(2, n_cells))
+    gradient, out = rng.integers(0, 2**20, (2, 2, n_cells))
     *places, n_leaves, _ = leaf_shares(rng, starts, n_cells, soft=seed % 4 > 1)
     curvatures, hessian = np.empty(n_lines, dtype=np.float32), np.zeros((n_leaves, n_leaves))
     before = known_scores(rng, seed, n_lines, 1).reshape(-1)
-    module.binary_gradient(cells, starts, labels, counts, before, weights, 0.3, 1.0, gradient, curvatures)
+    module.binary_gradient(cells, starts, labels, counts, before, weights, 0.3, 1.0, UNIT, curvatures, gradient)
     known = rng.uniform(0, 9, n_lines).astype(np.float32)
-    module.binary_hessian_product(cells, starts, known, direction, out)
+    module.binary_hessian_product(cells, starts, known, direction * UNIT, out)
     module.binary_hessian(cells, starts, *places, known, hessian)
-    return [gradient, curvatures, out, hessian]
+    return [as_floats(gradient), curvatures, as_floats(out), hessian]
 
 
 def softmax_results(module, seed, dtype, n_classes):
     rng = np.random.default_rng(seed)
     cells, starts, n_cells, n_lines, counts = shapes(rng, seed, dtype)
     labels = rng.integers(0, n_classes, n_lines).astype(np.uint16 if seed % 3 else np.uint8)
-    weights, direction, gradient, out = rng.normal(size=(4, n_cells, n_classes))
+    weights, direction = rng.normal(size=(2, n_cells, n_classes))
+    gradient, out = rng.integers(0, 2**20, (2, 2, n_cells, n_classes))
     *places, n_leaves, first = leaf_shares(rng, starts, n_cells, soft=seed % 4 > 1)
     chances, hessian = np.empty((n_lines, n_classes), dtype=np.float32), np.zeros((n_leaves * n_classes,) * 2)
     before = known_scores(rng, seed, n_lines, n_classes)
     offsets = rng.normal(size=n_classes)
-    module.softmax_gradient(cells, starts, labels, counts, before, weights, offsets, 1.0, gradient, chances)
+    module.softmax_gradient(cells, starts, labels, counts, before, weights, offsets, 1.0, UNIT, chances, gradient)
     known = rng.dirichlet(np.ones(n_classes), n_lines).astype(np.float32)
-    module.softmax_hessian_product(cells, starts, counts, known, direction, out)
+    module.softmax_hessian_product(cells, starts, counts, known, direction * UNIT, out)
     module.softmax_hessian(cells, starts, *places, first, counts, known, hessian)
-    return [gradient, chances, out, np.tril(hessian)]
+    return [as_floats(gradient), chances, as_floats(out), np.tril(hessian)]
 
 
 def cell_results(module, seed, dtype, n_columns):
@@ -142,8 +152,8 @@ def test_sums_over_a_group_by_hand(module):
 def assert_alike(fast, plain):
     for own, other in zip(fast, plain, strict=True):
         assert own.dtype == other.dtype
-        # Sums in another order; numbers kept as float32 are rounded once.
-        assert_allclose(own, other, rtol=2e-6 if own.dtype == np.float32 else 1e-10, atol=1e-9)
+        # Each line's part may be rounded the other way; numbers kept as float32 are rounded once.
+        assert_allclose(own, other, rtol=2e-6 if own.dtype == np.float32 else 1e-10, atol=2e-9)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -178,19 +188,51 @@ def test_sums_over_cells_agree_with_their_twins(seed, dtype, n_columns):
     assert_alike(cell_results(kernels, seed, dtype, n_columns), cell_results(reference, seed, dtype, n_columns))
 
 
+def other_cells(module, seed, dtype):
+    rng = np.random.default_rng(seed)
+    n_cells, n_lines = rng.integers(1, 40, 3), int(rng.integers(0, 60))
+    cells = np.stack([rng.integers(0, n, n_lines) for n in n_cells], axis=1).astype(dtype)
+    trees = np.array([2, 0, 1, 0])  # the first later tree asks for three attributes, the second for one
+    starts = np.cumsum([0, *n_cells[trees]])
+    out = np.empty((n_lines, 2), dtype=np.uint16)
+    added = rng.integers(0, 999, starts[-1])
+    module.recode(cells, trees, starts[:-1], added, np.array([0, 3, 4]), out)
+    counted = rng.integers(0, 9, int(n_cells.sum()))
+    counts = rng.integers(1, 9, n_lines) if seed % 2 else np.empty(0, dtype=np.int64)
+    module.count_cells(cells.reshape(-1), np.cumsum(n_cells) - n_cells, counts, counted)
+    return out, counted
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@loop_over("seed", range(10))
+def test_cells_in_other_trees_and_counts_of_cells_are_those_of_their_twins(seed, dtype):
+    for own, other in zip(other_cells(kernels, seed, dtype), other_cells(reference, seed, dtype), strict=True):
+        assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize("module", [kernels, reference])
+def test_cells_in_other_trees_by_hand(module):
+    # A later tree of the attributes in the second and the first tree: two cells of the latter to one of the former.
+    cells, out = np.array([[1, 0], [0, 2]], np.uint8), np.empty((2, 1), np.uint8)
+    module.recode(cells, np.array([1, 0]), np.array([0, 3]), np.array([0, 2, 4, 0, 1]), np.array([0, 2]), out)
+    assert out[:, 0].tolist() == [0 + 1, 4 + 0]
+
+
 @pytest.mark.parametrize("module", [kernels, reference])
 def test_two_rows_pull_their_cells_by_hand(module):
     # One tree of two cells; the row of the second class has score 1, the other one, of the first class, score 0.
     cells, starts, labels = np.array([0, 1], np.uint8), np.array([0]), np.array([1, 0], np.uint8)
     for known, weights in (([], [1.0, 0.0]), ([0.5, 2.0], [0.5, -2.0])):
-        gradient, curvatures = np.zeros(2), np.empty(2, np.float32)
+        gradient, curvatures = np.zeros((2, 2), np.int64), np.empty(2, np.float32)
         module.binary_gradient(
             cells, starts, labels, np.array([1, 3]), np.array(known, np.float32), np.array(weights), 0.0, 1.0,
-            gradient, curvatures,
+            UNIT, curvatures, gradient,
         )  # fmt: skip
         # The margin of 1 leaves the first at the border: it pulls by a half. The second is behind by 1, and counts 3.
         behind = 1 / (1 + np.exp(-1.0))
-        assert_allclose(gradient, [-0.5, 3 * behind], rtol=1e-15)
+        assert_allclose(as_floats(gradient), [-0.5, 3 * behind], rtol=0, atol=0.5 / UNIT)
+        # A half is 2**35 units: of 2**24 it is 2**11, and nothing is left over.
+        assert gradient[:, 0].tolist() == [-(2**11), 0]
         assert_allclose(curvatures, [0.25, 3 * behind * (1 - behind)], rtol=1e-6)
 
 
@@ -206,10 +248,12 @@ def test_a_row_between_two_knots_bends_both_by_hand(module):
 
 
 def residual_sums(add, cells, starts, labels, counts, known, weights, rest, offsets):
-    """Return sums of residuals in units of 2**-72, and the bound on their error."""
+    """Return sums of residuals in units of 2**-72, and the bound on their error: of all lines as of the worst one."""
     sums = np.zeros((3, *weights.shape), dtype=np.int64)
     tables = certificate.powers() if add is certificate._sum_residuals else ()
     bound = add(cells, starts, labels, counts, known, weights, rest, offsets, 1.0, *tables, sums)
+    if tables:
+        bound = (bound + certificate._OWN) * (counts.sum() if counts.size else len(labels))
     return (sums[0].astype(object) * 2**24 + sums[1]) * 2**24 + sums[2], bound
 
 

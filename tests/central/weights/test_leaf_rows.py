@@ -57,16 +57,16 @@ def test_a_file_and_a_table_in_memory_have_the_same_rows(tmp_path, monkeypatch, 
     memory = LeafRows.of(memory_rows(schema, X, y), trees, n_classes=2)
     file = LeafRows.of(BatchRows(Files(path), Encoder(schema)), trees, n_classes=2)
     assert memory.exact_size == n_rows
-    for own, other in zip(vars(memory).values(), vars(file).values(), strict=True):
-        assert_array_equal(own, other)
+    for name in ("cells", "labels", "weights", "scores"):
+        assert_array_equal(getattr(memory, name), getattr(file, name))
 
 
 @pytest.mark.parametrize("weights", [None, np.array([2, 1, 1, 5, 3])])
-def test_classes_are_counted_in_stretches_as_they_are_at_once(monkeypatch, weights):
+def test_classes_are_counted_in_blocks_as_they_are_at_once(monkeypatch, weights):
     rows = LeafRows(np.zeros((5, 1), np.uint8), np.array([1, 2, 1, 0, 2], np.uint8), weights)
     expected = [1, 2, 2, 0] if weights is None else [5, 3, 4, 0]
     assert rows.exact_classes(4).tolist() == expected
-    monkeypatch.setattr("privet.central.weights.leaf_rows._STRETCH", 2)
+    monkeypatch.setattr("privet.central.weights.leaf_rows.BLOCK_LINES", 2)
     assert rows.exact_classes(4).tolist() == expected
 
 
@@ -94,7 +94,7 @@ def test_merged_rows_are_the_same_rows():
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_merged_rows_have_the_same_gradient(n_classes):
     objective = problem(2, n_rows=4000, n_classes=n_classes)
-    merged = replace(objective, rows=objective.rows.merged(objective.trees, n_classes), _curvatures=[])
+    merged = replace(objective, rows=objective.rows.merged(objective.trees, n_classes))
     assert merged.rows.weights is not None
     weights, direction = random_weights(objective), random_weights(objective, 3)
     assert_allclose(merged.gradient(weights), objective.gradient(weights), atol=1e-9)
@@ -120,18 +120,18 @@ def test_labels_take_a_byte_where_they_fit(n_classes, dtype):
 
 def test_a_sample_is_evenly_spaced_and_counts_for_the_lines_it_stands_for():
     rows = LeafRows(np.zeros((9, 1), np.uint8), np.arange(9, dtype=np.uint8), np.arange(1, 10))
-    sample = rows.sample(3)
+    sample = rows.every(3)
     assert sample.labels.tolist() == [0, 3, 6]
     assert sample.weights.tolist() == [3, 12, 21]
-    assert rows.sample(5) is rows
-    known = replace(rows, scores=np.arange(9, dtype=np.float32)[:, None]).sample(3)
+    assert rows.every(1) is rows
+    known = replace(rows, scores=np.arange(9, dtype=np.float32)[:, None]).every(3)
     assert known.scores.tolist() == [[0], [3], [6]]
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 200, 5000])
 @pytest.mark.parametrize("groups", [GROUPS, [[0], [1], [2], [3]], [[0, 1, 2], [3]], [[3]]])
 def test_the_cells_of_each_attribute_have_the_rows_that_a_plain_count_finds(monkeypatch, n_rows, groups):
-    monkeypatch.setattr("privet.central.weights.leaf_rows._STRETCH", 300)
+    monkeypatch.setattr("privet.central.weights.leaf_rows.BLOCK_LINES", 300)
     schema = schema_of()
     trees, memory = Trees.of(groups, schema), memory_rows(schema, *table(n_rows))
     rows = LeafRows.of(memory, trees, n_classes=2)

@@ -26,16 +26,16 @@ def spread(objective):
 
 
 def test_a_grid_by_hand():
-    # The radius is 1e-8 x 8; two of them over .01 x 2**36 steps is 2.3e-16, far below the finest step of 2**-40.
+    # The radius is 1e-9 x 8; two of them over .01 x 2**36 steps is 2.3e-17, far below the finest step of 2**-40.
     small = grid()
-    assert (small.tolerance, small.exponent, small.step) == (1e-8, -40, Fraction(1, 2**40))
-    assert small.sensitivity == math.ceil(2 * Fraction(1e-8) * 8 * 2**40) + 20
+    assert (small.tolerance, small.exponent, small.step) == (1e-9, -40, Fraction(1, 2**40))
+    assert small.sensitivity == math.ceil(2 * Fraction(1e-9) * 8 * 2**40) + 20
     # More classes: a radius for each, and as many numbers that are rounded.
-    assert grid(shape=(20, 3)).sensitivity == math.ceil(2 * Fraction(1e-8) * 8 * 3 * 2**40) + 60
+    assert grid(shape=(20, 3)).sensitivity == math.ceil(2 * Fraction(1e-9) * 8 * 3 * 2**40) + 60
 
 
 def test_the_tolerance_follows_from_rows_and_from_the_noise():
-    assert grid(n_rows=10**7).tolerance == 10**7 * 2.0**-47
+    assert grid(n_rows=10**7).tolerance == 10**7 * 2.0**-53
     assert grid(noise_error=1e-6).tolerance == 4e-6
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from privet.central.weights.leaf_rows import LeafRows
 from tests.central.weights.problems import KINDS, plain_precision, plain_value, problem, random_weights
 from tests.loops import loop_over
 
@@ -52,18 +53,47 @@ def test_the_hessian_is_that_of_the_last_gradient():
 
 @pytest.mark.parametrize(("n_classes", "weighted"), CASES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_threads_change_nothing_and_blocks_no_more_than_rounding(monkeypatch, n_classes, weighted, kind):
-    def results(n_threads):
-        objective = problem(5, n_classes=n_classes, weighted=weighted, n_threads=n_threads, kind=kind)
-        weights, direction = random_weights(objective), random_weights(objective, 2)
-        return objective.gradient(weights), objective.hessian_product(direction), objective.curvatures
+def test_neither_threads_nor_blocks_nor_the_order_of_rows_change_a_bit(monkeypatch, n_classes, weighted, kind):
+    objective = problem(5, n_classes=n_classes, weighted=weighted, kind=kind)
+    weights, direction = random_weights(objective), random_weights(objective, 2)
+    order = np.random.default_rng(3).permutation(objective.rows.n_lines)
+    columns = (getattr(objective.rows, name) for name in ("cells", "labels", "weights", "scores"))
+    shuffled = LeafRows(*(None if column is None else column[order] for column in columns))
 
-    whole = results(1)
-    monkeypatch.setattr("privet.central.weights.objective._BLOCK_LINES", 7)
-    one, three = results(1), results(3)
-    for of_whole, of_one, of_three in zip(whole, one, three, strict=True):
-        assert_array_equal(of_three, of_one)
-        assert_allclose(of_one, of_whole, atol=1e-11)
+    def results(n_threads, rows):
+        own = replace(objective, n_threads=n_threads, rows=rows)
+        curvatures = [found for _, found in own.curved_blocks(weights)]
+        return own.gradient(weights), own.hessian_product(direction), np.sort(np.concatenate(curvatures), axis=0)
+
+    whole = results(1, objective.rows)
+    monkeypatch.setattr("privet.central.weights.leaf_rows.BLOCK_LINES", 7)
+    for other in (results(1, objective.rows), results(3, objective.rows), results(2, shuffled)):
+        for of_whole, of_other in zip(whole, other, strict=True):
+            assert_array_equal(of_other, of_whole)
+
+
+@pytest.mark.parametrize(("n_classes", "weighted"), CASES)
+def test_second_derivatives_that_were_not_kept_are_found_anew(n_classes, weighted):
+    objective = problem(5, n_classes=n_classes, weighted=weighted)
+    weights, direction = random_weights(objective), random_weights(objective, 2)
+    objective.gradient(weights)
+    kept = objective.hessian_product(direction)
+    lost = replace(objective, rows=replace(objective.rows))
+    lost._last[:] = objective._last
+    assert_array_equal(lost.hessian_product(direction), kept)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_what_is_no_number_stays_none(wrong):
+    objective = problem(5)
+    weights = random_weights(objective)
+    objective.gradient(weights)
+    spoiled = weights.copy()
+    spoiled[3] = wrong
+    assert np.isnan(objective.gradient(spoiled)).all()
+    assert np.isnan(objective.hessian_product(spoiled)).all()
+    # The last gradient that was one is where the Hessian is still.
+    assert np.isfinite(objective.hessian_product(weights)).all()
 
 
 def test_a_gradient_is_measured_in_the_prior_covariance():
@@ -79,5 +109,5 @@ def test_a_sample_stands_for_all_rows():
     sample = objective.sampled(100)
     assert sample.rows.n_lines == 100
     assert sample.rows.exact_size == 900
-    whole = replace(objective, rows=replace(objective.rows, weights=np.full(900, 1)), _curvatures=[])
+    whole = replace(objective, rows=replace(objective.rows, weights=np.full(900, 1)))
     assert whole.sampled(100).rows.exact_size == 900

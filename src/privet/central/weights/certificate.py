@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.objective import Block, Objective
+from privet.central.weights.coded_rows import Block, Note, agree
+from privet.central.weights.objective import Objective
 from privet.central.weights.trees import Trees
 from privet.privacy.mechanisms.bits import compiled, inlined
 
@@ -55,22 +56,47 @@ def bounded_gradient(objective: Objective, weights: Floats, rest: Floats) -> Bou
     """Return the gradient at ``weights + rest``, where ``rest`` is what floats left over."""
     if objective.rows.exact_size >= _MOST_ROWS:
         raise OverflowError("2**38 rows or more cannot be counted")
-    trees, rows = objective.trees, objective.rows
+    trees, n_rows = objective.trees, objective.rows.exact_size
     own, left, off = _weights_of_cells(objective, weights, rest)
-    sums = np.zeros((3, *own.shape), dtype=np.int64)
-    block = Block.of(rows, slice(None))
-    error = _sum_residuals(
-        block.cells, trees.cell_starts, rows.labels, block.counts, block.scores, own, left,
-        objective.offsets, objective.margin, *powers(), sums,
-    )  # fmt: skip
+    question = Residuals(own, left, trees.cell_starts, objective.offsets, objective.margin)
+    sums, worst = objective.rows.summed(question, objective.n_threads)
+    # A residual moves by at most half of what its score does. All rows are taken to be as far off as the worst one.
+    error = (worst + _OWN) * n_rows
     pull, lost = np.zeros(objective.shape), np.zeros(objective.shape)
     for precision, start in zip(objective.prior.precisions, trees.starts, strict=True):
         of_tree = slice(start, start + len(precision))
         error += _write_products(precision, weights[of_tree], rest[of_tree], pull[of_tree], lost[of_tree])
     parts = [*_sums_of_leaves(trees, sums), pull, lost, objective.linear_noise]
     values = np.array([math.fsum(each) for each in np.stack(parts, axis=-1).reshape(-1, len(parts)).tolist()])
-    added = _ROUNDING * float(np.abs(values).max(initial=0.0)) + off * rows.exact_size
+    added = _ROUNDING * float(np.abs(values).max(initial=0.0)) + off * n_rows
     return BoundedGradient(values.reshape(objective.shape), (error + added) * _ROOM)
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """The pass that adds up residuals at weights of cells, which are pairs, and finds the largest error of a score."""
+
+    weights: Floats
+    rest: Floats
+    starts: NDArray[np.int64]
+    offsets: Floats
+    margin: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Three whole numbers for each cell and column."""
+        return 3, *self.weights.shape
+
+    def __call__(self, block: Block, out: NDArray[np.int64], note: Note) -> float:  # noqa: ARG002
+        """Add a block's residuals."""
+        return _sum_residuals(
+            block.cells, self.starts, block.labels, block.counts, block.scores, self.weights, self.rest, self.offsets,
+            self.margin, *powers(), out,
+        )  # fmt: skip
+
+    def is_sound(self, sums: NDArray[np.int64], n_rows: int) -> bool:
+        """All trees have the same rows, and so the same sums; and no residual is larger than 1."""
+        return agree(sums, self.starts) and bool((np.abs(sums) <= n_rows * int(_UNIT)).all())
 
 
 def _weights_of_cells(objective: Objective, weights: Floats, rest: Floats) -> tuple[Floats, Floats, float]:
@@ -206,6 +232,15 @@ def _score(
     return total, lost, 16.0 * (starts.size + 2) ** 2 * _ROUNDING**2 * size
 
 
+@inlined
+def _largest(so_far: float, errors: Floats) -> float:
+    """Return the largest error, or what is no number."""
+    for error in errors:
+        if not error <= so_far:
+            so_far = error
+    return so_far
+
+
 @compiled
 def _sum_residuals(
     cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64],
@@ -214,12 +249,12 @@ def _sum_residuals(
 ) -> float:  # fmt: skip
     """Add residuals to ``sums``: in units of 2**-24, what is left of them of 2**-48, and what is left then of 2**-72.
 
-    Return a bound on the error of any sum.
+    Return the largest bound on the error of a line's scores.
     """
     n_trees, n_columns = starts.size, weights.shape[1]
     scores, errors = np.empty((_LINES, n_columns, 2)), np.empty(_LINES)
     own = np.zeros((weights.shape[0], n_columns, 3), dtype=np.int64)  # what is added to at a time lies together
-    total = 0.0
+    worst = 0.0
     # A few lines at a time, and step by step: processors then work on several lines at once.
     for low in range(0, labels.size, _LINES):
         n_lines = min(_LINES, labels.size - low)
@@ -232,6 +267,7 @@ def _sum_residuals(
                     cells, starts, low + j, weights, rest, c, offset, before
                 )
                 errors[j] = max(errors[j], error)
+        worst = _largest(worst, errors[:n_lines])
         for j in range(n_lines):
             if n_columns == 1:
                 _binary_residual(scores[j], labels[low + j], margin, coarse, fine)
@@ -240,8 +276,6 @@ def _sum_residuals(
         for j in range(n_lines):
             i = low + j
             count = counts[i] if counts.size > 0 else np.int64(1)
-            # A residual moves by at most half of what scores move.
-            total += (errors[j] + _OWN) * np.float64(count)
             for c in range(n_columns):
                 first = np.rint(scores[j, c, 0] * _UNIT)
                 left = (scores[j, c, 0] * _UNIT - first) * _UNIT
@@ -255,7 +289,7 @@ def _sum_residuals(
                     line[2] += d
     for k in range(3):
         sums[k] += own[:, :, k]
-    return total
+    return worst
 
 
 @inlined

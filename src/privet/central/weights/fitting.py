@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from privet.central.receipts import in_sequence
+from privet.central.weights.coded_rows import CodedRows
 from privet.central.weights.combining import Scales
 from privet.central.weights.histograms import release_histograms
 from privet.central.weights.interactions import Unexplained, choose_groups
-from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.minimiser import Grid, release_minimiser
 from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import FitNoise, choose_noise, choose_stages, deviations, public_error
+from privet.central.weights.part_rows import coded
 from privet.central.weights.policy import MARGIN, Later, Normal, NormalPlan, Policy
 from privet.central.weights.prior import Prior, spread_of
 from privet.central.weights.released_weights import (
@@ -35,7 +36,7 @@ from privet.central.weights.released_weights import (
 from privet.central.weights.selection import choose_informative
 from privet.central.weights.single_tree import choose_accurate, release_leaves, weights_of_counts
 from privet.central.weights.trees import Knots, Trees, coarse_axes
-from privet.counting.rows import MemoryRows, Rows
+from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.privacy.events import DiscreteLaplace, Event, Seeded, drawn_from
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
@@ -94,7 +95,7 @@ class Fitting:
         if not self.policy.chooses and self.policy.group_size(every) == first.group_size(every):
             return self.fit_weights(trees, rows, balance)
         # There are far more or fewer rows than declared, so other trees are needed.
-        self.rows = MemoryRows(*rows.unpacked(trees))
+        self.rows = rows.unpacked(trees)
         return self._choose_and_fit(balance, self._exact_tables())
 
     def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> ReleasedWeights:
@@ -116,8 +117,8 @@ class Fitting:
         trees = self.policy.trees(kept, self.public_rng)
         return self.fit_weights(trees, self._leaf_rows(trees), balance)
 
-    def _leaf_rows(self, trees: Trees) -> LeafRows:
-        return LeafRows.of(self.rows, trees, n_classes=self.policy.n_classes)
+    def _leaf_rows(self, trees: Trees) -> CodedRows:
+        return coded(self.rows, trees, n_classes=self.policy.n_classes)
 
     def _exact_tables(self) -> list[NDArray[np.int64]]:
         """Return the class counts of every attribute's codes, in one pass."""
@@ -167,7 +168,7 @@ class Fitting:
         self._pay(epsilon, receipt)
         return noisy
 
-    def fit_weights(self, trees: Trees, rows: LeafRows, balance: ReleasedWeights) -> ReleasedWeights:
+    def fit_weights(self, trees: Trees, rows: CodedRows, balance: ReleasedWeights) -> ReleasedWeights:
         """Fit all weights together and release them, and before them how rows lie over cells where it is worth it.
 
         Where there is room for a second stage, it fits what the released weights leave unexplained.
@@ -188,7 +189,7 @@ class Fitting:
         if later is None:
             return released
         model = LeafWeights(trees, start, released.weights * np.float64(2.0**released.exponent), MARGIN)
-        return self._fit_later(released, Unexplained(rows, model, axes), later_knots, shares, later)
+        return self._fit_later(released, Unexplained(rows, model, axes, self.n_threads), later_knots, shares, later)
 
     def _fit_later(
         self, first: ReleasedWeights, unexplained: Unexplained, knots: Knots, shares: NDArray[np.float64], later: Later
@@ -212,7 +213,7 @@ class Fitting:
         return first.with_later(ReleasedWeights(n_rows=first.n_rows, balance=first.balance, **second))
 
     def _release_fit(
-        self, trees: Trees, rows: LeafRows, offsets: NDArray[np.float64], shares: NDArray[np.float64], fit: float,
+        self, trees: Trees, rows: CodedRows, offsets: NDArray[np.float64], shares: NDArray[np.float64], fit: float,
         normal: Normal | None, digits: float | None, names: tuple[str, str],
     ) -> dict[str, Any]:  # fmt: skip
         """Fit the weights of ``trees``, pay a share for the noise and ``digits``, or all that is left, and release."""

@@ -4,8 +4,9 @@ A row's residual is 1 in its own class less the chances that the first stage giv
 add up to zero, so that scores are whole numbers, whatever the order of the rows.
 """
 
+import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,9 +17,8 @@ from numpy.typing import NDArray
 
 from privet.central.weights import kernels
 from privet.central.weights.certificate import exp_minus, powers
-from privet.central.weights.leaf_rows import LeafRows
+from privet.central.weights.coded_rows import Block, CodedRows, Note, Whole, agree
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.objective import Block
 from privet.central.weights.policy import Later
 from privet.central.weights.selection import SENSITIVITY
 from privet.central.weights.trees import MOST_ATTRIBUTES, Axis, Trees
@@ -30,9 +30,149 @@ from privet.rng import NoiseSource
 
 # A residual is in whole parts of this.
 _PARTS = 2**20
-_BLOCK_LINES = 2**13
+_STRETCH = 2**13
 # Groups are added up as part of a larger one with at most so many leaves: its sums stay in the cache.
 _MOST_LEAVES = 2**10
+
+
+@dataclass(frozen=True)
+class FirstStage:
+    """The released weights of the first stage, as they score a line by its cells in the stage's trees."""
+
+    starts: Whole
+    offsets: NDArray[np.float64]
+    of_cells: NDArray[np.float64]
+    margin: float
+
+    @classmethod
+    def of(cls, model: LeafWeights) -> "FirstStage":
+        """Return what scores the lines as ``model`` does."""
+        return cls(model.trees.cell_starts, model.offsets, model.of_cells, model.margin)
+
+    @cached_property
+    def name(self) -> bytes:
+        """What residuals are kept under."""
+        parts = (self.offsets, self.of_cells, np.float64(self.margin))
+        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).digest()
+
+    def scores(self, block: Block) -> NDArray[np.float64]:
+        """Return what the first stage scores each line."""
+        scores = np.tile(self.offsets, (len(block.labels), 1))
+        kernels.scores_of(block.cells, self.starts, self.of_cells, scores)
+        return scores
+
+    def residuals(self, block: Block) -> NDArray[np.int32]:
+        """Return each line's residual in every class, in whole parts."""
+        scores = self.scores(block)
+        residuals = np.empty(scores.shape, dtype=np.int32)
+        _write_residuals(scores, block.labels, float(-np.expm1(-self.margin)), *powers(), residuals)
+        return residuals
+
+    def kept_residuals(self, block: Block) -> NDArray[np.int32]:
+        """Return the residuals that are enough to know all: of two classes those of the second."""
+        found = np.empty((len(block.labels), self.n_kept), dtype=np.int32)
+        for part, own in _parts_of(block, len(self.starts)):
+            found[part] = self.residuals(own)[:, -self.n_kept :]
+        return found
+
+    @property
+    def n_kept(self) -> int:
+        """How many residuals of a line are kept."""
+        return 1 if len(self.offsets) == 2 else len(self.offsets)
+
+
+def _parts_of(block: Block, n_trees: int) -> Iterator[tuple[slice, Block]]:
+    """Yield short stretches of a block, which stay in the cache."""
+    for start in range(0, len(block.labels), _STRETCH):
+        part = slice(start, start + _STRETCH)
+        cells = block.by_line(n_trees)[part].reshape(-1)
+        yield part, Block(cells, block.labels[part], block.counts[part], block.scores[part])
+
+
+@dataclass(frozen=True)
+class GroupSums:
+    """The pass that adds up residuals over the leaves of groups of attributes.
+
+    ``leaves`` are each attribute's tree of the first stage, and the leaf that each of its cells is nearest to, as
+    `look_up` takes them; ``members`` and ``starts`` are as `add_groups` takes them.
+    """
+
+    first: FirstStage
+    leaves: tuple[Whole, Whole, NDArray[np.uint16]]
+    n_leaves: Whole
+    members: Whole
+    starts: Whole
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number a leaf and class; of two classes for the second alone."""
+        return int(self.starts[-1]), self.first.n_kept
+
+    def __call__(self, block: Block, out: Whole, note: Note) -> float:
+        """Add a block's residuals, which were left by an earlier pass, or are found anew."""
+        residuals = note.read(self.first.name)
+        if residuals is None:
+            residuals = self.first.kept_residuals(block)
+            note.write(self.first.name, residuals)
+        n_trees = len(self.first.starts)
+        for part, own in _parts_of(block, n_trees):
+            nearest = np.empty((len(self.n_leaves), len(own.labels)), dtype=np.uint16)
+            kernels.look_up(own.by_line(n_trees), *self.leaves, nearest)
+            kernels.add_groups(nearest, self.n_leaves, self.members, self.starts, own.counts, residuals[part], out)
+        return 0.0
+
+    def is_sound(self, sums: Whole, n_rows: int) -> bool:
+        """All groups have the same rows, and so the same sums; and no residual is larger than 1."""
+        return agree(sums, self.starts[:-1]) and bool((np.abs(sums) <= n_rows * _PARTS).all())
+
+
+@dataclass(frozen=True)
+class SecondStage:
+    """How a line of the first stage becomes one of the second: its cells there, and what it scores already.
+
+    What the attributes of each later tree add to the line's cell is as `recode` takes it.
+    """
+
+    first: FirstStage
+    trees: Whole
+    starts: Whole
+    added: Whole
+    ends: Whole
+    narrowest: np.dtype[Any]
+
+    @classmethod
+    def of(cls, model: LeafWeights, later: Trees) -> "SecondStage":
+        """Return the change from the rows of ``model`` to those of ``later`` trees."""
+        places = {
+            axis.attribute: (t, axis.first_codes[of_cell])
+            for t, own in enumerate(model.trees.axes)
+            for axis, of_cell in zip(own, model.trees.cell_places(t), strict=True)
+        }
+        trees, added = [], []
+        for own in later.axes:
+            for i, axis in enumerate(own):
+                tree, codes = places[axis.attribute]
+                trees.append(tree)
+                added.append(axis.cell_of[codes] * math.prod(other.n_cells for other in own[i + 1 :]))
+        starts = np.cumsum([0, *map(len, added)])[:-1]
+        ends = np.cumsum([0, *map(len, later.axes)])
+        return cls(FirstStage.of(model), np.array(trees), starts, np.concatenate(added), ends, later.narrowest)
+
+    @property
+    def n_trees(self) -> int:
+        """The number of trees of the second stage."""
+        return len(self.ends) - 1
+
+    def __call__(self, block: Block) -> Block:
+        """Return the block as the second stage sees it."""
+        n_trees, n_columns = len(self.first.starts), self.first.n_kept
+        cells = np.empty((len(block.labels), self.n_trees), dtype=self.narrowest)
+        known = np.empty((len(block.labels), n_columns), dtype=np.float32)
+        for part, own in _parts_of(block, n_trees):
+            scores = self.first.scores(own)
+            known[part] = scores if n_columns > 1 else scores[:, 1:] - scores[:, :1]
+            kernels.recode(own.by_line(n_trees), self.trees, self.starts, self.added, self.ends, cells[part])
+        return Block(cells.reshape(-1), block.labels, block.counts, known)
 
 
 @dataclass(frozen=True)
@@ -42,9 +182,10 @@ class Unexplained:
     ``axes`` are how the second stage asks for each kept attribute.
     """
 
-    rows: LeafRows
+    rows: CodedRows
     model: LeafWeights
     axes: dict[int, Axis]
+    n_threads: int = 1
 
     def exact_scores(self, groups: Sequence[tuple[int, ...]]) -> list[int]:
         """Return the score of each group: half the sum over leaves and classes of the size of summed residuals.
@@ -60,7 +201,7 @@ class Unexplained:
             others = tuple(i for i, a in enumerate(larger) if a not in group)
             found.append(int(np.abs(tables[larger].sum(axis=others)).sum()))
         # Of two classes one has what the other lacks, so one is enough.
-        unit = (2 if self._whole_residuals.shape[1] > 1 else 1) * _PARTS // SENSITIVITY
+        unit = (2 if self._first.n_kept > 1 else 1) * _PARTS // SENSITIVITY
         return [score // unit for score in found]
 
     def _covering(self, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -89,12 +230,8 @@ class Unexplained:
         for own, group in zip(members, groups, strict=True):
             own[: len(group)] = [place[a] for a in group]
         n_leaves = np.array([axis.n_leaves for axis in self.axes.values()])
-        sums = np.zeros((starts[-1], self._whole_residuals.shape[1]), dtype=np.int64)
-        for part in self._parts():
-            block = Block.of(self.rows, part)
-            kernels.add_groups(
-                self._nearest(part), n_leaves, members, starts, block.counts, self._whole_residuals[part], sums
-            )
+        question = GroupSums(self._first, self._leaves_of_cells, n_leaves, members, starts)
+        sums = self.rows.summed(question, self.n_threads).exact
         return [
             sums[first:last].reshape(*(self.axes[a].n_leaves for a in group), -1)
             for group, (first, last) in zip(groups, pairwise(starts), strict=True)
@@ -104,15 +241,9 @@ class Unexplained:
         """Return how many leaves the tree of a group has."""
         return math.prod(self.axes[a].n_leaves for a in group)
 
-    def _parts(self) -> Iterable[slice]:
-        return (slice(start, start + _BLOCK_LINES) for start in range(0, self.rows.n_lines, _BLOCK_LINES))
-
-    def _nearest(self, part: slice) -> NDArray[np.uint16]:
-        """Return the leaf of the second stage that each line is nearest to: attributes x lines."""
-        cells = self.rows.cells[part]
-        found = np.empty((len(self.axes), len(cells)), dtype=np.uint16)
-        kernels.look_up(cells, *self._leaves_of_cells, found)
-        return found
+    @cached_property
+    def _first(self) -> FirstStage:
+        return FirstStage.of(self.model)
 
     @cached_property
     def _leaves_of_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]]:
@@ -126,49 +257,9 @@ class Unexplained:
         starts = np.cumsum([0, *map(len, listed)])[:-1]
         return np.array(of_tree, dtype=np.int64), starts.astype(np.int64), np.concatenate(listed)
 
-    def _residuals(self, part: slice) -> NDArray[np.int32]:
-        """Return each line's residual in every class, in whole parts."""
-        scores = self.scores(part)
-        residuals = np.empty(scores.shape, dtype=np.int32)
-        bend = float(-np.expm1(-self.model.margin))
-        _write_residuals(scores, self.rows.labels[part], bend, *powers(), residuals)
-        return residuals
-
-    @cached_property
-    def _whole_residuals(self) -> NDArray[np.int32]:
-        """All lines' residuals, of two classes those of the second."""
-        n_classes = len(self.model.offsets)
-        kept = slice(1, None) if n_classes == 2 else slice(None)
-        found = np.empty((self.rows.n_lines, 1 if n_classes == 2 else n_classes), dtype=np.int32)
-        for part in self._parts():
-            found[part] = self._residuals(part)[:, kept]
-        return found
-
-    def scores(self, part: slice) -> NDArray[np.float64]:
-        """Return what the first stage scores each line."""
-        cells = self.rows.cells[part]
-        scores = np.tile(self.model.offsets, (len(cells), 1))
-        kernels.scores_of(cells.reshape(-1), self.model.trees.cell_starts, self.model.of_cells, scores)
-        return scores
-
-    def rows_of(self, later: Trees) -> LeafRows:
+    def rows_of(self, later: Trees) -> CodedRows:
         """Return the rows as the second stage sees them: their cells in its trees, and what they score already."""
-        n_columns = self.model.weights.shape[1]
-        cells = np.empty((self.rows.n_lines, later.n_trees), dtype=later.narrowest)
-        known = np.empty((self.rows.n_lines, n_columns), dtype=np.float32)
-        for part in self._parts():
-            scores = self.scores(part)
-            known[part] = scores if n_columns > 1 else scores[:, 1:] - scores[:, :1]
-            cells[part] = later.cells(self._codes(part))
-        return LeafRows(cells, self.rows.labels, self.rows.weights, known)
-
-    def _codes(self, part: slice) -> NDArray[Any]:
-        trees, cells = self.model.trees, self.rows.cells[part]
-        codes = np.zeros((len(cells), max(self.axes) + 1), dtype=np.uint16)
-        for t, own in enumerate(trees.axes):
-            for axis, places in zip(own, trees.cell_places(t), strict=True):
-                codes[:, axis.attribute] = axis.first_codes[places].take(cells[:, t])
-        return codes
+        return self.rows.derived(SecondStage.of(self.model, later))
 
 
 @compiled

@@ -2,7 +2,8 @@
 
 Cells are flat, row after row; ``starts`` turns a tree's own cell numbers into numbers of all cells. Weights of two
 classes are one number a cell (for the second class against the first), else one a cell and class. ``known`` are what
-lines score before any weight, and ``counts`` how many rows each stands for; both may be empty.
+lines score before any weight, and ``counts`` how many rows each stands for; both may be empty. What is added up over
+all lines is whole numbers, so that neither the order of lines nor how they are cut into parts changes a sum.
 """
 
 from typing import Any
@@ -14,49 +15,80 @@ from privet.privacy.mechanisms.bits import compiled, inlined
 
 Floats = NDArray[np.float64]
 
+# Sums of whole numbers are given in two: how often they have 2 to this power, and what is left over.
+_SHIFT = 24
+# Lines that are gone through together.
+_LINES = 32
 # Second derivatives that are held at a time: a few dozen megabytes, whatever the number of classes.
 _MOST_CURVATURES = 2**22
+
+
+@inlined
+def _place(starts: NDArray[np.int64], cells: NDArray[Any], line: int, tree: int) -> np.uint64:
+    """Return a line's cell in a tree, counted over all trees; without a sign, as an index it needs no check."""
+    return np.uint64(starts[tree]) + np.uint64(cells[line * starts.size + tree])
+
+
+@inlined
+def _add_in_two(fine: NDArray[np.int64], out: NDArray[np.int64]) -> None:
+    """Add whole numbers to ``out``: what they have of 2**24, rounded down, and what is left over."""
+    for c in range(fine.size):
+        out[0, c] += fine[c] >> _SHIFT
+        out[1, c] += fine[c] & (2**_SHIFT - 1)
 
 
 @compiled
 def binary_gradient(
     cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64],
-    known: NDArray[np.float32], weights: Floats, offset: float, margin: float, gradient: Floats,
-    curvatures: NDArray[np.float32],
+    known: NDArray[np.float32], weights: Floats, offset: float, margin: float, unit: float,
+    curvatures: NDArray[np.float32], out: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Add the gradient of the loss to ``gradient`` and write each line's second derivative to ``curvatures``."""
-    n_trees = starts.size
-    weighted = counts.size > 0
-    found = np.empty(n_trees, dtype=np.int64)
-    for i in range(labels.size):
-        score = offset + known[i] if known.size > 0 else offset
-        for t in range(n_trees):
-            found[t] = starts[t] + cells[i * n_trees + t]
-            score += weights[found[t]]
-        sign = 1.0 if labels[i] == 1 else -1.0
-        wrong = 1.0 / (1.0 + np.exp(sign * score - margin))
-        count = np.float64(counts[i]) if weighted else 1.0
-        curvatures[i] = np.float32(count * wrong * (1.0 - wrong))
-        pull = -sign * wrong * count
-        for t in range(n_trees):
-            gradient[found[t]] += pull
+    """Add the gradient of the loss to ``out``, 2 x cells, and write each line's second derivative.
+
+    Each line's pull is rounded to a whole number of 1 / ``unit``.
+    """
+    n_trees, weighted = starts.size, counts.size > 0
+    fine, leads = np.zeros(weights.size, dtype=np.int64), np.empty(_LINES)
+    found = np.empty((_LINES, n_trees), dtype=np.uint64)
+    # A few lines at a time, and step by step: processors then work on several lines at once.
+    for low in range(0, labels.size, _LINES):
+        n_lines = min(_LINES, labels.size - low)
+        for j in range(n_lines):
+            score = offset + known[low + j] if known.size > 0 else offset
+            for t in range(n_trees):
+                cell = _place(starts, cells, low + j, t)
+                found[j, t] = cell
+                score += weights[cell]
+            leads[j] = (score if labels[low + j] == 1 else -score) - margin
+        for j in range(n_lines):
+            leads[j] = 1.0 / (1.0 + np.exp(leads[j]))
+        for j in range(n_lines):
+            count = np.float64(counts[low + j]) if weighted else 1.0
+            wrong = leads[j]
+            curvatures[low + j] = np.float32(count * wrong * (1.0 - wrong))
+            pull = np.int64(np.rint((-wrong if labels[low + j] == 1 else wrong) * count * unit))
+            for t in range(n_trees):
+                fine[found[j, t]] += pull
+    _add_in_two(fine, out)
 
 
 @compiled
 def binary_hessian_product(
-    cells: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], direction: Floats, out: Floats
-) -> None:
-    """Add the loss's Hessian times ``direction`` to ``out``."""
+    cells: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], direction: Floats,
+    out: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Add the loss's Hessian times ``direction`` to ``out``, 2 x cells; each line's part is rounded."""
     n_trees = starts.size
-    found = np.empty(n_trees, dtype=np.int64)
+    fine, found = np.zeros(direction.size, dtype=np.int64), np.empty(n_trees, dtype=np.uint64)
     for i in range(curvatures.size):
         moved = 0.0
         for t in range(n_trees):
-            found[t] = starts[t] + cells[i * n_trees + t]
+            found[t] = _place(starts, cells, i, t)
             moved += direction[found[t]]
-        moved *= curvatures[i]
+        pull = np.int64(np.rint(moved * curvatures[i]))
         for t in range(n_trees):
-            out[found[t]] += moved
+            fine[found[t]] += pull
+    _add_in_two(fine, out)
 
 
 @compiled
@@ -87,7 +119,7 @@ def binary_hessian(
 
 
 @inlined
-def _add_up(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
+def _add_up(found: NDArray[np.uint64], values: Floats, out: Floats) -> None:
     """Add the lines ``found`` of ``values`` to ``out``, four columns at a time: compilers then use vectors."""
     n_columns = out.size
     fours = n_columns // 4 * 4
@@ -106,7 +138,7 @@ def _add_up(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
 
 
 @inlined
-def _spread(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
+def _spread(found: NDArray[np.uint64], values: NDArray[np.int64], out: NDArray[np.int64]) -> None:
     """Add ``values`` to the lines ``found`` of ``out``."""
     n_columns = values.size
     fours = n_columns // 4 * 4
@@ -126,21 +158,25 @@ def _spread(found: NDArray[np.int64], values: Floats, out: Floats) -> None:
 @compiled
 def softmax_gradient(
     cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64],
-    known: NDArray[np.float32], weights: Floats, offsets: Floats, margin: float, gradient: Floats,
-    chances: NDArray[np.float32],
+    known: NDArray[np.float32], weights: Floats, offsets: Floats, margin: float, unit: float,
+    chances: NDArray[np.float32], out: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Add the gradient of the loss to ``gradient``, cells x classes, and write each line's chances."""
+    """Add the gradient of the loss to ``out``, 2 x cells x classes, and write each line's chances.
+
+    Each line's pulls are rounded to whole numbers of 1 / ``unit``.
+    """
     n_trees, n_classes = starts.size, offsets.size
     weighted = counts.size > 0
-    found = np.empty(n_trees, dtype=np.int64)
-    scores = np.empty(n_classes)
+    found = np.empty(n_trees, dtype=np.uint64)
+    scores, pulls = np.empty(n_classes), np.empty(n_classes, dtype=np.int64)
+    fine = np.zeros(weights.shape, dtype=np.int64)
     for i in range(labels.size):
         for c in range(n_classes):
             scores[c] = offsets[c]
         for c in range(known.shape[1]):
             scores[c] += known[i, c]
         for t in range(n_trees):
-            found[t] = starts[t] + cells[i * n_trees + t]
+            found[t] = _place(starts, cells, i, t)
         _add_up(found, weights, scores)
         scores[labels[i]] -= margin
         top = scores[0]
@@ -154,26 +190,28 @@ def softmax_gradient(
         for c in range(n_classes):
             chance = scores[c] / total
             chances[i, c] = np.float32(chance)
-            scores[c] = count * chance
-        scores[labels[i]] -= count
-        _spread(found, scores, gradient)
+            own = 1.0 if c == labels[i] else 0.0
+            pulls[c] = np.int64(np.rint((chance - own) * count * unit))
+        _spread(found, pulls, fine)
+    _add_in_two(fine.reshape(-1), out.reshape(2, -1))
 
 
 @compiled
 def softmax_hessian_product(
     cells: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], chances: NDArray[np.float32],
-    direction: Floats, out: Floats,
+    direction: Floats, out: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Add the loss's Hessian times ``direction`` to ``out``, both cells x classes."""
+    """Add the loss's Hessian times ``direction`` to ``out``, 2 x cells x classes; each line's part is rounded."""
     n_trees, n_classes = starts.size, chances.shape[1]
     weighted = counts.size > 0
-    found = np.empty(n_trees, dtype=np.int64)
-    moved = np.empty(n_classes)
+    found = np.empty(n_trees, dtype=np.uint64)
+    moved, pulls = np.empty(n_classes), np.empty(n_classes, dtype=np.int64)
+    fine = np.zeros(direction.shape, dtype=np.int64)
     for i in range(chances.shape[0]):
         for c in range(n_classes):
             moved[c] = 0.0
         for t in range(n_trees):
-            found[t] = starts[t] + cells[i * n_trees + t]
+            found[t] = _place(starts, cells, i, t)
         _add_up(found, direction, moved)
         # Chances in 32 bits add up to 1 only roughly; with their sum in its place the product is never negative.
         mean, total = 0.0, 0.0
@@ -182,8 +220,9 @@ def softmax_hessian_product(
             total += chances[i, c]
         count = np.float64(counts[i]) if weighted else 1.0
         for c in range(n_classes):
-            moved[c] = count * chances[i, c] * (total * moved[c] - mean)
-        _spread(found, moved, out)
+            pulls[c] = np.int64(np.rint(count * chances[i, c] * (total * moved[c] - mean)))
+        _spread(found, pulls, fine)
+    _add_in_two(fine.reshape(-1), out.reshape(2, -1))
 
 
 @compiled
@@ -257,6 +296,36 @@ def cell_curvatures(
             found = starts[t] + cells[i * n_trees + t]
             for c in range(curvatures.shape[1]):
                 out[found, c] += curvatures[i, c]
+
+
+@compiled
+def count_cells(
+    cells: NDArray[Any], starts: NDArray[np.int64], counts: NDArray[np.int64], out: NDArray[np.int64]
+) -> None:
+    """Add how many rows fall into each cell to ``out``."""
+    n_trees = starts.size
+    for i in range(cells.size // max(n_trees, 1)):
+        count = counts[i] if counts.size > 0 else np.int64(1)
+        for t in range(n_trees):
+            out[_place(starts, cells, i, t)] += count
+
+
+@compiled
+def recode(
+    cells: NDArray[Any], trees: NDArray[np.int64], starts: NDArray[np.int64], added: NDArray[np.int64],
+    ends: NDArray[np.int64], out: NDArray[Any],
+) -> None:  # fmt: skip
+    """Write each line's cells in other trees to ``out``, lines x trees, each a sum over the attributes it asks for.
+
+    ``cells`` are lines x trees. Attributes ``ends[u]`` to ``ends[u + 1]`` are those of tree u; an attribute adds what
+    ``added`` has, from its start on, for the line's cell in its tree.
+    """
+    for i in range(out.shape[0]):
+        for u in range(out.shape[1]):
+            cell = np.int64(0)
+            for a in range(ends[u], ends[u + 1]):
+                cell += added[starts[a] + np.int64(cells[i, trees[a]])]
+            out[i, u] = cell
 
 
 @compiled

@@ -20,7 +20,7 @@ from privet.rng import NoiseSource
 Floats = NDArray[np.float64]
 
 # A gradient's largest number at the end: far above what floats lose on the declared rows, far below what matters.
-_TOLERANCE, _TOLERANCE_PER_ROW = 1e-8, 2.0**-47
+_TOLERANCE, _TOLERANCE_PER_ROW = 1e-9, 2.0**-53
 # Weights beyond this are cut off, before and after the last noise.
 MOST_WEIGHT = 2.0**12
 _FINEST, _MOST_STEPS = -40, 2**36

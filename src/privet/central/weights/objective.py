@@ -1,40 +1,116 @@
-"""The function that is minimised: the loss of the rows, the prior, and a random linear term."""
+"""The function that is minimised: the loss of the rows, the prior, and a random linear term.
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+Sums over rows are of whole numbers: each row's part is rounded to a unit. So they are the same bit for bit whatever
+the order of rows, the blocks, the threads and the machines that add them up.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights import kernels
+from privet.central.weights.coded_rows import Block, CodedRows, Note, Pass, Whole, agree
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.policy import MARGIN
 from privet.central.weights.prior import Prior
 from privet.central.weights.trees import Trees
 
 Floats = NDArray[np.float64]
-_NO_COUNTS, _NO_SCORES = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
-# Threads take blocks of lines and sums are added in the order of blocks, so that their number changes nothing.
-_BLOCK_LINES = 2**17
+# A unit is 2 to minus this power of the most that a row can have: a block's sums stay below 2**62.
+_DIGITS, _MOST_DIGITS = 43, 61
+# Sums come in two, as the kernels write them.
+_HIGH = 2.0**24
 
 
-class Block(NamedTuple):
-    """A stretch of rows: cells row after row, classes, and what may be empty."""
+@dataclass(frozen=True)
+class Gradient:
+    """The pass that adds up the gradient of the loss, and leaves second derivatives for `HessianProduct`."""
 
-    cells: NDArray[np.integer]
-    labels: NDArray[np.integer]
-    counts: NDArray[np.int64]
-    scores: NDArray[np.float32]
+    weights: Floats
+    starts: Whole
+    offsets: Floats
+    margin: float
+    digits: int
 
-    @classmethod
-    def of(cls, rows: LeafRows, part: slice) -> "Block":
-        """Return these lines of ``rows``."""
-        counts = _NO_COUNTS if rows.weights is None else rows.weights[part]
-        scores = _NO_SCORES if rows.scores is None else rows.scores[part]
-        return cls(rows.cells[part].reshape(-1), rows.labels[part], counts, scores)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """High and low parts of the sum of each cell and column."""
+        return 2, *self.weights.shape
+
+    @cached_property
+    def name(self) -> bytes:
+        """What second derivatives are kept under: those of other weights have another name."""
+        parts = (self.weights, self.offsets, np.float64(self.margin))
+        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).digest()
+
+    def __call__(self, block: Block, out: Whole, note: Note) -> float:
+        """Add a block's pulls."""
+        note.write(self.name, self.curvatures(block, out))
+        return 0.0
+
+    def curvatures(self, block: Block, out: Whole | None = None) -> NDArray[np.float32]:
+        """Return the curvatures: second derivatives of two classes, else chances. Pulls are added to ``out``."""
+        out = np.zeros(self.shape, dtype=np.int64) if out is None else out
+        found = np.empty((len(block.labels), self.weights.shape[1]), dtype=np.float32)
+        unit = 2.0**self.digits
+        if self.weights.shape[1] == 1:
+            offset = float(self.offsets[1] - self.offsets[0])
+            kernels.binary_gradient(
+                block.cells, self.starts, block.labels, block.counts, block.scores.reshape(-1), self.weights[:, 0],
+                offset, self.margin, unit, found[:, 0], out[:, :, 0],
+            )  # fmt: skip
+        else:
+            kernels.softmax_gradient(
+                block.cells, self.starts, block.labels, block.counts, block.scores, self.weights, self.offsets,
+                self.margin, unit, found, out,
+            )  # fmt: skip
+        return found
+
+    def is_sound(self, sums: Whole, n_rows: int) -> bool:  # noqa: ARG002
+        """All trees have the same rows, and so the same sums."""
+        return agree(_in_one(sums), self.starts)
+
+
+@dataclass(frozen=True)
+class HessianProduct:
+    """The pass that adds up the loss's Hessian times a direction, which is in units, at a gradient's weights."""
+
+    at: Gradient
+    direction: Floats
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of the gradient."""
+        return self.at.shape
+
+    def __call__(self, block: Block, out: Whole, note: Note) -> float:
+        """Add a block's part, with the second derivatives that were left, or found anew."""
+        curvatures = note.read(self.at.name)
+        if curvatures is None:
+            curvatures = self.at.curvatures(block)
+            note.write(self.at.name, curvatures)
+        if self.direction.shape[1] == 1:
+            kernels.binary_hessian_product(
+                block.cells, self.at.starts, curvatures[:, 0], self.direction[:, 0], out[:, :, 0]
+            )
+        else:
+            kernels.softmax_hessian_product(block.cells, self.at.starts, block.counts, curvatures, self.direction, out)
+        return 0.0
+
+    def is_sound(self, sums: Whole, n_rows: int) -> bool:
+        """All trees have the same rows, and so the same sums."""
+        return self.at.is_sound(sums, n_rows)
+
+
+def _in_one(sums: Whole) -> Whole:
+    """Return high and low parts as one, modulo 2**64: equal ones stay equal."""
+    whole: Whole = (sums[0] << 24) + sums[1]
+    return whole
 
 
 @dataclass(frozen=True)
@@ -44,14 +120,15 @@ class Objective:
     Two classes have one column: the score of the second against the first.
     """
 
-    rows: LeafRows
+    rows: CodedRows
     trees: Trees
     prior: Prior
     offsets: Floats
     linear_noise: Floats
     margin: float = MARGIN
     n_threads: int = 1
-    _curvatures: list[NDArray[np.float32]] = field(default_factory=list)
+    _last: list[Gradient] = field(default_factory=list, init=False, repr=False, compare=False)
+    _samples: dict[int, LeafRows] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def is_binary(self) -> bool:
@@ -63,48 +140,50 @@ class Objective:
         """Leaves and columns."""
         return self.linear_noise.shape[0], self.linear_noise.shape[1]
 
-    @cached_property
-    def blocks(self) -> list["Block"]:
-        """Stretches of rows, always the same ones."""
-        starts = range(0, max(1, self.rows.n_lines), _BLOCK_LINES)
-        return [Block.of(self.rows, slice(start, start + _BLOCK_LINES)) for start in starts]
-
     def gradient(self, weights: Floats) -> Floats:
-        """Return the gradient, and keep the curvatures at ``weights`` for `hessian_product` and the preconditioner."""
-        self._curvatures.clear()  # of the last weights; both together would be the most that a fit holds
-        curvatures = [np.empty((len(own.labels), self._width), dtype=np.float32) for own in self.blocks]
-        padded, starts = self._padded(self.trees.of_cells(weights)), self.trees.cell_starts
-
-        def add(i: int, out: Floats) -> None:
-            own = self.blocks[i]
-            if self.is_binary:
-                offset = float(self.offsets[1] - self.offsets[0])
-                kernels.binary_gradient(
-                    own.cells, starts, own.labels, own.counts, own.scores.reshape(-1), padded[:, 0], offset,
-                    self.margin, out[:, 0], curvatures[i][:, 0],
-                )  # fmt: skip
-            else:
-                kernels.softmax_gradient(
-                    own.cells, starts, own.labels, own.counts, own.scores, padded, self._padded_offsets,
-                    self.margin, out, curvatures[i],
-                )  # fmt: skip
-
-        loss = self._summed(add)
-        self._curvatures[:] = curvatures
-        return loss + self.precise(weights) + self.linear_noise
+        """Return the gradient at ``weights``, where `hessian_product` will be too."""
+        if not np.isfinite(weights).all():  # whole numbers could not tell
+            return np.full(self.shape, np.nan)
+        question = self._gradient_at(weights)
+        self._last[:] = [question]
+        return self._loss_part(question, question.digits) + self.precise(weights) + self.linear_noise
 
     def hessian_product(self, direction: Floats) -> Floats:
         """Return the Hessian, at the last gradient's weights, times ``direction``."""
-        padded, starts = self._padded(self.trees.of_cells(direction)), self.trees.cell_starts
+        (at,) = self._last
+        of_cells = self._padded(self.trees.of_cells(direction))
+        # No row moves farther than this, so with it as 1 its part is as many units as a pull at most.
+        farthest = float(np.maximum.reduceat(np.abs(of_cells).max(axis=1), self.trees.cell_starts).sum())
+        if not math.isfinite(farthest):
+            return np.full(self.shape, np.nan)
+        scale = math.frexp(farthest)[1]
+        question = HessianProduct(at, np.ldexp(of_cells, at.digits - scale))
+        return self._loss_part(question, at.digits - scale) + self.precise(direction)
 
-        def add(i: int, out: Floats) -> None:
-            own = self.blocks[i]
-            if self.is_binary:
-                kernels.binary_hessian_product(own.cells, starts, self._curvatures[i][:, 0], padded[:, 0], out[:, 0])
-            else:
-                kernels.softmax_hessian_product(own.cells, starts, own.counts, self._curvatures[i], padded, out)
+    def curved_blocks(self, weights: Floats) -> Iterator[tuple[Block, NDArray[np.float32]]]:
+        """Yield the blocks of rows that are held, with the curvatures at ``weights``, a column each."""
+        question = self._gradient_at(weights)
+        for block in self.rows.every(1).blocks():
+            yield block, np.ascontiguousarray(question.curvatures(block)[:, : self.shape[1]])
 
-        return self._summed(add) + self.precise(direction)
+    @property
+    def rounding(self) -> float:
+        """What rounding may do to a number of the gradient at most."""
+        return self.rows.n_lines * 2.0**-self._digits
+
+    @property
+    def _digits(self) -> int:
+        return min(_DIGITS, _MOST_DIGITS - self.rows.exact_size.bit_length()) if self.rows.has_counts else _DIGITS
+
+    def _gradient_at(self, weights: Floats) -> Gradient:
+        offsets = self.offsets if self.is_binary else self._padded_offsets
+        of_cells = self._padded(self.trees.of_cells(weights))
+        return Gradient(of_cells, self.trees.cell_starts, offsets, self.margin, self._digits)
+
+    def _loss_part(self, question: Pass, digits: int) -> Floats:
+        """Return the sums that a pass finds, for the leaves."""
+        high, low = self.rows.summed(question, self.n_threads).exact[:, :, : self.shape[1]]
+        return self.trees.of_leaves((high * _HIGH + low) * 2.0**-digits)
 
     def precise(self, weights: Floats) -> Floats:
         """Return the prior's precision times ``weights``."""
@@ -123,13 +202,12 @@ class Objective:
 
     def sampled(self, most: int) -> "Objective":
         """Return the objective of evenly spaced lines, at most about ``most``, each standing for as many as it must."""
-        lines = self.rows.sample(most)
-        return self if lines is self.rows else replace(self, rows=lines, n_threads=1, _curvatures=[])
-
-    @property
-    def curvatures(self) -> NDArray[np.float32]:
-        """The curvatures at the last gradient's weights: second derivatives of two classes, else chances."""
-        return np.ascontiguousarray(np.concatenate(self._curvatures)[:, : self.shape[1]])
+        step = self.rows.n_lines // most
+        if step < 2:
+            return self
+        if step not in self._samples:
+            self._samples[step] = self.rows.every(step)
+        return replace(self, rows=self._samples[step], n_threads=1)
 
     @property
     def _width(self) -> int:
@@ -143,15 +221,3 @@ class Objective:
     @cached_property
     def _padded_offsets(self) -> Floats:
         return np.pad(self.offsets, (0, max(0, self._width - len(self.offsets))), constant_values=-np.inf)
-
-    def _summed(self, add: Callable[[int, Floats], None]) -> Floats:
-        """Return the sum over blocks of what ``add`` adds to an array over cells, for the leaves."""
-        n_cells = int(self.trees.cell_sizes.sum())
-        parts = [np.zeros((n_cells, self._width)) for _ in self.blocks]
-        if self.n_threads == 1 or len(parts) == 1:
-            for i, part in enumerate(parts):
-                add(i, part)
-        else:
-            with ThreadPoolExecutor(self.n_threads) as pool:
-                list(pool.map(add, range(len(parts)), parts))
-        return self.trees.of_leaves(np.sum(parts, axis=0)[:, : self.shape[1]])

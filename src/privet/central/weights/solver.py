@@ -20,13 +20,15 @@ Solve = Callable[[Floats], Floats]
 _LOOSE, _TIGHT = 0.1, 1e-3
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
+# Among gradients that may be rounding alone, sizes that fall by less would gain ever less, and steps never end.
+_LEAST_FALL = 1 - 2.0**-12
 # Where to begin is found on so many lines, then on more, each time to this share of the first gradient.
 _FEW_LINES, _ROUGHLY = (2**14, 2**17), 1e-2
 # Unknowns up to which the Hessian is held as one matrix; beyond, a tree and class at a time. Solving it takes a third
 # of their cube, which must not be more than so many multiplications for each weight that a pass looks up.
 _MOST_DENSE, _MOST_WORK, _SMALL_WORK = 4096, 400, 2**28
 # More lines tell the Hessian no better than is needed here, and would be held a second time.
-_LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**22
+_LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**18
 
 
 def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Floats, Solve]:
@@ -38,7 +40,8 @@ def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Fl
     for n_lines in _FEW_LINES:
         few = objective.sampled(n_lines)
         if few is not objective:
-            weights, _ = _descend(few, weights, tolerance=_ROUGHLY * few.size_of(few.gradient(weights)))
+            # Of what is returned the weights alone: the preconditioner may be the largest thing that a fit holds.
+            weights = _descend(few, weights, tolerance=_ROUGHLY * few.size_of(few.gradient(weights)))[0]
     return _descend(objective, weights, tolerance=tolerance)
 
 
@@ -50,10 +53,12 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
         wanted = min(_LOOSE, max(_TIGHT, math.sqrt(size / first)))
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted)
         moved, new_gradient, new_size = _shortened(objective, weights, step, size)
-        if new_size >= size:  # floats tell no difference any more
+        is_rounding = np.abs(new_gradient).max() <= objective.rounding and new_size > _LEAST_FALL * size
+        if new_size >= size or is_rounding:  # no difference can be told any more
             break
         weights, gradient, size = moved, new_gradient, new_size
         if n_steps > _MANY_STEPS:
+            del solve  # before there is another
             solve = preconditioner(objective, weights)
     return weights, solve
 
@@ -99,23 +104,22 @@ def preconditioner(objective: Objective, weights: Floats) -> Solve:
     # One line of the Hessian takes as long as this many lines of the gradient; a row in a soft tree has two leaves.
     slower = objective.trees.n_trees * objective.shape[1] / 2 * (4 if objective.trees.is_soft else 1)
     sample = objective.sampled(int(min(_MOST_SAMPLE, max(_LEAST_SAMPLE, objective.rows.n_lines / slower))))
-    sample.gradient(weights)
     n_looked_up = objective.rows.n_lines * objective.trees.n_trees * objective.shape[1]
     if n_unknowns > _MOST_DENSE or n_unknowns**3 / 3 > _MOST_WORK * n_looked_up + _SMALL_WORK:
-        return _tree_by_tree(sample)
+        return _tree_by_tree(sample, weights)
     hessian = np.zeros((n_unknowns, n_unknowns))
-    cells, trees, shares = sample.rows.cells.reshape(-1), sample.trees, sample.trees.shares
-    places = (cells, trees.cell_starts, shares.indptr, shares.indices, shares.data)
-    if objective.is_binary:
-        kernels.binary_hessian(*places, sample.curvatures[:, 0], hessian)
-    else:
-        counts = np.empty(0, dtype=np.int64) if sample.rows.weights is None else sample.rows.weights
-        kernels.softmax_hessian(*places, trees.starts, counts, sample.curvatures, hessian)
+    trees, shares = sample.trees, sample.trees.shares
+    for block, curvatures in sample.curved_blocks(weights):
+        places = (block.cells, trees.cell_starts, shares.indptr, shares.indices, shares.data)
+        if objective.is_binary:
+            kernels.binary_hessian(*places, curvatures[:, 0], hessian)
+        else:
+            kernels.softmax_hessian(*places, trees.starts, block.counts, curvatures, hessian)
     _add_precision(objective, hessian)
     try:
         return _dense_solver(hessian, objective.shape)
     except np.linalg.LinAlgError:  # so many rows that rounding outweighs the prior; no way of solving may fail
-        return _tree_by_tree(sample)
+        return _tree_by_tree(sample, weights)
 
 
 def _add_precision(objective: Objective, hessian: Floats) -> None:
@@ -130,7 +134,8 @@ def _add_precision(objective: Objective, hessian: Floats) -> None:
 def _dense_solver(hessian: Floats, shape: tuple[int, int]) -> Solve:
     from scipy.linalg import cho_factor, cho_solve
 
-    factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+    # Turned round, the lower half is the upper half of columns that lie together, which LAPACK takes without a copy.
+    factor = cho_factor(hessian.T, lower=False, overwrite_a=True, check_finite=False)
 
     def solve(residual: Floats) -> Floats:
         solved: Floats = cho_solve(factor, residual.ravel(), check_finite=False).reshape(shape)
@@ -139,17 +144,15 @@ def _dense_solver(hessian: Floats, shape: tuple[int, int]) -> Solve:
     return solve
 
 
-def _tree_by_tree(sample: Objective) -> Solve:
+def _tree_by_tree(sample: Objective, weights: Floats) -> Solve:
     """Each tree and class alone: a few more steps for many more weights."""
-    curvatures, counts = sample.curvatures, sample.rows.weights
-    own_curvatures = curvatures if sample.is_binary else curvatures * (1 - curvatures)
-    if counts is not None and not sample.is_binary:
-        own_curvatures = own_curvatures * counts[:, None].astype(np.float32)
     trees = sample.trees
     sums = np.zeros((int(trees.cell_sizes.sum()), sample.shape[1]))
-    kernels.cell_curvatures(
-        sample.rows.cells.reshape(-1), trees.cell_starts, np.ascontiguousarray(own_curvatures), sums
-    )
+    for block, curvatures in sample.curved_blocks(weights):
+        own = curvatures if sample.is_binary else curvatures * (1 - curvatures)
+        if block.counts.size and not sample.is_binary:
+            own = own * block.counts[:, None].astype(np.float32)
+        kernels.cell_curvatures(block.cells, trees.cell_starts, np.ascontiguousarray(own), sums)
     blocks = [slice(start, start + size) for start, size in zip(trees.starts, trees.sizes, strict=True)]
     inverses = []
     for t, precision in enumerate(sample.prior.precisions):

@@ -3,10 +3,13 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from privet.counting.engines.parts import Delivery, Partition, Work
+from privet.counting.engines.dask import DaskParts
+from privet.counting.engines.keeping import Made, drop_with
+from privet.counting.engines.parts import Delivery, Partition, Parts
+from privet.entropy import unforeseeable_name
 from privet.errors import ExecutorError, ParameterError, PrivetError
 from privet.privacy.unit import Unit
 
@@ -37,11 +40,23 @@ def check_each_row(unit: Unit) -> None:
 class OnExecutor:
     """Parts and the executor that counts them."""
 
-    partitions: Sequence[Partition]
+    partitions: Sequence[Partition | Made]
     executor: Executor
     watch: Callable[[float], None] | None = None
 
-    def deliver(self, work: Work) -> tuple[Sequence[str], Iterator[Delivery]]:
+    def keep(self, make: Callable[[Any], Any]) -> Parts:
+        """Return the parts as ``make`` returns them. Workers keep them; those of Dask where Dask knows them to be."""
+        client = getattr(self.executor, "_client", None)
+        if type(client).__module__.partition(".")[0] == "distributed":
+            ids = [partition.id for partition in self.partitions]
+            return DaskParts(ids, self.partitions, client, self.watch).keep(make)
+        run = unforeseeable_name()
+        made = [Made(partition.id, partition, make, run) for partition in self.partitions]
+        kept = replace(self, partitions=made)
+        drop_with(kept, run)
+        return kept
+
+    def deliver(self, work: Callable[[Any], Delivery]) -> tuple[Sequence[str], Iterator[Delivery]]:
         """Return the ids of all parts, and their results in the order of the parts."""
         return [partition.id for partition in self.partitions], self._watch_results(self._results(work))
 
@@ -55,11 +70,11 @@ class OnExecutor:
         if self.watch is not None:
             self.watch(share)
 
-    def _results(self, work: Work) -> Iterator[Delivery]:
+    def _results(self, work: Callable[[Any], Delivery]) -> Iterator[Delivery]:
         waiting: deque[Future[Delivery]] = deque()
         try:
             for partition in self.partitions:
-                waiting.append(self.executor.submit(work, partition))
+                waiting.append(self.executor.submit(done, work, partition))
                 if len(waiting) == _AHEAD:
                     yield waiting.popleft().result()
             while waiting:
@@ -74,3 +89,8 @@ class OnExecutor:
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def done(work: Callable[[Any], Delivery], partition: Any) -> Delivery:
+    """Do the work on a worker: on the part, or on what is kept of it."""
+    return work(partition.value() if isinstance(partition, Made) else partition)

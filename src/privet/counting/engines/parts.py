@@ -6,7 +6,7 @@ and the coding of values, both public. Budget and noise stay with the caller. Bl
 with those who may see the rows.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -177,8 +177,12 @@ class _CountedBlocks:
 class Parts(Protocol):
     """A table in parts, and an engine that counts them."""
 
-    def deliver(self, work: Work) -> tuple[Sequence[str], Iterable[Delivery]]:
+    def deliver(self, work: Callable[[Any], Delivery]) -> tuple[Sequence[str], Iterable[Delivery]]:
         """Return the ids of all parts, and their results in any order."""
+        ...
+
+    def keep(self, make: Callable[[Any], Any]) -> "Parts":
+        """Return the parts as ``make`` returns them: made by workers and kept there, and made again where lost."""
         ...
 
 
@@ -186,8 +190,7 @@ def one_each(ids: Sequence[str], deliveries: Iterable[Delivery]) -> Iterator[Del
     """Yield the deliveries. Refuse a second one of a part, one of an unknown part, and at the end a missing one."""
     missing = set(ids)
     for delivery in deliveries:
-        if not isinstance(delivery, Delivery):
-            raise ExecutorError(f"the executor returned something other than counts; {_NOTHING_RELEASED}")
+        require(isinstance(delivery, Delivery))
         if delivery.partition not in missing:
             raise ExecutorError(f"the executor returned a part of the rows twice; {_NOTHING_RELEASED}")
         missing.remove(delivery.partition)
@@ -226,13 +229,22 @@ class PartitionedRows:
 
     def _deliveries(self, work: Work) -> Iterator[Delivery]:
         for delivery in one_each(*self.parts.deliver(work)):
-            # Passes over a table that grows between them would not be about the same table.
-            if self._sizes.setdefault(delivery.partition, delivery.n_rows) != delivery.n_rows:
-                raise DataError("the rows changed while they were counted; leave them alone, and fit again")
+            self.check_sizes({delivery.partition: delivery.n_rows})
             yield delivery
+
+    def check_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Refuse a part that had another number of rows in an earlier pass: they would not be about the same table."""
+        for own, n_rows in sizes.items():
+            if self._sizes.setdefault(own, n_rows) != n_rows:
+                raise DataError("the rows changed while they were counted; leave them alone, and fit again")
 
 
 def _check_counts(exact: object, like: NDArray[np.int64]) -> NDArray[np.int64]:
-    if isinstance(exact, np.ndarray) and exact.dtype == like.dtype and exact.shape == like.shape:
-        return exact
-    raise ExecutorError("the executor returned something other than counts; nothing was released; use another one")
+    require(isinstance(exact, np.ndarray) and exact.dtype == like.dtype and exact.shape == like.shape)
+    return exact  # type: ignore[return-value]
+
+
+def require(is_sound: bool) -> None:
+    """Refuse what cannot be the counts of a part."""
+    if not is_sound:
+        raise ExecutorError(f"the executor returned something other than counts; {_NOTHING_RELEASED}")
