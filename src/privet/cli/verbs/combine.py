@@ -10,8 +10,8 @@ from privet.cli.support.files import check_output
 from privet.cli.verbs.party import ReleaseFiles, RosterFile, RosterHash, StructureFile, StructureHash
 
 if TYPE_CHECKING:
-    from privet.partitioned import CombinedForest
     from privet.partitioned.horizontal import PartyForest
+    from privet.partitioned.own_forests import OwnForests
 
 
 def combine(
@@ -46,8 +46,9 @@ def combine(
 
 def _combine(
     releases: list[Path], structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None
-) -> "PartyForest | CombinedForest":
+) -> "PartyForest | OwnForests":
     from privet.partitioned import (
+        ColumnForest,
         CombinedForest,
         ForestRound,
         HorizontalForest,
@@ -63,14 +64,15 @@ def _combine(
     known = Roster.load(roster_file, pin=roster_hash)
     sent = [Release.load(path) for path in releases]
     if isinstance(agreed, SplitStructure):
-        return VerticalForest.combine(agreed, known, sent)
+        combine_split = ColumnForest.combine if isinstance(agreed.parts[0], ForestRound) else VerticalForest.combine
+        return combine_split(agreed, known, sent)
     if isinstance(agreed, ForestRound):
         return CombinedForest.combine(agreed, known, sent)
     assert isinstance(agreed, Structure)  # noqa: S101 - there is no other kind
     return HorizontalForest.combine(agreed, known, sent)
 
 
-def _noise_in_words(model: "PartyForest | CombinedForest") -> str:
+def _noise_in_words(model: "PartyForest | OwnForests") -> str:
     growth, unit = model.noise_growth_, "each released count" if hasattr(model, "forest_") else "the pull of a leaf"
     if len(growth) == 1:
         return f"standard deviation {growth[0]:.3g} in {unit}"
@@ -80,7 +82,7 @@ def _noise_in_words(model: "PartyForest | CombinedForest") -> str:
     )
 
 
-def _summary(model: "PartyForest | CombinedForest", model_file: Path) -> dict[str, Any]:
+def _summary(model: "PartyForest | OwnForests", model_file: Path) -> dict[str, Any]:
     return {
         "model": str(model_file),
         "method": model.method,
