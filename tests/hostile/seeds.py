@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from privet import (
     Categorical,
     Channel,
+    ColumnForest,
     GaussianNoise,
     HorizontalForest,
     Intervals,
@@ -201,11 +202,17 @@ def _parties(made: Files, folder: Path) -> None:
 
 def _party_models(made: Files, folder: Path) -> None:
     X, y = rows()
-    made.halves = [made.parties[part.party].release(part, X[list(part.schema.names)], y) for part in made.split.parts]
+    halves = {str(part.party): list(part.schema.names) for part in made.split.parts}
+    forests = SplitStructure.draw(SCHEMA, halves, method="private-forest", epsilon=8.0)
+    made.halves, own = (
+        [made.parties[part.party].release(part, X[halves[part.party]], y) for part in each.parts]
+        for each in (made.split, forests)
+    )
     for model in (
         HorizontalForest.combine(made.structure, made.roster, made.releases),
         HorizontalForest.combine(made.structure, made.roster, made.releases[:1]),
         VerticalForest.combine(made.split, made.roster, made.halves),
+        ColumnForest.combine(forests, made.roster, own),
     ):
         model.save(folder / "party.privet")
         made.add("party model", "party.privet", (folder / "party.privet").read_bytes())

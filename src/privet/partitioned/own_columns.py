@@ -1,5 +1,6 @@
 """Each party fits the recommended forest to its own columns, and all scores are added. Argued in own_columns.md."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -178,10 +179,9 @@ def _trees_of(released: ReleasedWeights, first: int) -> Iterable[_Tree]:
 
 def _balance_of_same_rows(releases: Sequence[ReleasedWeights], noise: Sequence[float]) -> tuple[ReleasedWeights, float]:
     """Return the rows of each class as all parties released them, by their precisions, and the scale of their noise."""
-    exact = [scale == 0 for scale in noise]
-    precisions = np.array(exact if any(exact) else [scale**-2 for scale in noise], dtype=np.float64)
+    least = min(noise)
+    precisions = np.array([(least / scale) ** 2 if scale else 1.0 for scale in noise])
     shares = precisions / precisions.sum()
     counts = np.rint(shares @ np.array([own.class_counts for own in releases])).astype(np.int64)
     n_rows = max(1, round(float(shares @ np.array([own.n_rows for own in releases], dtype=np.float64))))
-    scale = 0.0 if any(exact) else float(precisions.sum() ** -0.5)
-    return ReleasedWeights.balance_only(Trees(()), n_rows, counts), scale
+    return ReleasedWeights.balance_only(Trees(()), n_rows, counts), least / math.sqrt(precisions.sum())
