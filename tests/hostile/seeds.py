@@ -18,6 +18,7 @@ from privet import (
     Categorical,
     Channel,
     ColumnForest,
+    CombinedForest,
     GaussianNoise,
     HorizontalForest,
     Intervals,
@@ -37,7 +38,17 @@ from privet import (
     perturb,
 )
 from privet.model_file import checksum
-from privet.partitioned import Party, PrivateKey, Roster, SecureSumForest, SplitStructure, Structure, SumParty, Terms
+from privet.partitioned import (
+    ForestRound,
+    Party,
+    PrivateKey,
+    Roster,
+    SecureSumForest,
+    SplitStructure,
+    Structure,
+    SumParty,
+    Terms,
+)
 from privet.registry import LOCAL_METHODS, METHODS, PARTY_METHODS
 from tests.contracts.test_damaged_files import SMALL
 from tests.draws import cached
@@ -202,6 +213,7 @@ def _parties(made: Files, folder: Path) -> None:
 
 def _party_models(made: Files, folder: Path) -> None:
     X, y = rows()
+    whole = ForestRound.draw(SCHEMA, epsilon=8.0)
     halves = {str(part.party): list(part.schema.names) for part in made.split.parts}
     forests = SplitStructure.draw(SCHEMA, halves, method="private-forest", epsilon=8.0)
     made.halves, own = (
@@ -213,6 +225,7 @@ def _party_models(made: Files, folder: Path) -> None:
         HorizontalForest.combine(made.structure, made.roster, made.releases[:1]),
         VerticalForest.combine(made.split, made.roster, made.halves),
         ColumnForest.combine(forests, made.roster, own),
+        CombinedForest.combine(whole, made.roster, [made.parties["bank"].release(whole, X, y)]),
     ):
         model.save(folder / "party.privet")
         made.add("party model", "party.privet", (folder / "party.privet").read_bytes())
