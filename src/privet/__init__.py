@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from privet.local import UniformNoise as UniformNoise
     from privet.local import perturb as perturb
     from privet.local import reconstruct as reconstruct
+    from privet.partitioned import ColumnForest as ColumnForest
     from privet.partitioned import CombinedForest as CombinedForest
     from privet.partitioned import HorizontalForest as HorizontalForest
     from privet.partitioned import Party as Party

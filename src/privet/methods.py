@@ -96,7 +96,18 @@ METHODS = (
         "CombinedForest",
         "parties with different rows, each with a recommended forest of its own",
     ),
-    Method("vertical-forest", "partitioned.vertical", "VerticalForest", "parties with different columns"),
+    Method(
+        "vertical-forest",
+        "partitioned.vertical",
+        "VerticalForest",
+        "parties with different columns, each with random trees of its own",
+    ),
+    Method(
+        "column-forest",
+        "partitioned.own_columns",
+        "ColumnForest",
+        "parties with different columns, each with a recommended forest of its own",
+    ),
     Method(
         "secure-sum-forest",
         "partitioned.secure_sum.forest",

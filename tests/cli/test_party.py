@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from privet import HorizontalForest, Ledger, VerticalForest, load
+from privet import ColumnForest, HorizontalForest, Ledger, VerticalForest, load
 from privet.cli.support.output import EXIT_BUDGET, EXIT_DATA, EXIT_USAGE
 
 STRUCTURE = "party structure --schema schema.json --method private-rdt --epsilon 0.5 --random-state 3"
@@ -195,6 +195,45 @@ def test_parties_with_other_columns_of_the_same_rows(privet, refused, agreed):
     assert privet("predict model.privet new.csv --proba").stdout.count("\n") == 301
     rows[["age"]].to_csv("some.csv", index=False)
     assert "the table lacks the column 'children'" in refused("predict model.privet some.csv", EXIT_DATA)
+
+
+def test_parties_with_other_columns_fit_the_recommended_forest(privet, refused, agreed):
+    Path("split.json").write_text(json.dumps(SPLIT))
+    line = "party structure --schema schema.json --split split.json --epsilon 8 --delta 1e-6 --force"
+    told = json.loads(privet(f"{line} --json").stdout)
+    assert (told["method"], told["epsilon_of_a_party"], told["epsilon_together"]) == ("private-forest", 4.0, 8.0)
+    assert (told["delta_of_a_party"], told["delta_together"]) == (5e-7, 1e-6)
+    rows = pd.read_csv("rows.csv")
+    for name, columns in SPLIT.items():
+        rows[[*columns, "class"]].to_csv(f"{name}.csv", index=False)
+        checked = privet(f"party check {name}.csv --structure structure.json --party {name}")
+        assert checked.exit_code == 0, checked.output
+        privet(f"ledger init {name}.db --dataset people --epsilon 5 --delta 1e-5")
+        assert privet(release(name, f"--ledger {name}.db")).exit_code == 0
+        assert Ledger(f"{name}.db", dataset="people").spent == pytest.approx(4.0, rel=1e-6)
+    assert privet(f"party verify bank.release.json clinic.release.json {BETWEEN}").exit_code == 0
+    told = privet(f"combine bank.release.json clinic.release.json {BETWEEN}").stdout
+    assert "parties: bank, clinic" in told
+    model = load("model.privet")
+    assert isinstance(model, ColumnForest)
+    assert model.guarantee_.epsilon == pytest.approx(8.0, rel=1e-6)
+    rows[SPLIT["bank"]].to_csv("new.csv", index=False)
+    for verb in (
+        "predict model.privet new.csv --proba",
+        "explain model.privet new.csv",
+        "explain model.privet rows.csv",
+    ):
+        assert privet(verb).stdout.count("\n") == 301
+    assert privet("report model.privet").exit_code == 0
+    rows[["age"]].to_csv("some.csv", index=False)
+    assert "the table lacks the column 'children'" in refused("predict model.privet some.csv", EXIT_DATA)
+
+
+def test_options_of_random_trees_need_them_with_a_split_too(refused):
+    Path("split.json").write_text(json.dumps(SPLIT))
+    line = "party structure --schema schema.json --split split.json"
+    for option in ("--trees 4", "--height 2", "--rows 300"):
+        assert f"{option.split()[0]} is for random trees" in refused(f"{line} {option}", EXIT_USAGE)
 
 
 @pytest.mark.parametrize("content", ['{"bank": "age"}', "[]", '{"bank": [1]}', "{"])

@@ -129,7 +129,8 @@ def test_an_agreed_hash_is_compared(refused, agreed):
 
 def test_a_split_structure_is_not_summed(privet, refused, agreed):
     Path("split.json").write_text('{"bank": ["age"], "mill": ["sex", "children"]}')
-    assert privet("party structure --schema schema.json --split split.json --height 1 -o s.json --force").exit_code == 0
+    line = "party structure --schema schema.json --split split.json --method private-rdt --height 1 -o s.json --force"
+    assert privet(line).exit_code == 0
     assert "parties with different attributes count different trees, so there is no sum" in refused(LINE, 3)
 
 

@@ -9,6 +9,7 @@ from matplotlib import pyplot as plt
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import (
+    ColumnForest,
     GaussianNoise,
     HorizontalForest,
     Ledger,
@@ -63,6 +64,12 @@ def of_halves(schema, folder):
     return VerticalForest.combine(agreed, roster_of(holders), released_columns(holders, agreed))
 
 
+def of_columns(schema, folder):
+    agreed = SplitStructure.draw(schema, SPLIT, method="private-forest", epsilon=40.0)
+    holders = parties(folder, tuple(SPLIT))
+    return ColumnForest.combine(agreed, roster_of(holders), released_columns(holders, agreed))
+
+
 CASES = {
     **{
         name: lambda schema, _folder, name=name: METHODS[name](schema, epsilon=4.0, random_state=1).fit(X, Y)
@@ -70,6 +77,7 @@ CASES = {
     },
     "horizontal": of_parties,
     "vertical": of_halves,
+    "columns": of_columns,
     "reconstruction-tree, Gaussian noise": lambda s, _: tree_of(GaussianNoise(s, privacy=0.5).channel),
     "reconstruction-tree, random answers": lambda s, _: tree_of(RandomizedResponse(s, epsilon=40).channel),
     "response forest, random answers": lambda s, _: forest_of(RandomizedResponse(s, epsilon=40, label=True).channel),

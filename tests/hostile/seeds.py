@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 from privet import (
     Categorical,
     Channel,
+    ColumnForest,
+    CombinedForest,
     GaussianNoise,
     HorizontalForest,
     Intervals,
@@ -37,6 +39,7 @@ from privet import (
 )
 from privet.model_file import checksum
 from privet.partitioned import (
+    ForestRound,
     Party,
     PrivateKey,
     Roster,
@@ -215,11 +218,19 @@ def _parties(made: Files, folder: Path) -> None:
 
 def _party_models(made: Files, folder: Path) -> None:
     X, y = rows()
-    made.halves = [made.parties[part.party].release(part, X[list(part.schema.names)], y) for part in made.split.parts]
+    whole = ForestRound.draw(SCHEMA, epsilon=8.0)
+    halves = {str(part.party): list(part.schema.names) for part in made.split.parts}
+    forests = SplitStructure.draw(SCHEMA, halves, method="private-forest", epsilon=8.0)
+    made.halves, own = (
+        [made.parties[part.party].release(part, X[halves[part.party]], y) for part in each.parts]
+        for each in (made.split, forests)
+    )
     for model in (
         HorizontalForest.combine(made.structure, made.roster, made.releases),
         HorizontalForest.combine(made.structure, made.roster, made.releases[:1]),
         VerticalForest.combine(made.split, made.roster, made.halves),
+        ColumnForest.combine(forests, made.roster, own),
+        CombinedForest.combine(whole, made.roster, [made.parties["bank"].release(whole, X, y)]),
     ):
         model.save(folder / "party.privet")
         made.add("party model", "party.privet", (folder / "party.privet").read_bytes())

@@ -116,8 +116,8 @@ def test_a_split_gives_every_attribute_to_one_party(split, words):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda parts: parts[1].update(round="other"), "must agree on round, epsilon, unit, classes and trees"),
-        (lambda parts: parts[1].update(epsilon="3"), "must agree on round, epsilon, unit, classes and trees"),
+        (lambda parts: parts[1].update(round="other"), "must agree on method, round, epsilon, delta, unit, classes"),
+        (lambda parts: parts[1].update(epsilon="3"), "must agree on method, round, epsilon, delta, unit, classes"),
         (
             lambda parts: parts[1].update(schema=parts[0]["schema"], trees=parts[0]["trees"]),
             "have the same attribute; give it to one of them",

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,9 +73,9 @@ def released_to_json(released: ReleasedWeights, schema: Schema) -> dict[str, Any
     }
 
 
-def releases_to_json(releases: Sequence[ReleasedWeights], schema: Schema) -> dict[str, Any]:
-    """Return the same of one fit; of several, what each of them released, with its version."""
-    each = [released_to_json(own, schema) for own in releases]
+def releases_to_json(releases: Sequence[ReleasedWeights], schemas: Iterable[Schema]) -> dict[str, Any]:
+    """Return the same of one fit; of several, what each of them released over its schema, with its version."""
+    each = list(map(released_to_json, releases, schemas))
     if len(each) == 1:
         return each[0]
     return {
@@ -85,20 +85,22 @@ def releases_to_json(releases: Sequence[ReleasedWeights], schema: Schema) -> dic
     }
 
 
-def releases_from_json(document: Mapping[str, Any], schema: Schema) -> list[ReleasedWeights]:
-    """Read what one or several fits released, checked in every part."""
+def releases_from_json(document: Mapping[str, Any], schemas: Iterable[Schema]) -> list[ReleasedWeights]:
+    """Read what one or several fits released, each over its schema, checked in every part."""
     if document["version"] != SEVERAL:
-        return [released_from_json(document, schema)]
+        return [released_from_json(document, next(iter(schemas)))]
     structures, released = (_fits(document[name]) for name in ("structure", "released"))
     if len(structures) != len(released):
         raise ModelFileError("the fits of the model do not fit together; the file is damaged")
     found = []
-    for structure, own in zip(structures, released, strict=True):
+    for structure, own, schema in zip(structures, released, schemas, strict=False):
         version = structure.get("version")
         if type(version) is not int or version not in {VERSION, *LATER_VERSIONS["private-forest"]} - {SEVERAL}:
             raise ModelFileError("a fit of the model has a version that this privet does not know; update privet")
         without = {name: value for name, value in structure.items() if name != "version"}
         found.append(released_from_json({"version": version, "structure": without, "released": own}, schema))
+    if len(found) != len(structures):
+        raise ModelFileError("there are more fits than parties; the file is damaged")
     return found
 
 

@@ -1,6 +1,6 @@
 """A forest of released leaf weights: its vote, its explanations, its guarantee, its file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, Self
 
@@ -102,7 +102,7 @@ class WeightForestClassifier(ReleasedClassifier):
         return (
             float(stds.mean())
             if len(stds)
-            else standard_deviation(in_sequence(in_parallel(self.guarantee_.event)[0])[-1])
+            else standard_deviation(in_sequence(self._each_event(self.guarantee_.event)[0])[-1])
         )
 
     @property
@@ -225,21 +225,25 @@ class WeightForestClassifier(ReleasedClassifier):
         import pandas as pd
 
         check_is_fitted(self)
-        codes = self._encoder.encode(X, allow_missing=True)
-        split = Split.of(self._weights_with_missing, self._row_shares)
+        weights, codes = self._read(X)
+        split = Split.of(weights, self._row_shares)
         parts = split.contributions(codes)
-        chosen = self._explained(codes, class_)
+        chosen = self._explained(weights, codes, class_)
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
         values = np.column_stack([split.start[chosen], own]) * (2.0 if len(self.classes_) == 2 else 1.0)
         return pd.DataFrame(values, columns=self.explained_names_, index=getattr(X, "index", None))
 
-    def _explained(self, codes: NDArray[Any], class_: Label | None) -> NDArray[np.int64]:
+    def _explained(self, weights: LeafWeights, codes: NDArray[Any], class_: Label | None) -> NDArray[np.int64]:
         if class_ is not None:
             return np.full(len(codes), class_position(self.schema_.classes, class_))
         if len(self.classes_) == 2:
             return np.ones(len(codes), dtype=np.int64)
-        best: NDArray[np.int64] = np.argmax(self._weights_with_missing.scores(codes), axis=1)
+        best: NDArray[np.int64] = np.argmax(weights.scores(codes), axis=1)
         return best
+
+    def _read(self, X: Any) -> tuple[LeafWeights, NDArray[Any]]:
+        """Return the weights that score the rows of ``X``, and the rows' codes."""
+        return self._weights_with_missing, self._encoder.encode(X, allow_missing=True)
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._weights_with_missing.chances(codes)
@@ -262,10 +266,9 @@ class WeightForestClassifier(ReleasedClassifier):
         return self
 
     def _set_fitted(self, encoder: Encoder, releases: Sequence[ReleasedWeights], guarantee: Guarantee) -> None:
-        each = list(map(scales_of, in_parallel(guarantee.event), releases))
+        each = list(map(scales_of, self._each_event(guarantee.event), releases))
         one = len(releases) == 1
-        released = releases[0] if one else combined(releases, each, encoder.schema)
-        scales = each[0] if one else combined_scales(releases, each)
+        released, scales = (releases[0], each[0]) if one else self._joined(releases, each, encoder.schema)
         offsets = scores_of(released.class_shares(scales.balance), MARGIN)
         step = np.float64(2.0**released.exponent)
         trees, weights = released.with_missing_leaves()
@@ -276,33 +279,47 @@ class WeightForestClassifier(ReleasedClassifier):
             _weights_with_missing=LeafWeights(trees, offsets, weights * step, MARGIN),
         )  # fmt: skip
 
+    def _joined(
+        self, releases: Sequence[ReleasedWeights], scales: Sequence[Scales], schema: Schema
+    ) -> tuple[ReleasedWeights, Scales]:
+        """Return what several fits come to together, and the noise in its counts."""
+        return combined(releases, scales, schema), combined_scales(releases, scales)
+
+    def _each_event(self, event: Event) -> tuple[Event, ...]:
+        """Return the receipts of each fit."""
+        return in_parallel(event)
+
+    def _each_schema(self, schema: Schema) -> Iterable[Schema]:
+        """Return the schema of each fit."""
+        return repeat(schema)
+
     def to_document(self) -> dict[str, Any]:
         """Return what the model file holds."""
         return {
             "method": self.method,
             "parameters": self._fitted_with,
             "schema": self.schema_.to_json(),
-            **releases_to_json(self.releases_, self.schema_),
+            **releases_to_json(self.releases_, self._each_schema(self.schema_)),
             "guarantee": self.guarantee_.to_json(),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], schema: Schema) -> Self:
         """Return the model that a document holds, checked in every part."""
-        releases = releases_from_json(document, schema)
         guarantee = Guarantee.from_json(document["guarantee"])
         model = cls._unfitted(document["parameters"], schema, guarantee)
-        model._check_guarantee(guarantee, schema, releases)  # noqa: SLF001 - of its own class
+        releases = releases_from_json(document, model._each_schema(schema))  # noqa: SLF001 - of its own class
+        model._check_guarantee(guarantee, schema, releases)  # noqa: SLF001
         model._set_fitted(model._encoder_of(schema), releases, guarantee)  # noqa: SLF001
         return model
 
     def _is_receipt(self, event: Event, forest: Sequence[ReleasedWeights], schema: Schema) -> bool:
-        parts = in_parallel(event)
+        parts = self._each_event(event)
         return (
             len(parts) == len(forest)
-            and isinstance(event, Parallel) == (len(forest) > 1)
+            and not (isinstance(event, Parallel) and len(forest) == 1)
             and stated_delta(event) <= self.delta
-            and all(map(self._is_one_fit, count(), parts, forest, repeat(schema)))
+            and all(map(self._is_one_fit, count(), parts, forest, self._each_schema(schema)))
         )
 
     def _is_one_fit(self, batch: int, event: Event, released: ReleasedWeights, schema: Schema) -> bool:

@@ -1,8 +1,8 @@
 """Several parties train one model, and each keeps its rows: only noisy counts leave a party.
 
 `structure`, `roster` and `keys` are what the parties agree on; `party` and `release` make and check what leaves;
-`own_forests`, `horizontal` and `vertical` combine it. `secure_sum/` opens only the sum; `transports/` carries its
-messages. `tables/` makes a model of class tables, in two rounds of either kind.
+`own_forests`, `own_columns`, `horizontal` and `vertical` combine it. `secure_sum/` opens only the sum; `transports/`
+carries its messages. `tables/` makes a model of class tables, in two rounds of either kind.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from privet.partitioned.horizontal import HorizontalForest as HorizontalForest
     from privet.partitioned.keys import PrivateKey as PrivateKey
     from privet.partitioned.keys import PublicKey as PublicKey
+    from privet.partitioned.own_columns import ColumnForest as ColumnForest
     from privet.partitioned.own_forests import CombinedForest as CombinedForest
     from privet.partitioned.own_forests import ForestRound as ForestRound
     from privet.partitioned.party import Party as Party

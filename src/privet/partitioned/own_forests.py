@@ -21,6 +21,7 @@ from privet.checks import check_whole
 from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
 from privet.model_file import checked_document, schema_from_json, with_checksum
 from privet.partitioned.horizontal import check_names, one_party_each
+from privet.partitioned.keys import checked_name
 from privet.partitioned.release import Release, check_releases
 from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Keep, Round, round_name
@@ -47,7 +48,8 @@ class ForestRound(Round):
     grouping : int
         The public seed by which parties group attributes.
     schema, epsilon, unit, round, party
-        As `Round` has them. The schema declares no number of rows: each party has its own.
+        As `Round` has them. Unless it is for one party of a split, the schema declares no number of rows: each party
+        has its own.
     """
 
     delta: float = 0.0
@@ -64,6 +66,7 @@ class ForestRound(Round):
         delta: float = 0.0,
         unit: Unit = EACH_ROW,
         round_: str | None = None,
+        party: str | None = None,
         grouping: int = 0,
     ) -> Self:
         """Agree on a new round.
@@ -77,11 +80,15 @@ class ForestRound(Round):
         unit : Unit
         round_ : str, optional
             The round's name; by default a random one.
+        party : str, optional
+            The only party that fits these attributes. All parties then have the same rows, so the schema may say how
+            many.
         grouping : int
             By which attributes are grouped; it is public.
         """
-        own = replace(schema, rows=None)
-        drawn = cls(own, check_epsilon(epsilon), unit, round_name(round_), None, check_delta(delta), grouping)
+        own = replace(schema, rows=None) if party is None else schema
+        name = party and checked_name(party)
+        drawn = cls(own, check_epsilon(epsilon), unit, round_name(round_), name, check_delta(delta), grouping)
         drawn.check()
         return drawn
 
@@ -112,9 +119,8 @@ class ForestRound(Round):
         model._fit(FitCall(X, y, reservation=reservation, save=save))  # noqa: SLF001 - as an update does
 
     def _estimator(self, n_rows: int | None) -> PrivateForestClassifier:
-        schema = replace(
-            self.schema, rows=None if n_rows is None else check_whole("n_rows", n_rows, least=1, most=2**53)
-        )
+        said = self.schema.rows if n_rows is None else check_whole("n_rows", n_rows, least=1, most=2**53)
+        schema = replace(self.schema, rows=said)
         return PrivateForestClassifier(
             schema, epsilon=self.epsilon, delta=self.delta, unit=self.unit.name, max_rows=self.unit.max_rows,
             random_state=self.grouping,
@@ -137,7 +143,7 @@ class ForestRound(Round):
     def _check_model(self, model: PrivateForestClassifier, who: str) -> None:
         """Refuse a model with another schema, unit, cost or setting than the structure's."""
         event, wanted = model.guarantee_.event, self._estimator(None)
-        if with_cells(self.schema, FINE_BINS) != replace(model.schema_, rows=None):
+        if with_cells(replace(self.schema, rows=None), FINE_BINS) != replace(model.schema_, rows=None):
             raise PartyError(f"{who} was fitted with another schema; send the party the structure and ask again")
         same = ("delta", *PrivateForestClassifier.file_parameters, "unit", "max_rows")
         is_dear = stated_epsilon(event) > self.epsilon * (1 + _ROUNDING) or is_seeded(event)
@@ -157,36 +163,21 @@ class ForestRound(Round):
         delta, grouping = document["delta"], document["grouping"]
         if type(delta) is not float or type(grouping) is not int:
             raise ModelFileError("its delta or grouping is no such number")
-        if schema.rows is not None:
+        if schema.rows is not None and document["party"] is None:
             raise ModelFileError("its schema declares a number of rows, and each party has its own")
         return {"delta": check_delta(delta), "grouping": grouping}
 
 
-class CombinedForest(WeightForestClassifier):
-    """The recommended forest of parties who hold different rows: each has fitted its own, and they are combined.
+class OwnForests(WeightForestClassifier):
+    """The base of forests that parties have fitted, each its own. They are combined from releases."""
 
-    Make one with `combine`, or `load` its file. The guarantee for the rows of a party is that of its own release,
-    whoever else takes part.
-
-    Attributes
-    ----------
-    parties : list of str
-        The parties whose forests are included.
-    releases_ : tuple of ReleasedWeights
-        What each party released, in the order of their names.
-    guarantee_, released_, feature_importances_, classes_, schema_
-        As in `PrivateForestClassifier`; ``released_`` is what all of them come to.
-    """
-
-    method = "combined-forest"
-    trust: ClassVar[str] = "each party with its own rows, nobody with those of another"
     file_parameters: ClassVar[tuple[str, ...]] = ("parties", "delta")
 
     def __init__(
         self,
         schema: Schema | str | Path | None = None,
         *,
-        parties: Sequence[str] = (),
+        parties: Any = (),
         epsilon: float = 1.0,
         delta: float = 0.0,
         unit: str = "row",
@@ -207,25 +198,6 @@ class CombinedForest(WeightForestClassifier):
         self.verbose = verbose
         self.unsafe_seeded_noise = unsafe_seeded_noise
 
-    @classmethod
-    def combine(cls, structure: ForestRound, roster: Roster, releases: Iterable[Release]) -> Self:
-        """Return the forest of those parties of ``roster`` that have released ``structure``.
-
-        Every release is checked: its signature, round, schema, cost and model.
-        """
-        models = check_releases([structure], roster, releases)
-        unit = structure.unit
-        model = cls(
-            structure.schema, parties=list(models), epsilon=structure.epsilon, delta=structure.delta, unit=unit.name,
-            max_rows=unit.max_rows,
-        )  # fmt: skip
-        events = tuple(own.guarantee_.event for own in models.values())
-        event = events[0] if len(events) == 1 else Parallel(events, one_party_each(unit))
-        schema = with_cells(structure.schema, FINE_BINS)
-        encoder = Encoder(schema, unit.column)
-        model._set_fitted(encoder, [own.released_ for own in models.values()], model._guarantee(schema, event))
-        return model
-
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's interface
         """Refuse: nobody has all rows."""
         raise ParameterError(
@@ -244,6 +216,50 @@ class CombinedForest(WeightForestClassifier):
         if not isinstance(self.parties, Sequence) or isinstance(self.parties, str):
             raise ParameterError("parties must list the parties by name; combine their releases again")
         return list(self.parties)
+
+    def _is_one_fit(self, batch: int, event: Event, released: ReleasedWeights, schema: Schema) -> bool:  # noqa: ARG002
+        """Return whether one party's fit has these receipts; it said how many rows it has, or paid for the number."""
+        bought = getattr(unwrapped(in_sequence(event)[0]), "what", "") == ROW_COUNT
+        return are_receipts(event, released, schema, self._unit().max_rows, buys_rows=bought)
+
+
+class CombinedForest(OwnForests):
+    """The recommended forest of parties who hold different rows: each has fitted its own, and they are combined.
+
+    Make one with `combine`, or `load` its file. The guarantee for the rows of a party is that of its own release,
+    whoever else takes part.
+
+    Attributes
+    ----------
+    parties : list of str
+        The parties whose forests are included.
+    releases_ : tuple of ReleasedWeights
+        What each party released, in the order of their names.
+    guarantee_, released_, feature_importances_, classes_, schema_
+        As in `PrivateForestClassifier`; ``released_`` is what all of them come to.
+    """
+
+    method = "combined-forest"
+    trust: ClassVar[str] = "each party with its own rows, nobody with those of another"
+
+    @classmethod
+    def combine(cls, structure: ForestRound, roster: Roster, releases: Iterable[Release]) -> Self:
+        """Return the forest of those parties of ``roster`` that have released ``structure``.
+
+        Every release is checked: its signature, round, schema, cost and model.
+        """
+        models = check_releases([structure], roster, releases)
+        unit = structure.unit
+        model = cls(
+            structure.schema, parties=list(models), epsilon=structure.epsilon, delta=structure.delta, unit=unit.name,
+            max_rows=unit.max_rows,
+        )  # fmt: skip
+        events = tuple(own.guarantee_.event for own in models.values())
+        event = events[0] if len(events) == 1 else Parallel(events, one_party_each(unit))
+        schema = with_cells(structure.schema, FINE_BINS)
+        encoder = Encoder(schema, unit.column)
+        model._set_fitted(encoder, [own.released_ for own in models.values()], model._guarantee(schema, event))
+        return model
 
     @property
     def noise_growth_(self) -> NDArray[np.float64]:
@@ -264,8 +280,3 @@ class CombinedForest(WeightForestClassifier):
             and (not isinstance(event, Parallel) or event.because == one_party_each(self._unit()))
             and super()._is_receipt(event, forest, schema)
         )
-
-    def _is_one_fit(self, batch: int, event: Event, released: ReleasedWeights, schema: Schema) -> bool:  # noqa: ARG002
-        """Return whether one party's fit has these receipts; it said how many rows it has, or paid for the number."""
-        bought = getattr(unwrapped(in_sequence(event)[0]), "what", "") == ROW_COUNT
-        return are_receipts(event, released, schema, self._unit().max_rows, buys_rows=bought)

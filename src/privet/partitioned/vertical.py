@@ -3,30 +3,29 @@
 The argument is in vertical.md.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.receipts import in_sequence, is_count, unwrapped
-from privet.errors import DataError, ParameterError
 from privet.partitioned.horizontal import PartyForest
 from privet.partitioned.release import Release, check_releases
 from privet.partitioned.roster import Roster
+from privet.partitioned.split_columns import SplitColumns, joined_schema
 from privet.partitioned.split_structure import SplitStructure
 from privet.partitioned.structure import Structure
 from privet.privacy.events import Event, Sequential
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.schema import Attribute, Schema
-from privet.schema.table import as_arrow, check_present, column_names, columns_of
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
 from privet.tree.vote import SummedCounts, Vote, class_shares
 
 
-class VerticalForest(PartyForest):
+class VerticalForest(SplitColumns, PartyForest):
     """Random trees of parties who hold different attributes of the same rows, and the class.
 
     Make one with `combine`, or `load` its file. The counts of all parties are about the same people, so their epsilons
@@ -42,14 +41,14 @@ class VerticalForest(PartyForest):
     """
 
     method = "vertical-forest"
-    trust: ClassVar[str] = "each party with its own columns and the class, nobody with the columns of another"
 
     @classmethod
     def combine(cls, structure: SplitStructure, roster: Roster, releases: Iterable[Release]) -> Self:
         """Return the forest of those parties that have released their part of ``structure``."""
-        counts_of = check_releases(structure.parts, roster, releases)
-        parts = [part for part in structure.parts if part.party in counts_of]
-        schema = _joined_schema(parts)
+        drawn = structure.parts_of_kind(Structure, "ColumnForest")
+        counts_of = check_releases(drawn, roster, releases)
+        parts = [part for part in drawn if part.party in counts_of]
+        schema = joined_schema(parts)
         model = cls(
             schema, parties={str(part.party): list(part.schema.names) for part in parts},
             epsilon=len(parts) * parts[0].epsilon, unit=parts[0].unit.name, max_rows=parts[0].unit.max_rows,
@@ -61,44 +60,6 @@ class VerticalForest(PartyForest):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return every row's class probabilities; all columns of a party may be missing."""
         return super().predict_proba(self._completed(X) if hasattr(self, "guarantee_") else X)
-
-    def check_parameters(self) -> float:
-        """Refuse a parameter that is out of its range, and return epsilon."""
-        if isinstance(self.schema, Schema) and (
-            not isinstance(self.parties, Mapping)
-            or not all(self.parties.values())
-            or not all(isinstance(names, list) for names in self.parties.values())
-            or [name for names in self.parties.values() for name in names] != list(self.schema.names)
-        ):
-            raise ParameterError("parties must say which of the schema's attributes each holds, in the schema's order")
-        return super().check_parameters()
-
-    def columns_in(self, found: Iterable[str]) -> list[str]:
-        """Return the attributes that a prediction uses from a table with the columns ``found``.
-
-        All columns of a party may be absent. If some are present, all must be.
-        """
-        names = set(found)
-        wanted = [name for own in self.parties.values() if names & set(own) for name in own]
-        check_present(list(names), wanted or list(self.schema_.names))
-        return wanted
-
-    def _completed(self, table: Any) -> Any:
-        """Return the table with nulls in the columns of absent parties."""
-        found = column_names(table)
-        if found is None:
-            return table
-        present = self.columns_in(str(name) for name in found)
-        if len(present) == self.n_features_in_:
-            return table
-        import pyarrow as pa
-
-        columns = columns_of(table, present, label=self.schema_.target, unit=self._unit().column)
-        known = {name: as_arrow(column, name) for name, column in zip(present, columns, strict=True)}
-        sizes = {len(column) for column in known.values()}
-        if len(sizes) != 1:
-            raise DataError("the table's columns have different lengths; pass one value per row in every column")
-        return pa.table({name: known.get(name, pa.nulls(max(sizes))) for name in self.schema_.names})
 
     def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:
         first_column = np.cumsum([0, *(len(names) for names in self.parties.values())])[:-1]
@@ -128,11 +89,6 @@ class VerticalForest(PartyForest):
         holder = {name: i for i, names in enumerate(self.parties.values()) for name in names}
         holders = np.array([*(holder[name] for name in schema.names), -1])[forest.attribute]
         return bool(np.all((forest.attribute == LEAF) | (holders == self._owner(forest))))
-
-
-def _joined_schema(parts: list[Structure]) -> Schema:
-    attributes = tuple(attribute for part in parts for attribute in part.schema.attributes)
-    return replace(parts[0].schema, attributes=attributes)
 
 
 def _union(parts: list[Structure], counts: list[NDArray[np.int64]], schema: Schema) -> tuple[Forest, NDArray[np.int64]]:

@@ -79,7 +79,9 @@ class _RowAnswers(ABC):
         return pa.array(self.model.classes_.tolist())
 
     def _names_to_read(self) -> list[str]:
-        return list(self.model.schema_.names)
+        # A model of several parties can do without the columns of one of them.
+        choose = getattr(self.model, "columns_in", None)
+        return list(self.model.schema_.names) if choose is None else choose(file_columns(self.rows))
 
     def _batch(self, kept: list[Any], labels: Any, numbers: Any) -> Any:
         columns = [pa.array(np.ascontiguousarray(column)) for column in numbers.T]
@@ -108,11 +110,6 @@ class Predictions(_RowAnswers):
     @property
     def _own_names(self) -> list[str]:
         return ["prediction", *(f"P({label})" for label in self.model.schema_.classes if self.proba)]
-
-    def _names_to_read(self) -> list[str]:
-        # A model of several parties can do without the columns of one of them.
-        choose = getattr(self.model, "columns_in", None)
-        return super()._names_to_read() if choose is None else choose(file_columns(self.rows))
 
     def _answer(self, table: Any) -> tuple[Any, Any]:
         probabilities = self.model.predict_proba(table)

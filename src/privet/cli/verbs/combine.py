@@ -11,8 +11,9 @@ from privet.cli.verbs.party import ReleaseFiles, RosterFile, RosterHash, Structu
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privet.partitioned import CombinedForest, NewtonRound, TableForest
+    from privet.partitioned import NewtonRound, TableForest
     from privet.partitioned.horizontal import PartyForest
+    from privet.partitioned.own_forests import OwnForests
 
 
 def combine(
@@ -61,7 +62,7 @@ def combine(
         output.print_text(f"structure of the second round: {next_file}, hash {_next_round(model).hash}")
 
 
-def _next_round(model: "PartyForest | CombinedForest | TableForest") -> "NewtonRound":
+def _next_round(model: "PartyForest | OwnForests | TableForest") -> "NewtonRound":
     if getattr(model, "newton_", model) is not None:
         raise ParameterError("no round follows from these releases; leave --next out")
     return cast("TableForest", model).next_round
@@ -69,8 +70,9 @@ def _next_round(model: "PartyForest | CombinedForest | TableForest") -> "NewtonR
 
 def _combine(
     releases: list[Path], structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None
-) -> "PartyForest | CombinedForest | TableForest":
+) -> "PartyForest | OwnForests | TableForest":
     from privet.partitioned import (
+        ColumnForest,
         CombinedForest,
         ForestRound,
         HorizontalForest,
@@ -89,7 +91,8 @@ def _combine(
     known = Roster.load(roster_file, pin=roster_hash)
     sent = [Release.load(path) for path in releases]
     if isinstance(agreed, SplitStructure):
-        return VerticalForest.combine(agreed, known, sent)
+        combine_split = ColumnForest.combine if isinstance(agreed.parts[0], ForestRound) else VerticalForest.combine
+        return combine_split(agreed, known, sent)
     if isinstance(agreed, ForestRound):
         return CombinedForest.combine(agreed, known, sent)
     if isinstance(agreed, Structure):
@@ -98,9 +101,9 @@ def _combine(
     return TableForest.combine(agreed, known, sent)
 
 
-def _noise_in_words(model: "PartyForest | CombinedForest | TableForest") -> str:
+def _noise_in_words(model: "PartyForest | OwnForests | TableForest") -> str:
     growth = model.noise_growth_
-    unit = "the pull of a leaf" if model.method == "combined-forest" else "each released count"
+    unit = "the pull of a leaf" if model.method in ("combined-forest", "column-forest") else "each released count"
     if len(growth) == 1:
         return f"standard deviation {growth[0]:.3g} in {unit}"
     return (
@@ -109,7 +112,7 @@ def _noise_in_words(model: "PartyForest | CombinedForest | TableForest") -> str:
     )
 
 
-def _summary(model: "PartyForest | CombinedForest | TableForest", model_file: Path) -> dict[str, Any]:
+def _summary(model: "PartyForest | OwnForests | TableForest", model_file: Path) -> dict[str, Any]:
     return {
         "model": str(model_file),
         "method": model.method,

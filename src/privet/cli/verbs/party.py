@@ -57,18 +57,19 @@ NOT_IN_LEDGER = "this ledger has no entry of it, so it was made without; record 
 def structure(
     schema: options.SchemaFile = None,
     method: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--method",
             help="private-forest: each party fits a forest; table-forest: class tables and a Newton step, in two "
             "rounds; private-rdt: random trees.",
-            show_default="private-forest",
         ),
-    ] = None,
+    ] = FOREST,
     epsilon: Annotated[
         float, typer.Option("--epsilon", help="Of each release; with --split or table-forest, of all.")
     ] = 1.0,
-    delta: Annotated[float, typer.Option("--delta", help="Of each release of a forest; 0 for pure privacy.")] = 0.0,
+    delta: Annotated[
+        float, typer.Option("--delta", help="Of each forest; with --split, of all; 0 for pure privacy.")
+    ] = 0.0,
     trees: Annotated[
         int | None, typer.Option("--trees", min=1, help="How many random trees; with --split, for each party.",
                                  show_default="10"),
@@ -103,25 +104,24 @@ def structure(
 
     Everybody gets the file and compares its hash, by telephone for instance. No row is read.
 
-    With --split, parties hold different attributes of the same rows, and each has trees of its own.
+    With --split, parties hold different attributes of the same rows, and share epsilon and delta.
 
     Example:  privet party structure --schema schema.json --epsilon 0.5
 
-    Example:  privet party structure --schema schema.json --split split.json --epsilon 1 --rows 50000
+    Example:  privet party structure --schema schema.json --split split.json --epsilon 1
 
     Example:  privet party structure --method table-forest --schema schema.json --epsilon 1 --rows 50000
     """
     from privet.partitioned import ForestRound, SplitStructure, Structure, TableRound
     from privet.privacy.unit import Unit
 
-    method = method or (FOREST if split is None else PRIVATE_RDT)
     random_trees = {"--trees": trees, "--height": height}
     if method not in _METHODS:
         raise ParameterError(f"--method {method} is not one of parties; choose from {', '.join(_METHODS)}")
     if split is None and variant != "sound":
         raise ParameterError("--variant says how the epsilons of the parties add up, and needs --split")
-    if split is not None and method != PRIVATE_RDT:
-        raise ParameterError("parties with different attributes count random trees; leave --method out with --split")
+    if split is not None and method == TABLE_FOREST:
+        raise ParameterError("parties with different attributes have no common tables; leave --method out with --split")
     if method != PRIVATE_RDT and (given := [name for name, value in random_trees.items() if value is not None]):
         raise ParameterError(f"{given[0]} is for random trees; leave it out, or pass --method private-rdt")
     if method == FOREST and rows is not None:
@@ -135,13 +135,14 @@ def structure(
     declared = options.load_schema(schema)
     common: dict[str, Any] = {"epsilon": epsilon, "unit": Unit(unit, max_rows), "round_": round_}
     drawn_trees: dict[str, Any] = {
-        "n_trees": 10 if trees is None else trees, "height": height, "n_rows": rows, "random_state": random_state,
+        "n_trees": trees, "height": height, "n_rows": rows, "random_state": random_state,
     }  # fmt: skip
     drawn: Round | SplitStructure
     if split is not None:
-        drawn = SplitStructure.draw(declared, _read_split(split), variant=variant, **common, **drawn_trees)
+        common |= {"method": method, "delta": delta, "variant": variant}
+        drawn = SplitStructure.draw(declared, _read_split(split), **common, **drawn_trees)
     elif method == PRIVATE_RDT:
-        drawn = Structure.draw(declared, **common, **drawn_trees)
+        drawn = Structure.draw(declared, **common, **{**drawn_trees, "n_trees": 10 if trees is None else trees})
     elif method == TABLE_FOREST:
         drawn = TableRound.draw(declared, n_rows=rows, **common)
     else:
@@ -190,7 +191,10 @@ def _structure_facts(drawn: "Round | SplitStructure", path: Path) -> dict[str, A
     if parts[0].cost.delta:
         facts["delta of a party"] = parts[0].cost.delta
     split = {str(part.party): list(part.schema.names) for part in parts if part.party}
-    together = {"epsilon together": len(parts) * parts[0].epsilon, "split": split} if split else {}
+    together: dict[str, Any] = {"epsilon together": len(parts) * parts[0].epsilon} if split else {}
+    if split and parts[0].cost.delta:
+        together["delta together"] = len(parts) * parts[0].cost.delta
+    together |= {"split": split} if split else {}
     return {**facts, **together, "hash": drawn.hash}
 
 
