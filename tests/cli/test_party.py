@@ -232,8 +232,9 @@ def test_parties_with_other_columns_fit_the_recommended_forest(privet, refused, 
 def test_options_of_random_trees_need_them_with_a_split_too(refused):
     Path("split.json").write_text(json.dumps(SPLIT))
     line = "party structure --schema schema.json --split split.json"
-    for option in ("--trees 4", "--height 2", "--rows 300"):
+    for option in ("--trees 4", "--height 2"):
         assert f"{option.split()[0]} is for random trees" in refused(f"{line} {option}", EXIT_USAGE)
+    assert "--rows is not needed: each party may say" in refused(f"{line} --rows 300", EXIT_USAGE)
 
 
 @pytest.mark.parametrize("content", ['{"bank": "age"}', "[]", '{"bank": [1]}', "{"])

@@ -250,9 +250,9 @@ def test_the_first_round_is_saved_if_the_second_fails(privet, others_of_tables):
 
 def test_options_of_random_trees_do_not_go_with_class_tables(privet, folder):
     done = privet("party structure --method table-forest --schema schema.json --rows 9 --height 2")
-    assert "--split, --height and --random-state are for random trees; leave them out" in done.stderr
+    assert "--height is for random trees; leave it out, or pass --method private-rdt" in done.stderr
     unknown = privet("party structure --method oak --schema schema.json --rows 9")
-    assert "--method oak is not counted by parties; choose from private-rdt, table-forest" in unknown.stderr
+    assert "--method oak is not one of parties; choose from private-forest, table-forest, private-rdt" in unknown.stderr
 
 
 def test_class_tables_of_release_files_are_combined_round_by_round(privet, agreed_tables):

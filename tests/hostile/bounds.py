@@ -45,7 +45,7 @@ def _unchecked(path: Path) -> str:
     codes, out = np.zeros((1, 3), dtype=np.uint8), np.zeros((1, 2))
     try:
         kernels.vote_shares(
-            words, vote.roots, vote.forest.depth, vote.forest.multiway, codes.reshape(-1), 3, vote.weights,
+            words, vote.roots, vote.forest.depth, vote.forest.multiway, codes.reshape(-1), 3, vote.node_weights,
             vote.otherwise, out,
         )  # fmt: skip
     except IndexError as error:
