@@ -272,7 +272,7 @@ def test_merged_rows_give_the_model_of_single_ones(monkeypatch):
     X = pd.DataFrame({"a": rng.integers(1, 3, 3000), "b": rng.integers(1, 4, 3000)})
     y = rng.choice(["no", "yes"], 3000)
     merged = fitted(schema, (X, y), epsilon=1.0, **SEEDED)
-    monkeypatch.setattr("privet.central.weights.leaf_rows._MOST_MERGED", 0)
+    monkeypatch.setattr("privet.central.weights.coded_rows._MOST_MERGED", 0)
     single = fitted(schema, (X, y), epsilon=1.0, **SEEDED)
     assert_allclose(merged.leaf_weights_.weights, single.leaf_weights_.weights, atol=1e-7)
 

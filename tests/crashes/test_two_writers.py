@@ -95,13 +95,14 @@ def test_a_release_that_another_process_has_begun_is_not_paid_for_again(fresh):
 
     def overtaken(_):
         from privet.partitioned import party
+        from privet.partitioned.split_structure import load_structure
 
         really = party.make_store
 
         def make_store(store, *, what):
             party.make_store = really
             party.Party("bank.key", store="other", ledger=Ledger("ledger.db", dataset="people")).release(
-                party.Structure.load("s.json"), "rows.csv"
+                load_structure("s.json"), "rows.csv"
             )
             really(store, what=what)
 

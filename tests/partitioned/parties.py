@@ -46,7 +46,8 @@ def split_structure(epsilon=math.inf, **options):
 
 def parties(folder, names=NAMES, **options):
     """Return parties that would also release exact counts, so that tests know what comes out."""
-    return {name: Party(PrivateKey.generate(name), store=folder / name, epsilon=math.inf, **options) for name in names}
+    options = {"epsilon": math.inf, "delta": 1e-5, **options}
+    return {name: Party(PrivateKey.generate(name), store=folder / name, **options) for name in names}
 
 
 def roster_of(holders):

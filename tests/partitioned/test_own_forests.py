@@ -175,6 +175,34 @@ def test_a_number_of_rows_that_is_said_is_not_paid_for(tmp_path):
     assert "number of rows" not in names[0]
 
 
+def test_a_party_that_says_what_it_spends_spends_no_delta_unasked(tmp_path):
+    key, structure = PrivateKey.generate("bank"), agreed(0.5, delta=1e-6)
+    with pytest.raises(PartyError, match="delta=1e-06, more than this party spends; agree on another, or allow for"):
+        Party(key, store=tmp_path / "a", epsilon=1.0).release(structure, *table())
+    allowed = Party(key, store=tmp_path / "a", epsilon=1.0, delta=1e-6)
+    assert allowed.release(structure, *table()).party == "bank"
+
+
+@pytest.mark.parametrize("n_rows", [0, -3, 2.5])
+def test_a_number_of_rows_that_is_none_is_refused_before_anything_is_spent(tmp_path, n_rows):
+    ledger = Ledger(tmp_path / "bank.db", dataset="bank", epsilon=3.0)
+    holder = parties(tmp_path, ["bank"], ledger=ledger)["bank"]
+    with pytest.raises(ParameterError, match="n_rows"):
+        holder.release(agreed(), *table(), n_rows=n_rows)
+    assert ledger.spent == 0.0
+    assert not ledger.account().spendings
+
+
+def test_rows_of_one_part_of_an_account_are_refused_in_another(tmp_path):
+    file = tmp_path / "bank.db"
+    Ledger(file, dataset="bank", epsilon=3.0)
+    first = Party(PrivateKey.generate("bank"), store=tmp_path / "a", ledger=Ledger(file, dataset="bank", part="june"))
+    first.release(agreed(), *table())
+    second = Party(PrivateKey.generate("bank"), store=tmp_path / "b", ledger=Ledger(file, dataset="bank", part="july"))
+    with pytest.raises(Exception, match="the ledger has this batch in the part 'june'"):
+        second.release(agreed(), *table())
+
+
 def test_delta_is_of_each_party(tmp_path):
     ours = model_of(tmp_path, 1.0, delta=1e-6)
     assert ours.guarantee_.delta <= 1e-6

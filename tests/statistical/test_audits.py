@@ -128,6 +128,20 @@ def test_a_forest_with_a_second_stage_stays_within_its_claim():
     assert beyond_doubt(found) <= found.epsilon
 
 
+class TwoBatches(PrivateForestClassifier):
+    """A forest of the rows, combined with one of other people, who are always the same."""
+
+    def fit(self, X, y=None):
+        return super().fit(X, y).partial_fit(CROWD.with_row.X, CROWD.with_row.y)
+
+
+def test_a_forest_that_is_combined_with_one_of_other_rows_stays_within_its_claim():
+    found = audit(TwoBatches(CROWDED, epsilon=1.0), [CROWD], runs=2_000)
+    tell("private-forest, combined", found, CROWD.name)
+    assert beyond_doubt(found) <= found.epsilon
+    assert found.epsilon_shown > 0
+
+
 def test_a_promise_to_people_comes_near_to_its_claim():
     model = PrivateRDTClassifier(ONE, epsilon=1.0, n_trees=1, height=1, unit="person", max_rows=2)
     found = audit(model, worst_cases(ONE, model._unit())[1:2], runs=4_000)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from privet import DPDFClassifier, PrivateRDTClassifier, Schema
+from privet import Categorical, DPDFClassifier, PrivateForestClassifier, PrivateRDTClassifier, Schema
 from privet.attack.evidence import Evidence
-from privet.attack.neighbours import worst_cases
+from privet.attack.neighbours import Neighbours, table_of, worst_cases
 from privet.errors import NoGuaranteeWarning
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.tree.forest import LEAF
@@ -72,6 +72,23 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_caught(name):
     assert search(name, FAULTS[name]).contradicts
+
+
+class WithSeveralParties(PrivateForestClassifier):
+    """A planted fault: the same rows are in four forests that are combined as if they were of different people."""
+
+    def fit(self, X, y=None):
+        super().fit(X, y)
+        for _ in range(3):
+            self.partial_fit(X, y)
+        return self
+
+
+def test_rows_in_several_forests_that_are_combined_are_caught():
+    both = table_of([[5]] * 200, ["no"] * 200).plus(table_of([[9]] * 200, ["yes"] * 200))
+    case = Neighbours("a row that contradicts its leaf", both, table_of([[5]], ["yes"]))
+    model = WithSeveralParties(Schema([Categorical("a", [5, 9])], classes=["no", "yes"], rows=400), epsilon=1.0)
+    assert search("rows in four forests that are combined", model, [case]).contradicts
 
 
 def asked_twice(table):

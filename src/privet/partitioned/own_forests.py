@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.private_forest import PrivateForestClassifier
 from privet.central.receipts import ROW_COUNT, in_sequence, is_seeded, unwrapped
 from privet.central.released_classifier import FitCall
+from privet.central.updates.batch_check import BatchCheck
 from privet.central.weight_file import are_receipts
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.knots import with_cells
@@ -97,6 +98,10 @@ class ForestRound(Round):
         """The most that a release costs."""
         return Cost(self.epsilon, self.delta)
 
+    def check_rows(self, n_rows: int | None) -> None:
+        """Refuse a number of rows that is none."""
+        self._estimator(n_rows)
+
     def check(self) -> None:
         """Refuse what no forest can be fitted with."""
         check_whole("grouping", self.grouping, least=0, most=2**32 - 1)
@@ -104,7 +109,7 @@ class ForestRound(Round):
 
     def release(
         self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None,
-        n_rows: int | None = None,
+        n_rows: int | None = None, batch: BatchCheck | None = None,
     ) -> None:  # fmt: skip
         """Fit a party's rows, ``keep`` the model, and settle its cost.
 
@@ -116,7 +121,7 @@ class ForestRound(Round):
         def save(fitted: PrivateForestClassifier) -> None:
             keep({"model": with_checksum(fitted.to_document())})
 
-        model._fit(FitCall(X, y, reservation=reservation, save=save))  # noqa: SLF001 - as an update does
+        model._fit(FitCall(X, y, reservation=reservation, save=save, batch=batch))  # noqa: SLF001 - as an update does
 
     def _estimator(self, n_rows: int | None) -> PrivateForestClassifier:
         said = self.schema.rows if n_rows is None else check_whole("n_rows", n_rows, least=1, most=2**53)

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from privet.central.updates.batch_check import BatchCheck
 from privet.errors import LedgerError, PartyError
 from privet.files.whole_file import remove_unfinished
 from privet.partitioned.keys import PrivateKey
@@ -11,10 +12,16 @@ from privet.partitioned.party_files import make_store, write_secret
 from privet.partitioned.release import Release
 from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Round
+from privet.privacy.accounting import check_delta
 from privet.privacy.ledger import Ledger, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
 from privet.privacy.ledger.bodies import FAILED, WITHDRAWN
 from privet.privacy.mechanisms.rational import check_epsilon
+
+OTHER_TABLES = (
+    "this party has taken part in a second round that follows from other tables of the same first round: somebody "
+    "shows different tables to different parties; find out who, and all begin a new round with a new structure"
+)
 
 
 class Party:
@@ -31,6 +38,8 @@ class Party:
     epsilon : float, optional
         The most that a release may cost. A structure that costs more is refused. One without noise is refused unless
         inf is given here.
+    delta : float, optional
+        The most delta that a release may have; with ``epsilon`` given, 0 by default.
     n_jobs : int, optional
         Threads; -1 uses all cores.
 
@@ -56,6 +65,7 @@ class Party:
         store: str | Path,
         ledger: Ledger | None = None,
         epsilon: float | None = None,
+        delta: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.key = key if isinstance(key, PrivateKey) else PrivateKey.load(key)
@@ -63,6 +73,7 @@ class Party:
         self.store = Path(store)
         self.ledger = ledger
         self.epsilon = sys.float_info.max if epsilon is None else check_epsilon(epsilon)
+        self.delta = check_delta(delta) if delta is not None else 1.0 if epsilon is None else 0.0
         self.n_jobs = n_jobs
 
     def release(
@@ -87,6 +98,7 @@ class Party:
         stored before it is returned, and later calls return the stored bytes.
         """
         self.check_structure(structure)
+        structure.check_rows(n_rows)
         stored = self.stored(structure)
         if stored is not None:
             remove_unfinished(self.store)  # left by a run that was stopped after it stored the release
@@ -94,6 +106,7 @@ class Party:
         if self.ledger is not None:
             self._check_not_spent(self.ledger.account(), structure, again=again)
         make_store(self.store, what="releases")
+        self.commit(structure)
         made: list[Release] = []
 
         def keep(released: dict[str, Any]) -> str:
@@ -102,8 +115,28 @@ class Party:
             return made[0].hash
 
         reservation = self._reserve(structure, again=again)  # refuses here, before a row is read
-        structure.release(X, y, reservation, keep, n_jobs=self.n_jobs, n_rows=n_rows)
+        batch = None if self.ledger is None or self.ledger.part is None else BatchCheck(self.ledger)
+        structure.release(X, y, reservation, keep, n_jobs=self.n_jobs, n_rows=n_rows, batch=batch)
         return made[0]
+
+    def commit(self, structure: Round) -> None:
+        """Note which round follows an earlier one, and refuse any other that does.
+
+        Privacy
+        -------
+        A party that lies can have different sums of a first round opened, and each would ask for a second round. Their
+        noises are different, and the mean of them hides less. So the first that is asked for is the only one.
+        """
+        if structure.follows is None:
+            return
+        path = self.store / f"{structure.follows}.next"
+        try:
+            write_secret(path, structure.hash.encode("ascii"), what="note of the second round")
+        except PartyError:
+            if not path.exists():
+                raise
+        if path.read_bytes() != structure.hash.encode("ascii"):
+            raise PartyError(OTHER_TABLES)
 
     def stored(self, structure: Round) -> Release | None:
         """Return the stored release of ``structure``, if there is one."""
@@ -119,6 +152,11 @@ class Party:
         cost = structure.total_epsilon
         if cost > self.epsilon:
             raise PartyError(f"the structure costs epsilon={cost!r}, more than this party spends; agree on another")
+        if structure.cost.delta > self.delta:
+            raise PartyError(
+                f"the structure has delta={structure.cost.delta!r}, more than this party spends; agree on another, or "
+                "allow for it with delta (--delta)"
+            )
         if structure.party not in (None, self.key.name):
             raise PartyError(
                 f"this part of the structure is for {structure.party!r}, and the key belongs to {self.key.name!r}; "
@@ -130,6 +168,7 @@ class Party:
         return self.ledger is not None and _has_paid(self.ledger.account(), structure)
 
     def _check_not_spent(self, account: Account, structure: Round, *, again: bool) -> None:
+        check_follows(account, structure)
         if _has_paid(account, structure) and not again:
             raise LedgerError(
                 f"the ledger has a release of this structure that the store {str(self.store)!r} lacks: name the store "
@@ -141,6 +180,7 @@ class Party:
         if self.ledger is None:
             return NoReservation()
         note = {"method": "party", "what": "release", "structure": structure.hash, "round": structure.round}
+        note |= note_of_following(structure)
         return self.ledger.reserve(
             structure.cost,
             unit=structure.unit.name,
@@ -164,6 +204,20 @@ class Party:
 
     def _path(self, structure: Round) -> Path:
         return self.store / f"{structure.hash}.json"
+
+
+def note_of_following(structure: Round) -> dict[str, str]:
+    """Return what the ledger holds about a round that follows another."""
+    return {} if structure.follows is None else {"follows": structure.follows, "second": structure.hash}
+
+
+def check_follows(account: Account, structure: Round) -> None:
+    """Refuse a round that follows one which another round in the ledger has followed already."""
+    for spending in account.spendings:
+        body = spending.begun.body
+        paid = structure.follows is not None and spending.state not in (WITHDRAWN, FAILED)
+        if paid and body.get("follows") == structure.follows and body.get("second") != structure.hash:
+            raise PartyError(OTHER_TABLES)
 
 
 def _has_paid(account: Account, structure: Round) -> bool:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.leaf_counts import LEAF_COUNTS
 from privet.central.private_rdt import draw_trees
+from privet.central.updates.batch_check import BatchCheck
 from privet.checks import check_whole
 from privet.counting.opening import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
@@ -90,6 +91,19 @@ class Round(ABC):
     def total_epsilon(self) -> float:
         """What this round costs, and those that follow from it."""
         return self.epsilon
+
+    @property
+    def follows(self) -> str | None:
+        """The hash of the structure that this one follows from, by what was opened of it; None where it is the first.
+
+        A party takes part in one round that follows another, whatever it is shown as opened.
+        """
+        return None
+
+    def check_rows(self, n_rows: int | None) -> None:
+        """Refuse a number of rows that a party says it has, before anything is spent."""
+        if n_rows is not None:
+            raise ParameterError("sums depend on no party's number of rows; leave n_rows (--rows) out")
 
     @property
     def n_classes(self) -> int:
@@ -170,11 +184,12 @@ class Round(ABC):
     @abstractmethod
     def release(
         self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None,
-        n_rows: int | None = None,
+        n_rows: int | None = None, batch: BatchCheck | None = None,
     ) -> None:  # fmt: skip
         """Make a party's release within ``reservation``, ``keep`` it, and settle its cost.
 
-        ``n_rows`` is about how many rows the party has, where it says so in public and a release depends on it.
+        ``n_rows`` is about how many rows the party has, where it says so in public and a release depends on it;
+        ``batch`` checks that no other part of the party's account has them.
         """
 
     @abstractmethod
@@ -237,11 +252,9 @@ class Counts(Round):
 
     def release(
         self, X: Any, y: Any, reservation: Reservation | NoReservation, keep: Keep, *, n_jobs: int | None = None,
-        n_rows: int | None = None,
+        n_rows: int | None = None, batch: BatchCheck | None = None,  # noqa: ARG002 - forests look
     ) -> None:  # fmt: skip
         """Count a party's rows, add noise, ``keep`` the release, and settle its cost."""
-        if n_rows is not None:
-            raise ParameterError("counts depend on no number of rows; leave n_rows (--rows) out")
         with reservation:
             noisy, event = discrete_laplace(
                 self.exact_counts(X, y, reservation, n_jobs=n_jobs), epsilon=self.epsilon,

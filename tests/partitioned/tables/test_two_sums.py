@@ -8,9 +8,10 @@ from numpy.testing import assert_array_equal
 
 from privet import Ledger, load
 from privet.errors import LedgerError, PartyError
-from privet.partitioned import Roster, SumParty, TableForest, Terms
+from privet.partitioned import NewtonRound, Party, PrivateKey, Roster, SumParty, TableForest, Terms
 from privet.partitioned.secure_sum.messages import kinds_of
 from privet.partitioned.tables import two_sums
+from privet.partitioned.tables.newton_round import OpenedSum
 from privet.partitioned.transports.directory import Directory
 from privet.partitioned.transports.flower import answer, open_round
 from privet.partitioned.transports.flower import terms_of as terms_of_files
@@ -215,3 +216,32 @@ def test_both_rounds_go_on_when_a_party_vanishes(tmp_path):
     assert "3 are counted" in model.guarantee_.sentence
     model.save(tmp_path / "m.privet")
     assert load(tmp_path / "m.privet").guarantee_ == model.guarantee_
+
+
+def two_second_rounds(seed=0):
+    """Return two rounds that follow from different tables of one first round, as a party that lies can have opened."""
+    first = structure(2.0)
+    noisy = np.random.default_rng(seed).integers(0, 99, (2, *first.shape))
+    return [NewtonRound.after(OpenedSum(first, NAMES[:1], each, first.receipt)) for each in noisy]
+
+
+@pytest.mark.parametrize("way", ["release", "sum"])
+@pytest.mark.parametrize("memory", ["store", "ledger"])
+def test_a_party_takes_part_in_one_second_round_whatever_tables_it_is_shown(tmp_path, way, memory):
+    """What it has done is in its store, and in its ledger where the store was lost."""
+    ledger = Ledger(tmp_path / "bank.db", dataset="bank", epsilon=9.0)
+    key, others = PrivateKey.generate("bank"), [PrivateKey.generate(name).public for name in ("clinic", "mill")]
+
+    def take_part(round_, folder):
+        own = Party(key, store=tmp_path / folder, ledger=ledger if memory == "ledger" else None)
+        if way == "release":
+            return own.release(round_, *table(60, seed=3)).bytes
+        return SumParty(own, Terms(round_, Roster([key.public, *others]))).prepare(*table(60, seed=3))
+
+    one, other = two_second_rounds()
+    take_part(one, "a")
+    spent = ledger.spent
+    with pytest.raises(PartyError, match="follows from other tables of the same first round"):
+        take_part(other, "a" if memory == "store" else "b")
+    assert ledger.spent == spent
+    take_part(one, "a")

@@ -162,7 +162,7 @@ class LeafRows(CodedRows):
 
 def larger(one: float, other: float) -> float:
     """Return the larger number, or what is none."""
-    return max(one, other)
+    return one if other <= one or one != one else other
 
 
 def added(parts: Iterable[Sums]) -> Sums:

@@ -42,6 +42,10 @@ MostEpsilon: TypeAlias = Annotated[
         "--epsilon", help="The most that you spend; refuse a structure that asks for more.", show_default=False
     ),
 ]
+MostDelta: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--delta", help="The most delta that you spend; with --epsilon, 0 by default.", show_default=False),
+]
 OwnRows: TypeAlias = Annotated[
     list[Path],
     typer.Argument(metavar="ROWS...", help="Your own rows: files as for `privet fit`.", show_default=False),
@@ -292,6 +296,7 @@ def release(
     key: KeyFile,
     structure_hash: StructureHash = None,
     epsilon: MostEpsilon = None,
+    delta: MostDelta = None,
     ledger: options.LedgerFile = None,
     dataset: Dataset = None,
     part: options.Part = None,
@@ -336,7 +341,7 @@ def release(
     part_of = _own_part(structure_file, key, structure_hash)
     store = store or key.with_suffix(".releases")
     account = chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
-    holder = Party(key, store=store, ledger=account, epsilon=epsilon, n_jobs=jobs)
+    holder = Party(key, store=store, ledger=account, epsilon=epsilon, delta=delta, n_jobs=jobs)
     destination = destination or Path(f"{holder.key.name}.release.json")
     stored = holder.stored(part_of)
     with Progress("reading the rows", lines=progress) as shown:

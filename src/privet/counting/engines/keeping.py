@@ -63,7 +63,9 @@ class Kept:
 
     def drop_idle(self) -> None:
         """Drop the runs that nobody asked for in a while."""
-        for run in [run for run, used in self._used.items() if time.monotonic() - used >= _IDLE_SECONDS]:
+        with self._lock:
+            idle = [run for run, used in self._used.items() if time.monotonic() - used >= _IDLE_SECONDS]
+        for run in idle:
             self.drop(run)
         with self._lock:
             self._timer = None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import LedgerError, PartyError
-from privet.partitioned.party import Party
+from privet.partitioned.party import Party, check_follows, note_of_following
 from privet.partitioned.party_files import digest, parse
 from privet.partitioned.secure_sum.dropouts import DropoutRound
 from privet.partitioned.secure_sum.forest import SecureSumForest
@@ -105,6 +105,7 @@ class SumParty:
             return
         self._check_not_drawn(self._states(), again=again)
         self._store.make()
+        self.party.commit(self.terms.structure)
         with self._reserve(again=again) as reservation:  # refuses here, before a row is read
             noised, event = self._draw_noised_counts(X, y, reservation, noise or SystemNoise())
             self._store.keep_noised(noised.ravel())
@@ -247,9 +248,15 @@ class SumParty:
             return NoReservation()
         structure = self.terms.structure
         note = {"method": "party", "what": "secure sum", "terms": self.terms.hash, "round": structure.round}
+        note |= note_of_following(structure)
+
+        def check(account: Account) -> None:
+            check_follows(account, structure)
+            self._check_not_drawn(self._states_in(account), again=again)
+
         return self.party.ledger.reserve(
             Cost(structure.epsilon),
             unit=structure.unit.name,
-            check=lambda account: self._check_not_drawn(self._states_in(account), again=again),
+            check=check,
             **note,
         )

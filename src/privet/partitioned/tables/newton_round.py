@@ -121,6 +121,11 @@ class NewtonRound(Counts):
         return cls(first.schema, first.newton_epsilon, first.unit, first.round, tables=tables)
 
     @property
+    def follows(self) -> str:
+        """The hash of the first round's structure."""
+        return self.first.hash
+
+    @property
     def first(self) -> TableRound:
         """The first round."""
         assert isinstance(self.tables.structure, TableRound)  # noqa: S101 - checked when it was made

@@ -116,6 +116,8 @@ class TableRound(Counts):
         """Refuse an epsilon beyond the sampler's limits, in either round."""
         super().check()
         check_epsilon(self.newton_epsilon)
+        if math.isinf(self.epsilon) != math.isinf(self.newton_epsilon):
+            raise ParameterError("one of its rounds has noise and the other has none")
         if math.isfinite(self.newton_epsilon):
             scale_at_least(2 * STEPS * self.unit.max_rows, self.newton_epsilon)
 
