@@ -18,20 +18,16 @@ _WORDS = {
 
 
 def mean(results: Results, method: str, epsilon: float, table: str | None = None) -> tuple[float, float]:
-    """Return the mean accuracy over tables and splits, in percent, and its standard error over splits."""
+    """Return the mean over tables of the mean accuracy over splits, in percent, and its standard error."""
     tables = sorted({cell.table for cell in results}) if table is None else [table]
-    of_splits = []
-    for repeat in sorted({cell.repeat for cell in results}):
-        found = [
-            scores.accuracy
-            for cell, scores in results.items()
-            if (cell.method, cell.epsilon, cell.repeat) == (method, epsilon, repeat) and cell.table in tables
-        ]
-        if len(found) == len(tables):
-            of_splits.append(100 * float(np.mean(found)))
-    if not of_splits:
+    found = [
+        [100 * scores.accuracy for cell, scores in results.items() if cell[:3] == (method, name, epsilon)]
+        for name in tables
+    ]
+    if not all(found):
         return float("nan"), float("nan")
-    return float(np.mean(of_splits)), float(np.std(of_splits) / np.sqrt(max(1, len(of_splits) - 1)))
+    squares = [np.var(own, ddof=1) / len(own) if len(own) > 1 else 0.0 for own in found]
+    return float(np.mean([np.mean(own) for own in found])), float(np.sqrt(sum(squares)) / len(tables))
 
 
 def write(fits: Path) -> None:
@@ -40,8 +36,9 @@ def write(fits: Path) -> None:
     lines = [
         "# Several holders of rows",
         "",
-        "Mean accuracy in percent on held-out rows of six public tables, five splits each. Rows are dealt out at",
-        "random in equal parts.",
+        "Mean accuracy in percent on held-out rows of six public tables, over splits "
+        f"({', '.join(f'{table} {n}' for table, n in _splits(results).items())}).",
+        "Rows are dealt out at random in equal parts.",
         "The curator has all rows. `make parties` measures it again; every fit is a line of fits.jsonl.",
         "",
         "| | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in _EPSILONS) + " |",
@@ -54,7 +51,7 @@ def write(fits: Path) -> None:
             lines.append(
                 f"| {n} parties: {_WORDS[method]} | " + " | ".join(f"{m:.1f} ({se:.1f})" for m, se in cells) + " |"
             )
-    lines += ["", "In brackets: the standard error over splits.", ""]
+    lines += ["", "In brackets: the standard error over splits; a table with one split adds nothing to it.", ""]
     for epsilon in _EPSILONS:
         tables = sorted({cell.table for cell in results})
         lines += [f"## Epsilon {epsilon:g}", "", "| | " + " | ".join(tables) + " |", "|---|" + "---|" * len(tables)]
@@ -65,6 +62,16 @@ def write(fits: Path) -> None:
         lines.append("")
     fits.with_name("README.md").write_text("\n".join(lines))
     draw(results, fits.with_name("parties.png"))
+
+
+def _splits(results: Results) -> dict[str, int]:
+    """Return how many splits of each table all methods were measured on."""
+    methods = {cell.method for cell in results}
+    found: dict[str, int] = {}
+    for table in sorted({cell.table for cell in results}):
+        of_methods = [{cell.repeat for cell in results if cell[:2] == (method, table)} for method in methods]
+        found[table] = len(set.intersection(*of_methods))
+    return found
 
 
 def draw(results: Results, path: Path) -> None:
