@@ -97,10 +97,17 @@ def test_numbers_are_soft_in_both_stages_and_the_row_lies_between_knots():
         assert sum(((own > 0) & (own < 1)).any() for own in parts) >= min(2, len(numbers))
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_no_release_tells_more_than_its_price_nor_do_all_together(table, sign, n_classes):
+# Three classes in tables with many rows take a minute each; `make slow` has them.
+REPLAYED = [
+    pytest.param(n_classes, sign, table, marks=[pytest.mark.slow] * (n_classes == 3 and table in ("crowd", "near")))
+    for n_classes in (2, 3)
+    for sign in (1, -1)
+    for table in TABLES
+]
+
+
+@pytest.mark.parametrize(("n_classes", "sign", "table"), REPLAYED)
+def test_no_release_tells_more_than_its_price_nor_do_all_together(n_classes, sign, table):
     for fixed in ({}, {"n_attributes": 3}):
         steps, receipts, epsilon = played(table, Worst(sign), n_classes=n_classes, **fixed)
         check(steps, receipts, epsilon)
