@@ -21,7 +21,7 @@ from privet.central.weights.released_weights import ReleasedWeights
 from privet.checks import check_whole
 from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
 from privet.model_file import checked_document, schema_from_json, with_checksum
-from privet.partitioned.horizontal import check_names, one_party_each
+from privet.partitioned.horizontal import PartyModel, one_party_each
 from privet.partitioned.keys import checked_name
 from privet.partitioned.release import Release, check_releases
 from privet.partitioned.roster import Roster
@@ -173,8 +173,8 @@ class ForestRound(Round):
         return {"delta": check_delta(delta), "grouping": grouping}
 
 
-class OwnForests(WeightForestClassifier):
-    """The base of forests that parties have fitted, each its own. They are combined from releases."""
+class OwnForests(PartyModel, WeightForestClassifier):
+    """The base of forests that parties have fitted, each its own."""
 
     file_parameters: ClassVar[tuple[str, ...]] = ("parties", "delta")
 
@@ -192,16 +192,11 @@ class OwnForests(WeightForestClassifier):
         verbose: int = 0,
         unsafe_seeded_noise: bool = False,
     ) -> None:
-        self.schema = schema
-        self.parties = parties
-        self.epsilon = epsilon
+        super().__init__(
+            schema, parties=parties, epsilon=epsilon, unit=unit, max_rows=max_rows, ledger=ledger, n_jobs=n_jobs,
+            verbose=verbose, unsafe_seeded_noise=unsafe_seeded_noise,
+        )  # fmt: skip
         self.delta = delta
-        self.unit = unit
-        self.max_rows = max_rows
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.unsafe_seeded_noise = unsafe_seeded_noise
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's interface
         """Refuse: nobody has all rows."""
@@ -211,7 +206,6 @@ class OwnForests(WeightForestClassifier):
 
     def check_parameters(self) -> float:
         """Refuse a parameter that is out of its range, and return epsilon."""
-        check_names(self.party_names)
         check_delta(self.delta)
         return super().check_parameters()
 
@@ -245,7 +239,6 @@ class CombinedForest(OwnForests):
     """
 
     method = "combined-forest"
-    trust: ClassVar[str] = "each party with its own rows, nobody with those of another"
 
     @classmethod
     def combine(cls, structure: ForestRound, roster: Roster, releases: Iterable[Release]) -> Self:

@@ -227,7 +227,6 @@ class Counts(Round):
     def sensitivity(self) -> int:
         """How far one more unit moves all numbers together."""
 
-    @abstractmethod
     def exact_counts(
         self,
         X: Any,
@@ -237,6 +236,12 @@ class Counts(Round):
         n_jobs: int | None = None,
     ) -> NDArray[np.int64]:  # fmt: skip
         """Return the sums over a party's rows. Exact: add noise before releasing them."""
+        rows = self.open(Encoder(self.schema, self.unit.column), X, y, reservation)
+        return self._exact_sum(rows, n_jobs)
+
+    @abstractmethod
+    def _exact_sum(self, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
+        """Return the sums over coded rows, in their shape."""
 
     @property
     def receipt(self) -> Event:
@@ -363,16 +368,8 @@ class Structure(Counts):
         """How far one more unit moves all counts together: each of its rows reaches one leaf of every tree."""
         return self.forest.n_trees * self.unit.max_rows
 
-    def exact_counts(
-        self,
-        X: Any,
-        y: Any = None,
-        reservation: Reservation | NoReservation = NO_RESERVATION,
-        *,
-        n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:  # fmt: skip
-        """Return how many of a party's rows of each class reach each leaf. Exact: add noise before releasing it."""
-        rows = self.open(Encoder(self.schema, self.unit.column), X, y, reservation)
+    def _exact_sum(self, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
+        """Return how many rows of each class reach each leaf."""
         return exact_leaf_counts(self.forest, rows, n_classes=self.n_classes, n_jobs=n_jobs)
 
     def _own_to_json(self) -> dict[str, Any]:

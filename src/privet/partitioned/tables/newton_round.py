@@ -14,22 +14,21 @@ from numpy.typing import NDArray
 from privet.central.receipts import unwrapped
 from privet.central.weights.policy import MARGIN
 from privet.counting.engines.parts import Block
+from privet.counting.rows import Rows
 from privet.errors import ModelFileError
 from privet.model_file import counts_from_json, counts_to_json
 from privet.partitioned.keys import checked_name
 from privet.partitioned.roster import MAX_PARTIES
 from privet.partitioned.secure_sum.forest import is_possible
-from privet.partitioned.structure import NO_RESERVATION, Counts
+from privet.partitioned.structure import Counts
 from privet.partitioned.tables.attribute_weights import START, AttributeWeights, offset_range
 from privet.partitioned.tables.newton_kernel import MOST_RANGE, STEPS, add_newton_sums
 from privet.partitioned.tables.table_round import TableRound
 from privet.privacy import events
 from privet.privacy.events import DiscreteLaplace, Event, NoiseShares, NoNoise, Parallel
-from privet.privacy.ledger import NoReservation, Reservation
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.rational import scale_at_least
 from privet.schema import Schema
-from privet.schema.encoding import Encoder
 
 NEWTON_SUMS = "Newton sums of attributes"
 
@@ -147,16 +146,7 @@ class NewtonRound(Counts):
         """How far one more unit moves all sums together: each row's gradient and Hessian as far as `STEPS`."""
         return 2 * STEPS * self.unit.max_rows
 
-    def exact_counts(
-        self,
-        X: Any,
-        y: Any = None,
-        reservation: Reservation | NoReservation = NO_RESERVATION,
-        *,
-        n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:  # fmt: skip
-        """Return the sums over a party's rows. Exact: add noise before releasing them."""
-        rows = self.open(Encoder(self.schema, self.unit.column), X, y, reservation)
+    def _exact_sum(self, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
         return rows.exact_sum(NewtonCount(self.weights), n_jobs).reshape(self.shape)
 
     def _own_to_json(self) -> dict[str, Any]:

@@ -14,20 +14,18 @@ from privet.central.weights.policy import MOST_LEAVES, Overrides, Policy
 from privet.central.weights.trees import GRID, Trees, checked_trees, knots_to_json
 from privet.checks import check_whole
 from privet.counting.engines.parts import Block
+from privet.counting.rows import Rows
 from privet.errors import ModelFileError, ParameterError
 from privet.partitioned.structure import (
-    NO_RESERVATION,
     Counts,
     epsilon_from_json,
     epsilon_to_json,
     round_name,
 )
 from privet.partitioned.tables.newton_kernel import STEPS
-from privet.privacy.ledger import NoReservation, Reservation
 from privet.privacy.mechanisms.rational import check_epsilon, float_above, remaining, scale_at_least
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
-from privet.schema.encoding import Encoder
 
 CLASS_TABLES = "class tables of attributes"
 # Of epsilon, what the tables have: less where rows times epsilon an attribute are many, since noise is small there.
@@ -131,16 +129,8 @@ class TableRound(Counts):
         """How far one more unit moves all counts together: each of its rows adds 32 units to every attribute."""
         return GRID * self.trees.n_trees * self.unit.max_rows
 
-    def exact_counts(
-        self,
-        X: Any,
-        y: Any = None,
-        reservation: Reservation | NoReservation = NO_RESERVATION,
-        *,
-        n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:  # fmt: skip
-        """Return how many rows of each class each leaf has, in units of 1/32. Exact: add noise before releasing it."""
-        rows = self.open(Encoder(self.schema, self.unit.column), X, y, reservation)
+    def _exact_sum(self, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
+        """Return how many rows of each class each leaf has, in units of 1/32."""
         return self._leaves_of(rows.exact_sum(CellCount(self.trees, self.n_classes), n_jobs))
 
     def _leaves_of(self, exact_cells: NDArray[np.int64]) -> NDArray[np.int64]:
