@@ -198,7 +198,7 @@ docs-check: docs browser-tools
 
 lock: venv
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --extra onnx --extra parties --universal --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --extra onnx --extra parties --extra serve --extra postgres --universal --generate-hashes \
 		--no-emit-index-url --no-header --quiet --python-version 3.11 --output-file requirements.lock
 
 clean:

@@ -17,11 +17,11 @@ from privet import errors, methods
 
 NAMES = {
     "privet": (
-        "Categorical Channel Coding DPDFClassifier DPRFClassifier DiffPID3Classifier GaussianNoise "
+        "Categorical Channel Coding DPDFClassifier DPRFClassifier DiffPID3Classifier FieldSampling GaussianNoise "
         "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier "
         "PrivateID3Classifier PrivateRDTClassifier RandomResponseForestClassifier RandomizedResponse "
-        "ReconstructionTreeClassifier RecordComplement Schema Secret UniformNoise VerticalForest __version__ "
-        "audit audit_in_one_run load membership_inference perturb reconstruct"
+        "ReconstructionTreeClassifier RecordComplement SampledForestClassifier Schema Secret UniformNoise "
+        "VerticalForest __version__ audit audit_in_one_run load membership_inference perturb reconstruct"
     ),
     "privet.attack": "Audit Membership OneRun audit audit_in_one_run membership_inference",
     "privet.central": (
@@ -31,9 +31,9 @@ NAMES = {
     "privet.datasets": "Dataset UCI_NAMES agrawal tic_tac_toe uci uci_folder",
     "privet.export": "FORMATS export_model portable_document",
     "privet.local": (
-        "Channel Coding GaussianNoise Intervals LaplaceNoise RandomResponseForestClassifier "
-        "RandomizedResponse ReconstructionTreeClassifier RecordComplement Secret UniformNoise measure perturb "
-        "reconstruct"
+        "Channel Coding FieldSampling GaussianNoise Intervals LaplaceNoise RandomResponseForestClassifier "
+        "RandomizedResponse ReconstructionTreeClassifier RecordComplement SampledForestClassifier Secret UniformNoise "
+        "measure perturb reconstruct"
     ),
     "privet.partitioned": (
         "ForestRound HorizontalForest NewtonRound Party PrivateKey PublicKey Release Roster SecureSumForest "
@@ -84,6 +84,9 @@ PARAMETERS = {
     "RandomResponseForestClassifier": (
         "schema=None channel=None n_trees=100 max_features='sqrt' min_rows=None min_leaf=1 max_depth=None "
         "bootstrap=True vote='mean' cautious=True random_state=None n_jobs=None verbose=0 person=None"
+    ),
+    "SampledForestClassifier": (
+        "schema=None channel=None cautious=True random_state=None n_jobs=None verbose=0 person=None"
     ),
     "HorizontalForest": (
         "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "

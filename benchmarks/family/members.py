@@ -164,8 +164,8 @@ def complement_channel(split: Split) -> Channel:
 def unflipped_records(split: Split) -> Recovery:
     """Return of how many records the true one is found: by the most frequent, by belief, and with the test rows."""
     channel = complement_channel(split)
-    assert channel.record is not None
-    coding = channel.record.coding
+    assert channel.flips is not None
+    coding = channel.flips.coding
     train, test = split.frames()
     true, reference = (coding.bits(Encoder(coding.schema).encode(rows)) for rows in (train, test))
     answers = perturb(train.reset_index(drop=True), channel, Secret())

@@ -53,8 +53,8 @@ def _channel(rows: Split, theta: float, *, label: bool) -> Channel:
 
 def _believing(channel: Channel) -> Channel:
     """Return the channel that a collector assumes who believes every record."""
-    assert channel.record is not None
-    believed = Complement(channel.record.coding, 1.0, channel.record.flips_label)
+    assert channel.flips is not None
+    believed = Complement(channel.flips.coding, 1.0, channel.flips.flips_label)
     return Channel.of(channel.schema, [], record=believed, leaks=channel.leaks)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from privet.central import *  # noqa: F403
     from privet.local import Channel as Channel
     from privet.local import Coding as Coding
+    from privet.local import FieldSampling as FieldSampling
     from privet.local import GaussianNoise as GaussianNoise
     from privet.local import Intervals as Intervals
     from privet.local import LaplaceNoise as LaplaceNoise
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from privet.local import RandomResponseForestClassifier as RandomResponseForestClassifier
     from privet.local import ReconstructionTreeClassifier as ReconstructionTreeClassifier
     from privet.local import RecordComplement as RecordComplement
+    from privet.local import SampledForestClassifier as SampledForestClassifier
     from privet.local import Secret as Secret
     from privet.local import UniformNoise as UniformNoise
     from privet.local import perturb as perturb
@@ -40,7 +42,8 @@ else:
     _ROOMS = {
         "privet.attack": ("audit", "audit_in_one_run", "membership_inference"),
         "privet.local": (
-            "Channel", "Coding", "GaussianNoise", "Intervals", "LaplaceNoise", "RandomizedResponse", "RecordComplement",
+            "Channel", "Coding", "FieldSampling", "GaussianNoise", "Intervals", "LaplaceNoise", "RandomizedResponse",
+            "RecordComplement",
             "Secret", "UniformNoise", "perturb", "reconstruct",
         ),
         "privet.partitioned": ("Party",),

@@ -85,6 +85,12 @@ METHODS = (
         "a forest from randomized bits",
     ),
     Method(
+        "sampled-forest",
+        "local.sampled_forest.sampled_forest",
+        "SampledForestClassifier",
+        "a forest from answers to one question of many; recommended where nobody is trusted",
+    ),
+    Method(
         "horizontal-forest",
         "partitioned.horizontal",
         "HorizontalForest",

@@ -8,6 +8,7 @@ import pandas as pd
 from privet import Categorical, Numeric, Schema
 from privet.local import (
     Channel,
+    FieldSampling,
     GaussianNoise,
     Intervals,
     LaplaceNoise,
@@ -59,6 +60,13 @@ def channels() -> dict[str, Channel]:
         "records": RecordComplement(SCHEMA, theta=0.7).channel,
         "records with label": RecordComplement(
             SCHEMA, theta=0.6, label=True, frequencies={"job": {"clerk": 0.2, "cook": 0.7, None: 0.1}}
+        ).channel,
+        "sampled": FieldSampling(SCHEMA, epsilon=1).channel,
+        "sampled, several and in pairs": FieldSampling(
+            NO_GAPS, epsilon=4, ask=3, bins=40, pairs=[("job", "age"), ("income", "rooms")], epsilons={"income": 0.5}
+        ).channel,
+        "sampled, in a wave": FieldSampling(
+            SCHEMA, epsilon=0.1, bins=90, pairs=[("age", "job")], wave="spring"
         ).channel,
     }
 

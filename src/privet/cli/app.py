@@ -6,6 +6,7 @@ from privet.cli.support import output
 from privet.cli.support.program import Panels, group, make_program
 from privet.cli.verbs import (
     audit,
+    collect,
     combine,
     demo,
     evaluate,
@@ -34,6 +35,10 @@ PANELS: Panels = {
     ],
     "Nobody trusted": [
         perturb.perturb,
+        group(
+            collect,
+            collect.init, collect.links, collect.run, collect.export, collect.backup, collect.restore,
+        ),
         reconstruct.reconstruct,
     ],
     "Train": [

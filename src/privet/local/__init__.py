@@ -8,6 +8,7 @@ from privet.methods import homes_of
 if TYPE_CHECKING:
     from privet.local.channels.channel import Channel as Channel
     from privet.local.channels.coding import Coding as Coding
+    from privet.local.channels.field_sampling import FieldSampling as FieldSampling
     from privet.local.channels.intervals import Intervals as Intervals
     from privet.local.channels.perturb import perturb as perturb
     from privet.local.channels.randomized_response import RandomizedResponse as RandomizedResponse
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     from privet.local.response_forest.random_response_forest import (
         RandomResponseForestClassifier as RandomResponseForestClassifier,
     )
+    from privet.local.sampled_forest.sampled_forest import SampledForestClassifier as SampledForestClassifier
 else:
     _HOMES = {
         "Channel": "privet.local.channels.channel",
         "Coding": "privet.local.channels.coding",
+        "FieldSampling": "privet.local.channels.field_sampling",
         "GaussianNoise": "privet.local.channels.transformers",
         "Intervals": "privet.local.channels.intervals",
         "LaplaceNoise": "privet.local.channels.transformers",

@@ -57,8 +57,7 @@ class LocalGuarantee:
     @property
     def leaks(self) -> tuple[str, ...]:
         """What was read from clear rows; no promise covers it."""
-        record = self.channel.record
-        coded = () if record is None else record.coding.leaks
+        coded = () if self.channel.record is None else self.channel.record.leaks
         return tuple(dict.fromkeys([*self.channel.schema.leaks, *self.channel.leaks, *coded]))
 
     @property
@@ -71,7 +70,7 @@ class LocalGuarantee:
         """The fields that were given as they are."""
         names = [name for name in self.channel.schema.names if name not in self.channel.disturbed]
         record = self.channel.record
-        hides_label = self.channel.label is not None or (record is not None and record.flips_label)
+        hides_label = self.channel.label is not None or (record is not None and record.hides_label)
         return (*names, *(() if hides_label else (self.channel.schema.target,)))
 
     @property
@@ -91,13 +90,15 @@ class LocalGuarantee:
         seen = [own for own, a in fields if not (own.is_clear or own.hides_missing or a.never_missing)]
         missing = "which answers are missing is no secret"
         order = "the order of the rows says nothing"
-        return (once, order, missing) if seen and self.channel.record is None else (once, order)
+        if self.channel.record is not None:
+            return (once, order, *self.channel.record.assumptions)
+        return (once, order, missing) if seen else (once, order)
 
     @property
     def neighbours(self) -> str:
         """Two records that an answer must not tell apart."""
         if self.channel.record is not None:
-            return "a record and the one with every bit flipped"
+            return self.channel.record.neighbours
         return "any two records that differ in the disturbed fields only"
 
     @property
@@ -120,10 +121,7 @@ class LocalGuarantee:
                 "honest collections at most one looks so"
             )
         if self.channel.record is not None:
-            return (
-                "a record was given as it is or with every bit flipped, so whoever sees it knows it is one of two, "
-                "and mostly which; that is deniability, and no epsilon bounds it"
-            )
+            return self.channel.record.reason
         fields = self.channel.fields.items()
         loose = [name for name, own in fields if math.isinf(own.local_epsilon) and name not in self.as_they_are]
         if not loose:
@@ -140,7 +138,7 @@ class LocalGuarantee:
         """Every field with what happens to it, each measure on its own scale."""
         record, label = self.channel.record, self.channel.label
         if record is not None:
-            return [{"field": n, "channel": record.kind, "keep": record.keep} for n in self.channel.schema.names]
+            return record.describe()
         channels = [*self.channel.columns, *([] if label is None else [label])]
         return [{"field": own.name, **own.describe()} for own in channels]
 
@@ -159,15 +157,21 @@ class LocalGuarantee:
         if self.leaks:
             opening = f"Apart from {few(self.leaks)}, read from clear rows and covered by no promise: any"
         epsilon = rounded_up(self.epsilon, DIGITS)
-        n_fields = len(self.channel.fields)
-        together = f", the sum over {n_fields} fields" if n_fields > 1 else ""
         return (
             f"{clear}{opening} answers of a person are as likely whatever the disturbed fields of their record hold, "
             f"up to a factor e^{epsilon}{times(self.epsilon)} (pure local differential privacy, epsilon = "
-            f"{epsilon}{together}; neighbours: "
+            f"{epsilon}{self._together}; neighbours: "
             f"{self.neighbours}; provided that {'; '.join(self.assumptions)}; "
             f"public beforehand: {'; '.join(self.public)})."
         )
+
+    @property
+    def _together(self) -> str:
+        """What the epsilon is the sum of."""
+        if self.channel.record is not None:
+            return self.channel.record.together
+        n_fields = len(self.channel.fields)
+        return f", the sum over {n_fields} fields" if n_fields > 1 else ""
 
     def __str__(self) -> str:
         return self.sentence

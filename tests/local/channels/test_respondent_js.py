@@ -424,9 +424,11 @@ N_MUTATED = 4_000
 VALUES = [
     0, 1, 2, 3, 4, 5, -1, 0.5, 0.6, 1e-9, 1e9, 1e308, 2**53, True, False, None, "", "1", "0.75", "age", "smoker", "no",
     "clear", "uniform", "laplace", "intervals", "randomized_response", "record_complement", "constructor", "continuous",
+    "sampled_fields",
     [], [0], ["clear"], [1, 2], [True], [None], {}, {"field": "age"}, "\ud800",
 ]  # fmt: skip
-KEYS = ["keep", "scale", "answers", "covers_missing", "channel", "edges", "bins", "inferred", "rows", "label", "more"]
+KEYS = ["keep", "scale", "answers", "covers_missing", "channel", "edges", "bins", "inferred", "rows", "label", "more",
+        "wave", "ask", "size", "cells"]  # fmt: skip
 
 
 def mutated_documents():
@@ -464,7 +466,7 @@ def mutate(document, pick, others):
     elif change == "add" and isinstance(holder[key], list):
         holder[key].append(copy.deepcopy(pick([*VALUES, *holder[key]])))
     elif change == "exchange":
-        other, own, _ = pick([place for place in places(pick(others)) if place[2] in ("fields", "label")])
+        other, own, _ = pick([place for place in places(pick(others)) if place[2] in ("fields", "label", "record")])
         holder[key] = copy.deepcopy(other[own])
 
 

@@ -19,7 +19,9 @@ Quartiles: TypeAlias = dict[str, list[float]]
 # The file of frequencies: the cells of a number are named "0", "1", ...; an empty name stands for a missing value.
 SHAPE = '{"frequencies": {"sex": {"female": 0.5, "male": 0.5}}, "quartiles": {"age": [28, 41, 57]}}'
 
-Noise: TypeAlias = Literal["uniform", "gaussian", "laplace", "intervals", "randomized-response", "record-complement"]
+Noise: TypeAlias = Literal[
+    "uniform", "gaussian", "laplace", "intervals", "randomized-response", "record-complement", "field-sampling"
+]
 # Which options say how strongly values are disturbed; of intervals the schema may say it too.
 _STRENGTHS: dict[str, tuple[str, ...]] = {
     "uniform": ("--privacy", "--scale"),
@@ -28,6 +30,7 @@ _STRENGTHS: dict[str, tuple[str, ...]] = {
     "intervals": ("--privacy", "--bins"),
     "randomized-response": ("--epsilon", "--keep"),
     "record-complement": ("--theta",),
+    "field-sampling": ("--epsilon",),
 }
 _OF_NUMBERS = ("uniform", "gaussian", "laplace", "intervals")
 _OF_CATEGORIES = ("--keep", "--categories-epsilon")
@@ -35,6 +38,7 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_OF_NUMBERS, (*_OF_CATEGORIES, "--column", "--clear", "--label", "--covers-missing")),
     "randomized-response": ("--bins", "--column", "--clear", "--label", "--covers-missing"),
     "record-complement": ("--label", "--frequencies", "--infer-frequencies"),
+    "field-sampling": ("--bins", "--ask", "--pair", "--field-epsilon", "--wave"),
 }
 _LEAK = (
     "--infer-frequencies reads how frequent values are from the clear rows, and the published channel gives that "
@@ -61,6 +65,10 @@ class ChannelRequest:
     covers_missing: bool = False
     frequencies: Path | None = None
     infer_frequencies: bool = False
+    ask: int | None = None
+    pairs: Sequence[str] = ()
+    field_epsilons: Sequence[str] = ()
+    wave: str | None = None
 
     def channel(self, schema: "Schema", rows: Path | None) -> "Channel":
         """Return the channel; ``rows`` are read only where frequencies are to be inferred."""
@@ -69,6 +77,8 @@ class ChannelRequest:
         self._check(self.noise)
         if self.noise == "record-complement":
             return self._of_records(schema, rows)
+        if self.noise == "field-sampling":
+            return self._of_questions(schema)
         chosen = self._chosen(schema)
         if self.noise == "randomized-response":
             return self._random_answers(schema, chosen, epsilon=self.epsilon)
@@ -98,7 +108,8 @@ class ChannelRequest:
             "--categories-epsilon": self.categories_epsilon, "--theta": self.theta, "--bins": self.bins,
             "--column": self.columns or None, "--clear": self.clear or None, "--label": self.label or None,
             "--covers-missing": self.covers_missing or None, "--frequencies": self.frequencies,
-            "--infer-frequencies": self.infer_frequencies or None,
+            "--infer-frequencies": self.infer_frequencies or None, "--ask": self.ask, "--pair": self.pairs or None,
+            "--field-epsilon": self.field_epsilons or None, "--wave": self.wave,
         }  # fmt: skip
         return [option for option, value in values.items() if value is not None]
 
@@ -192,6 +203,16 @@ class ChannelRequest:
 
         return RecordComplement(schema, theta=self.theta, label=self.label, coding=self._coding(schema, rows)).channel  # type: ignore[arg-type]
 
+    def _of_questions(self, schema: "Schema") -> "Channel":
+        from privet.local import FieldSampling
+
+        pairs = [_pair(text, schema.names) for text in self.pairs]
+        epsilons = dict(_field_epsilon(text) for text in self.field_epsilons) or None
+        bins = {} if self.bins is None else {"bins": self.bins}
+        epsilon = float(self.epsilon or 0)  # which was checked to be given
+        asked = FieldSampling(schema, epsilon=epsilon, ask=self.ask, pairs=pairs, epsilons=epsilons, wave=self.wave)
+        return asked.set_params(**bins).channel  # type: ignore[no-any-return]
+
     def _coding(self, schema: "Schema", rows: Path | None) -> "Coding | None":
         from privet.local import Coding
 
@@ -248,6 +269,24 @@ def _by_value(attribute: "Attribute", shares: Mapping[str, float]) -> "dict[Labe
     by_name: dict[str, Label | None] = {"": None, **{str(value): value for value in values}}
     by_name |= {str(value).lower(): value for value in values if isinstance(value, bool)}
     return {by_name.get(name, name): float(share) for name, share in shares.items()}
+
+
+def _pair(text: str, known: Sequence[str]) -> tuple[str, str]:
+    """Return the two names in a text; a comma may be part of a name."""
+    parts = text.split(",")
+    both = [(",".join(parts[:i]).strip(), ",".join(parts[i:]).strip()) for i in range(1, len(parts))]
+    fitting = [pair for pair in both if set(pair) <= set(known)]
+    if len(fitting) != 1:
+        raise ParameterError(f"--pair {text!r} must name two attributes of the schema, such as --pair age,sex")
+    return fitting[0]
+
+
+def _field_epsilon(text: str) -> tuple[str, float]:
+    name, _, number = text.rpartition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise ParameterError(f"--field-epsilon {text!r} must be a name and a number, such as age=0.5") from None
 
 
 def meant(name: str, known: Sequence[str]) -> str:

@@ -88,6 +88,7 @@ class DisturbedRows:
     secret: Secret
     person: str | None = None
     keep_person: bool = False
+    max_epsilon: float | None = None
     has_answered: bool = field(default=False, init=False)
     _seen: list[Any] = field(default_factory=list, init=False, repr=False)
 
@@ -101,7 +102,9 @@ class DisturbedRows:
     def names(self) -> list[str]:
         """The columns of the answers."""
         kept = [self.person] if self.keep_person and self.person is not None else []
-        return [*kept, *self._fields, *([self.channel.schema.target] if self.has_label else [])]
+        record = self.channel.record
+        gives_label = self.has_label and (record is None or record.gives_label)
+        return [*kept, *self._fields, *([self.channel.schema.target] if gives_label else [])]
 
     @property
     def left_out(self) -> list[str]:
@@ -117,7 +120,9 @@ class DisturbedRows:
         """Yield the answers to one batch of rows after the other."""
         names = [*self._read, *([self.person] if self.person is not None else [])]  # a file that is not there ends here
         check_present(self._found, names)  # before the secret remembers a column that is not there
-        respondents = Respondents(self.channel, self.secret, self.person, table=self._digest())
+        respondents = Respondents(
+            self.channel, self.secret, self.person, table=self._digest(), max_epsilon=self.max_epsilon
+        )
         self._seen.clear()
         for batch in read_batches(self.rows, self.channel.schema, names, watch=watch):
             self._note_persons(batch)
@@ -162,7 +167,7 @@ class DisturbedRows:
     @property
     def _fields(self) -> list[str]:
         record = self.channel.record
-        return list(self.channel.schema.names if record is None else record.coding.bit_names)
+        return list(self.channel.schema.names if record is None else record.columns)
 
     def _joined(self, batch: Any, answers: dict[str, Any]) -> Any:
         columns = [self._column(batch, answers, name) for name in self.names]
@@ -178,7 +183,7 @@ class DisturbedRows:
     def _given_clear(self) -> set[str]:
         channel = self.channel
         if channel.record is not None:
-            return set() if channel.record.flips_label else {channel.schema.target}
+            return set() if channel.record.hides_label else {channel.schema.target}
         clear = {column.name for column in channel.columns if column.is_clear}
         return clear if channel.label is not None else {*clear, channel.schema.target}
 
@@ -187,7 +192,7 @@ class DisturbedRows:
         schema, record = self.channel.schema, self.channel.record
         label = {schema.target: arrow_type_of(schema.classes)}
         if record is not None:
-            return {**dict.fromkeys(record.coding.bit_names, pa.uint8()), **label}
+            return {**{name: pa.type_for_alias(alias) for name, alias in record.columns.items()}, **label}
         types = {
             a.name: pa.float64() if isinstance(a, Numeric) else arrow_type_of(a.categories) for a in schema.attributes
         }
@@ -226,10 +231,10 @@ def refuse_other_answers(path: Path, channel: Channel) -> None:
             f"{str(path)!r} holds records in bits: these answers came through another channel; pass the one that was "
             "written beside them with --channel"
         )
-    if channel.record is not None and not set(channel.record.coding.bit_names) & set(found):
+    if channel.record is not None and not set(channel.record.columns) & set(found):
         raise DataError(
-            f"{str(path)!r} holds no records in bits, as this channel answers them: these rows came through another "
-            "channel, or none; pass the file that was written beside this one"
+            f"{str(path)!r} holds no {channel.record.answers_in_words}, as this channel answers them: these rows came "
+            "through another channel, or none; pass the file that was written beside this one"
         )
 
 

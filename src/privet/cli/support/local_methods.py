@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from privet.cli.support import output
 from privet.cli.support.options import check_known
 from privet.errors import NoGuaranteeWarning, ParameterError
+from privet.local.fitting import NO_METHOD, fitting_methods
 from privet.methods import methods_of
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ _NEEDS_CHANNEL = (
 _INFERRED = (
     "the channel's schema is marked as inferred in places, so answers, channel and model give away what was read from "
     "clear rows; the model records it as a leak"
-)
-NO_METHOD = (
-    "no method can fit answers through this channel: a field has too many values to be reconstructed; merge its rare "
-    "values in the schema"
 )
 # Options for a fit by a trusted curator, which do not apply here.
 _CURATOR_OPTIONS = ("epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "part", "variant")
@@ -131,15 +128,3 @@ class LocalOptions:
             if value is not None:
                 asked[own[0]] = value
         return asked
-
-
-def fitting_methods(channel: "Channel") -> list[str]:
-    """Return the methods that can fit answers through ``channel``, the best first; none where none can."""
-    if channel.record is not None:
-        return ["random-response-forest"]
-    if not all(column.can_be_reconstructed for column in channel.columns):
-        return []
-    if any(column.chances is None for column in channel.columns):
-        return ["reconstruction-tree"]
-    both = ["reconstruction-tree", "random-response-forest"]
-    return both if channel.label is None else both[::-1]

@@ -83,6 +83,34 @@ Bins: TypeAlias = Annotated[
         rich_help_panel=STRENGTH,
     ),
 ]  # fmt: skip
+Ask: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--ask", min=1, help="field-sampling: how many questions a person is asked; by default epsilon says it.",
+        show_default=False, rich_help_panel=WHICH,
+    ),
+]  # fmt: skip
+Pairs: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pair", metavar="NAME,NAME", help="field-sampling: ask for these two together too; repeat for more.",
+        show_default=False, rich_help_panel=WHICH,
+    ),
+]  # fmt: skip
+FieldEpsilons: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--field-epsilon", metavar="NAME=NUMBER", help="field-sampling: hide this one more strongly; repeat for more.",
+        show_default=False, rich_help_panel=STRENGTH,
+    ),
+]  # fmt: skip
+Wave: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--wave", metavar="NAME", help="field-sampling: people are asked anew in every wave, and pay for each.",
+        show_default=False, rich_help_panel=WHOSE,
+    ),
+]  # fmt: skip
 Columns: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

@@ -160,7 +160,8 @@ def _field(channel: Channel, column: str) -> tuple[FieldChannel, Attribute]:
     schema = channel.schema
     if channel.record is not None:
         raise ParameterError(
-            "the channel flips whole records, so no column can be reconstructed by itself; fit a random-response-forest"
+            f"the channel's answers are {channel.record.answers_in_words}, so no column can be reconstructed by "
+            f"itself; fit a {channel.record.fitted_by[0]}"
         )
     if column == schema.target and channel.label is not None:
         return channel.label, channel.label_attribute

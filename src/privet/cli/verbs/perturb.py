@@ -10,10 +10,10 @@ from privet.cli.support import options, output
 from privet.cli.support import perturb_options as own
 from privet.cli.support.channel_request import ChannelRequest
 from privet.cli.support.files import stamp
-from privet.cli.support.local_methods import NO_METHOD, fitting_methods
 from privet.cli.support.row_output import write_answers
 from privet.errors import ParameterError, PrivetError
 from privet.files.whole_file import whole_file
+from privet.local.fitting import NO_METHOD, fitting_methods
 
 if TYPE_CHECKING:
     from privet.cli.support.disturbed_rows import DisturbedFiles, DisturbedRows
@@ -47,6 +47,10 @@ def perturb(
     keep: own.Keep = None,
     categories_epsilon: own.CategoriesEpsilon = None,
     theta: own.Theta = None,
+    ask: own.Ask = None,
+    pairs: own.Pairs = None,
+    field_epsilons: own.FieldEpsilons = None,
+    wave: own.Wave = None,
     max_epsilon: own.MaxEpsilon = None,
     bins: own.Bins = None,
     columns: own.Columns = None,
@@ -73,11 +77,13 @@ def perturb(
 
     Example:  privet perturb rows.csv --channel channel.json --id person --secret key -o answers.csv
 
+    Example:  privet perturb rows.csv --schema schema.json --noise field-sampling --epsilon 1 --id person --secret key
+
     Example:  privet perturb --schema schema.json --noise laplace --epsilon 4 --explain
     """
     asked = ChannelRequest(
         noise, privacy, confidence, scale, epsilon, keep, categories_epsilon, theta, bins, columns or (), clear or (),
-        label, covers_missing, frequencies, infer_frequencies,
+        label, covers_missing, frequencies, infer_frequencies, ask, pairs or (), field_epsilons or (), wave,
     )  # fmt: skip
     source = _Source(asked, channel, schema, rows, max_epsilon)
     if explain:
@@ -96,7 +102,7 @@ def perturb(
     described = source.channel()
     source.check(described)
     _say_what_is_inferred(described)
-    table = _write(described, files, person, keep_id=keep_id, lines=progress)
+    table = _write(described, files, person, keep_id=keep_id, max_epsilon=max_epsilon, lines=progress)
     _say_what_is_missing(table)
     source.say_what_is_clear(described)
     _say_what_was_done(described, files, as_json=as_json)
@@ -193,7 +199,13 @@ def _say_new_secret(path: Path, *, existed: bool) -> None:
 
 
 def _write(
-    channel: "Channel", files: "DisturbedFiles", person: str | None, *, keep_id: bool, lines: bool
+    channel: "Channel",
+    files: "DisturbedFiles",
+    person: str | None,
+    *,
+    keep_id: bool,
+    max_epsilon: float | None,
+    lines: bool,
 ) -> "DisturbedRows":
     """Write the answers and the channel, both or none, and return the answers."""
     from privet.cli.support.disturbed_rows import DisturbedRows
@@ -208,7 +220,7 @@ def _write(
         return stamp(files.answers) != before
 
     with _secret_file(files.secret, has_answered) as secret:
-        table = DisturbedRows(files.rows, channel, secret, person, keep_id)
+        table = DisturbedRows(files.rows, channel, secret, person, keep_id, max_epsilon)
         if files.to_stdout:
             _write_stdout(table, files, lines=lines)
             return table

@@ -32,7 +32,7 @@ RECORDS = "whole records"
 def refuse_impossible(channel: "Channel", table: Any) -> None:
     """Refuse a table with rows that the channel cannot have answered."""
     if channel.record is not None:
-        _refuse(channel.record.impossible(table))
+        refuse(channel.record.impossible(table))
         return
     columns = columns_of(table, channel.schema.names, label=channel.schema.target)
     for attribute, column, values in zip(channel.schema.attributes, channel.columns, columns, strict=True):
@@ -41,7 +41,7 @@ def refuse_impossible(channel: "Channel", table: Any) -> None:
 
 def refuse_impossible_values(values: Any, column: FieldChannel, attribute: Attribute) -> None:
     """Refuse values of one field that its channel cannot have answered."""
-    _refuse(column.impossible(FieldValues(attribute, values)))
+    refuse(column.impossible(FieldValues(attribute, values)))
 
 
 def doubts_about(channel: "Channel", table: Any, labels: Ints) -> tuple[str, ...]:
@@ -67,18 +67,20 @@ def doubts_about_values(values: Any, column: FieldChannel, attribute: Attribute)
 
 
 def _doubts(asked: Sequence[AnswerTests]) -> tuple[str, ...]:
-    tests = [*_of_fields(asked), *_of_pairs(asked), *_of_records(asked)]
-    n_tests = sum(n for _, _, n in tests)
-    limit = math.log(NEVER / max(n_tests, 1))
-    named = [name for names, log_chance, _ in tests if log_chance < limit for name in names]
-    return tuple(dict.fromkeys(named))
+    return named_by([*_of_fields(asked), *_of_pairs(asked), *_of_records(asked)])
 
 
 # A test: what it is about, the logarithm of the least chance found, and how many chances were looked at.
-_Test = tuple[tuple[str, ...], float, int]
+ChanceTest = tuple[tuple[str, ...], float, int]
 
 
-def _of_fields(asked: Sequence[AnswerTests]) -> Iterator[_Test]:
+def named_by(tests: Sequence[ChanceTest]) -> tuple[str, ...]:
+    """Return what the tests that honest answers all but never fail are about."""
+    limit = math.log(NEVER / max(sum(n for _, _, n in tests), 1))
+    return tuple(dict.fromkeys(name for names, log_chance, _ in tests if log_chance < limit for name in names))
+
+
+def _of_fields(asked: Sequence[AnswerTests]) -> Iterator[ChanceTest]:
     for field in asked:
         given = field.answer[field.answer >= 0]
         for group, least, most in field.tests:
@@ -87,7 +89,7 @@ def _of_fields(asked: Sequence[AnswerTests]) -> Iterator[_Test]:
                 yield (field.name,), log_chance(counts, len(given), least, most), 2 * len(least)
 
 
-def _of_pairs(asked: Sequence[AnswerTests]) -> Iterator[_Test]:
+def _of_pairs(asked: Sequence[AnswerTests]) -> Iterator[ChanceTest]:
     """Yield tests of two fields together, which clear rows fail whose fields go together."""
     for one, other in islice(combinations(asked, 2), _MOST_PAIRS):
         first, second = one.tests[-1], other.tests[-1]
@@ -100,7 +102,7 @@ def _of_pairs(asked: Sequence[AnswerTests]) -> Iterator[_Test]:
             yield (one.name, other.name), log_chance(counts, int(both.sum()), least, most), 2 * cells
 
 
-def _of_records(asked: Sequence[AnswerTests]) -> Iterator[_Test]:
+def _of_records(asked: Sequence[AnswerTests]) -> Iterator[ChanceTest]:
     """Yield tests of how often all answers of a person come again."""
     if not asked:
         return
@@ -115,8 +117,14 @@ def _of_records(asked: Sequence[AnswerTests]) -> Iterator[_Test]:
     times = np.unique(records, return_counts=True)[1]
     log_most = sum(math.log(float(field.tests[0][2].max())) for field in asked)
     what = RECORDS if len(asked) > 1 else asked[0].name
-    yield (what,), _log_repeats(n_rows, int(times.max()), log_most), 1
-    yield (what,), _log_twins(n_rows, int((times // 2).sum()), log_most), 1
+    yield from repeats(what, times, log_most)
+
+
+def repeats(what: str, times: Ints, log_most: float) -> Iterator[ChanceTest]:
+    """Yield tests of how often each answer came, where the likeliest has a chance of at most e^``log_most``."""
+    n = int(times.sum())
+    yield (what,), _log_repeats(n, int(times.max()), log_most), 1
+    yield (what,), _log_twins(n, int((times // 2).sum()), log_most), 1
 
 
 def log_chance(counts: Ints, n: int, least: Floats, most: Floats) -> float:
@@ -154,7 +162,8 @@ def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
-def _refuse(found: Impossible) -> None:
+def refuse(found: Impossible) -> None:
+    """Refuse rows that are impossible, in words that count them roughly."""
     for strange, what in found:
         if strange.any():
             raise DataError(

@@ -17,11 +17,12 @@ from privet.errors import ChannelError, ParameterError, SchemaError
 from privet.files.documents import read_json
 from privet.files.whole_file import whole_file
 from privet.local.channels.field_channel import Clear, FieldChannel
-from privet.local.channels.secret import CLEAR, fingerprint_of
+from privet.local.channels.secret import CLEAR, WAVES, fingerprint_of
 from privet.privacy.guarantee import rounded_up
 from privet.schema import Attribute, Categorical, Schema
 
 if TYPE_CHECKING:
+    from privet.local.channels.record_channel import RecordChannel
     from privet.local.channels.record_complement import Complement
 
 _FORMAT, _VERSION = "privet-channel", 1
@@ -30,6 +31,7 @@ _KEYS = {"format", "version", "schema", "fields", "label", "record", "leaks"}
 DIGITS = 10
 # What a whole record is called among the fields that draw answers; no field can have an empty name.
 RECORD = ""
+_BOTH = "a record that is asked about or flipped as a whole cannot be disturbed field by field too; choose one"
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,8 @@ class Channel:
         One for each attribute, in order; `Clear` where it is given as it is.
     label : FieldChannel, optional
         Where the label is disturbed too.
-    record : Complement, optional
-        Where records are coded in bits and given whole or all bits flipped; the columns are then clear.
+    record : RecordChannel, optional
+        Where records are answered as a whole: flipped or not, or by a few questions; the columns are then clear.
     leaks : tuple of str
         What the channel was made from that was read from clear rows. No promise covers it.
     """
@@ -53,7 +55,7 @@ class Channel:
     schema: Schema
     columns: tuple[FieldChannel, ...]
     label: FieldChannel | None = None
-    record: "Complement | None" = None
+    record: "RecordChannel | None" = None
     leaks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -70,7 +72,7 @@ class Channel:
                 "missing value; make its channel so, or leave it clear"
             )
         if self.record is not None and (self.label is not None or self.disturbed_fields):
-            raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
+            raise ChannelError(_BOTH)
 
     @classmethod
     def of(cls, schema: Schema, columns: Sequence[FieldChannel], **others: Any) -> Self:
@@ -93,7 +95,7 @@ class Channel:
     def __or__(self, other: "Channel") -> "Channel":
         """Return both channels in one; they disturb different fields of the same schema."""
         if self.record is not None or other.record is not None:
-            raise ChannelError("a record that is flipped as a whole cannot be disturbed field by field too; choose one")
+            raise ChannelError(_BOTH)
         if self.schema.names != other.schema.names or self.schema.classes != other.schema.classes:
             raise ChannelError("the two channels are of different schemas; make both from the same one")
         twice = [name for name in self.fields if name in other.fields]
@@ -124,6 +126,11 @@ class Channel:
         return Categorical(self.schema.target, self.schema.classes)
 
     @property
+    def flips(self) -> "Complement | None":
+        """The channel of records that are flipped as a whole; None where they are not."""
+        return None if self.record is None else self.record.flips
+
+    @property
     def is_clear(self) -> bool:
         """Whether nothing is disturbed."""
         return not self.disturbed and self.label is None
@@ -131,8 +138,6 @@ class Channel:
     @property
     def local_epsilon(self) -> float:
         """The sum of the disturbed fields' local epsilons; infinite where one of them has none."""
-        if self.record is not None:
-            return math.inf
         epsilons = [field.local_epsilon for field in self.fields.values()]
         return math.fsum(epsilons) if epsilons else math.inf
 
@@ -143,11 +148,11 @@ class Channel:
         ``clear``, which need not be hidden according to their owner.
         """
         if self.record is not None:
-            return math.inf
+            return _stated(self.record.local_epsilon)
         fields = {column.name: column for column in self.columns}
         fields[self.schema.target] = Clear(self.label_attribute) if self.label is None else self.label
         total = math.fsum(field.local_epsilon for name, field in fields.items() if name not in clear)
-        return total if total in (0.0, math.inf) else float(rounded_up(total, DIGITS))
+        return _stated(total)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -169,8 +174,15 @@ class Channel:
         """What a secret remembers of every field: its channel's fingerprint, or the record's, or `CLEAR`."""
         if self.record is None:
             return {**dict.fromkeys([*self.schema.names, self.schema.target], CLEAR), **self.fingerprints}
-        hidden = [*self.schema.names, *([self.schema.target] if self.record.flips_label else [])]
-        return {self.schema.target: CLEAR, **dict.fromkeys([RECORD, *hidden], self.fingerprints[RECORD])}
+        hidden = [*self.schema.names, *([self.schema.target] if self.record.hides_label else [])]
+        mark = self.fingerprints[RECORD] if self.record.wave is None else WAVES
+        return {self.schema.target: CLEAR, **dict.fromkeys([RECORD, *hidden], mark)}
+
+    @property
+    def wave_costs(self) -> dict[str, float]:
+        """What a secret remembers of a wave: what it costs each person, by the channel's fingerprint."""
+        in_wave = self.record is not None and self.record.wave is not None
+        return {self.fingerprints[RECORD]: self.total_epsilon()} if in_wave else {}
 
     def with_schema(self, schema: Schema) -> "Channel":
         """Return the channel over the same fields in other cells, for a collector who chooses his own."""
@@ -194,8 +206,7 @@ class Channel:
     def from_json(cls, data: object) -> Self:
         """Read a channel back; what `to_json` could not have written is an error."""
         # Their transformers make channels, so the kinds are read after this module.
-        from privet.local.channels.kinds import field_from_json
-        from privet.local.channels.record_complement import Complement
+        from privet.local.channels.kinds import field_from_json, record_from_json
 
         if not isinstance(data, Mapping) or set(data) != _KEYS or data["format"] != _FORMAT:
             raise ChannelError("this is no description of a channel; pass the file that `privet perturb` wrote")
@@ -211,7 +222,7 @@ class Channel:
             schema,
             tuple(field_from_json(part, a) for part, a in zip(fields, schema.attributes, strict=True)),
             label,
-            None if data["record"] is None else Complement.from_json(data["record"], schema),
+            None if data["record"] is None else record_from_json(data["record"], schema),
             tuple(map(str, leaks)),
         )
         if channel.to_json() != data:
@@ -251,6 +262,10 @@ def _with_attributes(schema: Schema, attributes: Sequence[Attribute]) -> Schema:
     """Return the schema with these attributes; it is checked again only where one of them is new."""
     same = all(own is given for own, given in zip(schema.attributes, attributes, strict=True))
     return schema if same else schema.with_attributes(attributes)
+
+
+def _stated(epsilon: float) -> float:
+    return epsilon if epsilon in (0.0, math.inf) else float(rounded_up(epsilon, DIGITS))
 
 
 def _schema(data: object) -> Schema:

@@ -18,7 +18,6 @@ from privet.local.channels.attribute_code import AttributeCode
 from privet.local.channels.cells import FieldValues, Floats, edges_of
 from privet.local.measures.anonymity import coding_anonymity
 from privet.schema import Attribute, Categorical, Label, Numeric, Schema
-from privet.schema.encoding import Encoder
 from privet.schema.table import columns_of
 
 if TYPE_CHECKING:
@@ -114,9 +113,7 @@ class Coding:
         Without ``recut`` numbers keep the cells that they were answered in, as a coding of those same answers must.
         """
         if channel.record is not None:
-            bits = Encoder(channel.record.coding.bit_schema).encode(table) > 0
-            counts = zip(channel.record.coding.codes, channel.record.value_counts(bits), strict=True)
-            found = [_ValueCounts(code.attribute, own) for code, own in counts]
+            found = [_ValueCounts(attribute, counts) for attribute, counts in channel.record.values_in(table)]
         else:
             fields = zip(channel.schema.attributes, channel.columns, _columns(table, channel.schema), strict=True)
             found = [_of_answers(FieldValues(a, column), own) for a, own, column in fields]

@@ -4,7 +4,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from privet.privacy.guarantee import few
 from privet.schema.encoding import Encoder, numbers_of
 from privet.schema.persons import distinct_names
 from privet.schema.table import column_names, column_of, columns_of, without_column
-
-if TYPE_CHECKING:
-    from privet.local.channels.record_complement import Complement
 
 Columns = dict[str, NDArray[Any]]
 
@@ -51,7 +48,8 @@ def perturb(
         person is known by their place in this table: if anything in it changes, everybody is answered again.
     max_epsilon : float, optional
         The owner's own limit: a channel that costs more is refused, and so is one that gives a field as it is. Without
-        one, a channel that always keeps a field is warned of; ``inf`` says that this is meant.
+        one, a channel that always keeps a field is warned of; ``inf`` says that this is meant. The limit covers all
+        waves that were answered with this secret.
     clear : collection of str
         With a limit, the fields that may be given as they are.
     """
@@ -64,7 +62,7 @@ def perturb(
             "refuse such channels",
             PrivacyLeakWarning, stacklevel=2,
         )  # fmt: skip
-    return like(table, Respondents(channel, secret, person).answer(table))
+    return like(table, Respondents(channel, secret, person, max_epsilon=max_epsilon).answer(table))
 
 
 def refuse_beyond(max_epsilon: float, channel: Channel, clear: Collection[str] = ()) -> None:
@@ -98,7 +96,7 @@ def unbounded_fields(channel: Channel) -> list[str]:
     """Return the fields that no local epsilon bounds, the label first: given as they are, always kept, or loosely."""
     target = channel.schema.target
     if channel.record is not None:
-        return [*([] if channel.record.flips_label else [target]), RECORD]
+        return [*([] if channel.record.hides_label else [target]), RECORD]
     names = [target, *channel.schema.names]
     return [name for name in names if name not in channel.fields or math.isinf(channel.fields[name].local_epsilon)]
 
@@ -113,12 +111,14 @@ class Respondents:
     """People who answer through one channel, a table or a batch of one at a time.
 
     Without a column ``person`` they are known by their place in a table with the name ``table``, such as a
-    digest of its file; without one, each table or batch goes by its own.
+    digest of its file; without one, each table or batch goes by its own. ``max_epsilon`` is their limit for all waves
+    together.
     """
 
     def __init__(
-        self, channel: Channel, secret: Secret, person: str | None = None, *, table: str | None = None
-    ) -> None:
+        self, channel: Channel, secret: Secret, person: str | None = None, *, table: str | None = None,
+        max_epsilon: float | None = None,
+    ) -> None:  # fmt: skip
         _check_channel(channel)
         if not isinstance(secret, Secret):
             raise ParameterError("secret must be a Secret; make one with Secret() or, to ask again, Secret(path)")
@@ -128,7 +128,7 @@ class Respondents:
             raise ParameterError(
                 f"person={person!r} is a field of the schema; name a column that only tells people apart"
             )
-        secret.pin(channel.pins)
+        secret.pin(channel.pins, channel.wave_costs, math.inf if max_epsilon is None else max_epsilon)
         if person is not None:
             secret.pin_people(f"column {person}")
         self._channel, self._secret, self._person, self._table = channel, secret, person, table
@@ -144,7 +144,8 @@ class Respondents:
         columns = columns_of(attributes, schema.names, unit=self._person)
         persons = self._persons(table, codes, columns)
         if self._channel.record is not None:
-            return self._whole_records(self._channel.record, codes, table if has_label else None, persons)
+            labels = self._label_codes(column_of(table, schema.target)) if has_label else None
+            return self._channel.record.answer(codes, labels, persons, self._draw_many)
         answers = {
             a.name: channel.answer(FieldValues(a, columns[j], codes[:, j]), self._draw(a.name, persons))
             for j, (a, channel) in enumerate(zip(schema.attributes, self._channel.columns, strict=True))
@@ -182,22 +183,12 @@ class Respondents:
     def _label_codes(self, column: Any) -> NDArray[np.int64]:
         return self._encoder.encode_labels(column).astype(np.int64)
 
-    def _whole_records(
-        self, record: "Complement", codes: NDArray[np.int64], labelled: Any, persons: Sequence[str]
-    ) -> Columns:
-        schema = self._channel.schema
-        labels = None if labelled is None else self._label_codes(column_of(labelled, schema.target))
-
-        def draw(records: Sequence[str]) -> NDArray[np.uint64]:
-            both = [f"{person},{own}" for person, own in zip(persons, records, strict=True)]
-            return self._draw(RECORD, both)(np.zeros(len(both), dtype=np.int64))
-
-        answers, given = record.answer(codes, labels, draw)
-        return answers if given is None else {**answers, schema.target: np.array(schema.classes, dtype=object)[given]}
-
     def _draw(self, field: str, persons: Sequence[str]) -> Draw:
         """Return what draws 64 bits for each person's value of a field; a field that draws nothing never calls it."""
         return lambda codes: self._secret.words(self._channel.fingerprints[field], persons, codes)
+
+    def _draw_many(self, told: Sequence[str], n_words: int) -> NDArray[np.uint64]:
+        return self._secret.many_words(self._channel.fingerprints[RECORD], told, n_words)
 
 
 def like(table: Any, columns: Columns) -> Any:

@@ -266,7 +266,7 @@ class RandomizedResponse(ChannelTransformer):
     def channel(self) -> Channel:
         """The channel that the parameters describe."""
         check_one_of(epsilon=self.epsilon, keep=self.keep)
-        cells = {a.name: _in_cells(a, self.bins) for a in self._chosen()}
+        cells = {a.name: in_cells(a, self.bins) for a in self._chosen()}
         schema = self.schema.with_attributes(cells.get(a.name, a) for a in self.schema.attributes)
         n_fields = len(cells) + bool(self.label)
         covers = {name: bool(self.covers_missing) and not a.never_missing for name, a in cells.items()}
@@ -284,5 +284,6 @@ class RandomizedResponse(ChannelTransformer):
         return RandomAnswer.of_epsilon(field, n_answers, self.epsilon / n_fields, covers_missing=covers_missing)
 
 
-def _in_cells(attribute: Attribute, n_bins: int) -> Attribute:
+def in_cells(attribute: Attribute, n_bins: int) -> Attribute:
+    """Return a number that declares no cells in ``n_bins`` of them; any other attribute as it is."""
     return replace(attribute, bins=n_bins) if isinstance(attribute, Numeric) and attribute.is_open else attribute

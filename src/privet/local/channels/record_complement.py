@@ -1,7 +1,7 @@
 """A whole record in bits: given as it is, or with every bit flipped (Szűcs 2013)."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,22 +18,25 @@ from privet.local.channels.channel import Channel
 from privet.local.channels.coding import Coding, Frequencies
 from privet.local.channels.distributions import TOTAL_WEIGHT, DiscreteDistribution
 from privet.local.channels.field_channel import Impossible
+from privet.local.channels.record_channel import DrawMany, RecordChannel
 from privet.local.channels.secret import Secret
 from privet.local.channels.transformers import ChannelTransformer
-from privet.schema import Schema
-from privet.schema.encoding import numbers_of, without_dictionary
+from privet.schema import Attribute, Schema
+from privet.schema.encoding import Encoder, numbers_of, without_dictionary
 from privet.schema.table import as_arrow, columns_of
 
 
 @dataclass(frozen=True)
-class Complement:
+class Complement(RecordChannel):
     """Bits of a record, kept with chance ``keep`` and else all flipped, the label with them where ``flips_label``."""
 
     coding: Coding
     keep: float
     flips_label: bool = False
     kind: ClassVar[str] = "record_complement"
-    local_epsilon: ClassVar[float] = math.inf
+    words: ClassVar[str] = "bits, all flipped or none"
+    answers_in_words: ClassVar[str] = "records in bits"
+    fitted_by: ClassVar[tuple[str, ...]] = ("random-response-forest",)
 
     def __post_init__(self) -> None:
         if not (is_number(self.keep) and isinstance(self.flips_label, bool) and 0.5 < self.keep <= 1):
@@ -54,13 +57,49 @@ class Complement:
         """Whether every record is sure to be given as it is."""
         return self.keep == 1
 
-    def answer(
-        self, codes: Ints, labels: Ints | None, draw: Callable[[Sequence[str]], NDArray[np.uint64]]
-    ) -> tuple[dict[str, NDArray[Any]], Ints | None]:
-        """Return the bits' columns of encoded records, and the labels' codes where there are any.
+    @property
+    def hides_label(self) -> bool:
+        """Whether the label is flipped with the record."""
+        return self.flips_label
 
-        A record is one value: its bits, and the label where that is flipped with them, decide the draw. ``draw`` takes
-        these as text, one a person, and returns 64 random bits for each.
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """The columns of bits."""
+        return dict.fromkeys(self.coding.bit_names, "uint8")
+
+    @property
+    def flips(self) -> "Complement | None":
+        """The channel itself."""
+        return self
+
+    @property
+    def leaks(self) -> tuple[str, ...]:
+        """What the coding was read from."""
+        return self.coding.leaks
+
+    @property
+    def neighbours(self) -> str:
+        """A record and its mirror image."""
+        return "a record and the one with every bit flipped"
+
+    @property
+    def reason(self) -> str:
+        """Why no epsilon bounds it."""
+        return (
+            "a record was given as it is or with every bit flipped, so whoever sees it knows it is one of two, "
+            "and mostly which; that is deniability, and no epsilon bounds it"
+        )
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return every field with the chance that the record is kept."""
+        return [{"field": name, "channel": self.kind, "keep": self.keep} for name in self.coding.schema.names]
+
+    def answer(
+        self, codes: Ints, labels: Ints | None, persons: Sequence[str], draw: DrawMany
+    ) -> dict[str, NDArray[Any]]:
+        """Return the bits' columns of encoded records, and the labels' where there are any.
+
+        A record is one value: its bits, and the label where that is flipped with them, decide the draw.
         """
         bits = self.coding.bits(codes)
         if labels is None and self.flips_label:
@@ -68,10 +107,13 @@ class Complement:
                 f"the channel flips the label too; add the column {self.coding.schema.target!r} to the table"
             )
         whole = np.column_stack([bits, labels]) if labels is not None and self.flips_label else bits
-        words = draw(['"' + "".join(map(str, row)) + '"' for row in whole.tolist()])
-        flipped = self.distribution.draw(words).astype(bool)
-        given = labels ^ flipped if labels is not None and self.flips_label else labels
-        return dict(zip(self.coding.bit_names, (bits ^ flipped[:, None]).T, strict=True)), given
+        told = [f'{person},"{"".join(map(str, row))}"' for person, row in zip(persons, whole.tolist(), strict=True)]
+        flipped = self.distribution.draw(draw(told, 1)[:, 0]).astype(bool)
+        answers: dict[str, NDArray[Any]] = dict(zip(self.coding.bit_names, (bits ^ flipped[:, None]).T, strict=True))
+        if labels is None:
+            return answers
+        schema, given = self.coding.schema, labels ^ flipped if self.flips_label else labels
+        return {**answers, schema.target: np.array(schema.classes, dtype=object)[given]}
 
     def impossible(self, table: Any) -> Impossible:
         """Yield the rows of bits that no record is coded in."""
@@ -93,6 +135,11 @@ class Complement:
             chances.append(log_chance(counts, int(sure.sum()), np.array([lost]), np.array([lost])))
         limit = math.log(NEVER / (2 * bits.shape[1] + 2))
         return (RECORDS,) if min(chances, default=0.0) < limit else ()
+
+    def values_in(self, table: Any) -> list[tuple[Attribute, Floats]]:
+        """Return each attribute with the estimated counts of its values and, last, of missing ones: at least 0."""
+        bits = Encoder(self.coding.bit_schema).encode(table) > 0
+        return [(code.attribute, own) for code, own in zip(self.coding.codes, self.value_counts(bits), strict=True)]
 
     def value_counts(self, bits: NDArray[np.bool_]) -> list[Floats]:
         """Return of each attribute the estimated counts of its values and, last, of missing ones: at least 0."""

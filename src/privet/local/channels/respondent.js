@@ -8,8 +8,14 @@
 //   const pins = new Map();      // keep it beside the secret
 //   await answer(channel, secret, "ann", { age: 44, sex: "female" }, pins, { maxEpsilon: 1 });
 //
+// A channel of sampled fields asks each person a few questions only, which their own coin picks:
+//
+//   await picked(channel, secret, "ann");  // [{ number: 3, fields: ["age"] }]: ask for these alone, and the label
+//   spent(pins);                           // what the answers given so far cost, all waves together
+//
 // `maxEpsilon` is the person's own limit: a channel that costs more is refused before anything is answered, and so is one
-// that gives a field as it is, unless `clear` names it: { maxEpsilon: 1, clear: ["age"] }. Serve the page over https:
+// that gives a field as it is, unless `clear` names it: { maxEpsilon: 1, clear: ["age"] }. Answers about sampled fields
+// are added up in `pins`: the limit covers all waves, and what a changed record is answered once more. Serve the page over https:
 // browsers lend their cryptography to secure pages only, and on others whoever is on the line can change this script.
 //
 // `channel` is the published description, as JSON.parse returns it. Every function here first refuses a channel that
@@ -31,9 +37,13 @@ const MOST_VALUES = 65534;
 const MOST_ATTRIBUTES = 2 ** 15 - 1;
 const MOST_CELLS = 2 ** 23;
 const MOST_BITS = 17;
+const MOST_CELLS_ASKED = 2 ** 16;
+const MOST_OUTCOMES = 2 ** 48;
+const WORDS_A_DIGEST = 4;
 const LONGEST_LABEL = 1000;
 const RECORD = "";
 const CLEAR = "clear";
+const WAVES = "waves";
 const NO_CHANNEL = "this is no description of a channel; pass the published JSON document, parsed";
 const UNKNOWN = "the channel is of a kind or version unknown to this script; update the script";
 const CHANGED = "is not as privet writes it; fetch the channel again";
@@ -52,16 +62,47 @@ export async function answer(channel, secret, person, record, pins = null, limit
   check(strange === undefined, `no limit is called ${JSON.stringify(strange)}; pass maxEpsilon and clear`);
   check(pins === null || pins instanceof Map, "pins are a Map, or null; limits come after them");
   const known = read(channel);
-  const { pinned, answers } = await ready(known);
+  const { pinned, asked } = await ready(known);
   const always = alwaysKept(known.channel);
   if (limits.maxEpsilon !== undefined) refuseBeyond(known.channel, limits);
   else if (always.length) {
     console.warn(`privet: the channel always keeps ${always.join(", ")}: these answers are the clear values`);
   }
   const draw = await drawer(secret, person);
-  const asked = answers(record);
-  if (pins) pin(pins, pinned);
-  return asked(draw);
+  const { give, spends = [] } = await asked(record, draw);
+  if (pins) {
+    refuseBeyondAll(pins, spends, limits);
+    pin(pins, pinned);
+    for (const [answered, epsilon] of spends) pins.set(answered, epsilon);
+  }
+  return give(draw);
+}
+
+/** Return the questions that this person is asked, with their fields; nothing else of a record is needed but the label. */
+export async function picked(channel, secret, person) {
+  const known = read(channel);
+  const { pick } = await ready(known);
+  check(pick !== undefined, "this channel asks everybody for every field; only channels of sampled fields pick");
+  const numbers = await pick(await drawer(secret, person));
+  return numbers.map((number) => ({ number, fields: [...known.channel.record.questions[number].fields] }));
+}
+
+/** Return what all answers about sampled fields that `pins` remembers cost together. */
+export function spent(pins) {
+  return sumOf([...pins.values()].filter(isNumber));
+}
+
+function refuseBeyondAll(pins, spends, { maxEpsilon = Infinity }) {
+  const total = sumOf([...new Map([...pins, ...spends]).values()].filter(isNumber));
+  check(
+    spends.length === 0 || total <= maxEpsilon,
+    `all answers together would cost epsilon = ${total}, where the limit is ${maxEpsilon}; do not answer this one`,
+  );
+}
+
+// Stated epsilons were rounded up to ten digits; twelve are enough for their sum.
+function sumOf(epsilons) {
+  return Number(epsilons.reduce((sum, epsilon) => sum + epsilon, 0).toPrecision(12));
 }
 
 /**
@@ -71,7 +112,7 @@ export async function answer(channel, secret, person, record, pins = null, limit
 export function localEpsilon(channel, clear = []) {
   check(Array.isArray(clear), "clear is an array of the fields that need not be hidden");
   const { schema, fields, label, record } = read(channel).channel;
-  if (record !== null) return Infinity;
+  if (record !== null) return RECORDS[record.channel].epsilon(record);
   const asked = [...fields, label ?? { field: schema.target, channel: "clear" }];
   const costs = asked.flatMap((own, j) => (clear.includes(own.field) ? [] : [epsilonOf(own, schema.attributes[j])]));
   const total = costs.reduce((sum, cost) => sum + cost, 0);
@@ -81,7 +122,7 @@ export function localEpsilon(channel, clear = []) {
 /** Return the fields that everybody can read, the label first: those given as they are, and those always kept. */
 export function givenClear(channel) {
   const { schema, fields, label, record } = read(channel).channel;
-  const hidesLabel = label !== null || record?.flips_label;
+  const hidesLabel = label !== null || (record !== null && RECORDS[record.channel].hidesLabel(record));
   const clear = fields.filter((own) => record === null && own.channel === "clear").map((own) => own.field);
   const names = new Set([...clear, ...alwaysKept({ fields, label, record }), ...(hidesLabel ? [] : [schema.target])]);
   return [...names].sort((one, other) => Number(other === schema.target) - Number(one === schema.target));
@@ -147,7 +188,7 @@ function ready(known) {
 
 async function prepare(channel) {
   checkSecure();
-  return channel.record === null ? fieldByField(channel) : wholeRecord(channel);
+  return channel.record === null ? fieldByField(channel) : RECORDS[channel.record.channel].prepare(channel);
 }
 
 async function fieldByField({ schema, fields, label }) {
@@ -162,7 +203,7 @@ async function fieldByField({ schema, fields, label }) {
   }
   pinned.set(schema.target, label === null ? CLEAR : await fingerprint([label, schema.classes]));
   const labels = labelQuestion(schema, label, pinned.get(schema.target));
-  return { pinned, answers: (record) => answersOf(record, columns, schema.target, labels) };
+  return { pinned, asked: (record) => ({ give: answersOf(record, columns, schema.target, labels) }) };
 }
 
 function answersOf(record, columns, target, labels) {
@@ -192,6 +233,29 @@ const KINDS = {
   laplace: { ...NOISE, epsilon: laplaceEpsilon },
 };
 
+// The kinds of whole records, likewise.
+const RECORDS = {
+  record_complement: {
+    keys: {
+      keep: isNumber,
+      flips_label: isFlag,
+      coding: (own) => hasKeys(own, { fields: isList, leaks: isListOf((text) => typeof text === "string") }),
+    },
+    checkFit: checkComplement,
+    prepare: wholeRecord,
+    hidesLabel: (record) => record.flips_label,
+    epsilon: () => Infinity,
+  },
+  sampled_fields: {
+    keys: { ask: isWhole, questions: isList },
+    optional: { wave: isName },
+    checkFit: checkQuestions,
+    prepare: sampledFields,
+    hidesLabel: () => true,
+    epsilon: sampledEpsilon,
+  },
+};
+
 // What a channel must be, as in privet's Python: whatever Channel.from_json refuses is refused here.
 
 function checkChannel(channel) {
@@ -211,9 +275,6 @@ function checkChannel(channel) {
     check(isHidden, `the channel's label ${CHANGED}`);
   }
   if (record === null) return;
-  const coding = { fields: isList, leaks: isTexts };
-  const isRecord = { channel: isName, keep: isNumber, flips_label: isFlag, coding: (own) => hasKeys(own, coding) };
-  check(hasKeys(record, isRecord), `the channel's record ${CHANGED}`);
   checkRecord(record, schema);
   const isAlone = label === null && fields.every((field) => field.channel === "clear");
   check(isAlone, "the channel disturbs a record as a whole and field by field too; fetch the channel again");
@@ -288,8 +349,35 @@ function checkNumber(attribute) {
   check(attribute.type === "continuous", "noise is for numbers, not for categories; fetch the channel again");
 }
 
-function checkRecord({ channel, keep, flips_label: flipsLabel, coding }, { attributes, classes, target }) {
-  check(channel === "record_complement", UNKNOWN);
+function checkRecord(record, schema) {
+  check(typeof record.channel === "string", `the channel's record ${CHANGED}`);
+  check(Object.hasOwn(RECORDS, record.channel), UNKNOWN);
+  const { keys, optional, checkFit } = RECORDS[record.channel];
+  check(hasKeys(record, { channel: isName, ...keys }, optional), `the channel's record ${CHANGED}`);
+  checkFit(record, schema);
+}
+
+function checkQuestions({ ask, questions }, { attributes, classes }) {
+  check(ask >= 1 && ask <= questions.length, `the number of questions ${CHANGED}`);
+  const places = new Map(attributes.map(({ name }, j) => [name, j]));
+  for (const question of questions) {
+    const keys = { fields: isListOf(isName), cells: isWhole, size: isWhole, keep: isNumber };
+    check(hasKeys(question, keys), `a question of the channel ${CHANGED}`);
+    const { fields, cells, size, keep } = question;
+    const asked = fields.map((name) => places.get(name) ?? -1);
+    const isInOrder = asked.length >= 1 && asked.length <= 2 && asked[0] >= 0 && increase(asked);
+    check(isInOrder, `the fields of a question ${UNFIT}`);
+    const shape = asked.map((j) => cellsAsked(attributes[j]));
+    const isAll = cells === shape.reduce((product, own) => product * own, classes.length) && cells <= MOST_CELLS_ASKED;
+    check(isAll && size >= 1 && size < cells, `the cells of a question ${UNFIT}`);
+    const isLikeliest = keep > 0 && keep < 1 && kept(keep) * BigInt(cells) > BigInt(size) * TOTAL_WEIGHT;
+    check(isLikeliest, "the true cell must be likelier than any other; fetch the channel again");
+  }
+  const all = new Set(questions.map(({ fields }) => JSON.stringify(fields)));
+  check(all.size === questions.length, "the channel asks a question twice; fetch the channel again");
+}
+
+function checkComplement({ keep, flips_label: flipsLabel, coding }, { attributes, classes, target }) {
   check(keep > 0.5 && keep <= 1, "a record must be kept with a chance above 1/2; fetch the channel again");
   check(!flipsLabel || classes.length === 2, `the channel's classes ${UNFIT}`);
   check(coding.fields.length === attributes.length, `the coding's fields ${UNFIT}`);
@@ -454,11 +542,12 @@ async function wholeRecord({ schema, record: field }) {
   const coders = schema.attributes.map((attribute, j) => bitsOf(attribute, field.coding.fields[j]));
   const told = [RECORD, ...schema.attributes.map(({ name }) => name), ...(field.flips_label ? [schema.target] : [])];
   const pinned = new Map([[schema.target, CLEAR], ...told.map((name) => [name, mark])]);
-  return { pinned, answers: (record) => flipped(record, schema, coders, field.flips_label, outcome, mark) };
+  const give = (record) => flipped(record, schema, coders, field.flips_label, outcome, mark);
+  return { pinned, asked: (record) => ({ give: give(record) }) };
 }
 
 function kept(keep) {
-  return BigInt(keep * 2 ** 64); // whole, since a double above 1/2 has no bit below 2^-53
+  return BigInt(Math.floor(keep * 2 ** 64)); // a power of two times a double is exact
 }
 
 function flipped(record, { classes, target }, coders, flipsLabel, outcome, mark) {
@@ -488,6 +577,93 @@ function bitsOf(attribute, { bits, codes, shares }) {
     const code = value < values ? codes[value] : ofMissing;
     return Array.from({ length: bits }, (_, j) => [bitName(attribute, j), (code >> (bits - 1 - j)) & 1]);
   };
+}
+
+// Sampled fields: a few questions, which the person's own coin picks, each answered by some cells, the true one mostly
+// among them. The argument is in sampled_fields.md.
+
+async function sampledFields({ schema, record: field }) {
+  const mark = await fingerprint([field, schema]);
+  const told = field.wave === undefined ? mark : WAVES;
+  const pinned = new Map([RECORD, ...schema.attributes.map(({ name }) => name), schema.target].map((name) => [name, told]));
+  const epsilon = sampledEpsilon(field);
+  const pick = (draw) => pickedOf(field, (place) => wordAt(draw, mark, '"pick"', place));
+  const asked = async (record, draw) => {
+    const cells = (await pick(draw)).map((number) => [number, cellOf(record, schema, field.questions[number])]);
+    const answered = await draw(mark, 0, JSON.stringify(["spent", ...cells]));
+    return { give: () => sentCells(cells, field, draw, mark), spends: [[answered.toString(16), epsilon]] };
+  };
+  return { pinned, pick, asked };
+}
+
+async function pickedOf({ ask, questions }, wordOf) {
+  return (await lots(questions.length, ask, wordOf)).sort((one, other) => one - other);
+}
+
+function cellsAsked(attribute) {
+  return cellsIn(attribute) + (attribute.never_missing ? 0 : 1);
+}
+
+// The number of a record's cell: row-major, the attributes in order, the label last.
+function cellOf(record, { attributes, classes, target }, { fields }) {
+  let cell = 0;
+  for (const attribute of attributes.filter(({ name }) => fields.includes(name))) {
+    cell = cell * cellsAsked(attribute) + coderOf(attribute)(readerOf(attribute)(record));
+  }
+  check(has(record, target), `every question is about ${JSON.stringify(target)} too; add it to the record`);
+  return cell * classes.length + classCode(classes, target, record[target]);
+}
+
+async function sentCells(cells, { questions }, draw, mark) {
+  const answers = {};
+  for (const [i, [number, cell]] of cells.entries()) {
+    const wordOf = (place) => wordAt(draw, mark, `[${number},${cell}]`, place);
+    answers[`question_${i + 1}`] = number;
+    answers[`answer_${i + 1}`] = (await subsetOf(cell, questions[number], wordOf)).join(" ");
+  }
+  return answers;
+}
+
+// As many others as are sent are drawn one by one; the true cell, where it is sent, takes the place of the last.
+async function subsetOf(cell, { cells, size, keep }, wordOf) {
+  const others = await lots(cells - 1, size, (place) => wordOf(place + 1));
+  const sent = others.map((other) => other + (other >= cell ? 1 : 0));
+  if ((await wordOf(0)) < kept(keep)) sent[size - 1] = cell;
+  return sent.sort((one, other) => one - other);
+}
+
+// `drawn` of the numbers below `all`, in the order drawn: partial Fisher-Yates. A word decides as many draws as have at
+// most 2^48 outcomes together; one at the end of the range, where some would have a word more, is passed over.
+async function lots(all, drawn, wordOf) {
+  const places = Array.from({ length: all }, (_, i) => i);
+  let used = 0;
+  for (let j = 0; j < drawn; ) {
+    let [outcomes, end] = [all - j, j + 1];
+    while (end < drawn && outcomes * (all - end) <= MOST_OUTCOMES) outcomes *= all - end++;
+    const limit = TOTAL_WEIGHT - (TOTAL_WEIGHT % BigInt(outcomes));
+    let word = await wordOf(used++);
+    while (word >= limit) word = await wordOf(used++);
+    let left = Number(word % BigInt(outcomes));
+    for (; j < end; j += 1) {
+      const chosen = j + (left % (all - j));
+      left = Math.floor(left / (all - j));
+      [places[j], places[chosen]] = [places[chosen], places[j]];
+    }
+  }
+  return places.slice(0, drawn);
+}
+
+function wordAt(draw, mark, told, place) {
+  return draw(mark, Math.floor(place / WORDS_A_DIGEST), told, place % WORDS_A_DIGEST);
+}
+
+function sampledEpsilon({ ask, questions }) {
+  const costs = questions.map(({ cells, size, keep }) => {
+    const [most, least] = [kept(keep) * BigInt(cells - size), (TOTAL_WEIGHT - kept(keep)) * BigInt(size)];
+    return logRatio(most - least, least);
+  });
+  costs.sort((one, other) => other - one);
+  return roundedUp(costs.slice(0, ask).reduce((sum, cost) => sum + cost, 0));
 }
 
 // Values and their codes. Errors name fields, never values.
@@ -736,10 +912,10 @@ async function drawer(secret, person) {
   check(isSecret, "a secret is a Uint8Array of 32 bytes; make one with newSecret()");
   check(typeof person === "string" && person, "a person is a text that no other person has; pass one");
   const key = await hmacKey(secret);
-  return async (mark, code, more = null) => {
+  return async (mark, code, more = null, place = 0) => {
     const told = more === null ? JSON.stringify(person) : `${JSON.stringify(person)},${more}`;
     const own = await hmacKey(await hmac(key, mark));
-    return new DataView(await hmac(own, `[${told},${code}]`)).getBigUint64(0);
+    return new DataView(await hmac(own, `[${told},${code}]`)).getBigUint64(8 * place);
   };
 }
 

@@ -10,6 +10,7 @@ import errno
 import hashlib
 import hmac
 import json
+import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -27,9 +28,12 @@ from privet.files.whole_file import whole_file, write_new
 
 _FORMAT, _VERSION = "privet-secret", 1
 _KEY_BYTES = 32
+_WORDS_A_DIGEST = 4
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 # The mark of a field that is given as it is; it is not remembered, since nothing is left to hide.
 CLEAR = "clear"
+# The mark of fields that are asked about in waves: each wave has a channel of its own, and their epsilons add up.
+WAVES = "waves"
 
 
 class Secret:
@@ -46,6 +50,8 @@ class Secret:
         self.path = None if path is None else Path(path)
         self._key, self._answered = secure_bytes(_KEY_BYTES), dict[str, str]()
         self._people: str | None = None
+        # What each wave costs, by the fingerprint of its channel.
+        self._spent = dict[str, float]()
         # How often the file was used; and how often when it was made here and nobody else had used it, else None.
         self._uses, self._has_recorded_use = 0, False
         self._uses_if_alone: int | None = None
@@ -80,13 +86,21 @@ class Secret:
             )
         return type(self), (str(self.path.resolve()),)
 
-    def pin(self, fingerprints: Mapping[str, str]) -> None:
+    def pin(
+        self, fingerprints: Mapping[str, str], costs: Mapping[str, float] | None = None, max_epsilon: float = math.inf
+    ) -> None:
         """Remember the channel of every field, or refuse where a field was answered through another one.
 
-        A field that is given as it is has the mark `CLEAR`.
+        A field that is given as it is has the mark `CLEAR`. ``costs`` is what a wave costs each person, by its
+        fingerprint; all waves together may not cost more than ``max_epsilon``.
         """
         with self._lock():
-            self._pin(fingerprints)
+            self._pin(fingerprints, costs or {}, max_epsilon)
+
+    @property
+    def spent(self) -> float:
+        """What all waves that were answered with this secret cost each person together."""
+        return _sum_of(self._spent)
 
     def remove_if_unused(self) -> bool:
         """Remove the file and return True, if this object made it and nobody else has used it."""
@@ -105,7 +119,7 @@ class Secret:
             return self._uses_if_alone is not None
         return False
 
-    def _pin(self, fingerprints: Mapping[str, str]) -> None:
+    def _pin(self, fingerprints: Mapping[str, str], costs: Mapping[str, float], max_epsilon: float) -> None:
         self._reload()
         changed = [field for field, mark in fingerprints.items() if self._answered.get(field, mark) != mark]
         named = f"the field {changed[0]!r}" if changed and changed[0] else "the record"
@@ -120,9 +134,17 @@ class Secret:
                 "would let the collector average the noise away; give the channel of the first time, or take a new "
                 "secret if you accept that both answers together say more"
             )
+        spent = {**self._spent, **costs}
+        if costs and _sum_of(spent) > max_epsilon:
+            raise ParameterError(
+                f"with the waves that were answered before, this one would cost epsilon = {_sum_of(spent)!r} in all, "
+                f"more than the limit of {max_epsilon!r}; leave this wave out"
+            )
         new = {field: mark for field, mark in fingerprints.items() if mark != CLEAR and field not in self._answered}
+        changed_spending = spent != self._spent
         self._answered.update(new)
-        self._record_use(changed=bool(new))
+        self._spent = spent
+        self._record_use(changed=bool(new) or changed_spending)
 
     def pin_people(self, how: str) -> None:
         """Remember how people are identified, or refuse another way: the same person could answer again."""
@@ -141,14 +163,28 @@ class Secret:
 
     def words(self, fingerprint: str, persons: Sequence[str], codes: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the 64 bits that decide each person's answer about a value, for a channel with this fingerprint."""
+        told = (f"[{person},{code}]" for person, code in zip(persons, codes.tolist(), strict=True))
+        return self._digests(fingerprint, told)[:, 0]
+
+    def many_words(self, fingerprint: str, told: Sequence[str], n_words: int) -> NDArray[np.uint64]:
+        """Return ``n_words`` such words for each person and value ``told``, a line each; the first is that of `words`.
+
+        A digest has four words; the number of the digest stands where a value's code would.
+        """
+        n_digests = -(-n_words // _WORDS_A_DIGEST)
+        blocks = (f"[{own},{block}]" for own in told for block in range(n_digests))
+        return self._digests(fingerprint, blocks).reshape(len(told), n_digests * _WORDS_A_DIGEST)[:, :n_words]
+
+    def _digests(self, fingerprint: str, messages: Iterable[str]) -> NDArray[np.uint64]:
+        """Return the four words of each message's digest, a line each."""
         # A key of the channel's own: answers through one channel say nothing about another's bits.
         started = hmac.new(hmac.digest(self._key, fingerprint.encode(), "sha256"), digestmod="sha256")
         digests = bytearray()
-        for person, code in zip(persons, codes.tolist(), strict=True):
+        for message in messages:
             answer = started.copy()
-            answer.update(f"[{person},{code}]".encode())
-            digests += answer.digest()[:8]
-        return np.frombuffer(digests, dtype=">u8").astype(np.uint64)
+            answer.update(message.encode())
+            digests += answer.digest()
+        return np.frombuffer(digests, dtype=">u8").astype(np.uint64).reshape(-1, _WORDS_A_DIGEST)
 
     def _read(self, path: Path) -> None:
         try:
@@ -157,8 +193,9 @@ class Secret:
             self._answered = {str(field): str(mark) for field, mark in data["answered"].items()}
             self._people = None if data["people"] is None else str(data["people"])
             self._uses = data.get("uses", 0)
+            self._spent = {str(wave): float(epsilon) for wave, epsilon in data.get("spent", {}).items()}
             fits = data["format"] == _FORMAT and data["version"] == _VERSION and len(self._key) == _KEY_BYTES
-            fits = fits and type(self._uses) is int
+            fits = fits and type(self._uses) is int and all(epsilon > 0 for epsilon in self._spent.values())
         except OSError as error:
             raise ChannelError(f"cannot read the secret {str(path)!r}: {error.strerror}; check the path") from error
         except (ValueError, KeyError, TypeError, AttributeError):  # their text may quote the key
@@ -217,7 +254,13 @@ class Secret:
             "answered": self._answered,
             "people": self._people,
             "uses": self._uses,
+            **({"spent": self._spent} if self._spent else {}),
         }
+
+
+def _sum_of(spent: Mapping[str, float]) -> float:
+    """Return the sum of stated epsilons, to twelve digits: each was rounded up to ten."""
+    return float(f"{math.fsum(spent.values()):.12g}")
 
 
 def persons_in_json(persons: Iterable[Any]) -> list[str]:

@@ -239,7 +239,8 @@ def measure(channel: Channel, rows: Any = None, *, person: str | None = None) ->
     epsilon = channel.local_epsilon if math.isfinite(channel.local_epsilon) else None
     if channel.record is not None:
         codes = np.column_stack([own.codes for own in values.values()]) if values else None
-        return Measures((), RecordMeasures.of(channel.record, codes), None, rows is not None)
+        flipped = None if channel.flips is None else RecordMeasures.of(channel.flips, codes)
+        return Measures((), flipped, epsilon, rows is not None)
     recovered = {} if rows is None else attack(rows, channel, person=person)
     fields = [
         FieldMeasures.of(column.name, column, _prior(column, values), recovered.get(column.name))

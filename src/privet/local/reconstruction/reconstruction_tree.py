@@ -327,8 +327,8 @@ class ReconstructionTreeClassifier(LocalClassifier):
 def _check_fields(channel: Channel) -> None:
     if channel.record is not None:
         raise ParameterError(
-            "the channel flips whole records, which have no distributions to reconstruct; "
-            "use RandomResponseForestClassifier"
+            f"the channel's answers are {channel.record.answers_in_words}, which have no columns to reconstruct; use "
+            f"the method {channel.record.fitted_by[0]!r}"
         )
 
 

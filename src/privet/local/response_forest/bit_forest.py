@@ -112,7 +112,7 @@ class BitForestClassifier(LocalClassifier):
 
     def to_document(self) -> dict[str, Any]:
         """Return what the model file holds."""
-        coding = {} if self.guarantee_.channel.record else {"coding": self.coding_.to_json()}
+        coding = {} if self.guarantee_.channel.flips else {"coding": self.coding_.to_json()}
         return {
             "method": self.method,
             "parameters": self._fitted_with,
@@ -129,12 +129,12 @@ class BitForestClassifier(LocalClassifier):
         channel, released = guarantee.channel, document["released"]
         # Forests of earlier versions were not cautious, and have to predict as they did.
         model = cls._unfitted(document["parameters"], channel, cautious=False)
-        expected = {"nodes"} if channel.record else {"nodes", "coding"}
+        expected = {"nodes"} if channel.flips else {"nodes", "coding"}
         if not isinstance(released, Mapping) or set(released) != expected:
             raise ModelFileError("this method keeps its nodes and a coding, and nothing else; the file is damaged")
         try:
             check_channel(channel)
-            coding = channel.record.coding if channel.record else Coding.from_json(released["coding"], schema)
+            coding = channel.flips.coding if channel.flips else Coding.from_json(released["coding"], schema)
         except (ChannelError, ParameterError) as error:
             raise ModelFileError(f"the model's coding is damaged: {error}") from error
         forest = structure_from_json(document["structure"], coding.bit_schema.attributes)
@@ -146,13 +146,18 @@ class BitForestClassifier(LocalClassifier):
 
 def check_channel(channel: Channel) -> None:
     """Refuse a channel through which no forest can be grown."""
+    if channel.record is not None and channel.flips is None:
+        raise ParameterError(
+            f"the channel's answers are {channel.record.answers_in_words}, not records; use the method "
+            f"{channel.record.fitted_by[0]!r}"
+        )
     noisy = [column.name for column in channel.columns if column.chances is None]
     if noisy:
         raise ParameterError(
             f"the channel adds noise to {noisy[0]!r}, which a forest on bits cannot undo; "
             "use ReconstructionTreeClassifier, or disturb numbers by RandomizedResponse"
         )
-    if channel.record is not None and channel.label is not None:
+    if channel.flips is not None and channel.label is not None:
         raise ParameterError(
             "the channel flips records and disturbs the label apart from them; let it flip both or one"
         )

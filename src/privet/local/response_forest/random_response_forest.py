@@ -157,15 +157,15 @@ class RandomResponseForestClassifier(BitForestClassifier):
         X, given = self._read(X, y)
         channel = self._channel(X, given)
         check_channel(channel)
-        seen = channel.schema if channel.record is None else channel.record.coding.bit_schema
+        seen = channel.schema if channel.flips is None else channel.flips.coding.bit_schema
         table, labels = self._table(X, given, seen)
         if not len(labels):
             raise DataError("the table has no rows; nothing can be learnt from it")
         doubts = self._guarantee_of(channel, table, labels).doubts
-        coding = channel.record.coding if channel.record else Coding.from_answers(table, channel, recut=False)
-        if channel.record is None:
+        coding = channel.flips.coding if channel.flips else Coding.from_answers(table, channel, recut=False)
+        if channel.flips is None:
             channel = channel.with_schema(coding.schema)
-        codes = Encoder(seen if channel.record else coding.schema).encode(table)
+        codes = Encoder(seen if channel.flips else coding.schema).encode(table)
         if len(codes) != len(labels):
             raise DataError("the table and its labels have different lengths; pass one label per row")
         growth, by_majority = self._growth(channel, coding, len(labels)), self.vote == MAJORITY
@@ -175,7 +175,7 @@ class RandomResponseForestClassifier(BitForestClassifier):
         return self._set_fitted(LocalGuarantee(channel, doubts=doubts), coding, forest, estimates, judged)
 
     def _growth(self, channel: Channel, coding: Coding, n_rows: int) -> Growth:
-        weak = channel.record is not None and channel.record.keep < _WEAK_KEEP
+        weak = channel.flips is not None and channel.flips.keep < _WEAK_KEEP
         min_rows = self.min_rows
         if min_rows is None:
             share = (1 + weak) * math.ceil(n_rows / _MIN_ROWS_SHARE)

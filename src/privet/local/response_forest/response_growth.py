@@ -26,7 +26,7 @@ def mirror_estimates(
     kept: NDArray[np.int64], mirrored: NDArray[np.int64], channel: Channel, n_trees: int, *, bootstrap: bool
 ) -> MirrorCounts:
     """Return the estimates that counts of rows and of mirror images give through ``channel``; a clear one keeps all."""
-    keep, flips = (1.0, False) if channel.record is None else (channel.record.keep, channel.record.flips_label)
+    keep, flips = (1.0, False) if channel.flips is None else (channel.flips.keep, channel.flips.flips_label)
     return MirrorCounts(n_trees, bootstrap, kept, mirrored, keep, flips)
 
 
@@ -40,7 +40,7 @@ def inverse_estimates(
 
 def is_mirrored(channel: Channel) -> bool:
     """Return whether the nodes of a forest count rows and mirror images; clear rows are a case of it."""
-    return channel.record is not None or channel.is_clear
+    return channel.flips is not None or channel.is_clear
 
 
 def estimates_to_json(estimates: Estimates, forest: Forest) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def estimates_from_json(data: object, forest: Forest, channel: Channel, *, boots
         raise ModelFileError("the nodes' numbers are not those of rows; the file is damaged")
     if not is_mirrored(channel):
         return inverse_estimates(first, second, channel, forest.n_trees, bootstrap=bootstrap)
-    if first.min(initial=0) < 0 or (channel.record is None and second.any()):
+    if first.min(initial=0) < 0 or (channel.flips is None and second.any()):
         raise ModelFileError("the nodes' counts are not those of rows; the file is damaged")
     kept, mirrored = forest.sums_of_leaves(first), forest.sums_of_leaves(second)
     return mirror_estimates(kept, mirrored, channel, forest.n_trees, bootstrap=bootstrap)
@@ -98,7 +98,7 @@ class ResponseGrowth:
     def _on_mirrors(
         self, codes: NDArray[Any], labels: NDArray[np.int64], public_rng: np.random.Generator
     ) -> tuple[Forest, Estimates, OutOfBag]:
-        record, n_classes = self.channel.record, self._n_classes
+        record, n_classes = self.channel.flips, self._n_classes
         bits = self.coding.bits(codes) if record is None else (codes > 0).astype(np.uint8)
         keep, flips = (1.0, False) if record is None else (record.keep, record.flips_label)
         rows = MirrorRows.of(bits, labels, n_classes=n_classes, keep=keep, flips_label=flips)

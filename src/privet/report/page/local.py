@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from privet.local.channels.kinds import KINDS
+from privet.local.channels.kinds import KINDS, RECORDS
 from privet.privacy.guarantee import rounded_up
 from privet.report.page.counts import ranked_importances, strongest_rules, trees_view
 from privet.report.page.formats import epsilon_up, number, percent
@@ -14,8 +14,7 @@ _CONFIDENCES = ("50%", "95%", "99.9%")
 _FIRST_NUMBER = 3
 # A channel stays a little below the epsilon that was asked for. So many digits do not show it.
 _DIGITS = 10
-# Channels of whole records; the kinds of field channels have words of their own.
-_RECORD_CHANNELS = {"record_complement": "bits, all flipped or none", "flipped_label": "flipped with the record"}
+_FLIPPED_LABEL = "flipped_label"
 
 
 def local_facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
@@ -49,7 +48,7 @@ def local_facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str,
         "public": guarantee["public"],
         "leaks": guarantee["leaks"],
         "right_guesses": None if epsilon is None else right_guesses(epsilon),
-        "binary_anonymity": _anonymity(model.guarantee_.channel.record),
+        "binary_anonymity": _anonymity(model.guarantee_.channel.flips),
         "noise": _noise(model),
         "importances": {name: share for name, share in ranked_importances(model) if not math.isnan(share)},
     }
@@ -64,7 +63,7 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
         "data": {},
         "trees": None,
         "can_be_missing": model.schema_.never_missing != model.schema_.names,
-        "n_disturbed": len(disturbed) + (record is not None and bool(record["flips_label"])),
+        "n_disturbed": len(disturbed) + (record is not None and record.get("flips_label", False)),
         "channel": channel_table(guarantee),
         "full_epsilon": "" if epsilon is None else rounded_up(epsilon, _DIGITS),
         "factor": math.exp(epsilon) if epsilon is not None and epsilon <= 50 else None,
@@ -101,14 +100,16 @@ def all_fields(guarantee: dict[str, Any]) -> list[dict[str, Any]]:
     label, record = channel["schema"]["target"], channel["record"]
     if label in guarantee["given_clear"]:
         fields.append({"field": label, "channel": "clear"})
-    elif record is not None and record["flips_label"]:
-        fields.append({"field": label, "channel": "flipped_label", "keep": record["keep"]})
+    elif record is not None and record.get("flips_label"):
+        fields.append({"field": label, "channel": _FLIPPED_LABEL, "keep": record["keep"]})
     return fields
 
 
 def channel_name(kind: str) -> str:
     """Return what a kind of channel does, in words."""
-    return _RECORD_CHANNELS.get(kind) or KINDS[kind].kinds[kind]
+    if kind == _FLIPPED_LABEL:
+        return "flipped with the record"
+    return RECORDS[kind].words if kind in RECORDS else KINDS[kind].kinds[kind]
 
 
 def strength(field: dict[str, Any]) -> str:
@@ -116,6 +117,8 @@ def strength(field: dict[str, Any]) -> str:
     if "intervals" in field:
         missing = " or missing" if field["or_missing"] else ""
         return f"1 of {field['intervals']} intervals{missing}, kept with chance {field['keep']:.4g}"
+    if "cells" in field:
+        return f"{field['sent']} of {field['cells']} cells sent, the true one with chance {field['keep']:.4g}"
     if "keep" in field:
         return f"kept, chance {field['keep']:.4g}"
     return f"scale {number(field['scale'])}" if "scale" in field else ""

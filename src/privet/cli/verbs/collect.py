@@ -1,0 +1,200 @@
+"""Collect disturbed answers by a page: people open a link, and what leaves their phone is disturbed already.
+
+Example:  privet collect init smokers --channel channel.json --title Smoking --people 1000
+"""
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.files import check_output
+
+Folder: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="The folder of the collection.", show_default=False)
+]
+_PASSWORD = "the collector's password, shown this once: {}"  # noqa: S105 - a sentence
+_MOST_LINKS = 1_000_000
+
+
+def init(
+    folder: Folder,
+    channel: Annotated[
+        Path, typer.Option("--channel", metavar="FILE", help="What happens to every answer.", show_default=False)
+    ],
+    title: Annotated[str, typer.Option("--title", help="What respondents read first.", show_default=False)],
+    people: Annotated[int, typer.Option("--people", min=1, help="How many are asked.", show_default=False)],
+    by: Annotated[str, typer.Option("--by", help="Who asks.")] = "",
+    purpose: Annotated[str, typer.Option("--purpose", help="What for, in a sentence.")] = "",
+    batch: Annotated[
+        int, typer.Option("--batch", min=2, help="So many answers are shuffled together before anyone reads them.")
+    ] = 50,
+    minimum: Annotated[int, typer.Option("--minimum", min=1, help="So many answers train a model.")] = 100,
+    as_json: options.Json = False,
+) -> None:
+    """Make the folder of a collection, and print the collector's password.
+
+    Example:  privet collect init smokers --channel channel.json --title Smoking --people 1000
+    """
+    from privet.service.collect.folder import CollectFolder, Settings
+    from privet.service.passwords import hash_password, new_password
+
+    password = new_password()
+    settings = Settings(
+        title, people, by=by, purpose=purpose, batch=batch, minimum=minimum, password=hash_password(password)
+    )
+    made = CollectFolder.make(folder, channel, settings)
+    if as_json:
+        output.print_json({"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256})
+        return
+    output.print_text(f"collection made in {str(folder)!r}; channel {made.channel_sha256}")
+    output.print_text(_PASSWORD.format(password))
+
+
+def links(
+    folder: Folder,
+    number: Annotated[
+        int, typer.Option("--number", min=1, max=_MOST_LINKS, help="How many, one a person.", show_default=False)
+    ],
+    base_url: Annotated[
+        str, typer.Option("--base-url", metavar="URL", help="Where phones find the page.", show_default=False)
+    ],
+    destination: Annotated[Path, typer.Option("--output", "-o", help="The links, a line each.")] = Path("links.csv"),
+    qr: Annotated[
+        Path | None, typer.Option("--qr", metavar="FILE", help="Also a page of QR codes to print.", show_default=False)
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Make one-time links. The server keeps hashes of them, so the file is the only copy.
+
+    Example:  privet collect links smokers --number 1000 --base-url https://ask.example --qr sheet.html
+    """
+    from privet.service.collect import links as made
+    from privet.service.collect.folder import CollectFolder
+    from privet.service.collect.tokens import new_token, token_hash
+
+    made.check_base_url(base_url)
+    for path in (destination, qr):
+        if path is not None:
+            check_output(path, force=force)
+    opened = CollectFolder(folder)
+    tokens = [new_token() for _ in range(number)]
+    urls = [made.link_of(base_url, token) for token in tokens]
+    # The file first: links that no server knows do no harm, and tokens that nobody has are lost.
+    made.write_links(destination, urls)
+    if qr is not None:
+        from privet.service.collect.assets import script_fingerprint
+
+        made.write_sheet(
+            qr, urls, title=opened.settings.title, channel=opened.channel_sha256, scripts=script_fingerprint()
+        )
+    store = opened.open_store()
+    store.add_tokens([token_hash(token) for token in tokens])
+    store.close()
+    if as_json:
+        output.print_json({"links": str(destination), "number": number, "qr": None if qr is None else str(qr)})
+    else:
+        output.print_text(f"links written to {str(destination)!r}")
+
+
+def run(
+    folder: Folder,
+    host: Annotated[str, typer.Option("--host", help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")] = 8000,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", metavar="FILE", help="For https: the chain.", show_default=False)
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="For https: its key.", show_default=False)
+    ] = None,
+    without_tls: Annotated[
+        bool, typer.Option("--without-tls", help="Listen to other machines without TLS, as behind a proxy.")
+    ] = False,
+    per_minute: Annotated[int, typer.Option("--per-minute", min=1, help="Reports looked at a minute.")] = 6000,
+    address_per_minute: Annotated[
+        int, typer.Option("--address-per-minute", min=1, help="Reports a minute from one address.")
+    ] = 600,
+) -> None:
+    """Start the server. Nothing is logged about who asks.
+
+    Example:  privet collect run smokers --host 0.0.0.0 --port 443 --certificate chain.pem --key key.pem
+    """
+    from privet.service.server import check_binding, check_installed, serve
+
+    check_installed()
+    check_binding(host, certificate, key, without_tls=without_tls)
+    from privet.service.collect.app import make_app
+    from privet.service.collect.folder import CollectFolder
+
+    opened = CollectFolder(folder)
+    app = make_app(opened, opened.open_store(), per_minute=per_minute, address_per_minute=address_per_minute)
+    scheme = "http" if certificate is None else "https"
+    output.say(f"collecting at {scheme}://{host}:{port}/ ; the collector's page is at /collector")
+    serve(app, host, port, certificate, key)
+
+
+def export(
+    folder: Folder,
+    destination: Annotated[Path, typer.Option("--output", "-o", help="The table.")] = Path("answers.csv"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write the released answers as a table that `privet fit` takes; later exports only add lines at the end.
+
+    Example:  privet collect export smokers -o answers.csv
+    """
+    from privet.service.collect.folder import CollectFolder
+    from privet.service.collect.training import write_answers
+
+    check_output(destination, force=force)
+    opened = CollectFolder(folder)
+    store = opened.open_store()
+    n = write_answers(opened.channel, store, destination)
+    store.close()
+    if as_json:
+        output.print_json({"output": str(destination), "answers": n})
+    else:
+        output.print_text(f"{n:,} answers written to {str(destination)!r}")
+
+
+def backup(
+    folder: Folder,
+    destination: Annotated[Path, typer.Option("--output", "-o", help="The archive.")] = Path("backup.tar"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write settings, key, tokens, answers and models to one file; the server may go on meanwhile.
+
+    Example:  privet collect backup smokers -o backup.tar
+    """
+    from privet.service.collect.backup import back_up
+    from privet.service.collect.folder import CollectFolder
+
+    check_output(destination, force=force)
+    back_up(CollectFolder(folder), destination)
+    if as_json:
+        output.print_json({"output": str(destination)})
+    else:
+        output.print_text(f"backup written to {str(destination)!r}")
+
+
+def restore(
+    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.", show_default=False)],
+    folder: Folder,
+    as_json: options.Json = False,
+) -> None:
+    """Make the folder of a collection from its backup.
+
+    Tokens that were used after the backup count as unused again, and their answers are lost.
+
+    Example:  privet collect restore backup.tar smokers
+    """
+    from privet.service.collect.backup import restore as unpack
+
+    unpack(archive, folder)
+    if as_json:
+        output.print_json({"folder": str(folder)})
+    else:
+        output.print_text(f"collection restored in {str(folder)!r}")

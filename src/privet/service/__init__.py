@@ -1,0 +1,1 @@
+"""Small servers: a page that collects disturbed answers, and a gateway to a curator's table."""

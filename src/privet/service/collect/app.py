@@ -1,0 +1,151 @@
+"""The routes of the collecting server; API.md beside this file describes them."""
+
+import hashlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from privet.service.bodies import read_object
+from privet.service.collect.assets import COLLECTOR_PAGE, RESPONDENT_PAGE, assets, script_fingerprint
+from privet.service.collect.collector import Collector
+from privet.service.collect.reports import Reports
+from privet.service.collect.store import AnswerStore, Stored, StoreUnavailable
+from privet.service.collect.tokens import is_report_id, is_token, receipt, token_hash, use_mark
+from privet.service.headers import SecurityHeaders
+from privet.service.limits import RateLimit
+from privet.service.refusals import Refusal
+
+if TYPE_CHECKING:
+    from privet.service.collect.folder import CollectFolder
+
+PER_MINUTE, ADDRESS_PER_MINUTE, TOKEN_PER_MINUTE = 6000, 600, 20
+_REPORT_KEYS = {"token", "report_id", "answers"}
+_MODEL_TYPES = {"js": "text/javascript; charset=utf-8", "json": "application/json"}
+_UNKNOWN = Refusal(403, "token_unknown", "this link was not given out; use the one that was sent to you")
+_USED = Refusal(409, "token_used", "this link was used for another report; each link is for one")
+
+
+class RespondentRoutes:
+    """What respondents ask for."""
+
+    def __init__(self, folder: "CollectFolder", store: AnswerStore, per_minute: int, address_per_minute: int) -> None:
+        self._folder, self._store, self._reports = folder, store, Reports(folder.channel)
+        self._all = RateLimit(per_minute, per_minute)
+        self._of_address = RateLimit(address_per_minute, address_per_minute)
+        self._of_token = RateLimit(TOKEN_PER_MINUTE, TOKEN_PER_MINUTE)
+
+    def study(self, _: Request) -> Response:
+        """Return what is public about the collection."""
+        settings = self._folder.settings
+        told = {name: getattr(settings, name) for name in ("title", "by", "purpose", "wave", "people", "batch")}
+        hashes = {"channel_sha256": self._folder.channel_sha256, "script_sha256": script_fingerprint()}
+        state = {"minimum": settings.minimum, "open": settings.open, "texts": settings.texts}
+        return JSONResponse({**told, **hashes, **state, "model": self._folder.published("js").exists()})
+
+    def channel(self, _: Request) -> Response:
+        """Return the channel's file as it is."""
+        return Response(self._folder.channel_bytes, media_type="application/json")
+
+    def model(self, request: Request) -> Response:
+        """Return the published model."""
+        kind = request.path_params["kind"]
+        path = self._folder.published(kind)
+        if not path.exists():
+            raise Refusal(404, "no_model", "no model is published yet; come back later")
+        return Response(path.read_bytes(), media_type=_MODEL_TYPES[kind])
+
+    async def answers(self, request: Request) -> Response:
+        """Take a report."""
+        self._all.take()
+        self._of_address.take(request.client.host if request.client else "")
+        report = await read_object(request)
+        if set(report) != _REPORT_KEYS or not is_report_id(report["report_id"]) or not is_token(report["token"]):
+            raise Refusal(400, "malformed", "a report has a token, a report_id and answers; fetch the page again")
+        if not self._folder.settings.open:
+            raise Refusal(410, "closed", "this collection is closed; nothing was stored")
+        return await run_in_threadpool(self._take, report)
+
+    def _take(self, report: dict[str, Any]) -> Response:
+        hashed = token_hash(report["token"])
+        # A forged token costs one look into an index, before its answers are looked at.
+        if not self._store.knows(hashed):
+            raise _UNKNOWN
+        self._of_token.take(hashed.hex())
+        kept = self._reports.canonical(report["answers"])
+        stored = self._store.put(hashed, use_mark(report["token"], report["report_id"]), kept)
+        if stored is Stored.USED:
+            raise _USED
+        if stored is Stored.UNKNOWN:
+            raise _UNKNOWN
+        with suppress(StoreUnavailable):  # the report is stored; the next one releases both
+            self._store.release(self._folder.settings.batch)
+        return JSONResponse({"receipt": receipt(self._folder.key, hashed)}, 201 if stored is Stored.NEW else 200)
+
+
+def make_app(
+    folder: "CollectFolder",
+    store: AnswerStore,
+    *,
+    per_minute: int = PER_MINUTE,
+    address_per_minute: int = ADDRESS_PER_MINUTE,
+) -> Starlette:
+    """Return the server of a collection; so many reports a minute are looked at, of all and of one address."""
+    routes = RespondentRoutes(folder, store, per_minute, address_per_minute)
+    collector = Collector(folder, store)
+    app = Starlette(
+        routes=[
+            Route("/", _asset(RESPONDENT_PAGE)),
+            Route("/study.json", routes.study),
+            Route("/channel.json", routes.channel),
+            Route("/answers", routes.answers, methods=["POST"]),
+            Route("/model.{kind:str}", routes.model),
+            Route("/collector", _asset(COLLECTOR_PAGE)),
+            *collector.routes(),
+            *(Route(f"/{name}", _asset(name)) for name in assets() if not name.endswith(".html")),
+        ],
+        middleware=[Middleware(SecurityHeaders)],
+        exception_handlers={
+            Refusal: _refused, StoreUnavailable: _unavailable, HTTPException: _not_there, Exception: _failed,
+        },
+    )  # fmt: skip
+    app.state.training = collector.training
+    return app
+
+
+def _asset(name: str) -> Any:
+    def answer(_: Request) -> Response:
+        asset = assets().get(name)
+        if asset is None:
+            raise HTTPException(404)
+        tag = f'"{hashlib.sha256(asset.body).hexdigest()}"'
+        return Response(asset.body, media_type=asset.media_type, headers={"ETag": tag})
+
+    return answer
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)  # noqa: S101 - registered for it
+    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    return JSONResponse({"error": error.code, "message": error.message}, error.status, headers)
+
+
+def _unavailable(_: Request, __: Exception) -> Response:
+    message = "the report cannot be stored at the moment, and nothing was; send it again later"
+    return JSONResponse({"error": "unavailable", "message": message}, 503)
+
+
+def _not_there(_: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 404)
+    return JSONResponse({"error": "not_found", "message": "there is nothing here; check the address"}, status)
+
+
+def _failed(_: Request, __: Exception) -> Response:
+    message = "the server could not answer; its owner can see why"
+    return JSONResponse({"error": "failed", "message": message}, 500)

@@ -1,0 +1,26 @@
+// What served.js is to the page on a server, for the page in a file: nothing is asked for, and nothing can be sent.
+
+import { byId, sha256 } from "./elements.js";
+
+export const needsLink = false;
+
+/** Return the study that the file was made of. */
+export async function fetchStudy() {
+  const { study, channel, texts } = JSON.parse(byId("offline-data").textContent);
+  const channelHash = await sha256(new TextEncoder().encode(channel));
+  return { study, texts, channelHash, channel: JSON.parse(channel) };
+}
+
+/** Return the report as the text to hand over: the body that a page on a server would post. */
+export async function sendReport({ token, reportId, answers }) {
+  return { handOver: JSON.stringify({ ...(token ? { token } : {}), report_id: reportId, answers }) };
+}
+
+/** Return the fingerprint of the only script. */
+export function scriptFingerprint() {
+  return sha256(new TextEncoder().encode(byId("offline-script").textContent));
+}
+
+export async function loadModel() {
+  throw new Error("this file holds no model");
+}

@@ -1,0 +1,264 @@
+// The respondent's page: consent, questions, a look at what would be sent, sending, thanks.
+
+import { attributeOf } from "./cells.js";
+import { comparison } from "./compared.js";
+import { byId, download, element, inGroups, showSection, tell } from "./elements.js";
+import { keep, kept, pinsAgreed, total } from "./keeping.js";
+import { connectLedger, showLedger } from "./ledger.js";
+import { connectModel } from "./predicting.js";
+import { enteredRecord, showQuestions } from "./questions.js";
+import * as respondent from "./respondent.js";
+import { fetchStudy, needsLink, scriptFingerprint, sendReport } from "./served.js";
+import { preferred, rightGuesses, setTexts, shortEpsilon, wordsOf } from "./words.js";
+
+const LANGUAGES = ["en", "de", "fr"];
+const STEPS = ["welcome", "asking", "compared", "thanks", "hand", "withdrawn", "pending"];
+const PERSON = "me"; // every browser has a secret of its own
+const WRONG = {
+  network: "wrong.network", rate_limited: "wrong.busy", unavailable: "wrong.busy", token_used: "wrong.used",
+  token_unknown: "wrong.token", closed: "wrong.closed",
+};
+
+// What is entered, drawn and read from the link lives here and nowhere else until the person sends.
+const state = { token: takenFromAddress(), words: null, entered: new Map(), own: null, asked: [], record: null, answers: null };
+
+function takenFromAddress() {
+  const token = location.hash.slice(1);
+  if (token) history.replaceState(null, "", location.pathname + location.search);
+  return token;
+}
+
+async function start() {
+  try {
+    Object.assign(state, await fetchStudy(LANGUAGES));
+    state.clear = respondent.givenClear(state.channel);
+    state.epsilon = respondent.localEpsilon(state.channel, state.clear);
+  } catch (error) {
+    const texts = state.texts ?? { en: { "wrong.load": "The survey could not be loaded. Check the network and open your link again." } };
+    return tell(wordsOf("en", texts).say(state.texts ? "wrong.script" : "wrong.load", { why: error.message }));
+  }
+  offerLanguages();
+  byId("offline-how").hidden = needsLink;
+  byId("send").dataset.say = needsLink ? "compared.send" : "offline.take";
+  connect();
+  state.showModel = connectModel(() => state.words, () => state.channel.schema);
+  speak(preferred(LANGUAGES));
+  byId("model-offer").hidden = !state.study.model;
+  begin();
+  byId("script-hash").textContent = inGroups(await scriptFingerprint());
+}
+
+function begin() {
+  showSection(kept().pending ? "pending" : "welcome", STEPS);
+  if (!state.study.open) tell(state.words.say("wrong.closed"));
+  else if (needsLink && !state.token && !kept().pending) tell(state.words.say("welcome.no-link"));
+}
+
+function offerLanguages() {
+  const options = LANGUAGES.map((language) => element("option", { value: language }, state.texts[language].name));
+  byId("language").replaceChildren(...options);
+  byId("language").addEventListener("change", ({ target }) => speak(target.value));
+}
+
+function speak(language) {
+  state.words = wordsOf(language, state.texts, state.study.texts);
+  byId("language").value = language;
+  tell("");
+  setTexts(state.words);
+  showWelcome();
+  showAsked();
+  if (state.answers) showCompared();
+  showLedger(state.words);
+  state.showModel();
+}
+
+function connect() {
+  byId("consent").addEventListener("submit", guarded(agree));
+  byId("questions").addEventListener("submit", guarded(disturb));
+  byId("change").addEventListener("click", () => showSection("asking", STEPS));
+  byId("send").addEventListener("click", guarded(send));
+  byId("resend").addEventListener("click", guarded(() => deliver(byId("resend"))));
+  byId("hand-save").addEventListener("click", () => download("privet-answer.json", byId("hand-text").textContent));
+  byId("hand-copy").addEventListener("click", guarded(copyText));
+  for (const button of document.querySelectorAll(".withdraw")) button.addEventListener("click", withdraw);
+  connectLedger(() => state.words, () => speak(state.words.language));
+}
+
+function guarded(action) {
+  return async (event) => {
+    event.preventDefault();
+    tell("");
+    try {
+      await action();
+    } catch (error) {
+      tell(state.words.say("wrong.script", { why: error.message }));
+    }
+  };
+}
+
+function showWelcome() {
+  const { words, study, channel, clear } = state;
+  const title = words.study("title") ?? study.title ?? words.say("welcome.title");
+  document.title = byId("welcome-title").textContent = title;
+  byId("by").textContent = study.by ? words.say("welcome.by", { by: study.by }) : "";
+  byId("purpose").textContent = words.study("purpose") ?? study.purpose ?? "";
+  byId("clear-warning").hidden = clear.length === 0;
+  byId("clear-fields").textContent = words.say("clear.fields", { fields: clear.map(words.field).join(", ") });
+  byId("channel-hash").textContent = inGroups(state.channelHash);
+  showPrice();
+  showAgain();
+  showAskedList(channel);
+}
+
+function showPrice() {
+  const { words, epsilon } = state;
+  const isLimited = epsilon !== Infinity;
+  byId("price").textContent = words.say(isLimited ? "price.odds" : "price.none", { right: rightGuesses(epsilon) });
+  byId("price-small").textContent = isLimited ? words.say("price.small", { epsilon: shortEpsilon(epsilon, words) }) : "";
+}
+
+function showAgain() {
+  const { words, epsilon } = state;
+  const { ledger } = kept();
+  const [before, together] = [total(ledger), total(ledger) + epsilon];
+  const told = { before: shortEpsilon(before, words), total: shortEpsilon(together, words), right: rightGuesses(together) };
+  byId("again").hidden = ledger.length === 0;
+  byId("again-sum").textContent = words.say(together === Infinity ? "again.sum-none" : "again.sum", told);
+}
+
+function isSampled() {
+  return state.channel.record?.channel === "sampled_fields";
+}
+
+function showAskedList({ schema, record }) {
+  const { words } = state;
+  const target = words.field(schema.target);
+  const counts = isSampled() ? { ask: words.number(record.ask), all: words.number(record.questions.length), target } : {};
+  byId("asked-how").textContent = words.say(isSampled() ? "asked.coin" : "asked.all", counts);
+  const names = [...schema.attributes.map(({ name }) => words.field(name)), isSampled() ? words.say("asked.target", { target }) : target];
+  byId("asked").replaceChildren(...names.map((name) => element("li", {}, name)));
+}
+
+async function agree() {
+  const { words } = state;
+  const isAgain = !byId("again").hidden;
+  for (const [box, must, isNeeded] of [["agree-again", "again.must", isAgain], ["agree", "consent.must", true]]) {
+    if (!isNeeded || byId(box).checked) continue;
+    tell(words.say(must));
+    return byId(box).focus();
+  }
+  const own = kept();
+  const marks = await respondent.fingerprints(state.channel);
+  state.own = { secret: own.secret ?? respondent.newSecret(), pins: isAgain ? pinsAgreed(own.pins, marks) : own.pins };
+  state.asked = await fieldsAsked();
+  showAsked();
+  showSection("asking", STEPS);
+}
+
+// Only what the person's own coin picked, and the label.
+async function fieldsAsked() {
+  const { channel, own } = state;
+  const { attributes, target } = channel.schema;
+  if (!isSampled()) return [...attributes.map(({ name }) => name), target].map((name) => attributeOf(channel.schema, name));
+  const picked = await respondent.picked(channel, own.secret, PERSON);
+  const names = new Set([...picked.flatMap(({ fields }) => fields), target]);
+  return [...names].map((name) => attributeOf(channel.schema, name));
+}
+
+function showAsked() {
+  const { words, asked, entered, channel } = state;
+  showQuestions(byId("controls"), asked, words, entered);
+  const names = asked.map(({ name }) => name).filter((name) => name !== channel.schema.target);
+  byId("coin").textContent = isSampled() ? words.say("asking.coin", { fields: names.map(words.field).join(", ") }) : "";
+}
+
+async function disturb() {
+  const { words, asked, entered, channel, own, epsilon, clear } = state;
+  const { record, wrong } = enteredRecord(asked, words, entered);
+  if (record === null) return tell(words.say("asking.wrong", { n: wrong }));
+  const pins = new Map(own.pins); // these channels count as used once something is sent
+  state.answers = await respondent.answer(channel, own.secret, PERSON, record, pins, limits(epsilon, clear, own.pins));
+  Object.assign(state, { record, pinsUsed: pins });
+  showCompared();
+  showSection("compared", STEPS);
+}
+
+// What was agreed to: this price, on top of what earlier waves cost.
+function limits(epsilon, clear, pins) {
+  return epsilon > 0 && epsilon !== Infinity ? { maxEpsilon: epsilon + respondent.spent(pins), clear } : {};
+}
+
+function showCompared() {
+  const { channel, record, answers, words } = state;
+  byId("pairs").replaceChildren(...comparison(channel, record, answers, words));
+  byId("exactly").textContent = JSON.stringify(answers, null, 1);
+}
+
+async function send() {
+  const { token, answers, own, pinsUsed, words } = state;
+  if (needsLink && !token) return tell(words.say("welcome.no-link"));
+  const { ledger } = kept();
+  const entry = { study: state.study.title ?? "", channel: state.channelHash, epsilon: state.epsilon === Infinity ? null : state.epsilon };
+  keep({ secret: own.secret, pins: pinsUsed, ledger, pending: { token, reportId: newId(), answers, entry } });
+  await deliver(byId("send"));
+}
+
+// A report is kept until its receipt is here: whatever fails between, the same report is sent again and counts once.
+async function deliver(button) {
+  const { words } = state;
+  const { pending } = kept();
+  button.disabled = true;
+  button.textContent = words.say("compared.sending");
+  const { receipt, handOver, error, message, mayRepeat } = await sendReport(pending);
+  button.disabled = false;
+  button.textContent = words.say(button.dataset.say);
+  if (receipt) return received(receipt, pending.entry);
+  if (handOver) return handedOver(handOver, pending.entry);
+  if (mayRepeat) showSection("pending", STEPS); // other answers now would be a second report
+  else keep({ ...kept(), pending: null });
+  tell(words.say(WRONG[error] ?? "wrong.refused", { why: message ?? error }));
+}
+
+function received(receipt, entry) {
+  enter({ ...entry, receipt });
+  byId("receipt").textContent = inGroups(receipt);
+  showSection("thanks", STEPS);
+}
+
+function handedOver(text, entry) {
+  enter(entry);
+  byId("hand-text").textContent = text;
+  showSection("hand", STEPS);
+}
+
+function enter(entry) {
+  const held = kept();
+  const day = new Date().toISOString().slice(0, 10);
+  keep({ ...held, ledger: [...held.ledger, { day, ...entry }], pending: null });
+  wipe();
+  speak(state.words.language);
+}
+
+async function copyText() {
+  await navigator.clipboard.writeText(byId("hand-text").textContent);
+  byId("hand-status").textContent = state.words.say("offline.copied");
+}
+
+function newId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// Nothing of an answer is stored before it is sent, so that wiping the page wipes all.
+function withdraw() {
+  wipe();
+  showSection("withdrawn", STEPS);
+}
+
+function wipe() {
+  state.entered.clear();
+  Object.assign(state, { token: "", own: null, asked: [], record: null, answers: null, pinsUsed: null });
+  for (const id of ["controls", "pairs", "exactly"]) byId(id).replaceChildren();
+  for (const id of ["agree", "agree-again"]) byId(id).checked = false;
+}
+
+start();

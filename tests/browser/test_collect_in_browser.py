@@ -1,0 +1,315 @@
+"""A person answers on the served page: from a link to thanks, and nothing clear crosses the wire."""
+
+import json
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from tests.browser.collecting import (
+    RECORD, Collection, agree, by_field, disturb, fill, open_link, part, press, reach, requests, sampled, send, served,
+    wait,
+)  # fmt: skip
+from tests.browser.looking import CONTRAST, emulate, picture
+
+pytestmark = pytest.mark.browser
+
+SIZES = {"phone": (390, 844), "desk": (1280, 900)}
+# Controls without a name, steps in headings, and targets too small for a thumb.
+UNLABELLED = """
+const shown = (own) => own.getClientRects().length > 0;
+const controls = [...document.querySelectorAll("input, select, textarea, button")].filter(shown);
+return controls.filter((own) => !(own.labels?.length || own.textContent.trim() || own.getAttribute("aria-label")))
+  .map((own) => own.outerHTML);
+"""
+HEADINGS = """
+const levels = [...document.querySelectorAll("h1, h2, h3")].filter((own) => own.getClientRects().length)
+  .map((own) => Number(own.tagName[1]));
+return levels.filter((level, i) => level > (i ? levels[i - 1] : 0) + 1);
+"""
+SMALL = """
+const targets = [...document.querySelectorAll("button, select, summary, .choice, input[type=number], input[type=password]")];
+return targets.filter((own) => own.getClientRects().length && own.getBoundingClientRect().height < 44)
+  .map((own) => own.outerHTML);
+"""
+TOO_WIDE = "return document.documentElement.scrollWidth > innerWidth"
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    with served(Collection(tmp_path_factory.mktemp("collect") / "sampled", sampled())) as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def other_collection(tmp_path_factory):
+    with served(Collection(tmp_path_factory.mktemp("collect") / "fields", by_field())) as own:
+        yield own
+
+
+@pytest.fixture
+def page(browser, collection):
+    browser.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": "test", "acceptLanguage": "en"})
+    browser.get(f"{collection.base}/")
+    browser.execute_script("localStorage.clear()")
+    requests(browser)
+    return browser
+
+
+def as_large_as(browser, size):
+    width, height = SIZES[size]
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "phone"}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def look(browser, name):
+    """Take a picture, and see that everybody could use what is on it."""
+    picture(browser, f"collect-{name}")
+    for script in (CONTRAST, UNLABELLED, HEADINGS, SMALL):
+        assert browser.execute_script(script) == [], name
+    assert not browser.execute_script(TOO_WIDE), name
+
+
+def stored(browser):
+    return json.loads(browser.execute_script("return localStorage.getItem('privet-respondent')") or "null")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_from_a_link_to_thanks(page, collection, size, dark):
+    as_large_as(page, size)
+    emulate(page, dark=dark)
+    name = f"{size}-{'dark' if dark else 'light'}"
+    open_link(page, collection.link())
+    assert "at most 74 times in 100" in part(page, "price").text
+    look(page, f"{name}-1-welcome")
+    agree(page)
+    asked = fill(page)
+    assert len(asked) == 2
+    assert asked[1] == "smoker"
+    look(page, f"{name}-2-asking")
+    disturb(page)
+    look(page, f"{name}-3-compared")
+    send(page)
+    for details in page.find_elements(By.CSS_SELECTOR, "footer details > summary"):
+        if details.is_displayed():
+            details.click()
+    look(page, f"{name}-4-thanks")
+    assert len(stored(page)["ledger"]) == 1
+
+
+def test_what_crosses_the_wire_is_the_report_that_was_shown_and_nothing_clear(page, collection):
+    token = collection.token()
+    open_link(page, collection.link(token))
+    assert page.current_url == f"{collection.base}/"
+    agree(page)
+    fill(page, {"age": 43.21987, "job": "outdoors", "smoker": "yes"})
+    disturb(page)
+    shown = json.loads(part(page, "exactly").get_property("textContent"))
+    send(page)
+    crossed = requests(page)
+    posts = [json.loads(body) for _, method, body in crossed if method == "POST"]
+    assert [set(post) for post in posts] == [{"token", "report_id", "answers"}]
+    assert posts[0]["answers"] == shown
+    assert set(shown) == {"question_1", "answer_1"}
+    everything = json.dumps(crossed)
+    assert not any(clear in everything for clear in ("43.21987", "outdoors", '"yes"', "smoker"))
+    # The token goes to the server with the report alone: it is in no address.
+    assert not any(token in url for url, _, _ in crossed)
+    assert all(url.startswith(collection.base) for url, _, _ in crossed)
+
+
+def test_the_keyboard_is_enough(page, collection):
+    open_link(page, collection.link())
+
+    def tab_to(condition):
+        for _ in range(40):
+            page.switch_to.active_element.send_keys(Keys.TAB)
+            if page.execute_script(f"const at = document.activeElement; return {condition}"):
+                return page.switch_to.active_element
+        raise AssertionError(condition)
+
+    tab_to("at.id === 'agree'").send_keys(Keys.SPACE)
+    tab_to("at.matches('#consent .main')").send_keys(Keys.ENTER)
+    reach(page, "asking")
+    assert page.execute_script("return document.activeElement.id") == "asking-title"
+    first = tab_to("at.matches('#controls input')")
+    first.send_keys("44" if first.get_attribute("type") == "number" else Keys.SPACE)
+    tab_to("at.name === 'q1'").send_keys(Keys.SPACE)
+    tab_to("at.matches('#questions .main')").send_keys(Keys.ENTER)
+    reach(page, "compared")
+    tab_to("at.id === 'send'").send_keys(Keys.ENTER)
+    reach(page, "thanks")
+
+
+def test_another_language_keeps_what_was_entered(page, collection):
+    open_link(page, collection.link())
+    agree(page)
+    fill(page)
+    page.execute_script(
+        "const own = document.getElementById('language'); own.value = 'de'; own.dispatchEvent(new Event('change'))"
+    )
+    assert page.find_element(By.TAG_NAME, "html").get_attribute("lang") == "de"
+    assert part(page, "asking-title").text == "Ihre Antworten"
+    assert "Rauchen Sie?" in part(page, "controls").text
+    disturb(page)
+    look(page, "phone-german")
+    assert "Bleibt hier" in part(page, "pairs").text
+
+
+def test_the_browser_s_language_is_taken(page, collection):
+    page.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": "test", "acceptLanguage": "fr-CH"})
+    open_link(page, collection.link())
+    assert page.execute_script("return document.documentElement.lang") == "fr"
+
+
+def test_nothing_goes_on_without_consent_or_with_a_question_left_open(page, collection):
+    open_link(page, collection.link())
+    press(page, "#consent .main")
+    assert part(page, "messages").text == "Please tick that you agree, or withdraw."
+    assert not part(page, "asking").is_displayed()
+    agree(page)
+    press(page, "#questions .main")
+    assert part(page, "messages").text == "Please look at the marked questions: 2."
+    assert page.execute_script("return document.activeElement.id") == "q0"
+    picture(page, "collect-open-questions")
+
+
+@pytest.mark.parametrize("step", ["welcome", "asking", "compared"])
+def test_a_withdrawal_sends_and_leaves_nothing(page, collection, step):
+    open_link(page, collection.link())
+    if step != "welcome":
+        agree(page)
+        fill(page)
+    if step == "compared":
+        disturb(page)
+    press(page, f"#{step} .withdraw")
+    reach(page, "withdrawn")
+    assert page.execute_script("return [localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
+    assert [method for _, method, _ in requests(page) if method == "POST"] == []
+    assert "44" not in page.execute_script("return [...document.querySelectorAll('input')].map((own) => own.value)")
+    assert part(page, "exactly").get_property("textContent") == ""
+
+
+def test_a_used_link_is_refused_and_said_so(page, collection):
+    token = collection.token()
+    for is_second in (False, True):
+        open_link(page, collection.link(token))
+        agree(page)
+        fill(page)
+        disturb(page)
+        press(page, "#send")
+        if not is_second:
+            reach(page, "thanks")
+    wait(page, lambda: "used for an answer already" in part(page, "messages").text)
+    assert stored(page)["pending"] is None
+    assert len(stored(page)["ledger"]) == 1
+    # The browser itself reports a reply of 409.
+    assert all("answers" in entry["message"] for entry in page.get_log("browser"))
+
+
+def test_a_report_without_a_receipt_is_sent_again_with_its_number_and_counts_once(page, collection):
+    open_link(page, collection.link())
+    agree(page)
+    fill(page)
+    disturb(page)
+    # The report arrives, and its receipt is lost on the way back, as often as the page tries by itself.
+    page.execute_script(
+        "const own = fetch; globalThis.lost = 0; globalThis.fetch = async (...all) => {"
+        " const reply = await own(...all); if (all[0] === 'answers') { lost += 1; throw new TypeError('lost'); }"
+        " return reply; }; const later = setTimeout; globalThis.setTimeout = (act, _) => later(act, 0);"
+    )
+    press(page, "#send")
+    reach(page, "pending")
+    picture(page, "collect-pending")
+    assert page.execute_script("return lost") == 3
+    open_link_again(page, collection)
+    press(page, "#resend")
+    reach(page, "thanks")
+    posts = [json.loads(body) for _, method, body in requests(page) if method == "POST"]
+    assert len(posts) == 4
+    assert len({json.dumps(post) for post in posts}) == 1
+    assert len(stored(page)["ledger"]) == 1
+
+
+def open_link_again(browser, collection):
+    browser.get(f"{collection.base}/")
+    reach(browser, "pending")
+
+
+def test_asked_again_a_person_sees_the_sum_and_must_agree(page, collection):
+    for _ in range(2):
+        open_link(page, collection.link())
+        agree(page)
+        fill(page)
+        disturb(page)
+        send(page)
+    open_link(page, collection.link())
+    assert "up to 3: a guess is then right at most 96 times in 100" in part(page, "again-sum").text
+    look(page, "asked-again")
+    part(page, "agree").click()
+    press(page, "#consent .main")
+    assert part(page, "messages").text == "Please agree to answering again, or withdraw."
+
+
+def test_the_same_answers_give_the_same_report_and_a_backup_brings_them_to_another_browser(page, collection):
+    def reported():
+        open_link(page, collection.link())
+        agree(page)
+        fill(page)
+        disturb(page)
+        return part(page, "exactly").get_property("textContent")
+
+    first = reported()
+    send(page)
+    assert reported() == first
+    backup = page.execute_script("return localStorage.getItem('privet-respondent')")
+    held = {**json.loads(backup), "format": "privet-respondent-backup", "version": 1}
+    page.execute_script("localStorage.clear()")
+    open_link(page, collection.link())
+    restore(page, json.dumps(held))
+    wait(page, lambda: part(page, "again").is_displayed())
+    assert reported() == first
+
+
+def restore(browser, text):
+    browser.execute_script(
+        "const held = new DataTransfer(); held.items.add(new File([arguments[0]], 'backup.json'));"
+        "const own = document.getElementById('restore'); own.files = held.files; own.dispatchEvent(new Event('change'))",
+        text,
+    )
+
+
+def test_a_file_that_is_no_backup_changes_nothing(page, collection):
+    open_link(page, collection.link())
+    part(page, "own").find_element(By.TAG_NAME, "summary").click()
+    restore(page, '{"format": "privet-respondent-backup", "version": 1, "secret": "00"}')
+    wait(page, lambda: part(page, "own-status").text == "This file is no backup of this page.")
+    assert stored(page) is None
+
+
+def test_the_page_shows_the_fingerprints_that_the_server_prints(page, collection):
+    from privet.service.collect.assets import script_fingerprint
+
+    open_link(page, collection.link())
+    wait(page, lambda: part(page, "script-hash").get_property("textContent"))
+    shown = [part(page, name).get_property("textContent").replace(" ", "") for name in ("script-hash", "channel-hash")]
+    assert shown == [script_fingerprint(), collection.folder.channel_sha256]
+
+
+def test_a_channel_by_fields_asks_for_all_and_sets_them_side_by_side(page, other_collection):
+    as_large_as(page, "phone")
+    page.get(f"{other_collection.base}/")
+    page.execute_script("localStorage.clear()")
+    open_link(page, other_collection.link())
+    agree(page)
+    assert fill(page) == ["age", "job", "smoker"]
+    disturb(page)
+    look(page, "phone-by-field")
+    send(page)
+    assert set(RECORD) == {"age", "job", "smoker"}
+
+
+def test_a_link_without_a_code_says_what_to_do(page, collection):
+    open_link(page, f"{collection.base}/")
+    assert "Scan the QR code again" in part(page, "messages").text

@@ -1,0 +1,103 @@
+"""privet collect."""
+
+import csv
+import json
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from privet import Categorical, Numeric, RandomizedResponse, Schema
+from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
+from privet.service.collect.folder import CollectFolder
+from privet.service.collect.tokens import token_hash
+
+INIT = "collect init smokers --channel channel.json --title Smoking --people 100 --batch 2"
+
+
+@pytest.fixture(autouse=True)
+def channel(folder):
+    attributes = [Numeric("age", 0, 100, bins=5), Categorical("sex", ["female", "male"])]
+    schema = Schema(attributes, classes=["no", "yes"], target="smoker", rows=100)
+    made = RandomizedResponse(schema, epsilon=6.0, label=True).channel
+    made.save("channel.json")
+    return made
+
+
+def tokens_in(path):
+    with Path(path).open() as file:
+        return [line["link"].partition("#")[2] for line in csv.DictReader(file)]
+
+
+def put(n):
+    """Have people answer by their links, without a server."""
+    store = CollectFolder(Path("smokers")).open_store()
+    for i, token in enumerate(tokens_in("links.csv")[:n]):
+        store.put(
+            token_hash(token), bytes([i]), json.dumps([10.0 if i % 2 else 90.0, "male", "no" if i % 2 else "yes"])
+        )
+    store.release(2)
+    store.close()
+
+
+def test_a_collection_is_made_with_one_command_and_its_password_is_shown_once(privet):
+    told = privet(INIT)
+    assert told.exit_code == 0, told.output
+    password = told.stdout.split()[-1]
+    files = {path.name for path in Path("smokers").iterdir()}
+    assert files == {"settings.json", "channel.json", "server.key", "answers.db"}
+    assert password not in Path("smokers/settings.json").read_text()
+    assert stat.S_IMODE(Path("smokers").stat().st_mode) == 0o700
+    assert Path("smokers/channel.json").read_bytes() == Path("channel.json").read_bytes()
+
+
+def test_links_are_one_time_tokens_of_which_the_folder_has_hashes_only(privet):
+    privet(INIT)
+    told = privet("collect links smokers --number 3 --base-url https://ask.example/ --qr sheet.html")
+    assert told.exit_code == 0, told.output
+    tokens = tokens_in("links.csv")
+    assert len(set(tokens)) == 3
+    assert Path("links.csv").read_text().splitlines()[1] == f"https://ask.example/#{tokens[0]}"
+    kept = Path("smokers/answers.db").read_bytes()
+    assert all(token.encode() not in kept and token_hash(token) in kept for token in tokens)
+    sheet = Path("sheet.html").read_text()
+    assert sheet.count("<svg") == 3
+    assert not re.search(r"<script|src=", sheet)
+
+
+def test_the_export_is_a_table_that_fit_takes(privet):
+    privet(INIT)
+    privet("collect links smokers --number 41 --base-url https://ask.example")
+    put(41)
+    assert privet("collect export smokers").stdout == "40 answers written to 'answers.csv'\n"
+    told = privet("fit answers.csv --channel smokers/channel.json --method random-response-forest")
+    assert told.exit_code == 0, told.output
+
+
+def test_a_backup_brings_back_tokens_and_answers(privet):
+    privet(INIT)
+    privet("collect links smokers --number 4 --base-url https://ask.example")
+    put(4)
+    assert privet("collect backup smokers").exit_code == 0
+    assert stat.S_IMODE(Path("backup.tar").stat().st_mode) == 0o600
+    assert privet("collect restore backup.tar again").exit_code == 0
+    privet("collect export smokers -o one.csv")
+    privet("collect export again -o other.csv")
+    assert Path("one.csv").read_text() == Path("other.csv").read_text()
+
+
+def test_what_is_wrong_is_said_in_one_sentence(privet, refused):
+    assert "is no folder of a collection" in refused("collect export nowhere", EXIT_DATA)
+    privet(INIT)
+    assert "'smokers' exists" in refused(INIT, EXIT_USAGE)
+    assert "secure pages only" in refused("collect links smokers --number 1 --base-url http://ask.example", EXIT_USAGE)
+    Path("other.tar").write_text("no archive")
+    assert "cannot be read" in refused("collect restore other.tar again", EXIT_DATA)
+
+
+def test_other_machines_are_served_with_tls_or_by_name_without(privet):
+    privet(INIT)
+    told = privet("collect run smokers --host 0.0.0.0")
+    assert told.exit_code == EXIT_USAGE
+    assert "without TLS" in told.stderr
