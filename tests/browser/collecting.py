@@ -109,7 +109,9 @@ def press(browser, selector):
     browser.find_element(By.CSS_SELECTOR, selector).click()
 
 
-def fill(browser, record=RECORD, labels=(("job", ["office", "workshop", "outdoors", "at home"]), ("smoker", ["no", "yes"]))):
+def fill(
+    browser, record=RECORD, labels=(("job", ["office", "workshop", "outdoors", "at home"]), ("smoker", ["no", "yes"]))
+):
     """Answer whatever is asked; return the fields that were."""
     shown = browser.execute_script(
         "return [...document.querySelectorAll('#controls .question')].map((q) => q.querySelector('.asked').textContent)"

@@ -7,7 +7,20 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.browser.collecting import (
-    RECORD, Collection, agree, by_field, disturb, fill, open_link, part, press, reach, requests, sampled, send, served,
+    RECORD,
+    Collection,
+    agree,
+    by_field,
+    disturb,
+    fill,
+    open_link,
+    part,
+    press,
+    reach,
+    requests,
+    sampled,
+    send,
+    served,
     wait,
 )  # fmt: skip
 from tests.browser.looking import CONTRAST, emulate, picture
@@ -28,7 +41,8 @@ const levels = [...document.querySelectorAll("h1, h2, h3")].filter((own) => own.
 return levels.filter((level, i) => level > (i ? levels[i - 1] : 0) + 1);
 """
 SMALL = """
-const targets = [...document.querySelectorAll("button, select, summary, .choice, input[type=number], input[type=password]")];
+const kinds = "button, select, summary, .choice, input[type=number], input[type=password]";
+const targets = [...document.querySelectorAll(kinds)];
 return targets.filter((own) => own.getClientRects().length && own.getBoundingClientRect().height < 44)
   .map((own) => own.outerHTML);
 """
@@ -275,7 +289,8 @@ def test_the_same_answers_give_the_same_report_and_a_backup_brings_them_to_anoth
 def restore(browser, text):
     browser.execute_script(
         "const held = new DataTransfer(); held.items.add(new File([arguments[0]], 'backup.json'));"
-        "const own = document.getElementById('restore'); own.files = held.files; own.dispatchEvent(new Event('change'))",
+        "const own = document.getElementById('restore'); own.files = held.files;"
+        "own.dispatchEvent(new Event('change'))",
         text,
     )
 

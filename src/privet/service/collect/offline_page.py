@@ -1,7 +1,7 @@
 """The respondent's page as one file that works without a network: nobody can alter it after it was checked.
 
-It is the page that the server serves, with `offline.js` in the place of `served.js`. Its policy allows one script and one
-style sheet, by their hashes, and no connection at all.
+It is the page that the server serves, with `offline.js` in the place of `served.js`. Its policy allows one script and
+one style sheet, by their hashes, and no connection at all.
 """
 
 import base64
