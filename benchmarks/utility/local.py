@@ -8,11 +8,13 @@ from benchmarks.utility.fitting import predictions
 from benchmarks.utility.scores import Predictions
 from benchmarks.utility.splits import Split
 from privet import (
+    FieldSampling,
     LaplaceNoise,
     Numeric,
     RandomizedResponse,
     RandomResponseForestClassifier,
     ReconstructionTreeClassifier,
+    SampledForestClassifier,
     Secret,
     perturb,
 )
@@ -25,6 +27,15 @@ def reconstruction_tree(split: Split, epsilon: float | None) -> Predictions:
     train, test = split.frames()
     answers = perturb(train.reset_index(drop=True), channel, Secret())
     return predictions(ReconstructionTreeClassifier(channel=channel, n_jobs=1), split, answers, split.labels, test)
+
+
+def from_questions(split: Split, epsilon: float | None) -> Predictions:
+    """Fit the forest of answers to one question of many, the label with each."""
+    assert epsilon is not None
+    channel = FieldSampling(split.schema, epsilon=epsilon).channel
+    train, test = split.frames()
+    people = train.reset_index(drop=True).assign(**{split.schema.target: split.labels})
+    return predictions(SampledForestClassifier(channel=channel), split, perturb(people, channel, Secret()), None, test)
 
 
 def from_random_answers(
@@ -56,6 +67,11 @@ def _noise_and_answers(split: Split, epsilon: float | None) -> Channel:
 
 
 METHODS = (
+    (
+        "sampled forest",
+        "SampledForestClassifier(); one question of many, or a few, each an attribute with the label",
+        from_questions,
+    ),
     (
         "reconstruction tree",
         "ReconstructionTreeClassifier(); numbers with Laplace noise, categories by randomized response, labels clear",

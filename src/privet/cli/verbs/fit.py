@@ -49,8 +49,8 @@ def fit(
         typer.Option(
             "--channel",
             metavar="FILE",
-            help="Of rows that `privet perturb` disturbed: how. They need --method reconstruction-tree or "
-            "random-response-forest.",
+            help="Of rows that `privet perturb` disturbed: how. They need --method sampled-forest, "
+            "random-response-forest or reconstruction-tree.",
             show_default=False,
         ),
     ] = None,
