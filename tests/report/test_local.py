@@ -12,6 +12,7 @@ from privet import (
     Categorical,
     Channel,
     Coding,
+    FieldSampling,
     GaussianNoise,
     LaplaceNoise,
     Numeric,
@@ -19,6 +20,7 @@ from privet import (
     RandomResponseForestClassifier,
     ReconstructionTreeClassifier,
     RecordComplement,
+    SampledForestClassifier,
     Schema,
     Secret,
     perturb,
@@ -84,6 +86,14 @@ def sound_forest():
 
 
 @cached
+def sampled_forest():
+    channel = FieldSampling(SCHEMA, epsilon=2.0).channel
+    X, y = people()
+    answers = perturb(X.assign(**{SCHEMA.target: y}), channel, Secret.of_key(bytes(range(32))))
+    return SampledForestClassifier(channel=channel).fit(answers)
+
+
+@cached
 def hostile_tree():
     schema = Schema(
         [Numeric(HOSTILE, 0, 1), Categorical("a\u202eb", [HOSTILE, "&lt;"])],
@@ -96,7 +106,7 @@ def hostile_tree():
     return ReconstructionTreeClassifier(channel=channel, random_state=1).fit(*rows)
 
 
-ALL = [noisy_tree, sound_tree, clear_tree, flipped_forest, sound_forest]
+ALL = [noisy_tree, sound_tree, clear_tree, flipped_forest, sound_forest, sampled_forest]
 
 
 @pytest.mark.parametrize("made", ALL, ids=lambda made: made.__name__)
@@ -122,7 +132,7 @@ def test_a_banner_stands_where_nothing_is_proven(made, words):
 
 
 def test_no_banner_stands_where_an_epsilon_bounds_all_answers():
-    for made in (sound_tree, sound_forest):
+    for made in (sound_tree, sound_forest, sampled_forest):
         assert 'class="banner"' not in page_of(made())
 
 
@@ -143,6 +153,12 @@ def test_a_local_epsilon_is_told_with_what_it_means():
     # 1 / (1 + e^-4) is 98.2 of 100, rounded up.
     assert "They guess right at most 99 times of 100" in read.text
     assert told(sound_forest())["right_guesses"] == pytest.approx(1 / (1 + math.exp(-4)))
+
+
+def test_the_epsilon_of_a_question_is_not_called_a_sum():
+    text = Elements(page_of(sampled_forest())).text
+    assert "together: local epsilon 2, for one question of 2, picked by the person's own coin." in text
+    assert "3 of 3fields disturbed, including the label" in text
     assert told(noisy_tree())["right_guesses"] is None
 
 

@@ -363,7 +363,7 @@ def test_parameters_out_of_range_are_refused(parameters, sentence):
 
 def test_flipped_records_are_refused_with_the_way_out():
     flipped = RecordComplement(SCHEMA, theta=0.8).channel
-    with pytest.raises(ParameterError, match="are records in bits, .* no columns .*use the method 'random-response-forest'"):
+    with pytest.raises(ParameterError, match="records in bits, .*; use the method 'random-response-forest'"):
         ReconstructionTreeClassifier(channel=flipped).fit(*people(50))
 
 

@@ -56,14 +56,15 @@ def local_facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str,
 
 def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the template needs beside the facts; ``data`` is for the page's script."""
-    guarantee, record = facts["guarantee"], facts["guarantee"]["channel"]["record"]
+    guarantee, record = facts["guarantee"], model.guarantee_.channel.record
     disturbed = [field for field in guarantee["fields"] if field["channel"] != "clear"]
     epsilon = guarantee["local_epsilon"]
     own = {
         "data": {},
         "trees": None,
         "can_be_missing": model.schema_.never_missing != model.schema_.names,
-        "n_disturbed": len(disturbed) + (record is not None and record.get("flips_label", False)),
+        "n_disturbed": len(disturbed) if record is None else len(model.schema_.names) + record.hides_label,
+        "together": record.together if record is not None and record.together else ", the sum",
         "channel": channel_table(guarantee),
         "full_epsilon": "" if epsilon is None else rounded_up(epsilon, _DIGITS),
         "factor": math.exp(epsilon) if epsilon is not None and epsilon <= 50 else None,
