@@ -67,11 +67,6 @@ def epsilon_up(epsilon: float) -> str:
     return full if len(full) <= _SHORT else number_up(epsilon)
 
 
-def of_hundred(share: float) -> int:
-    """Return how many of 100 that is, rounded up."""
-    return math.ceil(Decimal(share) * 100)
-
-
 def interval(low: float, high: float) -> str:
     """Return two numbers of rows as an interval."""
     return f"{whole(low)} to {whole(high)}"
