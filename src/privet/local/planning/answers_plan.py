@@ -56,6 +56,10 @@ class PlannedQuestion:
         The standard error of the class's share among people with one value.
     seen_from : float, optional
         How far that share must lie from the one among all, to be told apart from noise 8 times of 10.
+    people_needed : float
+        How many people the plan takes for the value's share to be as near as asked.
+    keeps_epsilon : bool
+        Whether it costs less than others, and no more where they do.
     """
 
     fields: tuple[str, ...]
@@ -67,6 +71,8 @@ class PlannedQuestion:
     value_error: float
     class_error: float | None
     seen_from: float | None
+    people_needed: float
+    keeps_epsilon: bool
 
 
 @dataclass(frozen=True)
@@ -142,16 +148,15 @@ class AnswersPlan:
         return max(self.questions, key=lambda own: own.value_error)
 
     def facts(self) -> dict[str, str]:
-        """Return the plan's figures about all questions in words."""
+        """Return the plan's figures about all questions in words; people and epsilon are for the least known."""
         far, points = self.least_known, f"{100 * self.error:.4g}"
         least = f"± {reach(far.value_error)}, the least known: {' and '.join(far.fields)}"
         known = "a value's share of a class" if far.class_error is not None else "a value's share"
-        needs = ", ".join(f"{people_in_words(own.people)} at {own.epsilon:.6g}" for own in self.needs)
-        epsilon = "none" if math.isinf(self.epsilon_needed) else f"{self.epsilon_needed:g}"
+        epsilon = "none is enough" if math.isinf(self.epsilon_needed) else f"{self.epsilon_needed:g}"
         return {
             "class balance": f"± {reach(self.balance_error)}",
             known: least,
-            f"people for ± {points} points, at epsilon": needs,
+            f"people for ± {points} points": people_in_words(self.people_needed),
             f"epsilon for ± {points} points with {self.people:,} people": epsilon,
         }
 
@@ -201,8 +206,8 @@ def plan_answers(
     return AnswersPlan(
         method=fitting_methods(channel)[0], people=n, ask=asked, class_share=shares[0], local_epsilon=epsilon,
         right_guesses=right_guesses(epsilon), given_clear=LocalGuarantee(channel).given_clear,
-        price=_price(channel, prices), prices=prices, questions=tuple(_planned(own, n) for own in questions),
-        balance_error=_balance_error(questions, asked, n), error=float(error),
+        price=_price(channel, prices), prices=prices, questions=tuple(_planned(own, n, error) for own in questions),
+        balance_error=_balance_error(questions, asked, n, shares[0]), error=float(error),
         needs=tuple(_needs(questions, epsilon, error)), epsilon_needed=_epsilon_needed(questions, n, error),
     )  # fmt: skip
 
@@ -215,6 +220,11 @@ def stated_epsilon(channel: Channel) -> float:
 def n_asked(channel: Channel) -> int:
     """Return how many questions each person answers."""
     return channel.record.ask if isinstance(channel.record, SampledFields) else len(channel.fields)
+
+
+def epsilons_beside(own: float, questions: Sequence[Asked]) -> list[float]:
+    """Return the epsilons that a plan looks at, its own among them."""
+    return sorted({own, *(each for each in EPSILONS if each <= largest_epsilon(questions))})
 
 
 def checked_people(channel: Channel, people: int | None) -> int:
@@ -236,23 +246,23 @@ def checked_class_shares(channel: Channel, class_share: float | None) -> list[fl
 
 
 def reach(error: float) -> str:
-    """Return how far off an estimate is, 95 times of 100, from its standard error."""
-    return f"{100 * NORMAL_95 * error:.3g} points"
+    """Return how far off an estimate is, 95 times of 100, from its standard error: 100 points at most."""
+    points = 100 * NORMAL_95 * error
+    return f"{points:.3g} points" if points < 100 else "100 points"
 
 
 def people_in_words(people: float) -> str:
     """Return a number of people to three digits."""
-    if math.isinf(people):
-        return "more than there are"
     return f"{math.ceil(rounded_up(people)):,}" if people <= 1e6 else f"{people / 1e6:,.3g} million"
 
 
-def _planned(own: Asked, people: int) -> PlannedQuestion:
+def _planned(own: Asked, people: int, error: float) -> PlannedQuestion:
     asked, of_class = people * own.of_people, own.class_variance
     class_error = None if of_class is None else math.sqrt(of_class / asked)
     return PlannedQuestion(
         own.fields, asked, own.selection.cells, own.selection.size, own.selection.keep, own.selection.local_epsilon,
         math.sqrt(own.value_variance / asked), class_error, None if class_error is None else _SEEN * class_error,
+        _needed([own], error), own.keeps_epsilon,
     )  # fmt: skip
 
 
@@ -277,11 +287,10 @@ def _price(channel: Channel, prices: Sequence[Price]) -> str:
     return f"{price_in_words(channel)} Where they differ in one field only, at most: {few(shown, _SHOWN)}."
 
 
-def _balance_error(questions: Sequence[Asked], asked: int, people: int) -> float:
+def _balance_error(questions: Sequence[Asked], asked: int, people: int, share: float) -> float:
     """Return the standard error of the class's share, from the margins of all questions by their precision."""
     of_label = [own for own in questions if own.has_label]
     if not of_label:  # it is given as it is
-        share = questions[0].class_shares[0]
         return math.sqrt(share * (1 - share) / people)
     noise, drawn = zip(*(own.balance_variance for own in of_label), strict=True)
     precision = [1 / (by_channel + by_draw) for by_channel, by_draw in zip(noise, drawn, strict=True)]
@@ -300,10 +309,8 @@ def _needed(questions: Sequence[Asked], error: float) -> float:
 
 
 def _needs(questions: Sequence[Asked], epsilon: float, error: float) -> Iterator[Need]:
-    yield Need(epsilon, _needed(questions, error))
-    for other in EPSILONS:
-        if other != epsilon and other <= largest_epsilon(questions):
-            yield Need(other, _needed([own.at(other) for own in questions], error))
+    for each in epsilons_beside(epsilon, questions):
+        yield Need(each, _needed(questions if each == epsilon else [own.at(each) for own in questions], error))
 
 
 def _epsilon_needed(questions: Sequence[Asked], people: int, error: float) -> float:

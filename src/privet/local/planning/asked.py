@@ -17,8 +17,8 @@ from privet.local.planning.answer_variance import Floats, variance_of_sum
 # A question that is this much cheaper than the dearest one was meant to be.
 _CHEAPER = 1 - 1e-6
 NOTHING_TO_PLAN = (
-    "how far answers are off is only planned for questions to some and for random answers; make the channel with "
-    "FieldSampling or RandomizedResponse, or see `privet perturb --explain`"
+    "how far off answers through this channel are is not known beforehand, so there is nothing to plan; see `privet "
+    "perturb --explain`, or make a channel with FieldSampling or RandomizedResponse"
 )
 
 
@@ -57,6 +57,11 @@ class Asked:
         """Return the question where all that a person sends costs this epsilon."""
         own = min(self.part * epsilon, self.most)
         return replace(self, selection=SubsetSelection.of_epsilon(self.selection.cells, own, self.size))
+
+    @property
+    def keeps_epsilon(self) -> bool:
+        """Whether it costs no more where others do."""
+        return self.most < MOST_SHARE
 
     @property
     def has_label(self) -> bool:
@@ -129,4 +134,4 @@ def _random(answer: RandomAnswer, channel: Channel, class_shares: tuple[float, .
 
 def largest_epsilon(questions: Sequence[Asked]) -> float:
     """Return the largest epsilon of all that a person sends at which every question can be asked."""
-    return min(MOST_SHARE / own.part for own in questions if own.most == MOST_SHARE)
+    return min(MOST_SHARE / own.part for own in questions if not own.keeps_epsilon)

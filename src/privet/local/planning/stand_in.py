@@ -14,8 +14,8 @@ from privet.local.channels.cells import labels_of
 from privet.local.channels.channel import Channel
 from privet.local.channels.sampled_fields import SampledFields
 from privet.local.planning.answer_variance import Floats
-from privet.local.planning.answers_plan import EPSILONS, checked_class_shares, checked_people, stated_epsilon
-from privet.local.planning.asked import largest_epsilon, questions_of
+from privet.local.planning.answers_plan import checked_class_shares, checked_people, epsilons_beside, stated_epsilon
+from privet.local.planning.asked import questions_of
 from privet.local.sampled_forest.sampled_forest import SampledForestClassifier
 from privet.rng import public_generator
 from privet.schema import Attribute, Numeric, Schema
@@ -154,7 +154,7 @@ def _at_epsilons(channel: Channel, class_shares: Sequence[float]) -> dict[float,
     asked, record = questions_of(channel, class_shares), channel.record
     assert isinstance(record, SampledFields)  # noqa: S101 - the caller looked
     own, found = stated_epsilon(channel), {}
-    for epsilon in sorted({own, *(each for each in EPSILONS if each <= largest_epsilon(asked))}):
+    for epsilon in epsilons_beside(own, asked):
         selections = [question.selection if epsilon == own else question.at(epsilon).selection for question in asked]
         questions = tuple(replace(q, selection=s) for q, s in zip(record.questions, selections, strict=True))
         found[epsilon] = replace(channel, record=replace(record, questions=questions))

@@ -1,6 +1,5 @@
 """Numbers and names as the report writes them; what belongs to the promise is never rounded in its favour."""
 
-import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from privet.privacy.guarantee import rounded_up
