@@ -43,13 +43,13 @@ def test_their_rows_are_those_of_their_codes():
 
 def test_more_people_and_more_epsilon_help_and_nothing_is_better_than_what_can_be_known():
     channel = FieldSampling(SCHEMA, epsilon=1.0).channel
-    found = simulate_answers(channel, 4_000, strength="strong", draws=3)
+    found = simulate_answers(channel, 4_000, strength="strong", draws=2)
     accuracy = np.array(found.accuracy)
     assert (found.people, found.epsilons) == ((1_000, 4_000, 16_000), (0.5, 1.0, 2.0, 4.0, 8.0))
     assert accuracy.max() <= found.without_noise + 0.001
     assert accuracy[2, -1] == pytest.approx(found.without_noise, abs=0.02)
     assert accuracy[2, -1] > accuracy[0, 0] + 0.05
-    assert found == simulate_answers(channel, 4_000, strength=0.4, draws=3)
+    assert found == simulate_answers(channel, 4_000, strength=0.4, draws=2)
 
 
 def test_where_hardly_anything_is_told_models_guess_the_largest_class():

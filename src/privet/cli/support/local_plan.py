@@ -27,6 +27,8 @@ _LOCAL = (
 _OPTIONS = {"pairs": "--pair", "field_epsilons": "--field-epsilon"}
 # What a published channel says itself.
 _IN_CHANNEL = ("schema", "epsilon", "ask", "bins", "pairs", "field_epsilons")
+_HEADINGS = ["question", "people asked", "cells", "sent", "true one sent", "epsilon", "value's share", "takes people"]
+_OF_CLASS = ["class's share", "seen from"]
 _VALUE = (
     "Each ± holds 95 times of 100, if values are equally frequent{classes}. A value's share is the one among {whom}; "
     "it takes so many people to be known to ± {points} points."
@@ -155,17 +157,7 @@ def _print_plan(planned: "AnswersPlan") -> None:
     output.print_text(planned.price)
     output.print_text()
     of_class = any(own.class_error is not None for own in planned.questions)
-    headings = [
-        "question",
-        "people asked",
-        "cells",
-        "sent",
-        "true one sent",
-        "epsilon",
-        "value's share",
-        "takes people",
-    ]
-    headings += ["class's share", "seen from"] if of_class else []
+    headings = [*_HEADINGS, *(_OF_CLASS if of_class else [])]
     lines = [_cells(own)[: len(headings)] for own in planned.questions]
     output.print_table(headings, lines, right=range(1, len(headings)))
     output.print_text()

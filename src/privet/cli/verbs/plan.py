@@ -116,8 +116,8 @@ def plan(
 ) -> None:  # fmt: skip
     """Show how a fit would split its budget, how noisy leaves would be, and which epsilon is needed.
 
-    For answers that are disturbed at the source (sampled-forest, random-response-forest, reconstruction-tree): what people
-    would be asked and pay, how far off estimates would be, and how many people or which epsilon it takes.
+    For answers that are disturbed at the source (sampled-forest, random-response-forest, reconstruction-tree): what
+    people would be asked and pay, how far off estimates would be, and how many people or which epsilon it takes.
 
     Reads the schema or the channel and no row, and costs nothing.
 

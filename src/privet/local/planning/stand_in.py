@@ -184,6 +184,8 @@ def _values(attribute: Attribute, class_shares: Floats, strength: float, rng: np
     frequent, towards = rng.dirichlet(np.ones(n)), rng.normal(size=(n, len(class_shares)))
     if isinstance(attribute, Numeric):
         towards = np.linspace(-1, 1, n)[:, None] * towards[:1]
+    # Else a large gain would draw all classes to the same values.
+    towards = towards - towards.mean(axis=1, keepdims=True)
     low, high = 0.0, _MOST_GAIN
     for _ in range(_STEPS):
         middle = (low + high) / 2
