@@ -17,6 +17,10 @@ from privet.local import simulate_answers
 from privet.local.channels.cells import codes_of
 from privet.local.planning.stand_in import cohens_w
 
+_HEADING = (
+    "| table | people | w | largest class | epsilon 0.5 | 1 | 2 | 4 | 8 |\n"
+    "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+)
 _EPSILON, _DRAWS, _MOST = 2.0, 5, 0.95
 
 

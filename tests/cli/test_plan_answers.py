@@ -33,7 +33,8 @@ def test_it_says_who_is_asked_what_it_costs_and_how_far_off_the_answers_are(priv
 
 
 def test_json_is_the_python_plan(privet):
-    line = f"{PLAN} --epsilon 2 --ask 2 --bins 5 --pair age,sex --field-epsilon children=0.5 --error 0.05 --class-share 0.2"
+    asked = "--epsilon 2 --ask 2 --bins 5 --pair age,sex --field-epsilon children=0.5"
+    line = f"{PLAN} {asked} --error 0.05 --class-share 0.2"
     schema = Schema.load("schema.json")
     channel = FieldSampling(
         schema, epsilon=2.0, ask=2, bins=5, pairs=[("age", "sex")], epsilons={"children": 0.5}
@@ -61,6 +62,7 @@ def test_random_answers_to_every_field_are_planned_for_too(privet, method):
     schema = Schema.load("schema.json")
     plan = plan_answers(RandomizedResponse(schema, epsilon=4, label=True, covers_missing=True).channel)
     lines = privet(f"plan --schema schema.json --method {method} --epsilon 4").stdout.splitlines()
+    assert lines[0].startswith(f"{method} at local epsilon=4, planned for 300 people")
     assert "seen from" not in "\n".join(lines)
     assert float(row_of(lines, "sex")[7]) == pytest.approx(195.9964 * plan.questions[1].value_error, rel=0.01)
     assert row_of(lines, "class")[:4] == ["300", "2", "1", "73.1"]

@@ -1,5 +1,7 @@
 """The picture of a plan: a line an epsilon, a dot where it was planned."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -28,7 +30,7 @@ def test_the_dot_is_the_plan_and_lines_fall_with_people_and_with_epsilon():
     ]
     lines = [line.get_ydata() for line in ax.lines if len(line.get_xdata()) > 2]
     assert all(np.all(np.diff(points) <= 0) for points in lines)
-    assert all(np.all(higher >= lower) for higher, lower in zip(lines, lines[1:], strict=False))
+    assert all(np.all(higher >= lower) for higher, lower in pairwise(lines))
     [dot] = [line for line in ax.lines if len(line.get_xdata()) == 1]
     assert dot.get_xdata() == [10_000]
     assert dot.get_ydata()[0] == pytest.approx(100 * NORMAL_95 * plan.least_known.value_error, rel=1e-3)

@@ -1,7 +1,7 @@
 """``privet plan`` for methods of disturbed answers: what they would tell, what they cost, models of made-up people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,7 @@ class LocalPlan:
             check_picture(self.plot, force=force, inputs=inputs, option="--plot")
         channel = self._channel(given)
         planned = plan_answers(channel, self.people, error=self.error, class_share=self.class_share)
+        planned = replace(planned, method=self.method)
         made_up = self._simulated(channel) if self.simulate else []
         if self.plot is not None:
             _draw(planned, self.plot)
