@@ -44,9 +44,7 @@ def main() -> None:
         for own in json.loads(RESULTS.read_text(encoding="utf-8"))
         if own["method"] == "sampled-forest"
     }
-    print(
-        "| table | people | w | largest class | epsilon 0.5 | 1 | 2 | 4 | 8 |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
-    )
+    print(_HEADING)
     off = []
     for table in TABLES:
         split = Split(table, 0)
@@ -58,9 +56,8 @@ def main() -> None:
         off.append(np.abs(np.subtract(made_up.accuracy[1], real)))
         cells = [f"{100 * a:.1f} ({100 * b:.1f})" for a, b in zip(made_up.accuracy[1], real, strict=True)]
         print(f"| {table} | {people:,} | {own:.2f} | {100 * share:.1f} | {' | '.join(cells)} |", flush=True)
-    print(
-        f"off by, on average: {100 * np.mean(off):.1f} points; table by table {[f'{100 * o.mean():.1f}' for o in off]}"
-    )
+    each = ", ".join(f"{table} {100 * own.mean():.1f}" for table, own in zip(TABLES, off, strict=True))
+    print(f"off by {100 * np.mean(off):.1f} points on average: {each}")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def test_json_is_the_python_plan(privet):
     assert data.pop("plot") is None
     assert data == json.loads(json.dumps(plan.to_json()).replace("Infinity", '"inf"'))
     text = privet(line).stdout
-    assert "Where they differ in one field only, at most: children 63." in text
+    assert "Where they differ in one field only, at most 63 (children)." in text
     assert "Hidden more strongly, at its own epsilon throughout: children." in text
 
 

@@ -133,7 +133,7 @@ def test_a_field_costs_the_questions_that_it_has_a_part_in():
         {"age": 2.0, "sex": 2.0, "income": 0.25, "class": 2.0}
     )
     assert plan.price.endswith(
-        "right at most 89 times of 100. Where they differ in one field only, at most: income 57."
+        "right at most 89 times of 100. Where they differ in one field only, at most 57 (income)."
     )
     assert [own.keeps_epsilon for own in plan.questions] == [False, False, True, False]
     assert plan.least_known.fields == ("income",)

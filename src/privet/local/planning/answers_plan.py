@@ -101,10 +101,10 @@ class AnswersPlan:
         What all that a person sends costs; how often a guess between any two records is right at most.
     given_clear : tuple of str
         The fields that are given as they are, which hides nothing.
-    price : str
-        That in words.
     prices : tuple of Price
         The same for two records that differ in one field only.
+    price : str
+        Both in words.
     questions : tuple of PlannedQuestion
         Every question.
     balance_error : float
@@ -124,8 +124,8 @@ class AnswersPlan:
     local_epsilon: float
     right_guesses: float
     given_clear: tuple[str, ...]
-    price: str
     prices: tuple[Price, ...]
+    price: str
     questions: tuple[PlannedQuestion, ...]
     balance_error: float
     error: float
@@ -196,7 +196,7 @@ def plan_answers(
     >>> schema = Schema([Categorical("smoker", ["no", "yes"], never_missing=True)], classes=["ill", "well"])
     >>> plan = plan_answers(FieldSampling(schema, epsilon=1).channel, 20_000)
     >>> print(f"{plan.right_guesses:.3f} {plan.people_needed:,} people")
-    0.731 11,973 people
+    0.731 53,181 people
     """
     n, shares = checked_people(channel, people), checked_class_shares(channel, class_share)
     if not (is_number(error) and 0 < error < 1):
@@ -280,11 +280,13 @@ def _prices(channel: Channel, questions: Sequence[Asked]) -> Iterator[Price]:
 def _price(channel: Channel, prices: Sequence[Price]) -> str:
     """Return the price in words and odds, with the fields that cost less."""
     most = of_hundred(right_guesses(channel.local_epsilon))
-    cheaper = [f"{own.field} {of_hundred(own.right_guesses)}" for own in prices]
-    shown = [text for text, own in zip(cheaper, prices, strict=True) if of_hundred(own.right_guesses) < most]
-    if not shown:
+    by_odds: dict[int, list[str]] = {}
+    for own in prices:
+        by_odds.setdefault(of_hundred(own.right_guesses), []).append(own.field)
+    cheaper = [f"{right} ({few(fields, _SHOWN)})" for right, fields in sorted(by_odds.items()) if right < most]
+    if not cheaper:
         return f"{price_in_words(channel)} That is so even where they differ in one field only."
-    return f"{price_in_words(channel)} Where they differ in one field only, at most: {few(shown, _SHOWN)}."
+    return f"{price_in_words(channel)} Where they differ in one field only, at most {', '.join(cheaper)}."
 
 
 def _balance_error(questions: Sequence[Asked], asked: int, people: int, share: float) -> float:
