@@ -113,9 +113,9 @@ def test_mistakes_are_told_in_one_line(refused):
     assert "strength='huge' must be weak" in refused(f"{PLAN} --simulate --strength huge", EXIT_USAGE)
     assert "error=1.5 must be a share" in refused(f"{PLAN} --error 1.5", EXIT_USAGE)
     assert "draft one with `privet schema init" in refused("plan --method sampled-forest", EXIT_USAGE)
-    assert "--ask does not apply to --noise randomized-response" in refused(
-        "plan --schema schema.json --method random-response-forest --ask 1", EXIT_USAGE
-    )
-    assert "make the channel with FieldSampling" in refused(
-        "plan --schema schema.json --method random-response-forest --simulate", EXIT_USAGE
-    )
+    random = "plan --schema schema.json --method random-response-forest"
+    for option in ("--ask 1", "--field-epsilon age=1", "--simulate"):
+        name = option.split()[0]
+        assert f"{name} does not apply to random-response-forest; leave it out, or choose --method sampled" in refused(
+            f"{random} {option}", EXIT_USAGE
+        )

@@ -24,6 +24,8 @@ _LOCAL = (
     "channel", "ask", "bins", "pairs", "field_epsilons", "error", "class_share", "simulate", "strength", "plot",
     "force",
 )  # fmt: skip
+# What only questions to some have.
+_SAMPLED, _OF_QUESTIONS = "sampled-forest", ("ask", "pairs", "field_epsilons", "simulate")
 _OPTIONS = {"pairs": "--pair", "field_epsilons": "--field-epsilon"}
 # What a published channel says itself.
 _IN_CHANNEL = ("schema", "epsilon", "ask", "bins", "pairs", "field_epsilons")
@@ -44,12 +46,12 @@ _CAUTION = (
 )
 
 
-def refuse_local_options(method: str, given: Sequence[str]) -> None:
-    """Refuse for a trusted curator's method what only methods of disturbed answers take."""
-    strange = [name for name in _LOCAL if name in given]
+def refuse_options(method: str, given: Sequence[str], others: Sequence[str] = _LOCAL) -> None:
+    """Refuse what other methods take; by default what only methods of disturbed answers do."""
+    strange = [name for name in others if name in given]
     if strange:
         raise ParameterError(
-            f"{_option(strange[0])} does not apply to {method}; leave it out, or choose --method sampled-forest"
+            f"{_option(strange[0])} does not apply to {method}; leave it out, or choose --method {_SAMPLED}"
         )
 
 
@@ -116,7 +118,9 @@ class LocalPlan:
             published = Channel.load(self.channel)
             check_fits(self.method, published)
             return published
-        sampled = self.method == "sampled-forest"
+        sampled = self.method == _SAMPLED
+        if not sampled:
+            refuse_options(self.method, given, _OF_QUESTIONS)
         asked = ChannelRequest(
             "field-sampling" if sampled else "randomized-response", epsilon=self.epsilon, bins=self.bins,
             label=not sampled, covers_missing=not sampled, ask=self.ask, pairs=self.pairs,

@@ -8,7 +8,7 @@ import typer
 from privet.cli.support import options, output, perturb_options
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import given_parameters, is_local, refuse_what_is_not_local
-from privet.cli.support.local_plan import LocalPlan, refuse_local_options
+from privet.cli.support.local_plan import LocalPlan, refuse_options
 from privet.errors import ParameterError
 
 _DOUBTFUL = 0.9
@@ -136,7 +136,7 @@ def plan(
         asked.show(given, force=force, as_json=as_json)
         return
     refuse_what_is_not_local(method, channel, None, None)
-    refuse_local_options(method, given)
+    refuse_options(method, given)
     chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
