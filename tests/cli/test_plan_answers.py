@@ -73,7 +73,7 @@ def test_models_of_made_up_people_are_shown_beside_the_largest_class(privet):
     lines = privet(line).stdout.splitlines()
     found = simulate_answers(FieldSampling(Schema.load("schema.json"), epsilon=8.0, bins=3).channel, 400, strength=0.4)
     start = next(i for i, own in enumerate(lines) if own.startswith("Made-up people"))
-    assert "Cohen's w = 0.4: largest class 50.0 %" in lines[start]
+    assert "by Cohen's w = 0.4, strong: largest class 50.0 %" in lines[start]
     assert lines[start + 1].split("  ")[0] == "people"
     assert lines[start + 3].split()[:2] == ["400", f"{100 * found.accuracy[1][0]:.1f}"]
     assert "real ones repeat each other" in lines[-1]

@@ -154,7 +154,7 @@ def test_words_are_the_figures_and_json_is_plain():
 
 def test_numbers_of_people_are_told_to_three_digits_and_rounded_up():
     assert [people_in_words(n) for n in (12, 12_341, 999_001)] == ["12", "12,400", "1,000,000"]
-    assert people_in_words(7_581_234) == "7.58 million"
+    assert [people_in_words(n) for n in (7_581_234, 5_181_234_000)] == ["7.58 million", "5,181 million"]
 
 
 def test_what_cannot_be_planned_is_refused_with_the_way_out():

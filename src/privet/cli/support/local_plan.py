@@ -40,6 +40,7 @@ _CLASS = (
     'from" says, it is told apart from noise 8 times of 10.'
 )
 _CAUTION = (
+    "Accuracies are percent, mean ± standard deviation of five draws. "
     "Attributes of made-up people are independent in each class; real ones repeat each other, and some say nothing. "
     "It is the trend over people and epsilon that carries over, not the figure. Questions and cells are the same "
     "at every epsilon."
@@ -198,10 +199,14 @@ def _cells(question: Any) -> list[str]:
 
 
 def _print_simulation(found: "Simulation") -> None:
+    from privet.local.planning.stand_in import STRENGTHS
+
     output.print_text()
+    known = {own: f", {name}" for name, own in STRENGTHS.items()}
     output.print_text(
-        f"Made-up people, each attribute with Cohen's w = {found.strength:g}: largest class "
-        f"{output.percent(found.majority)}, without noise {output.percent(found.without_noise)}",
+        f"Made-up people whose attributes go with the class by Cohen's w = {found.strength:g}"
+        f"{known.get(found.strength, '')}: largest class {output.percent(found.majority)}, without noise "
+        f"{output.percent(found.without_noise)}",
         style="bold",
     )
     lines = [

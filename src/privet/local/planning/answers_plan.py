@@ -151,7 +151,8 @@ class AnswersPlan:
         """Return the plan's figures about all questions in words; people and epsilon are for the least known."""
         far, points = self.least_known, f"{100 * self.error:.4g}"
         least = f"± {reach(far.value_error)}, the least known: {' and '.join(far.fields)}"
-        known = "a value's share of a class" if far.class_error is not None else "a value's share"
+        of_class = any(own.class_error is not None for own in self.questions)
+        known = "a value's share of a class" if of_class else "a value's share"
         epsilon = "none is enough" if math.isinf(self.epsilon_needed) else f"{self.epsilon_needed:g}"
         return {
             "class balance": f"± {reach(self.balance_error)}",
@@ -252,8 +253,10 @@ def reach(error: float) -> str:
 
 
 def people_in_words(people: float) -> str:
-    """Return a number of people to three digits."""
-    return f"{math.ceil(rounded_up(people)):,}" if people <= 1e6 else f"{people / 1e6:,.3g} million"
+    """Return a number of people to three digits or to whole millions."""
+    if people <= 1e6:
+        return f"{math.ceil(rounded_up(people)):,}"
+    return f"{people / 1e6:,.3g} million" if people < 1e9 else f"{people / 1e6:,.0f} million"
 
 
 def _planned(own: Asked, people: int, error: float) -> PlannedQuestion:
