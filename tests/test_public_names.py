@@ -33,14 +33,15 @@ NAMES = {
     "privet.local": (
         "Channel Coding FieldSampling GaussianNoise Intervals LaplaceNoise RandomResponseForestClassifier "
         "RandomizedResponse ReconstructionTreeClassifier RecordComplement SampledForestClassifier Secret UniformNoise "
-        "measure perturb reconstruct"
+        "measure perturb plan_answers reconstruct simulate_answers"
     ),
     "privet.partitioned": (
         "ForestRound HorizontalForest NewtonRound Party PrivateKey PublicKey Release Roster SecureSumForest "
         "SplitStructure Structure SumParty TableForest TableRound Terms VerticalForest"
     ),
     "privet.report": (
-        "export_text plot_importances plot_reconstruction plot_reliability plot_shapes plot_tree write_report"
+        "export_text plot_answers_plan plot_importances plot_reconstruction plot_reliability plot_shapes plot_tree "
+        "write_report"
     ),
     "privet.errors": (
         "BudgetExceeded ChannelError DataError DatasetUnavailable DiskFull EntropyError ExecutorError LedgerError "

@@ -163,8 +163,9 @@ def test_a_schema_that_was_inferred_is_said_before_the_fit(privet, folder):
 
 
 def test_verbs_that_have_nothing_to_do_say_so(refused, disturbed):
-    line = "--schema schema.json --method reconstruction-tree"
+    line = "--channel rows.channel.json --method reconstruction-tree"
     assert "there is nothing to plan; see `privet perturb --explain`" in refused(f"plan {line} --rows 100", EXIT_USAGE)
+    line = "--schema schema.json --method reconstruction-tree"
     assert "clear test rows" in refused(f"evaluate rows.csv {line}", EXIT_USAGE)
 
 

@@ -2,8 +2,8 @@
 
 import math
 
-from privet.report.page.formats import epsilon_up, number_up, of_hundred, percent_down, percent_up, shown
-from privet.report.page.odds import right_guesses
+from privet.privacy.guarantee import of_hundred, right_guesses
+from privet.report.page.formats import epsilon_up, number_up, percent_down, percent_up, shown
 
 
 def test_marks_that_turn_the_writing_round_are_spelled_out():

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from privet.report.page.odds import belief, detection_rate, odds_table, right_guesses
+from privet.privacy.guarantee import right_guesses
+from privet.report.page.odds import belief, detection_rate, odds_table
 
 LN_3 = math.log(3)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from privet.local.channels.transformers import LaplaceNoise as LaplaceNoise
     from privet.local.channels.transformers import UniformNoise as UniformNoise
     from privet.local.measures.measures import measure as measure
+    from privet.local.planning.answers_plan import plan_answers as plan_answers
+    from privet.local.planning.stand_in import simulate_answers as simulate_answers
     from privet.local.reconstruction.reconstruct import reconstruct as reconstruct
     from privet.local.reconstruction.reconstruction_tree import (
         ReconstructionTreeClassifier as ReconstructionTreeClassifier,
@@ -40,6 +42,8 @@ else:
         "UniformNoise": "privet.local.channels.transformers",
         "measure": "privet.local.measures.measures",
         "perturb": "privet.local.channels.perturb",
+        "plan_answers": "privet.local.planning.answers_plan",
         "reconstruct": "privet.local.reconstruction.reconstruct",
+        "simulate_answers": "privet.local.planning.stand_in",
     }
     __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES | homes_of("local"))

@@ -12,7 +12,18 @@ from typing import Any, Self
 from privet.errors import ChannelError, ModelFileError
 from privet.estimator import public_facts
 from privet.local.channels.channel import DIGITS, Channel
-from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, all_text, few, installed_versions, rounded_up, times
+from privet.privacy.guarantee import (
+    NOT_PRIVATE,
+    PAPER,
+    SOUND,
+    all_text,
+    few,
+    installed_versions,
+    of_hundred,
+    right_guesses,
+    rounded_up,
+    times,
+)
 
 NOBODY = "nobody: values are disturbed before they leave their owner"
 # What a guarantee is about; the other entries put it in words.
@@ -216,3 +227,14 @@ class LocalGuarantee:
         if set(expected) != set(data) or any(expected[name] != data[name] for name in _FACTS):
             raise ModelFileError("the guarantee does not follow from its channel; the file was changed")
         return guarantee
+
+
+def price_in_words(channel: Channel) -> str:
+    """Return what all that a person sends costs, in odds; for channels that have a local epsilon."""
+    given = LocalGuarantee(channel).given_clear
+    between = f"two records that are alike in {few(given)}" if given else "any two records"
+    return (
+        f"All that a person sends costs local epsilon {rounded_up(channel.local_epsilon, DIGITS)}: whoever sees it and "
+        f"guesses between {between}, held to be equally likely, is right at most "
+        f"{of_hundred(right_guesses(channel.local_epsilon))} times of 100."
+    )

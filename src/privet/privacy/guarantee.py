@@ -199,6 +199,21 @@ def times(epsilon: float) -> str:
     return f" = {math.ceil(math.exp(epsilon) / step) * step:.{digits}g}"
 
 
+def right_guesses(epsilon: float, delta: float = 0.0) -> float:
+    """Return the largest share of right guesses where one unit was in the table with a chance of one half.
+
+    The bounds on false alarms and misses meet at the false-alarm rate (1 - delta) / (1 + e^epsilon), where
+    the rate of misses is the same.
+    """
+    shrink = math.exp(-epsilon)
+    return min((1 + delta * shrink) / (1 + shrink), 1.0)
+
+
+def of_hundred(share: float) -> int:
+    """Return how many of 100 that is, rounded up."""
+    return math.ceil(Decimal(share) * 100)
+
+
 def few(names: Sequence[str], most: int = 3) -> str:
     """Return the first ``most`` names and the number of the others."""
     shown = ", ".join(names[:most])

@@ -9,6 +9,7 @@ from privet.lazy import lazy_names
 
 if TYPE_CHECKING:
     from privet.report.page.page import write_report as write_report
+    from privet.report.plots.planning import plot_answers_plan as plot_answers_plan
     from privet.report.plots.reconstruction import plot_reconstruction as plot_reconstruction
     from privet.report.plots.reliability import plot_reliability as plot_reliability
     from privet.report.plots.shapes import plot_shapes as plot_shapes
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 else:
     _HOMES = {
         "export_text": "privet.report.text",
+        "plot_answers_plan": "privet.report.plots.planning",
         "plot_importances": "privet.report.plots.trees",
         "plot_reconstruction": "privet.report.plots.reconstruction",
         "plot_reliability": "privet.report.plots.reliability",

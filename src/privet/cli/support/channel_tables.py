@@ -83,7 +83,7 @@ def print_measures(channel: "Channel", rows: Path | None, person: str | None, *,
     fitting = " or ".join(f"--method {name}" for name in fitting_methods(channel))
     output.print_text(f"Answers can be fitted by {fitting}." if fitting else f"Careful: {NO_METHOD}.")
     if channel.record is not None and found.local_epsilon is not None:
-        _print_price(channel, found.local_epsilon)
+        _print_price(channel)
         return
     for name, sentence in found.not_promised.items():
         _print_measure(name, found, sentence)
@@ -92,18 +92,13 @@ def print_measures(channel: "Channel", rows: Path | None, person: str | None, *,
         output.print_text(_no_epsilon(found))
 
 
-def _print_price(channel: "Channel", epsilon: float) -> None:
+def _print_price(channel: "Channel") -> None:
     """Print what an answer costs in odds, and an example of one."""
+    from privet.local.guarantee import price_in_words
     from privet.local.measures.measures import NOT_PROMISED
-    from privet.report.page.formats import of_hundred
-    from privet.report.page.odds import right_guesses
 
     output.print_text()
-    output.print_text(
-        f"All that a person sends costs local epsilon {channel.total_epsilon():.10g}: whoever sees it and guesses "
-        "between any two records, held to be equally likely, is right at most "
-        f"{of_hundred(right_guesses(epsilon))} times of 100."
-    )
+    output.print_text(price_in_words(channel))
     if channel.record is not None and channel.record.example():
         output.print_text(channel.record.example())
     output.print_text(f"Not promised: {NOT_PROMISED['local_epsilon']}.")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from privet.cli.support import output
 from privet.cli.support.options import check_known
 from privet.errors import NoGuaranteeWarning, ParameterError
@@ -32,6 +34,11 @@ def is_local(method: str) -> bool:
     return any(method == known.name for known in methods_of("local"))
 
 
+def given_parameters(context: typer.Context) -> list[str]:
+    """Return the parameters that the command line gives, whatever their defaults."""
+    return [name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"]  # type: ignore[union-attr]
+
+
 def refuse_local(method: str, why: str) -> None:
     """Refuse a method of disturbed records where a verb has nothing to do for it, with the reason and the way out."""
     if is_local(method):
@@ -56,6 +63,25 @@ def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | 
             raise ParameterError(f"{option} does not apply to {method}; leave it out, or choose another --method")
 
 
+def refuse_curator_options(method: str, given: Sequence[str], others: Sequence[str] = _CURATOR_OPTIONS) -> None:
+    """Refuse what only a trusted curator's methods take."""
+    curators = [name for name in others if name in given]
+    if curators:
+        option = f"--{curators[0].replace('_', '-')}"
+        raise ParameterError(f"{option} does not apply to {method}: {COSTS_NOTHING}; leave it out")
+
+
+def check_fits(method: str, channel: "Channel") -> None:
+    """Refuse a channel that another method is for, in the words of the command line."""
+    fitting = fitting_methods(channel)
+    if not fitting:
+        raise ParameterError(NO_METHOD)
+    if method not in fitting:
+        raise ParameterError(
+            f"answers through this channel cannot be fitted by --method {method}; choose --method {fitting[0]}"
+        )
+
+
 @dataclass(frozen=True)
 class LocalOptions:
     """What describes a model of disturbed answers on the command line."""
@@ -71,14 +97,14 @@ class LocalOptions:
 
     def estimator(self, given: Sequence[str], random_state: int | None) -> Any:
         """Return the unfitted model; ``given`` names the parameters that were on the command line."""
-        self._refuse_curator_options(given)
+        refuse_curator_options(self.method, given)
         if self.channel is None:
             raise ParameterError(_NEEDS_CHANNEL.format(self.method))
         from privet.local import Channel
         from privet.registry import LOCAL_METHODS
 
         channel = Channel.load(self.channel)
-        self._check_fits(channel)
+        check_fits(self.method, channel)
         estimator = LOCAL_METHODS[self.method](
             self.schema, channel=channel, random_state=random_state, n_jobs=self.jobs, person=self.person
         )
@@ -98,22 +124,6 @@ class LocalOptions:
             model.fit(rows)
         if model.guarantee_.doubts:
             output.say(f"{model.guarantee_.reason}; make sure that `privet perturb` wrote them with this channel")
-
-    def _refuse_curator_options(self, given: Sequence[str]) -> None:
-        curators = [name for name in _CURATOR_OPTIONS if name in given]
-        if curators:
-            option = f"--{curators[0].replace('_', '-')}"
-            raise ParameterError(f"{option} does not apply to {self.method}: {COSTS_NOTHING}; leave it out")
-
-    def _check_fits(self, channel: "Channel") -> None:
-        """Refuse a channel that another method is for, in the words of the command line."""
-        fitting = fitting_methods(channel)
-        if not fitting:
-            raise ParameterError(NO_METHOD)
-        if self.method not in fitting:
-            raise ParameterError(
-                f"answers through this channel cannot be fitted by --method {self.method}; choose --method {fitting[0]}"
-            )
 
     def _parameters(self, known: Mapping[str, Any]) -> dict[str, Any]:
         names = {"--trees": ("n_trees",), "--height": ("height", "max_depth"), "--strategy": ("strategy",)}

@@ -9,7 +9,13 @@ import typer
 from privet.cli.support import cluster, options, output
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.support.local_methods import COSTS_NOTHING, LocalOptions, is_local, refuse_what_is_not_local
+from privet.cli.support.local_methods import (
+    COSTS_NOTHING,
+    LocalOptions,
+    given_parameters,
+    is_local,
+    refuse_what_is_not_local,
+)
 from privet.cli.support.progress import Progress
 from privet.cli.support.recovery import PendingModel
 from privet.cli.verbs.plan import advise
@@ -100,7 +106,7 @@ def fit(
     workers = cluster.Cluster(dask, dask_tls_ca, dask_tls_cert, dask_tls_key)
     if is_local(method):
         local = LocalOptions(method, channel, schema, strategy, trees, height, jobs, person)
-        model = local.estimator(_given(context), random_state)
+        model = local.estimator(given_parameters(context), random_state)
         with output.working("reading the answers and growing trees"):
             local.fit(model, _only_file(rows, workers))
         PendingModel(model_file, force).save(model)
@@ -134,11 +140,6 @@ def _only_file(rows: list[Path], workers: cluster.Cluster) -> Path:
     if len(rows) > 1:
         raise ParameterError("this method takes one file of answers; put the rows together in one")
     return rows[0]
-
-
-def _given(context: typer.Context) -> list[str]:
-    """Return the parameters that the command line gives, whatever their defaults."""
-    return [name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"]  # type: ignore[union-attr]
 
 
 def _tell(model: Any, method: str, model_file: Path, *, as_json: bool) -> None:

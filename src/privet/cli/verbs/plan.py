@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from privet.cli.support import options, output
+from privet.cli.support import options, output, perturb_options
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.support.local_methods import COSTS_NOTHING, refuse_local
+from privet.cli.support.local_methods import given_parameters, is_local, refuse_what_is_not_local
+from privet.cli.support.local_plan import LocalPlan, refuse_options
 from privet.errors import ParameterError
 
 _DOUBTFUL = 0.9
 # Of accuracy, as a share of all rows.
 _COSTLY = 0.05
-_NOTHING_TO_PLAN = f"{COSTS_NOTHING}, and there is nothing to plan; see `privet perturb --explain`"
 _ONLY_BALANCE = (
     "for so few rows at this epsilon only the class balance would be released, and every row given the same guess; a "
     "larger epsilon or more rows would help"
@@ -23,6 +23,7 @@ _NO_ACCURACY = (
     "how accurate the model is. Categorical attributes are grouped again by each fit; --random-state fixes how"
 )
 _NO_LOSS = "--loss is for {best}, whose loss was measured; leave it out, or ask {method} for --reliability"
+_ANSWERS = "Answers that are disturbed before they leave their owner"
 _MORE = "if rows spread evenly, noise outweighs the rows of many leaves; a larger epsilon or more rows would help"
 _ADVICE = (
     "if rows spread evenly, noise decides many votes; fewer or lower trees (--trees, --height), a larger epsilon or "
@@ -31,12 +32,17 @@ _ADVICE = (
 
 
 def plan(
+    context: typer.Context,
     schema: options.SchemaFile = None,
     rows: Annotated[
         int | None,
-        typer.Option("--rows", min=1, help="About how many; by default as the schema says.", show_default=False),
+        typer.Option(
+            "--rows", min=1, help="About how many, rows or people; by default as the schema says.", show_default=False
+        ),
     ] = None,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost.")] = 1.0,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="What the fit may cost, or all that a person sends.")
+    ] = 1.0,
     loss: Annotated[
         float | None,
         typer.Option(
@@ -66,16 +72,71 @@ def plan(
     ] = None,
     dataset: Dataset = None,
     part: options.Part = None,
+    channel: perturb_options.ChannelFile = None,
+    ask: perturb_options.Ask = None,
+    pairs: perturb_options.Pairs = None,
+    field_epsilons: perturb_options.FieldEpsilons = None,
+    bins: perturb_options.Bins = None,
+    error: Annotated[
+        float,
+        typer.Option(
+            "--error", help="How far a value's share of a class may be off, 95 times of 100.", rich_help_panel=_ANSWERS
+        ),
+    ] = 0.02,
+    class_share: Annotated[
+        float | None,
+        typer.Option(
+            "--class-share", metavar="SHARE", help="How frequent the class of interest is; by default as the others.",
+            show_default=False, rich_help_panel=_ANSWERS,
+        ),
+    ] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate", help="Also fit models of made-up people: how accurate they are.", rich_help_panel=_ANSWERS
+        ),
+    ] = False,
+    strength: Annotated[
+        str | None,
+        typer.Option(
+            "--strength", metavar="W", help="How strongly their attributes go with the class: weak, medium, strong, or "
+            "Cohen's w; by default each of the three.", show_default=False, rich_help_panel=_ANSWERS,
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Also a picture of errors over people: .png, .svg or .pdf.",
+            show_default=False, rich_help_panel=_ANSWERS,
+        ),
+    ] = None,
     random_state: options.RandomState = None,
+    force: options.Force = False,
     as_json: options.Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Show how a fit would split its budget, how noisy leaves would be, and which epsilon is needed.
 
-    Reads the schema and no row, and costs nothing.
+    For answers that are disturbed at the source (sampled-forest, random-response-forest, reconstruction-tree): what
+    people would be asked and pay, how far off estimates would be, and how many people or which epsilon it takes.
+
+    Reads the schema or the channel and no row, and costs nothing.
 
     Example:  privet plan --schema schema.json --rows 50000 --epsilon 1
+
+    Example:  privet plan --schema schema.json --rows 20000 --method sampled-forest --epsilon 1 --error 0.02
+
+    Example:  privet plan --channel channel.json --rows 20000 --method sampled-forest --simulate --strength medium
     """
-    refuse_local(method, _NOTHING_TO_PLAN)
+    given = given_parameters(context)
+    if is_local(method):
+        asked = LocalPlan(
+            method, schema, rows, epsilon, channel, ask, bins, pairs or (), field_epsilons or (), error, class_share,
+            simulate, strength, plot, random_state,
+        )  # fmt: skip
+        asked.show(given, force=force, as_json=as_json)
+        return
+    refuse_what_is_not_local(method, channel, None, None)
+    refuse_options(method, given)
     chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)

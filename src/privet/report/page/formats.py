@@ -1,6 +1,5 @@
 """Numbers and names as the report writes them; what belongs to the promise is never rounded in its favour."""
 
-import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from privet.privacy.guarantee import rounded_up
@@ -65,11 +64,6 @@ def epsilon_up(epsilon: float) -> str:
     """Return an epsilon in full where it is short, else to three digits and rounded up."""
     full = repr(float(epsilon)).removesuffix(".0")
     return full if len(full) <= _SHORT else number_up(epsilon)
-
-
-def of_hundred(share: float) -> int:
-    """Return how many of 100 that is, rounded up."""
-    return math.ceil(Decimal(share) * 100)
 
 
 def interval(low: float, high: float) -> str:

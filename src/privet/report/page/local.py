@@ -4,10 +4,9 @@ import math
 from typing import Any
 
 from privet.local.channels.kinds import KINDS, RECORDS
-from privet.privacy.guarantee import rounded_up
+from privet.privacy.guarantee import right_guesses, rounded_up
 from privet.report.page.counts import ranked_importances, strongest_rules, trees_view
 from privet.report.page.formats import epsilon_up, number, percent
-from privet.report.page.odds import right_guesses
 from privet.tree.rules import RuleTable
 
 _CONFIDENCES = ("50%", "95%", "99.9%")

@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from privet.privacy.guarantee import right_guesses
+
 PRIORS = (0.01, 0.1, 0.5)
 FALSE_ALARMS = (0.01, 0.05, 0.1)
 GROUPS = (1, 2, 4, 10)
@@ -44,16 +46,6 @@ def detection_rate(false_alarms: float, epsilon: float, delta: float = 0.0) -> f
     by_false_alarms = math.exp(min(epsilon, _LARGEST)) * false_alarms + delta
     by_misses = 1 - (1 - false_alarms - delta) * math.exp(-epsilon)
     return min(by_false_alarms, by_misses, 1.0)
-
-
-def right_guesses(epsilon: float, delta: float = 0.0) -> float:
-    """Return the largest share of right guesses where one unit was in the table with a chance of one half.
-
-    The two bounds of `detection_rate` meet at the false-alarm rate (1 - delta) / (1 + e^epsilon); that of misses is the
-    same there.
-    """
-    shrink = math.exp(-epsilon)
-    return min((1 + delta * shrink) / (1 + shrink), 1.0)
 
 
 def odds_table(epsilon: float, delta: float, unit: str = "row") -> dict[str, Any]:

@@ -15,7 +15,7 @@ from privet.checks import pluralize
 from privet.files.whole_file import whole_file
 from privet.local.guarantee import LocalGuarantee
 from privet.model_file import checksum_of, read_document
-from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, left_over
+from privet.privacy.guarantee import NOT_PRIVATE, PAPER, SOUND, left_over, of_hundred
 from privet.privacy.unit import ROW
 from privet.registry import model_of
 from privet.report.page import formats, local
@@ -119,7 +119,7 @@ def environment() -> "Environment":
         "name": name, "shown": formats.shown, "number": formats.number, "whole": formats.whole,
         "interval": formats.interval, "exact": formats.exact, "percent": formats.percent,
         "percent_up": formats.percent_up, "percent_down": formats.percent_down, "number_up": formats.number_up,
-        "epsilon_up": formats.epsilon_up, "of_hundred": formats.of_hundred, "pluralize": pluralize,
+        "epsilon_up": formats.epsilon_up, "of_hundred": of_hundred, "pluralize": pluralize,
         "left_over": left_over,
     }  # fmt: skip
     made.globals |= {

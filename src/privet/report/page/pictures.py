@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.privacy.guarantee import of_hundred, right_guesses
 from privet.report.page.effects import BAND, Effect, marked, places, round_numbers, shown_range, ticks
-from privet.report.page.formats import number, of_hundred, percent, shown
-from privet.report.page.odds import belief, detection_rate, right_guesses
+from privet.report.page.formats import number, percent, shown
+from privet.report.page.odds import belief, detection_rate
 
 Floats = NDArray[np.float64]
 MOST_BARS = 24

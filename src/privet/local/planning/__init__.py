@@ -1,0 +1,1 @@
+"""What answers would tell, before anybody is asked: their noise, the people they need, models of made-up people."""

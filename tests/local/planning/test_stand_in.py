@@ -1,0 +1,70 @@
+"""Models of made-up people: as strong as asked, and better with more people and more epsilon."""
+
+import numpy as np
+import pytest
+
+from privet import Categorical, FieldSampling, Numeric, RandomizedResponse, Schema
+from privet.errors import ParameterError
+from privet.local import simulate_answers
+from privet.local.planning.stand_in import StandIn, cohens_w
+
+SCHEMA = Schema(
+    [Numeric("age", 16, 100, bins=6), Categorical("job", ["a", "b", "c"]), Categorical("sex", ["f", "m"])],
+    classes=["no", "yes"], target="smoker",
+)  # fmt: skip
+
+
+def test_cohens_w_by_hand():
+    # Three quarters against a quarter: every cell is 1/8 off 1/4, so chi-square over n is 4 (1/8)^2 / (1/4).
+    assert cohens_w(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0.5, 0.5])) == pytest.approx(0.5)
+    assert cohens_w(np.array([[0.4, 0.4], [0.6, 0.6]]), np.array([0.9, 0.1])) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("strength", [0.1, 0.3])
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.8, 0.1, 0.1)])
+def test_attributes_go_with_the_class_as_strongly_as_asked_in_drawn_people_too(strength, shares):
+    rng, shares = np.random.default_rng(5), np.array(shares)
+    people = StandIn.draw(SCHEMA, shares, strength, rng)
+    assert [cohens_w(own, shares) for own in people.values] == pytest.approx([strength] * 3)
+    codes, labels = people.people(200_000, rng)
+    counts = np.zeros((3, len(shares)))
+    np.add.at(counts, (codes[:, 1], labels), 1)
+    drawn = cohens_w(counts / counts.sum(axis=0), counts.sum(axis=0) / counts.sum())
+    assert drawn == pytest.approx(strength, abs=0.02)
+    chances = people.chances(codes)
+    assert (chances.argmax(axis=1) == labels).mean() == pytest.approx(chances.max(axis=1).mean(), abs=0.01)
+
+
+def test_their_rows_are_those_of_their_codes():
+    people = StandIn.draw(SCHEMA, np.array([0.5, 0.5]), 0.2, np.random.default_rng(1))
+    table = people.table(np.array([[0, 2, 1], [5, 0, 0]]))
+    assert table.to_dict("list") == {"age": [23.0, 93.0], "job": ["c", "a"], "sex": ["m", "f"]}
+
+
+def test_more_people_and_more_epsilon_help_and_nothing_is_better_than_what_can_be_known():
+    channel = FieldSampling(SCHEMA, epsilon=1.0).channel
+    found = simulate_answers(channel, 4_000, strength="strong", draws=2)
+    accuracy = np.array(found.accuracy)
+    assert (found.people, found.epsilons) == ((1_000, 4_000, 16_000), (0.5, 1.0, 2.0, 4.0, 8.0))
+    assert accuracy.max() <= found.without_noise + 0.001
+    assert accuracy[2, -1] == pytest.approx(found.without_noise, abs=0.02)
+    assert accuracy[2, -1] > accuracy[0, 0] + 0.05
+    assert found == simulate_answers(channel, 4_000, strength=0.4, draws=2)
+
+
+def test_where_hardly_anything_is_told_models_guess_the_largest_class():
+    found = simulate_answers(
+        FieldSampling(SCHEMA, epsilon=0.01).channel, 400, strength="weak", class_share=0.9, draws=2
+    )
+    assert found.epsilons[0] == pytest.approx(0.01)
+    assert found.accuracy[0][0] == pytest.approx(found.majority, abs=0.02)
+
+
+def test_what_cannot_be_simulated_is_refused_with_the_way_out():
+    channel = FieldSampling(SCHEMA, epsilon=1.0).channel
+    with pytest.raises(ParameterError, match="make the channel with FieldSampling"):
+        simulate_answers(RandomizedResponse(SCHEMA, epsilon=1.0).channel, 100)
+    with pytest.raises(ParameterError, match="strength='huge' must be weak, medium, strong"):
+        simulate_answers(channel, 100, strength="huge")
+    with pytest.raises(ParameterError, match="draws=1 must be a whole number"):
+        simulate_answers(channel, 100, draws=1)
