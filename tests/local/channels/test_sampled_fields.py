@@ -16,6 +16,7 @@ from privet.local import Channel, Coding, FieldSampling, RandomizedResponse, Sec
 from privet.local.channels.answer_checks import doubts_about, refuse_impossible
 from privet.local.channels.perturb import kept_fields
 from privet.local.channels.sampled_checks import PICKED
+from privet.local.channels.sampled_fields import SampledFields
 from privet.local.guarantee import LocalGuarantee
 from tests.local.channels.test_lots import plain_lots
 from tests.local.channels.test_subset_selection import plain_draw
@@ -105,6 +106,16 @@ def test_a_person_pays_for_the_dearest_questions_that_can_be_picked():
     assert FieldSampling(SMALL, epsilon=2, ask=3).channel.total_epsilon() == 2
 
 
+def test_a_fields_own_epsilon_is_for_all_answers_that_it_has_a_part_in():
+    own = {"pairs": [("a", "b"), ("a", "c")], "epsilons": {"a": 0.5}}
+    for ask, each in ((1, 0.5), (2, 0.25), (5, 0.5 / 3)):
+        questions = FieldSampling(SMALL, epsilon=10, ask=ask, **own).channel.record.questions
+        costs = [question.selection.local_epsilon for question in questions if "a" in question.fields]
+        assert costs == pytest.approx([each] * 3, rel=1e-9)
+        assert sum(costs[:ask]) <= 0.5
+        assert questions[1].selection.local_epsilon == pytest.approx(10 / ask)
+
+
 def test_more_questions_are_asked_only_where_epsilon_is_large():
     asked = [FieldSampling(SMALL, epsilon=epsilon).channel.record.ask for epsilon in (0.1, 1, 4, 6, 9, 20)]
     assert asked == [1, 1, 1, 2, 3, 3]
@@ -180,6 +191,14 @@ def test_impossible_answers_are_refused(message):
     for look in (lambda: refuse_impossible(channel, forged), lambda: channel.record.supports(forged)):
         with pytest.raises(DataError, match=message):
             look()
+
+
+def test_a_number_with_a_fraction_is_no_answer():
+    channel = FieldSampling(SMALL, epsilon=8, ask=1).channel
+    refuse_impossible(channel, pd.DataFrame({"question_1": [0.0, 2.0], "answer_1": [3.0, 4.0]}))
+    for row, message in (({"answer_1": 3.5}, "as many cells"), ({"question_1": 0.5}, "is none of the channel's")):
+        with pytest.raises(DataError, match=message):
+            refuse_impossible(channel, pd.DataFrame([{"question_1": 0.0, "answer_1": 3.0, **row}]))
 
 
 def test_questions_of_a_person_come_in_order_and_once():
@@ -369,6 +388,18 @@ def test_what_privet_does_not_write_is_no_channel(name):
 def test_impossible_parameters_are_refused(parameters, message):
     with pytest.raises(ParameterError, match=message):
         _ = FieldSampling(SMALL, **parameters).channel
+
+
+def test_questions_of_another_schema_are_refused():
+    questions = FieldSampling(SMALL, epsilon=1).channel.record.questions
+    finer = SMALL.with_attributes([*SMALL.attributes[:1], replace(SMALL.attributes[1], bins=3), SMALL.attributes[2]])
+    for other in (
+        finer,
+        Schema(SMALL.attributes, classes=[5, 7, 9]),
+        Schema(SMALL.attributes[:2], classes=["no", "yes"]),
+    ):
+        with pytest.raises(ParameterError, match="a question is about another schema's attributes or classes"):
+            SampledFields(other, questions)
 
 
 def test_a_record_is_not_asked_about_field_by_field_too():

@@ -63,6 +63,13 @@ def test_the_epsilon_asked_for_is_nearly_spent_and_never_exceeded(cells, epsilon
     assert selection.local_epsilon >= epsilon * (1 - 1e-10) - 2e-15 * cells - 1e-15 * math.exp(epsilon)
 
 
+@pytest.mark.parametrize("epsilon", [1e-4, *EPSILONS])
+@pytest.mark.parametrize("cells", [*CELLS, 2**16])
+def test_the_epsilon_is_not_exceeded_by_a_size_of_ones_own(cells, epsilon):
+    for size in {1, cells // 2, cells - 1}:
+        assert SubsetSelection.of_epsilon(cells, epsilon, size).local_epsilon <= epsilon
+
+
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("cells", CELLS)
 def test_no_rival_has_a_smaller_variance(cells, epsilon):
@@ -136,6 +143,11 @@ def test_sets_follow_the_exact_law_and_no_other():
 def test_an_impossible_lottery_is_refused(values, message):
     with pytest.raises(ParameterError, match=message.replace("(", r"\(")):
         SubsetSelection(*values)
+
+
+def test_a_size_that_sends_every_cell_is_refused():
+    with pytest.raises(ParameterError, match="size=4 must be a whole number from 1, below the number of cells"):
+        SubsetSelection.of_epsilon(4, 1.0, 4)
 
 
 @pytest.mark.parametrize("epsilon", [1e-10, 31.0])

@@ -56,8 +56,14 @@ class SampledFields(RecordChannel):
             )
         if self.wave is not None and not (isinstance(self.wave, str) and self.wave and is_writable(self.wave)):
             raise ParameterError(f"wave={self.wave!r} must be a name, or be left out")
+        own, n_classes = {a.name: a for a in self.schema.attributes}, len(self.schema.classes)
+        for question in self.questions:
+            if question.n_classes != n_classes or any(own.get(a.name) != a for a in question.attributes):
+                raise ParameterError(
+                    "a question is about another schema's attributes or classes; make it from this one"
+                )
         asked = [tuple(question.fields) for question in self.questions]
-        order = {name: place for place, name in enumerate(self.schema.names)}
+        order = {name: place for place, name in enumerate(own)}
         for fields in asked:
             if not 1 <= len(fields) <= 2 or list(fields) != sorted(set(fields), key=order.__getitem__):
                 raise ParameterError("a question is about one attribute, or two in the schema's order; correct it")
