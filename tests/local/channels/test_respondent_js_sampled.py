@@ -1,11 +1,15 @@
 """The respondent's script asks only what the coin picked, and adds up what was answered."""
 
+import json
+import math
+from decimal import Context, Decimal
+
 import numpy as np
 import pytest
 
-from privet.local import FieldSampling, perturb
+from privet.local import Channel, FieldSampling, perturb
 from tests.local.channels.test_respondent_js import WAYS_IN, ask, is_refusal, plain_rows
-from tests.local.channels.test_sampled_fields import FORGED
+from tests.local.channels.test_sampled_fields import FORGED, SMALL, small_people
 from tests.local.people import SCHEMA, people, same_secret
 
 TABLE = people(500)
@@ -111,6 +115,47 @@ def test_mistakes_are_told(tmp_path):
     ]  # fmt: skip
     for sentence, part in zip(told, parts, strict=True):
         assert part in sentence
+
+
+def doctored_channels():
+    """Return channels that privet would not make but reads: every size, with the least and the most kept."""
+    document = json.dumps(FieldSampling(SMALL, epsilon=1).channel.to_json())
+    made = {}
+    for size in range(1, 6):
+        least = size / 6
+        while int(least * 2**64) * 6 <= size * 2**64:
+            least = math.nextafter(least, 1)
+        for keep in (least, (1 + least) / 2, math.nextafter(1, 0)):
+            own = json.loads(document)
+            for question in own["record"]["questions"]:
+                question.update(size=size, keep=keep)
+            made[f"{size} at {keep!r}"] = Channel.from_json(own)
+    return made
+
+
+ASK_DOCTORED = """
+const { localEpsilon } = await import("./respondent.mjs");
+const told = {};
+for (const [name, channel] of Object.entries(channels)) {
+  const answers = await Promise.all(rows.map(([person, record]) => answer(channel, secret, person, record)));
+  told[name] = { epsilon: localEpsilon(channel), answers };
+}
+console.log(JSON.stringify(told));
+"""
+
+
+def test_doctored_channels_state_their_whole_epsilon_and_are_answered_alike(tmp_path):
+    asked, table = doctored_channels(), small_people(60).assign(name=[f"p{i}" for i in range(60)])
+    told, context = ask(ASK_DOCTORED, tmp_path, channels=asked, rows=plain_rows(table)), Context(prec=40)
+    for name, channel in asked.items():
+        question = channel.record.questions[0].selection
+        kept = int(question.keep * 2**64)
+        ratio = context.divide(Decimal(kept * (6 - question.size)), Decimal((2**64 - kept) * question.size))
+        assert ratio.ln(context) <= Decimal(channel.total_epsilon()), name
+        assert channel.total_epsilon() <= float(ratio.ln(context)) * (1 + 1e-9) + 1e-300, name
+        assert told[name]["epsilon"] == channel.total_epsilon(), name
+        expected = perturb(table, channel, same_secret(), person="name").to_dict("records")
+        assert told[name]["answers"] == expected, name
 
 
 def test_what_python_refuses_the_script_refuses_in_every_function(tmp_path):

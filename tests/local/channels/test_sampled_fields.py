@@ -201,6 +201,24 @@ def test_a_number_with_a_fraction_is_no_answer():
             refuse_impossible(channel, pd.DataFrame([{"question_1": 0.0, "answer_1": 3.0, **row}]))
 
 
+def test_whatever_is_sent_is_counted_whole_or_refused():
+    channel, rng = FieldSampling(SMALL, epsilon=1, pairs=[("a", "b")]).channel, np.random.default_rng(6)
+    sizes = [question.selection.size for question in channel.record.questions]
+    odd = ["17", "-", ".", "e", "\n", "\x00", "\u0663", "999999999", "9999999999", "", "  "]
+    counted = 0
+    for _ in range(2_000):
+        text = "".join(rng.choice(["0 ", "1 ", "2", " 4", " 5", " ", *rng.choice(odd, 2)], rng.integers(1, 4)))
+        number = int(rng.choice([0, 1, 2, 3, 4, -1, 2**40]))
+        try:
+            supports = channel.record.supports(pd.DataFrame({"question_1": [number], "answer_1": [text]}))
+        except DataError:
+            continue
+        counted += 1
+        assert [own.n for own in supports] == [number == own for own in range(4)]
+        assert [own.counts.sum() for own in supports] == [(number == i) * size for i, size in enumerate(sizes)]
+    assert counted > 20
+
+
 def test_questions_of_a_person_come_in_order_and_once():
     channel = FieldSampling(SMALL, epsilon=8, ask=2).channel
     for first, second in ((1, 1), (1, 0)):
