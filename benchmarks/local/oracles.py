@@ -98,7 +98,7 @@ Mean squared error of the estimated shares of all cells, in millionths, from {N_
 drawn by itself. A rival has its best parameter at each point: local hashing the number of groups, Hadamard response the
 number of blocks. The ratio is our error by that of the rival that is best by formula.
 
-- By formula the ratio is at most {max(map(ratio, results)):.6f}.
+- By formula the ratio is at most {max(map(ratio, results)):.6f}. Where subset selection sends one cell it is k-ary response.
 - The measured ratio is at most {max(beyond, 0.0):.1f} standard errors above 1.
 - {sum(gap > 3 for gap in away)} of {len(away)} measured errors are more than 3 standard errors from the formula, the
   farthest {max(away):.1f}.
@@ -119,9 +119,9 @@ def main() -> None:
         started = time.perf_counter()
         done.append(measured(cells, epsilon))
         print(" | ".join(next(lines_of(done[-1:]))), f"{time.perf_counter() - started:.0f} s", flush=True)
+        done.sort(key=lambda own: (own["epsilon"], own["cells"]))
         with whole_file(RESULTS) as file:
             file.write("[\n" + ",\n".join(json.dumps(own) for own in done) + "\n]\n")
-    done.sort(key=lambda own: (own["epsilon"], own["cells"]))
     with whole_file(PAGE) as file:
         file.write(page(done))
 

@@ -13,6 +13,7 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.errors import ChannelError, DataError, ParameterError
 from privet.local import Channel, Coding, FieldSampling, RandomizedResponse, Secret, measure, perturb
+from privet.local.channels import sampled_fields
 from privet.local.channels.answer_checks import doubts_about, refuse_impossible
 from privet.local.channels.perturb import kept_fields
 from privet.local.channels.sampled_checks import PICKED
@@ -283,6 +284,13 @@ def test_frequencies_are_estimated_from_answers():
     (_, counts), *_ = channel.record.values_in(perturb(table, channel, same_secret()))
     assert counts[:3] / counts.sum() == pytest.approx([0.6, 0.3, 0.1], abs=0.03)
     assert Coding.from_answers(perturb(table, channel, same_secret()), channel).codes[0].attribute.name == "a"
+
+
+def test_people_are_answered_in_blocks_without_a_seam(monkeypatch):
+    channel = CHANNELS["sampled, several and in pairs"]
+    whole = perturb(TABLE, channel, same_secret(), person="name")
+    monkeypatch.setattr(sampled_fields, "_BLOCK", 700)
+    assert perturb(TABLE, channel, same_secret(), person="name").equals(whole)
 
 
 def test_a_missing_label_or_none_is_refused():
