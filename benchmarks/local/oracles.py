@@ -98,7 +98,8 @@ Mean squared error of the estimated shares of all cells, in millionths, from {N_
 drawn by itself. A rival has its best parameter at each point: local hashing the number of groups, Hadamard response the
 number of blocks. The ratio is our error by that of the rival that is best by formula.
 
-- By formula the ratio is at most {max(map(ratio, results)):.6f}. Where subset selection sends one cell it is k-ary response.
+- By formula the ratio is at most {max(map(ratio, results)):.6f}. Where subset selection sends one cell, it is k-ary
+  response.
 - The measured ratio is at most {max(beyond, 0.0):.1f} standard errors above 1.
 - {sum(gap > 3 for gap in away)} of {len(away)} measured errors are more than 3 standard errors from the formula, the
   farthest {max(away):.1f}.

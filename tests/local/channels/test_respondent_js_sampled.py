@@ -5,8 +5,10 @@ import math
 from decimal import Context, Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from privet import Numeric, Schema
 from privet.local import Channel, FieldSampling, perturb
 from tests.local.channels.test_respondent_js import WAYS_IN, ask, is_refusal, plain_rows
 from tests.local.channels.test_sampled_fields import FORGED, SMALL, small_people
@@ -54,6 +56,26 @@ def test_what_is_picked_is_what_is_answered(told, name):
     counts = np.bincount([asked["number"] for own in told[name] for asked in own["asked"]], minlength=len(questions))
     share = ask_for / len(questions)
     assert np.abs(counts - len(TABLE) * share).max() < 5 * np.sqrt(len(TABLE) * share * (1 - share))
+
+
+ANSWER = """
+const told = rows.map(([person, record]) => answer(channels.one, secret, person, record));
+console.log(JSON.stringify(await Promise.all(told)));
+"""
+
+
+def test_words_that_are_passed_over_are_passed_over_by_both(tmp_path):
+    schema = Schema([Numeric("x", 0, 1, bins=389, never_missing=True)], classes=["no", "yes"])
+    channel, names = FieldSampling(schema, epsilon=0.2).channel, [f"p{i}" for i in range(20_000)]
+    assert channel.record.questions[0].cells_of(np.array([[389 // 2]]), np.array([1])).tolist() == [389]
+    selection = channel.record.questions[0].selection
+    limits = [2**64 - 2**64 % math.prod(group) for group in selection._lots._groups]
+    words = same_secret().many_words(channel.fingerprints[""], [f'"{name}",[0,389]' for name in names], 1 + len(limits))
+    late = np.flatnonzero((words[:, 1:] > np.array([limit - 1 for limit in limits], dtype=np.uint64)).any(axis=1))
+    assert len(late) > 2
+    table = pd.DataFrame({"name": names, "x": 0.5, "class": "yes"}).iloc[late]
+    answers = ask(ANSWER, tmp_path, channels={"one": channel}, rows=plain_rows(table))
+    assert answers == perturb(table, channel, same_secret(), person="name").to_dict("records")
 
 
 SPEND = """

@@ -324,6 +324,15 @@ def test_the_same_record_is_answered_the_same_and_a_changed_one_is_picked_the_sa
     assert (changed["answer_1"] != first["answer_1"]).mean() > 0.5
 
 
+def test_in_a_table_without_names_a_changed_label_is_another_table():
+    channel, table, secret = FieldSampling(SMALL, epsilon=1).channel, small_people(20), same_secret()
+    first = perturb(table, channel, secret)
+    assert perturb(table, channel, secret).equals(first)
+    changed = table.assign(**{"class": table["class"].map({"no": "yes", "yes": "no"})})
+    with pytest.raises(ChannelError, match="told apart in another way"):
+        perturb(changed, channel, secret)
+
+
 def test_a_new_wave_is_a_new_pick_and_a_new_draw_and_costs_the_sum(tmp_path):
     one, two, three = (
         FieldSampling(SCHEMA, epsilon=e, wave=w).channel for e, w in ((1, "one"), (0.5, "two"), (1, "3"))
