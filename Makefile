@@ -60,6 +60,7 @@ slow: venv
 audit: venv
 	$(BIN)/python -m pytest -m slow -s -q tests/statistical/test_audits.py tests/statistical/test_audits_of_faults.py \
 		tests/statistical/test_private_forest_release.py
+	$(BIN)/python -m pytest -s -q tests/statistical/test_audits_of_answers.py
 
 # Every place where a value or an exact count of a row might show, what was searched there, and what was found.
 leaks: venv

@@ -7,11 +7,13 @@ import pytest
 
 from privet import (
     Channel,
+    FieldSampling,
     GaussianNoise,
     RandomizedResponse,
     RandomResponseForestClassifier,
     ReconstructionTreeClassifier,
     RecordComplement,
+    SampledForestClassifier,
     Secret,
     perturb,
 )
@@ -25,11 +27,13 @@ CHANNELS = {
     "noise": GaussianNoise(DATA.schema, privacy=0.5).channel,
     "records": RecordComplement(DATA.schema, theta=0.9).channel,
     "answers": RandomizedResponse(DATA.schema, keep=0.95).channel,
+    "questions": FieldSampling(DATA.schema, epsilon=4, pairs=[("age", "salary")], wave="spring").channel,
 }
 MODELS = {
     "noise": ReconstructionTreeClassifier(channel=CHANNELS["noise"], random_state=0, height=2),
     "records": RandomResponseForestClassifier(channel=CHANNELS["records"], n_trees=2, max_depth=2, random_state=0),
     "answers": RandomResponseForestClassifier(channel=CHANNELS["answers"], n_trees=2, max_depth=2, random_state=0),
+    "questions": SampledForestClassifier(channel=CHANNELS["questions"]),
 }
 
 
@@ -39,6 +43,9 @@ def predicts(model) -> bool:
 
 @pytest.fixture(scope="module", params=MODELS)
 def model(request):
+    if request.param == "questions":  # of which the label is a part
+        people = DATA.X.assign(**{DATA.schema.target: DATA.y})
+        return MODELS["questions"].fit(perturb(people, CHANNELS["questions"], Secret()))
     answers = perturb(DATA.X, CHANNELS[request.param], Secret())
     return MODELS[request.param].fit(answers, DATA.y)
 

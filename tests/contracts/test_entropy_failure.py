@@ -11,7 +11,7 @@ from privet import Ledger
 from privet.cli.app import app
 from privet.datasets import agrawal
 from privet.errors import EntropyError
-from privet.local import LaplaceNoise, RandomizedResponse, Secret, perturb
+from privet.local import Secret, perturb
 from privet.partitioned import Party, PrivateKey, Structure
 from privet.partitioned.secure_sum.masks import AgreementKey
 from privet.privacy.mechanisms.discrete_gaussian import discrete_gaussian
@@ -138,9 +138,9 @@ def test_an_update_whose_bits_end_leaves_the_model_as_it_was(name, fails_at):
     assert at_every_draw(fails_at, lambda: model.partial_fit(DATA.X, DATA.y), check) >= 1
 
 
-@pytest.mark.parametrize("disturbance", [LaplaceNoise, RandomizedResponse])
-def test_no_secret_and_no_answer_come_without_bits(disturbance, fails_at):
-    channel = channels()["laplace" if disturbance is LaplaceNoise else "randomized"]
+@pytest.mark.parametrize("name", ["laplace", "randomized", "sampled"])
+def test_no_secret_and_no_answer_come_without_bits(name, fails_at):
+    channel = channels()[name]
 
     def answer():
         return perturb(people(20), channel, Secret(), person="name")

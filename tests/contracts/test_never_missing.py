@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import (
     ColumnForest,
+    FieldSampling,
     GaussianNoise,
     HorizontalForest,
     Ledger,
@@ -190,6 +191,7 @@ def test_a_respondent_who_lacks_a_value_is_refused():
         GaussianNoise(COMPLETE, privacy=0.5).channel,
         RandomizedResponse(COMPLETE, epsilon=4).channel,
         RecordComplement(COMPLETE, theta=0.9).channel,
+        FieldSampling(COMPLETE, epsilon=1).channel,
     ):
         with pytest.raises(
             DataError, match="column 'age' has missing numbers, but the schema declares it never_missing"

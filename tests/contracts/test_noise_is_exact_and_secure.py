@@ -66,7 +66,7 @@ def test_all_noise_of_a_party_comes_from_the_systems_bits(release, monkeypatch, 
     assert_noise_is_the_systems(lambda patches, stream: release(patches, stream, tmp_path), monkeypatch)
 
 
-@pytest.mark.parametrize("channel", ["uniform", "gaussian", "laplace", "randomized", "mixed", "records"])
+@pytest.mark.parametrize("channel", ["uniform", "gaussian", "laplace", "randomized", "mixed", "records", "sampled"])
 def test_all_noise_of_answers_comes_from_a_key_of_the_systems_bits(channel, monkeypatch):
     # A key of 32 bytes, from which HMAC makes 64 bits an answer: as good as the key, and made to repeat.
     assert_noise_is_the_systems(answers_through(channel), monkeypatch, bytes_a_number=0)
@@ -80,7 +80,8 @@ def no_bits(n):
 
 
 @pytest.mark.parametrize(
-    ("method", "channel"), [("reconstruction-tree", "laplace"), ("random-response-forest", "records")]
+    ("method", "channel"),
+    [("reconstruction-tree", "laplace"), ("random-response-forest", "records"), ("sampled-forest", "sampled")],
 )
 def test_a_model_of_disturbed_answers_draws_no_secret_bits(method, channel, monkeypatch):
     channel = channels()[channel]
@@ -88,7 +89,8 @@ def test_a_model_of_disturbed_answers_draws_no_secret_bits(method, channel, monk
 
     def fit():
         model = LOCAL_METHODS[method](channel=channel, random_state=3)
-        return model.fit(answers.drop(columns="smoker"), answers["smoker"])
+        labels = None if channel.record is not None and not channel.record.gives_label else answers["smoker"]
+        return model.fit(answers.drop(columns="smoker", errors="ignore"), labels)
 
     fit()
     monkeypatch.setattr(os, "urandom", no_bits)

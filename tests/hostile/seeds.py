@@ -19,6 +19,7 @@ from privet import (
     Channel,
     ColumnForest,
     CombinedForest,
+    FieldSampling,
     GaussianNoise,
     HorizontalForest,
     Intervals,
@@ -31,6 +32,7 @@ from privet import (
     RandomResponseForestClassifier,
     ReconstructionTreeClassifier,
     RecordComplement,
+    SampledForestClassifier,
     Schema,
     Secret,
     UniformNoise,
@@ -172,14 +174,17 @@ def _local_files(made: Files, folder: Path) -> None:
         "record": RecordComplement(SCHEMA, theta=0.9).channel,
         "answers": RandomizedResponse(SCHEMA, keep=0.9).channel,
         "clear": Channel.clear(SCHEMA),
+        "questions": FieldSampling(SCHEMA, epsilon=1.0, pairs=[("age", "job")], epsilons={"pay": 0.5}).channel,
+        "wave": FieldSampling(SCHEMA, epsilon=2.0, ask=2, wave="spring").channel,
     }
     trees, forests = ("gaussian", "uniform", "intervals"), ("record", "answers")
     for channel in channels.values():
         channel.save(folder / "channel.json")
         made.add("channel", "channel.json", (folder / "channel.json").read_bytes())
-    secret = Secret(folder / "secret.key")
-    perturb(X.assign(id=range(N_ROWS)), channels["laplace"], secret, person="id")
-    made.add("secret", "secret.key", (folder / "secret.key").read_bytes())
+    people = X.assign(id=range(N_ROWS), **{"class": y})
+    for name in ("laplace", "wave"):
+        perturb(people, channels[name], Secret(folder / f"{name}.key"), person="id")
+        made.add("secret", "secret.key", (folder / f"{name}.key").read_bytes())
     for name in (*trees, *forests):
         answers = perturb(X, channels[name], Secret())
         estimator = (
@@ -188,6 +193,10 @@ def _local_files(made: Files, folder: Path) -> None:
             else RandomResponseForestClassifier(channel=channels[name], n_trees=2, max_depth=2, random_state=0)
         )
         estimator.fit(answers, y).save(folder / "local.privet")
+        made.add("local model", "local.privet", (folder / "local.privet").read_bytes())
+    for name in ("questions", "wave"):
+        answers = perturb(people, channels[name], Secret(), person="id")
+        SampledForestClassifier(channel=channels[name]).fit(answers).save(folder / "local.privet")
         made.add("local model", "local.privet", (folder / "local.privet").read_bytes())
 
 

@@ -1,6 +1,7 @@
 """Open a file and use it as its user would. Only privet's own errors may come out of this."""
 
 import json
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -175,8 +176,8 @@ def use_channel(path: Path, choices: Choices) -> None:
     assert channel.fingerprints is not None
     if channel.schema.names != SCHEMA.names or not choices.chance(0.3):
         return
-    table = rows()[0][:4]
-    answers = perturb(table, channel, Secret())
+    X, y = rows()
+    answers = perturb(X[:4].assign(**{channel.schema.target: y[:4]}), channel, Secret())
     at = choices.below(3)
     attribute = channel.schema.attributes[at]
     if channel.record is None:
@@ -188,8 +189,11 @@ def use_channel(path: Path, choices: Choices) -> None:
 def use_secret(path: Path, choices: Choices) -> None:
     path.chmod(0o600)
     secret = Secret(path)
-    channel = Channel.from_json(files().seeds["channel"][1].document)
-    perturb(rows()[0][:3].assign(id=[1, 2, 3]), channel, secret, person="id")
+    X, y = rows()
+    # The second channel is the one that the first secret answered through, the last one that of the second: a wave.
+    channel = Channel.from_json(files().seeds["channel"][-1 if secret.spent else 1].document)
+    people = X[:3].assign(id=[1, 2, 3], **{"class": y[:3]})
+    perturb(people, channel, secret, person="id", max_epsilon=math.inf)
     Secret(path)
 
 

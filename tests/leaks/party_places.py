@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from privet import (
+    FieldSampling,
     HorizontalForest,
     LaplaceNoise,
     Ledger,
@@ -143,6 +144,7 @@ def _channels() -> dict[str, Any]:
     return {
         "reconstruction-tree": noise | RandomizedResponse(SCHEMA, **answers).channel,
         "random-response-forest": RecordComplement(SCHEMA, theta=0.9).channel,
+        "sampled-forest": FieldSampling(SCHEMA, epsilon=1.0, pairs=[SCHEMA.names[:2]]).channel,
         "labels too": noise | RandomizedResponse(SCHEMA, **answers, label=True).channel,
     }
 
@@ -195,17 +197,17 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     people = _people()
     for method, channel in ((method, _channels()[method]) for method in LOCAL_METHODS):
         answers = perturb(people, channel, Secret.of_key(_SECRET), person="person")
-        X, y = answers.drop(columns="class"), answers["class"]
+        # The label of a sampled question is within its answer.
+        y = answers.pop("class") if "class" in answers else None
+        X = answers
         model = LOCAL_METHODS[method](channel=channel, random_state=1).fit(X, y)
         yield from model_things(model, method, folder)
         yield from public_things(model, method)
         write_report(model, folder / "report.html")
         yield f"{method}: report", folder / "report.html"
-        wrong = {
-            "labels": (X, y.where(y.index != 5, LABEL)),
-            "text": (X.assign(**{X.columns[0]: LABEL}), y),
-            "length": (X[:-1], y),
-        }
+        wrong = {f"text in {name}": (X.assign(**{name: LABEL}), y) for name in X.columns[:2]}
+        if y is not None:
+            wrong |= {"labels": (X, y.where(y.index != 5, LABEL)), "length": (X[:-1], y)}
         for name, (bad, own) in wrong.items():
             unfit = LOCAL_METHODS[method](channel=channel, verbose=1)
             refused = heard(lambda bad=bad, own=own, unfit=unfit: unfit.fit(bad, own))

@@ -1,11 +1,17 @@
 """The respondent's script asks only what the coin picked, and adds up what was answered."""
 
+import json
+import math
+from decimal import Context, Decimal
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from privet.local import FieldSampling, perturb
+from privet import Numeric, Schema
+from privet.local import Channel, FieldSampling, perturb
 from tests.local.channels.test_respondent_js import WAYS_IN, ask, is_refusal, plain_rows
-from tests.local.channels.test_sampled_fields import FORGED
+from tests.local.channels.test_sampled_fields import FORGED, SMALL, small_people
 from tests.local.people import SCHEMA, people, same_secret
 
 TABLE = people(500)
@@ -50,6 +56,26 @@ def test_what_is_picked_is_what_is_answered(told, name):
     counts = np.bincount([asked["number"] for own in told[name] for asked in own["asked"]], minlength=len(questions))
     share = ask_for / len(questions)
     assert np.abs(counts - len(TABLE) * share).max() < 5 * np.sqrt(len(TABLE) * share * (1 - share))
+
+
+ANSWER = """
+const told = rows.map(([person, record]) => answer(channels.one, secret, person, record));
+console.log(JSON.stringify(await Promise.all(told)));
+"""
+
+
+def test_words_that_are_passed_over_are_passed_over_by_both(tmp_path):
+    schema = Schema([Numeric("x", 0, 1, bins=389, never_missing=True)], classes=["no", "yes"])
+    channel, names = FieldSampling(schema, epsilon=0.2).channel, [f"p{i}" for i in range(20_000)]
+    assert channel.record.questions[0].cells_of(np.array([[389 // 2]]), np.array([1])).tolist() == [389]
+    selection = channel.record.questions[0].selection
+    limits = [2**64 - 2**64 % math.prod(group) for group in selection._lots._groups]
+    words = same_secret().many_words(channel.fingerprints[""], [f'"{name}",[0,389]' for name in names], 1 + len(limits))
+    late = np.flatnonzero((words[:, 1:] > np.array([limit - 1 for limit in limits], dtype=np.uint64)).any(axis=1))
+    assert len(late) > 2
+    table = pd.DataFrame({"name": names, "x": 0.5, "class": "yes"}).iloc[late]
+    answers = ask(ANSWER, tmp_path, channels={"one": channel}, rows=plain_rows(table))
+    assert answers == perturb(table, channel, same_secret(), person="name").to_dict("records")
 
 
 SPEND = """
@@ -111,6 +137,47 @@ def test_mistakes_are_told(tmp_path):
     ]  # fmt: skip
     for sentence, part in zip(told, parts, strict=True):
         assert part in sentence
+
+
+def doctored_channels():
+    """Return channels that privet would not make but reads: every size, with the least and the most kept."""
+    document = json.dumps(FieldSampling(SMALL, epsilon=1).channel.to_json())
+    made = {}
+    for size in range(1, 6):
+        least = size / 6
+        while int(least * 2**64) * 6 <= size * 2**64:
+            least = math.nextafter(least, 1)
+        for keep in (least, (1 + least) / 2, math.nextafter(1, 0)):
+            own = json.loads(document)
+            for question in own["record"]["questions"]:
+                question.update(size=size, keep=keep)
+            made[f"{size} at {keep!r}"] = Channel.from_json(own)
+    return made
+
+
+ASK_DOCTORED = """
+const { localEpsilon } = await import("./respondent.mjs");
+const told = {};
+for (const [name, channel] of Object.entries(channels)) {
+  const answers = await Promise.all(rows.map(([person, record]) => answer(channel, secret, person, record)));
+  told[name] = { epsilon: localEpsilon(channel), answers };
+}
+console.log(JSON.stringify(told));
+"""
+
+
+def test_doctored_channels_state_their_whole_epsilon_and_are_answered_alike(tmp_path):
+    asked, table = doctored_channels(), small_people(60).assign(name=[f"p{i}" for i in range(60)])
+    told, context = ask(ASK_DOCTORED, tmp_path, channels=asked, rows=plain_rows(table)), Context(prec=40)
+    for name, channel in asked.items():
+        question = channel.record.questions[0].selection
+        kept = int(question.keep * 2**64)
+        ratio = context.divide(Decimal(kept * (6 - question.size)), Decimal((2**64 - kept) * question.size))
+        assert ratio.ln(context) <= Decimal(channel.total_epsilon()), name
+        assert channel.total_epsilon() <= float(ratio.ln(context)) * (1 + 1e-9) + 1e-300, name
+        assert told[name]["epsilon"] == channel.total_epsilon(), name
+        expected = perturb(table, channel, same_secret(), person="name").to_dict("records")
+        assert told[name]["answers"] == expected, name
 
 
 def test_what_python_refuses_the_script_refuses_in_every_function(tmp_path):

@@ -13,9 +13,11 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.errors import ChannelError, DataError, ParameterError
 from privet.local import Channel, Coding, FieldSampling, RandomizedResponse, Secret, measure, perturb
+from privet.local.channels import sampled_fields
 from privet.local.channels.answer_checks import doubts_about, refuse_impossible
 from privet.local.channels.perturb import kept_fields
 from privet.local.channels.sampled_checks import PICKED
+from privet.local.channels.sampled_fields import SampledFields
 from privet.local.guarantee import LocalGuarantee
 from tests.local.channels.test_lots import plain_lots
 from tests.local.channels.test_subset_selection import plain_draw
@@ -105,6 +107,16 @@ def test_a_person_pays_for_the_dearest_questions_that_can_be_picked():
     assert FieldSampling(SMALL, epsilon=2, ask=3).channel.total_epsilon() == 2
 
 
+def test_a_fields_own_epsilon_is_for_all_answers_that_it_has_a_part_in():
+    own = {"pairs": [("a", "b"), ("a", "c")], "epsilons": {"a": 0.5}}
+    for ask, each in ((1, 0.5), (2, 0.25), (5, 0.5 / 3)):
+        questions = FieldSampling(SMALL, epsilon=10, ask=ask, **own).channel.record.questions
+        costs = [question.selection.local_epsilon for question in questions if "a" in question.fields]
+        assert costs == pytest.approx([each] * 3, rel=1e-9)
+        assert sum(costs[:ask]) <= 0.5
+        assert questions[1].selection.local_epsilon == pytest.approx(10 / ask)
+
+
 def test_more_questions_are_asked_only_where_epsilon_is_large():
     asked = [FieldSampling(SMALL, epsilon=epsilon).channel.record.ask for epsilon in (0.1, 1, 4, 6, 9, 20)]
     assert asked == [1, 1, 1, 2, 3, 3]
@@ -182,6 +194,34 @@ def test_impossible_answers_are_refused(message):
             look()
 
 
+def test_a_number_with_a_fraction_is_no_answer():
+    channel = FieldSampling(SMALL, epsilon=8, ask=1).channel
+    refuse_impossible(channel, pd.DataFrame({"question_1": [0.0, 2.0], "answer_1": [3.0, 4.0]}))
+    for row, message in (({"answer_1": 3.5}, "as many cells"), ({"question_1": 0.5}, "is none of the channel's")):
+        with pytest.raises(DataError, match=message):
+            refuse_impossible(channel, pd.DataFrame([{"question_1": 0.0, "answer_1": 3.0, **row}]))
+
+
+def test_whatever_is_sent_is_counted_whole_or_refused():
+    channel, rng = FieldSampling(SMALL, epsilon=1, pairs=[("a", "b")]).channel, np.random.default_rng(6)
+    sizes = [question.selection.size for question in channel.record.questions]
+    odd = ["17", "-", ".", "e", "\n", "\x00", "\u0663", "999999999", "9999999999", "", "  "]
+    counted = 0
+    for _ in range(2_000):
+        text = "".join(rng.choice(["0 ", "1 ", "2", " 4", " 5", " ", *rng.choice(odd, 2)], rng.integers(1, 4))).strip(
+            " "
+        )
+        number = int(rng.choice([0, 1, 2, 3, 4, -1, 2**40]))
+        try:
+            supports = channel.record.supports(pd.DataFrame({"question_1": [number], "answer_1": [text]}))
+        except DataError:
+            continue
+        counted += 1
+        assert [own.n for own in supports] == [number == own for own in range(4)]
+        assert [own.counts.sum() for own in supports] == [(number == i) * size for i, size in enumerate(sizes)]
+    assert counted > 20
+
+
 def test_questions_of_a_person_come_in_order_and_once():
     channel = FieldSampling(SMALL, epsilon=8, ask=2).channel
     for first, second in ((1, 1), (1, 0)):
@@ -246,6 +286,13 @@ def test_frequencies_are_estimated_from_answers():
     assert Coding.from_answers(perturb(table, channel, same_secret()), channel).codes[0].attribute.name == "a"
 
 
+def test_people_are_answered_in_blocks_without_a_seam(monkeypatch):
+    channel = CHANNELS["sampled, several and in pairs"]
+    whole = perturb(TABLE, channel, same_secret(), person="name")
+    monkeypatch.setattr(sampled_fields, "_BLOCK", 700)
+    assert perturb(TABLE, channel, same_secret(), person="name").equals(whole)
+
+
 def test_a_missing_label_or_none_is_refused():
     channel = FieldSampling(SMALL, epsilon=1).channel
     table = small_people(5)
@@ -275,6 +322,15 @@ def test_the_same_record_is_answered_the_same_and_a_changed_one_is_picked_the_sa
     )
     assert (changed["question_1"] == first["question_1"]).all()
     assert (changed["answer_1"] != first["answer_1"]).mean() > 0.5
+
+
+def test_in_a_table_without_names_a_changed_label_is_another_table():
+    channel, table, secret = FieldSampling(SMALL, epsilon=1).channel, small_people(20), same_secret()
+    first = perturb(table, channel, secret)
+    assert perturb(table, channel, secret).equals(first)
+    changed = table.assign(**{"class": table["class"].map({"no": "yes", "yes": "no"})})
+    with pytest.raises(ChannelError, match="told apart in another way"):
+        perturb(changed, channel, secret)
 
 
 def test_a_new_wave_is_a_new_pick_and_a_new_draw_and_costs_the_sum(tmp_path):
@@ -369,6 +425,18 @@ def test_what_privet_does_not_write_is_no_channel(name):
 def test_impossible_parameters_are_refused(parameters, message):
     with pytest.raises(ParameterError, match=message):
         _ = FieldSampling(SMALL, **parameters).channel
+
+
+def test_questions_of_another_schema_are_refused():
+    questions = FieldSampling(SMALL, epsilon=1).channel.record.questions
+    finer = SMALL.with_attributes([*SMALL.attributes[:1], replace(SMALL.attributes[1], bins=3), SMALL.attributes[2]])
+    for other in (
+        finer,
+        Schema(SMALL.attributes, classes=[5, 7, 9]),
+        Schema(SMALL.attributes[:2], classes=["no", "yes"]),
+    ):
+        with pytest.raises(ParameterError, match="a question is about another schema's attributes or classes"):
+            SampledFields(other, questions)
 
 
 def test_a_record_is_not_asked_about_field_by_field_too():

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from benchmarks.local.frequency_oracles import RIVALS
 from privet.errors import ParameterError
-from privet.local.channels.subset_selection import SubsetSelection, best_size, mean_variance
+from privet.local.channels.subset_selection import SubsetSelection, best_size
 from tests.local.channels.test_lots import plain_lots, words_for
-from tests.local.frequency_oracles import rivals
 
 EPSILONS = [0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0]
 CELLS = [2, 3, 5, 16, 44, 300, 5_000]
@@ -63,13 +63,19 @@ def test_the_epsilon_asked_for_is_nearly_spent_and_never_exceeded(cells, epsilon
     assert selection.local_epsilon >= epsilon * (1 - 1e-10) - 2e-15 * cells - 1e-15 * math.exp(epsilon)
 
 
+@pytest.mark.parametrize("epsilon", [1e-4, *EPSILONS])
+@pytest.mark.parametrize("cells", [*CELLS, 2**16])
+def test_the_epsilon_is_not_exceeded_by_a_size_of_ones_own(cells, epsilon):
+    for size in {1, cells // 2, cells - 1}:
+        assert SubsetSelection.of_epsilon(cells, epsilon, size).local_epsilon <= epsilon
+
+
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("cells", CELLS)
 def test_no_rival_has_a_smaller_variance(cells, epsilon):
     own = SubsetSelection.of_epsilon(cells, epsilon).variance
-    for name, chances in rivals(cells, epsilon).items():
-        least = min(mean_variance(cells, *pair) for pair in chances)
-        assert own <= least * (1 + 1e-6), name
+    for name, rival in RIVALS.items():
+        assert own <= rival.best(cells, epsilon).variance(np.full(cells, 1 / cells)) * (1 + 1e-6), name
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
@@ -136,6 +142,11 @@ def test_sets_follow_the_exact_law_and_no_other():
 def test_an_impossible_lottery_is_refused(values, message):
     with pytest.raises(ParameterError, match=message.replace("(", r"\(")):
         SubsetSelection(*values)
+
+
+def test_a_size_that_sends_every_cell_is_refused():
+    with pytest.raises(ParameterError, match="size=4 must be a whole number from 1, below the number of cells"):
+        SubsetSelection.of_epsilon(4, 1.0, 4)
 
 
 @pytest.mark.parametrize("epsilon", [1e-10, 31.0])

@@ -37,7 +37,9 @@ class FieldSampling(ChannelTransformer):
     pairs : sequence of pairs of str
         Attributes that are asked for together, besides each by itself.
     epsilons : mapping of str to float, optional
-        Attributes that are hidden more strongly: what an answer that one of them has a part in costs at most.
+        Attributes that are hidden more strongly: what all answers that one of them has a part in cost at most.
+    wave : str, optional
+        The name of the wave, where the same people are asked again; each wave costs them its epsilon.
     person, secret
         As for `UniformNoise`.
     """
@@ -71,7 +73,7 @@ class FieldSampling(ChannelTransformer):
         ask = questions_for(self.epsilon, n_questions) if self.ask is None else self.ask
         if not is_whole(ask) or not 1 <= ask <= n_questions:
             raise ParameterError(f"ask={ask!r} must be a whole number from 1 to the number of questions, {n_questions}")
-        questions = tuple(all_questions(schema, self.epsilon / ask, self.pairs, self.epsilons))
+        questions = tuple(all_questions(schema, self.epsilon, ask, self.pairs, self.epsilons))
         return Channel.of(schema, [], record=SampledFields(schema, questions, ask, self.wave))
 
     def _check_names(self) -> None:
@@ -85,10 +87,6 @@ class FieldSampling(ChannelTransformer):
             raise ParameterError(f"the schema has no attribute {unknown[0]!r}; pairs and epsilons must name its own")
         if not all(is_number(epsilon) and epsilon > 0 for epsilon in epsilons.values()):
             raise ParameterError("epsilons must be numbers above 0, by the attribute's name; correct them")
-
-    def transform(self, X: Any) -> Any:
-        """Return the answers of the people in ``X``; those who answered before answer the same again."""
-        return super().transform(X)
 
 
 def questions_for(epsilon: float, n_questions: int) -> int:

@@ -142,10 +142,13 @@ class Respondents:
         attributes = without_column(table, schema.target) if has_label else table
         codes = self._encoder.encode(attributes).astype(np.int64)
         columns = columns_of(attributes, schema.names, unit=self._person)
-        persons = self._persons(table, codes, columns)
-        if self._channel.record is not None:
-            labels = self._label_codes(column_of(table, schema.target)) if has_label else None
-            return self._channel.record.answer(codes, labels, persons, self._draw_many)
+        record = self._channel.record
+        labels = self._label_codes(column_of(table, schema.target)) if has_label and record is not None else None
+        # Where the label is a part of the question, it is a part of what tells tables apart.
+        asked = codes if labels is None or record is None or record.gives_label else np.column_stack([codes, labels])
+        persons = self._persons(table, asked, columns)
+        if record is not None:
+            return record.answer(codes, labels, persons, self._draw_many)
         answers = {
             a.name: channel.answer(FieldValues(a, columns[j], codes[:, j]), self._draw(a.name, persons))
             for j, (a, channel) in enumerate(zip(schema.attributes, self._channel.columns, strict=True))

@@ -911,11 +911,11 @@ async function drawer(secret, person) {
   const isSecret = secret instanceof Uint8Array && secret.length === KEY_BYTES;
   check(isSecret, "a secret is a Uint8Array of 32 bytes; make one with newSecret()");
   check(typeof person === "string" && person, "a person is a text that no other person has; pass one");
-  const key = await hmacKey(secret);
+  const [key, keys] = [await hmacKey(secret), new Map()];
   return async (mark, code, more = null, place = 0) => {
     const told = more === null ? JSON.stringify(person) : `${JSON.stringify(person)},${more}`;
-    const own = await hmacKey(await hmac(key, mark));
-    return new DataView(await hmac(own, `[${told},${code}]`)).getBigUint64(8 * place);
+    if (!keys.has(mark)) keys.set(mark, hmac(key, mark).then(hmacKey));
+    return new DataView(await hmac(await keys.get(mark), `[${told},${code}]`)).getBigUint64(8 * place);
   };
 }
 

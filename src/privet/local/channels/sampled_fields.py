@@ -5,7 +5,7 @@ asked. sampled_fields.md has the argument.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -32,6 +32,8 @@ _PICK = '"pick"'
 _KEY_BYTES = 32
 # So many cells are named in an example.
 _SHOWN = 5
+# People are answered so many cells at a time.
+_BLOCK = 2**22
 _WORST = "the channel of the record is damaged; fetch the file again"
 
 
@@ -56,8 +58,14 @@ class SampledFields(RecordChannel):
             )
         if self.wave is not None and not (isinstance(self.wave, str) and self.wave and is_writable(self.wave)):
             raise ParameterError(f"wave={self.wave!r} must be a name, or be left out")
+        own, n_classes = {a.name: a for a in self.schema.attributes}, len(self.schema.classes)
+        for question in self.questions:
+            if question.n_classes != n_classes or any(own.get(a.name) != a for a in question.attributes):
+                raise ParameterError(
+                    "a question is about another schema's attributes or classes; make it from this one"
+                )
         asked = [tuple(question.fields) for question in self.questions]
-        order = {name: place for place, name in enumerate(self.schema.names)}
+        order = {name: place for place, name in enumerate(own)}
         for fields in asked:
             if not 1 <= len(fields) <= 2 or list(fields) != sorted(set(fields), key=order.__getitem__):
                 raise ParameterError("a question is about one attribute, or two in the schema's order; correct it")
@@ -157,12 +165,12 @@ class SampledFields(RecordChannel):
         answers = np.empty(len(asked), dtype=object)
         places = {name: j for j, name in enumerate(self.schema.names)}
         for number, question in enumerate(self.questions):
-            rows = np.flatnonzero(asked == number)
-            own = codes[rows][:, [places[name] for name in question.fields]]
-            cells = question.cells_of(own, labels[rows])
-            told = [f"{persons[i]},[{number},{cell}]" for i, cell in zip(rows.tolist(), cells.tolist(), strict=True)]
-            sent = question.selection.draw(cells, lambda n, told=told: draw(told, n))  # type: ignore[misc]
-            answers[rows] = as_text(sent, question.selection.cells)
+            fields = [places[name] for name in question.fields]
+            for rows in _in_blocks(np.flatnonzero(asked == number), question.selection.cells):
+                cells = question.cells_of(codes[rows][:, fields], labels[rows])
+                told = [f"{persons[i]},[{number},{c}]" for i, c in zip(rows.tolist(), cells.tolist(), strict=True)]
+                sent = question.selection.draw(cells, lambda n, told=told: draw(told, n))  # type: ignore[misc]
+                answers[rows] = as_text(sent, question.selection.cells)
         return answers
 
     def supports(self, table: Any, weights: Any = None) -> list[Support]:
@@ -213,6 +221,12 @@ class SampledFields(RecordChannel):
         if record.to_json() != data:
             raise ChannelError("the channel of the record does not fit its schema; the file was changed")
         return record
+
+
+def _in_blocks(rows: Ints, cells: int) -> Iterator[Ints]:
+    size = max(_BLOCK // cells, 1)
+    for first in range(0, len(rows), size):
+        yield rows[first : first + size]
 
 
 def as_text(sent: Ints, cells: int) -> list[str]:

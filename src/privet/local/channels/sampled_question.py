@@ -114,11 +114,16 @@ def _cells_in(attributes: Sequence[Attribute], n_classes: int) -> tuple[int, ...
 
 
 def all_questions(
-    schema: Schema, epsilon: float, pairs: Sequence[Sequence[str]] = (), epsilons: Mapping[str, float] | None = None
-) -> Iterator[Question]:
-    """Yield a question about every attribute and every pair, each at ``epsilon`` or a field's own smaller one."""
-    by_name, own = {a.name: a for a in schema.attributes}, epsilons or {}
-    order = list(schema.names)
-    for names in [*([name] for name in order), *(sorted(pair, key=order.index) for pair in pairs)]:
-        least = min([epsilon, *(own[name] for name in names if name in own)])
+    schema: Schema, epsilon: float, ask: int = 1, pairs: Sequence[Sequence[str]] = (),
+    epsilons: Mapping[str, float] | None = None,
+) -> Iterator[Question]:  # fmt: skip
+    """Yield a question about every attribute and every pair, of which a person is asked ``ask`` for ``epsilon``.
+
+    A field's own epsilon is for all of them that the field has a part in.
+    """
+    by_name, order = {a.name: a for a in schema.attributes}, list(schema.names)
+    asked = [*([name] for name in order), *(sorted(pair, key=order.index) for pair in pairs)]
+    own = {name: e / min(ask, sum(name in names for names in asked)) for name, e in (epsilons or {}).items()}
+    for names in asked:
+        least = min([epsilon / ask, *(own[name] for name in names if name in own)])
         yield Question.of_epsilon([by_name[name] for name in names], len(schema.classes), least)

@@ -92,5 +92,6 @@ def _text(column: Any, name: str) -> Any:
 
     plain = without_dictionary(as_arrow(column, name))
     if pa.types.is_floating(plain.type):
-        plain = pc.cast(plain, pa.int64(), safe=False)
+        whole = pc.if_else(pc.equal(pc.floor(plain), plain), plain, pa.scalar(None, plain.type))
+        plain = pc.cast(whole, pa.int64(), safe=False)
     return pc.cast(plain, pa.string())

@@ -58,7 +58,7 @@ class SubsetSelection:
             )
         size = best_size(cells, epsilon) if size is None else size
         # What rounding upwards adds to it again, and what a double next to 1 cannot tell.
-        less = epsilon * (1 - 1e-11) - 1e-15 - 4e-16 * math.exp(epsilon)
+        less = epsilon * (1 - 1e-11) - 1e-15 - 4e-16 * (1 + size / max(cells - size, 1) * math.exp(epsilon))
         return cls(cells, size, size / (size + (cells - size) * math.exp(-less)))
 
     @property
