@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from privet.service.bodies import read_object
 from privet.service.collect.assets import COLLECTOR_PAGE, RESPONDENT_PAGE, assets, script_fingerprint
 from privet.service.collect.collector import Collector
 from privet.service.collect.reports import Reports
@@ -20,7 +19,7 @@ from privet.service.collect.store import AnswerStore, Stored, StoreUnavailable
 from privet.service.collect.tokens import is_report_id, is_token, receipt, token_hash, use_mark
 from privet.service.headers import SecurityHeaders
 from privet.service.limits import RateLimit
-from privet.service.refusals import Refusal
+from privet.service.requests import Refusal, error_answers, read_object
 
 if TYPE_CHECKING:
     from privet.service.collect.folder import CollectFolder
@@ -111,10 +110,8 @@ def make_app(
             *(Route(f"/{name}", _asset(name)) for name in assets() if not name.endswith(".html")),
         ],
         middleware=[Middleware(SecurityHeaders)],
-        exception_handlers={
-            Refusal: _refused, StoreUnavailable: _unavailable, HTTPException: _not_there, Exception: _failed,
-        },
-    )  # fmt: skip
+        exception_handlers={**error_answers(), StoreUnavailable: _unavailable},
+    )
     app.state.training = collector.training
     return app
 
@@ -130,22 +127,6 @@ def _asset(name: str) -> Any:
     return answer
 
 
-def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)  # noqa: S101 - registered for it
-    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return JSONResponse({"error": error.code, "message": error.message}, error.status, headers)
-
-
 def _unavailable(_: Request, __: Exception) -> Response:
     message = "the report cannot be stored at the moment, and nothing was; send it again later"
-    return JSONResponse({"error": "unavailable", "message": message}, 503)
-
-
-def _not_there(_: Request, error: Exception) -> Response:
-    status = getattr(error, "status_code", 404)
-    return JSONResponse({"error": "not_found", "message": "there is nothing here; check the address"}, status)
-
-
-def _failed(_: Request, __: Exception) -> Response:
-    message = "the server could not answer; its owner can see why"
-    return JSONResponse({"error": "failed", "message": message}, 500)
+    return Refusal(503, "unavailable", message).answer()

@@ -12,14 +12,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from privet.service.bodies import read_object
 from privet.service.collect.distributions import distributions
 from privet.service.collect.reports import Reports
 from privet.service.collect.store import AnswerStore
 from privet.service.collect.training import Training
 from privet.service.limits import RateLimit
 from privet.service.passwords import is_password
-from privet.service.refusals import Refusal
+from privet.service.requests import Refusal, has_type, read_object
 
 if TYPE_CHECKING:
     from privet.service.collect.folder import CollectFolder
@@ -130,5 +129,5 @@ def _check_origin(request: Request) -> None:
     """Refuse what another site's page sends: a form cannot send JSON, and a script tells where it comes from."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Refusal(403, "origin", "this request came from another site; use the collector's page")
-    if request.headers.get("content-type", "").split(";")[0].strip() != "application/json":
+    if not has_type(request, "application/json"):
         raise Refusal(415, "malformed", "send requests as application/json")

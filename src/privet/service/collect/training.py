@@ -10,7 +10,7 @@ from privet.errors import NoGuaranteeWarning, PrivetError
 from privet.files.whole_file import whole_bytes
 from privet.service.collect.reports import Reports
 from privet.service.collect.store import AnswerStore
-from privet.service.refusals import Refusal
+from privet.service.requests import Refusal
 
 if TYPE_CHECKING:
     from privet.local import Channel

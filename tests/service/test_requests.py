@@ -1,0 +1,90 @@
+"""What every request meets, whatever the service: bounds, refusals, headers."""
+
+import asyncio
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from privet.service.headers import SecurityHeaders
+from privet.service.requests import Refusal, error_answers, read_body, read_object
+
+
+async def echo(request):
+    return JSONResponse(await read_object(request, 100))
+
+
+def fail(_):
+    raise ValueError("age 44 of row 7")
+
+
+def wait(_):
+    raise Refusal(429, "rate_limited", "wait", 3)
+
+
+@pytest.fixture
+def client():
+    routes = [Route("/echo", echo, methods=["POST"]), Route("/fail", fail), Route("/wait", wait)]
+    middleware = [Middleware(SecurityHeaders, policy="default-src 'self'")]
+    app = Starlette(routes=routes, middleware=middleware, exception_handlers=error_answers())
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+def test_an_object_comes_through(client):
+    assert client.post("/echo", json={"a": 1}).json() == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "status", "says"),
+    [
+        (b"{}", "text/plain", 415, "application/json"),
+        (b"[1]", "application/json", 400, "no JSON object"),
+        (b"{", "application/json", 400, "no JSON document"),
+        (b"\xff", "application/json", 400, "no JSON document"),
+        (b" " * 101, "application/json", 413, "at most 100 bytes"),
+    ],
+)
+def test_a_body_that_does_not_fit_is_refused_with_the_way_out(client, body, media_type, status, says):
+    answer = client.post("/echo", content=body, headers={"Content-Type": media_type})
+    assert answer.status_code == status
+    assert says in answer.json()["message"]
+
+
+def test_a_refusal_says_when_to_come_back(client):
+    answer = client.get("/wait")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3")
+    assert answer.json() == {"error": "rate_limited", "message": "wait"}
+
+
+def test_a_fault_tells_nothing_of_what_it_was(client):
+    answer = client.get("/fail")
+    assert (answer.status_code, answer.json()["error"]) == (500, "failed")
+    assert "44" not in answer.text
+
+
+def test_what_is_not_there_is_told_in_json(client):
+    assert client.get("/nothing").json()["error"] == "not_found"
+    assert client.get("/echo").status_code == 405
+
+
+def test_headers_have_the_policy_of_the_service(client):
+    for path in ("/nothing", "/wait", "/echo"):
+        headers = client.get(path).headers
+        assert headers["Content-Security-Policy"] == "default-src 'self'"
+        assert headers["Cache-Control"] == "no-store"
+
+
+def test_a_body_that_never_ends_is_given_up():
+    async def receive():
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+    with pytest.raises(Refusal, match="did not come in time") as refused:
+        asyncio.run(read_body(request, most=10**6, seconds=0.1))
+    assert refused.value.status == 408
