@@ -1,5 +1,6 @@
 """A small collection, and reports that came through its channel."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -48,9 +49,7 @@ class Collection:
         settings = Settings("Smoking", 1000, batch=BATCH, minimum=20, password=hash_password(PASSWORD))
         self.folder = CollectFolder.make(folder / "smokers", folder / "channel.json", settings)
         self.store = self.folder.open_store()
-        app = make_app(self.folder, self.store, **limits)
-        self.client = TestClient(app, raise_server_exceptions=False)
-        self.trained = app.state.training.wait
+        self.client = TestClient(make_app(self.folder, self.store, **limits), raise_server_exceptions=False)
         self.reports = disturbed(channel, 60, folder)
 
     def token(self):
@@ -69,6 +68,14 @@ class Collection:
         answer = self.client.post("/collector/login", json={"password": PASSWORD})
         assert answer.status_code == 204
         return answer
+
+    def state(self):
+        return self.client.get("/collector/state.json").json()
+
+    def train(self):
+        assert self.act("train").status_code == 202
+        while self.state()["training"] == "running":
+            time.sleep(0.05)
 
     def act(self, what):
         return self.client.post(f"/collector/{what}", json={})

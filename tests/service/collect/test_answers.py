@@ -20,7 +20,7 @@ def test_a_report_gets_a_receipt_and_the_same_one_when_it_is_repeated(collection
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == again.json()
     assert len(first.json()["receipt"]) == 64
-    collection.send_many(BATCH - 1)
+    collection.send_many(2 * BATCH - 1)
     assert collection.store.n_released() == BATCH
 
 
@@ -95,15 +95,15 @@ def test_too_many_reports_are_refused_for_a_while(make_collection):
     assert int(collection.send(new_token(), {}).headers["Retry-After"]) > 0
 
 
-def test_nobody_reads_an_answer_before_its_batch_is_whole(collection):
-    collection.send_many(BATCH - 1)
+def test_nobody_reads_an_answer_before_another_batch_waits_behind_it(collection):
+    collection.send_many(2 * BATCH - 1)
     assert list(collection.store.released()) == []
     collection.send_many(1)
     assert len(list(collection.store.released())) == BATCH
 
 
 def test_an_export_begins_with_all_of_an_earlier_one(collection):
-    collection.send_many(2 * BATCH)
+    collection.send_many(3 * BATCH)
     before = list(collection.store.released())
     collection.send_many(BATCH)
     assert list(collection.store.released())[: 2 * BATCH] == before
@@ -111,6 +111,7 @@ def test_an_export_begins_with_all_of_an_earlier_one(collection):
 
 def test_answers_lie_in_another_order_than_they_came(collection):
     collection.send_many(60)
+    collection.folder.close(collection.store)
     came = [list(report.values()) for report in collection.reports]
     lie = [json.loads(text) for text in collection.store.released()]
     assert sorted(map(str, lie)) == sorted(map(str, came))

@@ -94,7 +94,7 @@ def test_no_report_is_lost_after_its_receipt_and_none_is_there_twice(tmp_path):
         client.join(ENOUGH)
     said.append(server.kill())
     store = folder.open_store()
-    store.release(1)
+    store.release(1, last=True)
     kept = [json.loads(text) for text in store.released()]
     store.close()
     assert len(receipts) == REPORTS
