@@ -2,12 +2,12 @@
 
 import os
 import pwd
-import resource
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -28,26 +28,21 @@ class PostgresServer:
         made = [_program("initdb"), "-D", self._data, "-U", "privet", "-A", "trust", "-E", "UTF8", "--locale=C"]
         subprocess.run([*made, "--no-sync", "--wal-segsize=1"], check=True, capture_output=True, **self._how)
         self.start()
+        self.answers = self.new_database("answers")
 
     def start(self, largest_file=None):
         """Start, and wait until it answers; files cannot grow beyond so many bytes."""
-        words = [_program("postgres"), "-D", self._data, "-k", str(self.folder), "-c", "listen_addresses="]
+        limit = [] if largest_file is None else ["sh", "-c", f'ulimit -S -f {largest_file // 512}; exec "$0" "$@"']
+        words = [*limit, _program("postgres"), "-D", self._data, "-k", str(self.folder), "-c", "listen_addresses="]
         words += ["-c", "shared_buffers=16MB", "-c", "max_connections=30"]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(words, stdout=log, stderr=log, **self._how)
-        if largest_file is not None:
-            self.limit_files(largest_file, self._process.pid)
         end = time.monotonic() + _START_SECONDS
         while True:
-            try:
-                psycopg.connect(self.url("postgres")).close()
-                return
-            except psycopg.OperationalError:
-                assert time.monotonic() < end, (self.folder / "log").read_text()
-                time.sleep(0.05)
-
-    def limit_files(self, most, pid):
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+            with suppress(psycopg.OperationalError):
+                return psycopg.connect(self.url("postgres")).close()
+            assert time.monotonic() < end, (self.folder / "log").read_text()
+            time.sleep(0.05)
 
     def crash(self):
         """End it without a checkpoint, in the middle of whatever it does."""

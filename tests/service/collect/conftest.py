@@ -13,6 +13,7 @@ from privet.service.collect.app import make_app
 from privet.service.collect.folder import CollectFolder, Settings
 from privet.service.collect.tokens import new_token, token_hash
 from privet.service.passwords import hash_password
+from tests.service.postgres import PostgresServer
 
 PASSWORD = "correct horse"  # noqa: S105
 BATCH = 5
@@ -44,9 +45,9 @@ def _plain(value):
 class Collection:
     """A collection with its server, and what a page does with it."""
 
-    def __init__(self, folder, channel, **limits):
+    def __init__(self, folder, channel, store="", **limits):
         channel.save(folder / "channel.json")
-        settings = Settings("Smoking", 1000, batch=BATCH, minimum=20, password=hash_password(PASSWORD))
+        settings = Settings("Smoking", 1000, batch=BATCH, minimum=20, store=store, password=hash_password(PASSWORD))
         self.folder = CollectFolder.make(folder / "smokers", folder / "channel.json", settings)
         self.store = self.folder.open_store()
         self.client = TestClient(make_app(self.folder, self.store, **limits), raise_server_exceptions=False)
@@ -98,3 +99,23 @@ def make_collection(tmp_path):
 @pytest.fixture
 def collection(make_collection):
     return make_collection()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    server = PostgresServer()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request):
+    """Where answers are kept: what holds of one store holds of the other."""
+    if request.param == "sqlite":
+        return ""
+    return request.getfixturevalue("postgres").answers
+
+
+@pytest.fixture
+def either(make_collection, store_url):
+    return make_collection(store=store_url)

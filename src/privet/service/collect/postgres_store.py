@@ -81,7 +81,7 @@ class PostgresStore(AnswerStore):
         try:
             self._connection = self._connect()
             if new:
-                with self._connection.transaction():
+                with self._closed_on_error(), self._connection.transaction():
                     self._connection.execute(_TABLES.format(self._schema))
         except self._psycopg.errors.DuplicateSchema:
             raise ParameterError(_TWICE) from None
@@ -89,7 +89,8 @@ class PostgresStore(AnswerStore):
             # The driver's own words may quote the URL.
             raise DataError(_UNREACHABLE) from None
         try:
-            self.n_released()
+            with self._closed_on_error():
+                self.n_released()
         except StoreUnavailable:
             raise DataError(_EMPTY) from None
 
@@ -127,7 +128,7 @@ class PostgresStore(AnswerStore):
             self._connection.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[Statements]:
+    def _transaction(self, *, writes: bool = True) -> Iterator[Statements]:  # noqa: ARG002 - SQLite asks
         with self._lock:
             try:
                 if self._connection.closed:
@@ -136,6 +137,14 @@ class PostgresStore(AnswerStore):
                     yield Statements(cursor, "%s")
             except self._psycopg.Error:
                 raise StoreUnavailable from None
+
+    @contextmanager
+    def _closed_on_error(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception:
+            self.close()
+            raise
 
     def _connect(self) -> "psycopg.Connection[Any]":
         # Prepared statements would outlive a TRUNCATE badly behind poolers; none of ours is dear to plan.

@@ -17,6 +17,7 @@ CREATE TABLE waiting (id BLOB PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE released (batch INTEGER, id BLOB, answer TEXT NOT NULL, PRIMARY KEY (batch, id))
 WITHOUT ROWID;
 """
+_NOT_OPENED = "the answers in {!r} cannot be opened; check its folder, or restore a backup"
 _WAIT_SECONDS = 10.0
 
 
@@ -31,16 +32,18 @@ class SQLiteStore(AnswerStore):
             elif not path.is_file():
                 raise FileNotFoundError
             self._database = sqlite3.connect(path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        except (OSError, sqlite3.Error):
+            raise DataError(_NOT_OPENED.format(str(path))) from None
+        try:
             # A rollback journal that is deleted keeps no history of writes, as a write-ahead log would.
             for pragma in ("journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON"):
                 self._database.execute(f"PRAGMA {pragma}")
             if new:
                 self._database.executescript(_TABLES)
             self.n_released()
-        except (OSError, sqlite3.Error, StoreUnavailable):
-            raise DataError(
-                f"the answers in {str(path)!r} cannot be opened; check its folder, or restore a backup"
-            ) from None
+        except (sqlite3.Error, StoreUnavailable):
+            self.close()
+            raise DataError(_NOT_OPENED.format(str(path))) from None
 
     def copy_to(self, path: Path) -> None:
         """Write the store as it is now to a new SQLite file, while reports go on coming."""
@@ -62,10 +65,10 @@ class SQLiteStore(AnswerStore):
             self._database.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[Statements]:
+    def _transaction(self, *, writes: bool = True) -> Iterator[Statements]:
         with self._lock:
             try:
-                self._database.execute("BEGIN IMMEDIATE")
+                self._database.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
                 with closing(self._database.cursor()) as cursor:
                     yield Statements(cursor)
                 self._database.execute("COMMIT")

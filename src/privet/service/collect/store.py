@@ -65,7 +65,7 @@ class AnswerStore(ABC):
     _empty_waiting: ClassVar[str] = "DELETE FROM waiting"
 
     @abstractmethod
-    def _transaction(self) -> AbstractContextManager[Statements]:
+    def _transaction(self, *, writes: bool = True) -> AbstractContextManager[Statements]:
         """Do all or nothing, on the disk at the end; raise StoreUnavailable where that fails."""
 
     @abstractmethod
@@ -84,7 +84,7 @@ class AnswerStore(ABC):
 
     def knows(self, hashed: bytes) -> bool:
         """Return whether a token was given out."""
-        with self._transaction() as do:
+        with self._transaction(writes=False) as do:
             return bool(do.rows("SELECT 1 FROM token WHERE hash = ?", hashed))
 
     def put(self, hashed: bytes, mark: bytes, answer: str) -> Stored:
@@ -127,7 +127,7 @@ class AnswerStore(ABC):
 
     def released(self) -> Iterator[str]:
         """Yield the released answers, batch by batch."""
-        with self._transaction() as do:
+        with self._transaction(writes=False) as do:
             rows = do.rows("SELECT answer FROM released ORDER BY batch, id")
         yield from (answer for (answer,) in rows)
 
@@ -143,7 +143,7 @@ class AnswerStore(ABC):
         return _n_batches(self._number("SELECT count(*) FROM waiting"), batch, last=last)
 
     def _number(self, statement: str) -> int:
-        with self._transaction() as do:
+        with self._transaction(writes=False) as do:
             return int(do.rows(statement)[0][0])
 
 
