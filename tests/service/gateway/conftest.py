@@ -1,6 +1,8 @@
 """A small table behind a gateway, and analysts who ask it."""
 
+import resource
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,17 @@ def people(n=N_ROWS):
     return pd.DataFrame(
         {"age": age, "sex": rng.choice(["female", "male"], n), "smoker": np.where(age > 50, "yes", "no")}
     )
+
+
+@contextmanager
+def files_of_at_most(n_bytes):
+    """Let no file grow beyond a size, as on a disk that is full by then."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 class Gateway:

@@ -1,4 +1,4 @@
-"""What a hostile analyst tries, and what each try must get. ``python -m tests.service.gateway.hostile`` prints the list.
+"""What a hostile analyst tries, and what each must get: ``python -m tests.service.gateway.hostile`` prints the list.
 
 Every try goes to a real server. After each, the ledger has exactly the entries that the try has paid for.
 """
@@ -27,6 +27,9 @@ NEEDLE = "needle-in-a-row"
 RACE = 12
 FIT = {"epsilon": 0.01, "method": "private-rdt"}
 ROW = {"age": 70, "sex": "male"}
+OTHER_KEY = ec.generate_private_key(ec.SECP256R1())
+BOTH_LENGTHS = ("Content-Length: 4", "Transfer-Encoding: chunked")
+BEHIND = b"0\r\n\r\nGET /owner HTTP/1.1\r\n\r\n"
 
 
 def b64(data):
@@ -80,6 +83,17 @@ class Attack:
     def get(self, path, **more):
         return self.send("GET", path, **more)
 
+    def get_with(self, path, name, value):
+        return self.get(path, headers=[(name, value)])
+
+    def get_by(self, token):
+        return self.get("/v1/schema", token=token)
+
+    def log_in(self, password, site="same-origin"):
+        return self.send(
+            "POST", "/owner/login", data={"password": password}, headers=[("Sec-Fetch-Site", site)]
+        )  # fmt: skip
+
     def post(self, path, document, **more):
         return self.send("POST", path, json=document, **more)
 
@@ -90,7 +104,7 @@ class Attack:
         return self.post("/v1/fits", {**FIT, **changes}, key=key)
 
     def ask_epsilon(self, text):
-        return self.post_text('{"method": "private-rdt", "epsilon": %s}' % text)
+        return self.post_text(f'{{"method": "private-rdt", "epsilon": {text}}}')
 
     def predict(self, rows, fit=None):
         return self.post(f"/v1/fits/{fit or self.mine}/predict", {"rows": rows})
@@ -166,7 +180,7 @@ class Try:
 DEEP = "[" * 20_000 + "]" * 20_000
 TRIES = [
     Try("a body of 70 kB", lambda a: a.post_text(b" " * 70_000), 413, "too_large"),
-    Try("JSON nested 20,000 deep", lambda a: a.post_text('{"epsilon": %s}' % DEEP), 400, "malformed"),
+    Try("JSON nested 20,000 deep", lambda a: a.ask_epsilon(DEEP), 400, "malformed"),
     Try("a key twice", lambda a: a.post_text('{"epsilon": 0.01, "epsilon": 1e-6}'), 400, "malformed"),
     Try("half a surrogate pair", lambda a: a.post_text('{"method": "\\ud800"}'), 400, "malformed"),
     Try("no UTF-8", lambda a: a.post_text(b"\xff\xfe{}"), 400, "malformed"),
@@ -190,9 +204,10 @@ TRIES = [
     *(
         Try(f"parameter {name}: {value!r}", lambda a, given={name: value}: a.ask(parameters=given), 422, "parameters")
         for name, value in [
-            ("unsafe_seeded_noise", True), ("random_state", 7), ("ledger", "/tmp/other.db"), ("schema", "infer"),
+            ("unsafe_seeded_noise", True), ("random_state", 7), ("ledger", "other.db"), ("schema", "infer"),
             ("unit", "row"), ("max_rows", 1), ("verbose", 1), ("n_jobs", -1), ("executor", "os"), ("__class__", "x"),
-            ("n_trees", 10**9), ("n_trees", 5_000), ("n_trees", 3.0), ("n_trees", True), ("height", 64), ("height", "../../etc/passwd"),
+            ("n_trees", 10**9), ("n_trees", 5_000), ("n_trees", 3.0), ("n_trees", True), ("height", 64),
+            ("height", "../../etc/passwd"),
         ]
     ),
     Try("the unproven variant", lambda a: a.ask(method="dpdf", parameters={"variant": "paper"}), 422, "parameters"),
@@ -222,23 +237,23 @@ TRIES = [
     Try("a file of the folder", lambda a: a.get("/settings.json"), 404, "not_found"),
     Try("to delete a fit", lambda a: a.send("DELETE", f"/v1/fits/{a.mine}"), 405, "not_found"),
     Try("to raise the budget", lambda a: a.post("/v1/budget", {"epsilon": 99}), 405, "not_found"),
-    Try("another verb by a header", lambda a: a.get("/v1/fits/x", headers=[("X-HTTP-Method-Override", "POST")]), 404, "no_fit"),
-    Try("another's name by a header", lambda a: a.get(f"/v1/fits/{a.fit}", headers=[("X-Forwarded-User", "honest")]), 404, "no_fit"),
-    Try("another path by a header", lambda a: a.get("/v1/fits/x", headers=[("X-Original-URL", "/owner")]), 404, "no_fit"),
-    Try("no token", lambda a: a.get("/v1/schema", token=""), 401, "token"),
-    Try("a wrong token", lambda a: a.get("/v1/schema", token="0" * 64), 401, "token"),
-    Try("a token's digest", lambda a: a.get("/v1/schema", token=digest(a.own.token)), 401, "token"),
-    Try("a revoked token", lambda a: a.get("/v1/schema", token=a.revoked.token), 401, "token"),
-    Try("two tokens", lambda a: a.get("/v1/schema", headers=[("Authorization", f"Bearer {a.honest.token}")]), 401, "token"),
+    Try("another verb by a header", lambda a: a.get_with("/v1/fits/x", "X-HTTP-Method", "POST"), 404, "no_fit"),
+    Try("another's name by a header", lambda a: a.get_with(f"/v1/fits/{a.fit}", "X-User", "honest"), 404, "no_fit"),
+    Try("another path by a header", lambda a: a.get_with("/v1/fits/x", "X-Original-URL", "/owner"), 404, "no_fit"),
+    Try("no token", lambda a: a.get_by(""), 401, "token"),
+    Try("a wrong token", lambda a: a.get_by("0" * 64), 401, "token"),
+    Try("a token's digest", lambda a: a.get_by(digest(a.own.token)), 401, "token"),
+    Try("a revoked token", lambda a: a.get_by(a.revoked.token), 401, "token"),
+    Try("two tokens", lambda a: a.get_with("/v1/schema", "Authorization", f"Bearer {a.honest.token}"), 401, "token"),
     Try("a token in the address", lambda a: a.get(f"/v1/schema?access_token={a.own.token}", token=""), 401, "token"),
-    Try("a token by another's signature", lambda a: a.get("/v1/schema", token=a.jwt(key=ec.generate_private_key(ec.SECP256R1()))), 401, "token"),
-    Try("an expired token", lambda a: a.get("/v1/schema", token=a.jwt(claims={"exp": 1e9})), 401, "token"),
-    Try("a token for another audience", lambda a: a.get("/v1/schema", token=a.jwt(claims={"aud": "mail"})), 401, "token"),
-    Try("alg none", lambda a: a.get("/v1/schema", token=a.jwt({"alg": "none"})), 401, "token"),
-    Try("alg HS256", lambda a: a.get("/v1/schema", token=a.jwt({"alg": "HS256"})), 401, "token"),
-    Try("a key inside the token", lambda a: a.get("/v1/schema", token=a.jwt({"jwk": a.jwk, "jku": "http://x"}, key=ec.generate_private_key(ec.SECP256R1()))), 401, "token"),
-    Try("a subject that nobody added", lambda a: a.get("/v1/schema", token=a.jwt(claims={"sub": "sub-2"})), 401, "token"),
-    Try("a subject that is an analyst's name", lambda a: a.get("/v1/schema", token=a.jwt(claims={"sub": "honest"})), 401, "token"),
+    Try("a token by another's signature", lambda a: a.get_by(a.jwt(key=OTHER_KEY)), 401, "token"),
+    Try("an expired token", lambda a: a.get_by(a.jwt(claims={"exp": 1e9})), 401, "token"),
+    Try("a token for another audience", lambda a: a.get_by(a.jwt(claims={"aud": "mail"})), 401, "token"),
+    Try("alg none", lambda a: a.get_by(a.jwt({"alg": "none"})), 401, "token"),
+    Try("alg HS256", lambda a: a.get_by(a.jwt({"alg": "HS256"})), 401, "token"),
+    Try("a key inside the token", lambda a: a.get_by(a.jwt({"jwk": a.jwk}, key=OTHER_KEY)), 401, "token"),
+    Try("a subject that nobody added", lambda a: a.get_by(a.jwt(claims={"sub": "sub-2"})), 401, "token"),
+    Try("a subject that is an analyst's name", lambda a: a.get_by(a.jwt(claims={"sub": "honest"})), 401, "token"),
     Try("rows with a column of their own", lambda a: a.predict([{**ROW, "x": 1}]), 422, "rows"),
     Try("rows that lack one", lambda a: a.predict([{"age": 70}]), 422, "rows"),
     Try("text as a number", lambda a: a.predict([{**ROW, "age": "70"}]), 422, "rows"),
@@ -247,12 +262,12 @@ TRIES = [
     Try("10,001 rows", lambda a: a.predict([ROW] * 10_001), 422, "rows"),
     Try("9 MB of rows", lambda a: a.post_text(b" " * 9_000_000, f"/v1/fits/{a.mine}/predict"), 413, "too_large"),
     Try("two lengths", lambda a: a.raw_post("Content-Length: 2", "Content-Length: 30", body=b"{}"), 400, ""),
-    Try("a length and chunks", lambda a: a.raw_post("Content-Length: 4", "Transfer-Encoding: chunked", body=b"0\r\n\r\nGET /owner HTTP/1.1\r\n\r\n"), 400, "malformed"),
-    Try("a header with a bare line feed", lambda a: a.raw_post("X: a\nAuthorization: Bearer x", "Content-Length: 2", body=b"{}"), 401, "token"),
-    Try("a body shorter than its length", lambda a: a.raw_post("Content-Length: 90", body=b"{}", ends=True), 0, ""),
+    Try("two lengths, and a request behind", lambda a: a.raw_post(*BOTH_LENGTHS, body=BEHIND), 400, "malformed"),
+    Try("a token behind a bare line feed", lambda a: a.raw_post("X: a\nAuthorization: Bearer x"), 401, "token"),
+    Try("a body that breaks off", lambda a: a.raw_post("Content-Length: 90", body=b"{}", ends=True), 0, ""),
     Try("the owner's page", lambda a: a.get("/owner"), 200, ""),
-    Try("the owner's password, a token", lambda a: a.send("POST", "/owner/login", data={"password": a.own.token}), 403, ""),
-    Try("the owner's login from another site", lambda a: a.send("POST", "/owner/login", data={"password": PASSWORD}, headers=[("Sec-Fetch-Site", "cross-site")]), 403, "origin"),
+    Try("a token as the owner's password", lambda a: a.log_in(a.own.token), 403, ""),
+    Try("the owner's login by another site's page", lambda a: a.log_in(PASSWORD, "cross-site"), 403, "origin"),
     Try(f"{RACE} fits at once on money for 2", lambda a: a.race(), 402, "own_budget", paid=2),
     Try("80 requests with a revoked token", lambda a: a.flood(), 429, "rate_limited"),
 ]  # fmt: skip

@@ -8,7 +8,6 @@ from typing import Any
 import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -137,6 +136,8 @@ class AnalystRoutes:
         if len(keys) != 1 or not 1 <= len(keys[0]) <= _LONGEST_KEY or not keys[0].isprintable():
             raise _NO_KEY
         asked = FitRequest.of(await read_object(request))
+        if not self._folder.has_room():
+            raise _UNAVAILABLE
         request.state.noted = {"method": asked.method, "epsilon": asked.epsilon, "delta": asked.delta}
         await self._compute(asked.plan, self._folder.schema, self._folder.unit)
         paid = await run_in_threadpool(pay, self._ledger, self._folder.unit.name, analyst, asked, keys[0])
@@ -189,7 +190,7 @@ class AnalystRoutes:
         return await anyio.to_thread.run_sync(work, *given, limiter=self._computing)
 
 
-def make_app(folder: GatewayFolder, ledger: Ledger, *, workers: int = 1) -> Starlette:
+def make_app(folder: GatewayFolder, ledger: Ledger, *, workers: int = 1) -> SecurityHeaders:
     """Return the gateway's server; so many fits are made at a time."""
     made, audit = Workers(folder, ledger, workers), AuditLog(folder.audit_file)
 
@@ -199,12 +200,13 @@ def make_app(folder: GatewayFolder, ledger: Ledger, *, workers: int = 1) -> Star
         yield
         await run_in_threadpool(made.stop)
 
-    return Starlette(
+    app = Starlette(
         routes=[*AnalystRoutes(folder, ledger, made, audit).routes(), *OwnerPage(folder, ledger, audit).routes()],
-        middleware=[Middleware(SecurityHeaders, policy=_PAGE_POLICY)],
         exception_handlers={**error_answers(), PrivetError: _unavailable, OSError: _unavailable},
         lifespan=alive,
     )
+    # Around all of it: Starlette answers faults outside of its middleware.
+    return SecurityHeaders(app, _PAGE_POLICY)
 
 
 def _unavailable(_: Request, __: Exception) -> Response:

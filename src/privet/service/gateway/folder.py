@@ -1,6 +1,7 @@
 """The folder of a gateway: what its owner has fixed, its analysts and their issuer, and the models that it released."""
 
 import json
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from privet.service.jwt import Issuer
 
 _SETTINGS, _SCHEMA, _ANALYSTS, _AUDIT = "settings.json", "schema.json", "analysts.json", "audit.jsonl"
 _ISSUER, _KEYS, _MODELS, _BEGUN = "issuer.json", "jwks.json", "models", "begun"
+# In bytes; below it nothing more is paid for, since a model that cannot be written is paid for and lost.
+_LEAST_ROOM = 2**26
 _NO_FOLDER = "{!r} is no folder of a gateway; make one with `privet serve init`"
 _NOT_STRICT = (
     "the account {!r} is not strict, so fits that fail would be free, although failing may tell what a row holds; open "
@@ -109,6 +112,10 @@ class GatewayFolder:
     def begun_file(self, fit: str) -> Path:
         """Return the file that is made when a fit begins, before it opens the rows."""
         return self.path / _BEGUN / fit
+
+    def has_room(self) -> bool:
+        """Return whether the disk has room for further models."""
+        return shutil.disk_usage(self.path).free >= _LEAST_ROOM
 
     def open_ledger(self, heads: HeadFolder | None = None) -> Ledger:
         """Open the ledger; an account that is not as it was at `make` is refused."""
