@@ -1,6 +1,7 @@
 """What every request meets: a body read within bounds, and a refusal as one sentence of JSON."""
 
 import asyncio
+import ipaddress
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 MAX_BODY = 2**16
 BODY_SECONDS = 20.0
+_IPV6_NETWORK = 64
 _JSON = "application/json"
 
 
@@ -75,8 +77,20 @@ def has_type(request: "Request", media_type: str) -> bool:
     return request.headers.get("content-type", "").split(";")[0].strip().lower() == media_type
 
 
+def address_of(request: "Request") -> str:
+    """Return where a request comes from, as limits count it: of IPv6 the network that one household or firm has."""
+    host = request.client.host if request.client else ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return host
+    return str(ipaddress.ip_network((address.packed, _IPV6_NETWORK), strict=False))
+
+
 def error_answers() -> dict[Any, Callable[["Request", Exception], "Response"]]:
-    """Return the handlers of refusals, of what is not there, and of faults; a fault's text may quote a row and stays."""
+    """Return the handlers of refusals, of missing paths and of faults, whose text is not told as it may quote a row."""
     from starlette.exceptions import HTTPException
 
     return {Refusal: _refused, HTTPException: _not_there, Exception: _failed}

@@ -3,6 +3,7 @@
 Example:  privet collect init smokers --channel channel.json --title Smoking --people 1000
 """
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -14,6 +15,13 @@ from privet.cli.support.files import check_output
 Folder: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="The folder of the collection.", show_default=False)
 ]
+Store: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--store", metavar="URL", help="PostgreSQL instead of a file in the folder, without its password.",
+        show_default=False,
+    ),
+]  # fmt: skip
 _PASSWORD = "the collector's password, shown this once: {}"  # noqa: S105 - a sentence
 _MOST_LINKS = 1_000_000
 
@@ -31,6 +39,11 @@ def init(
         int, typer.Option("--batch", min=2, help="So many answers are shuffled together before anyone reads them.")
     ] = 50,
     minimum: Annotated[int, typer.Option("--minimum", min=1, help="So many answers train a model.")] = 100,
+    wave: Annotated[
+        str | None,
+        typer.Option("--wave", metavar="NAME", help="Which wave this is; the channel's.", show_default=False),
+    ] = None,
+    store: Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Make the folder of a collection, and print the collector's password.
@@ -40,10 +53,15 @@ def init(
     from privet.service.collect.folder import CollectFolder, Settings
     from privet.service.passwords import hash_password, new_password
 
+    if store:
+        from privet.service.collect.postgres_store import check_store_url
+
+        check_store_url(store)
     password = new_password()
     settings = Settings(
-        title, people, by=by, purpose=purpose, batch=batch, minimum=minimum, password=hash_password(password)
-    )
+        title, people, by=by, purpose=purpose, wave=wave, batch=batch, minimum=minimum, store=store,
+        password=hash_password(password),
+    )  # fmt: skip
     made = CollectFolder.make(folder, channel, settings)
     if as_json:
         output.print_json({"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256})
@@ -90,9 +108,8 @@ def links(
         made.write_sheet(
             qr, urls, title=opened.settings.title, channel=opened.channel_sha256, scripts=script_fingerprint()
         )
-    store = opened.open_store()
-    store.add_tokens([token_hash(token) for token in tokens])
-    store.close()
+    with closing(opened.open_store()) as store:
+        store.add_tokens([token_hash(token) for token in tokens])
     if as_json:
         output.print_json({"links": str(destination), "number": number, "qr": None if qr is None else str(qr)})
     else:
@@ -129,10 +146,66 @@ def run(
     from privet.service.collect.folder import CollectFolder
 
     opened = CollectFolder(folder)
-    app = make_app(opened, opened.open_store(), per_minute=per_minute, address_per_minute=address_per_minute)
+    store = opened.open_store()
+    app = make_app(opened, store, per_minute=per_minute, address_per_minute=address_per_minute)
     scheme = "http" if certificate is None else "https"
     output.say(f"collecting at {scheme}://{host}:{port}/ ; the collector's page is at /collector")
-    serve(app, host, port, certificate, key)
+    try:
+        serve(app, host, port, certificate, key)
+    finally:
+        store.close()
+
+
+def close(folder: Folder, as_json: options.Json = False) -> None:
+    """Take no more reports, and release what still waits.
+
+    What waits is released where it is a batch at least; it joins no batch that somebody has read. Servers that run
+    need not be restarted.
+
+    Example:  privet collect close smokers
+    """
+    from privet.service.collect.folder import CollectFolder
+
+    opened = CollectFolder(folder)
+    with closing(opened.open_store()) as store:
+        opened.close(store)
+        n = store.n_released()
+    if as_json:
+        output.print_json({"folder": str(folder), "answers": n})
+    else:
+        output.print_text(f"collection closed; {n:,} answers are released")
+
+
+def train(
+    folder: Folder,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Also offer the model to respondents, whose page predicts with it.")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Train a model on the released answers, as the collector's page does.
+
+    Example:  privet collect train smokers --publish
+    """
+    from privet.errors import ParameterError
+    from privet.service.collect import training
+    from privet.service.collect.folder import CollectFolder
+    from privet.service.requests import Refusal
+
+    opened = CollectFolder(folder)
+    with closing(opened.open_store()) as store:
+        try:
+            training.check_ready(opened, store)
+            training.train(opened, store)
+        except Refusal as refusal:
+            raise ParameterError(str(refusal)) from None
+    if publish:
+        training.publish(opened)
+    told = opened.trained or {}
+    if as_json:
+        output.print_json(told)
+    else:
+        output.print_text(f"{told['method']} trained on {told['answers']:,} answers; {told['guarantee']}")
 
 
 def export(
@@ -150,9 +223,8 @@ def export(
 
     check_output(destination, force=force)
     opened = CollectFolder(folder)
-    store = opened.open_store()
-    n = write_answers(opened.channel, store, destination)
-    store.close()
+    with closing(opened.open_store()) as store:
+        n = write_answers(opened.channel, store, destination)
     if as_json:
         output.print_json({"output": str(destination), "answers": n})
     else:
@@ -183,6 +255,7 @@ def backup(
 def restore(
     archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.", show_default=False)],
     folder: Folder,
+    store: Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Make the folder of a collection from its backup.
@@ -193,7 +266,7 @@ def restore(
     """
     from privet.service.collect.backup import restore as unpack
 
-    unpack(archive, folder)
+    unpack(archive, folder, store)
     if as_json:
         output.print_json({"folder": str(folder)})
     else:

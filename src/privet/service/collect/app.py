@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -19,7 +18,7 @@ from privet.service.collect.store import AnswerStore, Stored, StoreUnavailable
 from privet.service.collect.tokens import is_report_id, is_token, receipt, token_hash, use_mark
 from privet.service.headers import SecurityHeaders
 from privet.service.limits import RateLimit
-from privet.service.requests import Refusal, error_answers, read_object
+from privet.service.requests import Refusal, address_of, error_answers, read_object
 
 if TYPE_CHECKING:
     from privet.service.collect.folder import CollectFolder
@@ -63,7 +62,7 @@ class RespondentRoutes:
     async def answers(self, request: Request) -> Response:
         """Take a report."""
         self._all.take()
-        self._of_address.take(request.client.host if request.client else "")
+        self._of_address.take(address_of(request))
         report = await read_object(request)
         if set(report) != _REPORT_KEYS or not is_report_id(report["report_id"]) or not is_token(report["token"]):
             raise Refusal(400, "malformed", "a report has a token, a report_id and answers; fetch the page again")
@@ -94,10 +93,9 @@ def make_app(
     *,
     per_minute: int = PER_MINUTE,
     address_per_minute: int = ADDRESS_PER_MINUTE,
-) -> Starlette:
+) -> SecurityHeaders:
     """Return the server of a collection; so many reports a minute are looked at, of all and of one address."""
     routes = RespondentRoutes(folder, store, per_minute, address_per_minute)
-    collector = Collector(folder, store)
     app = Starlette(
         routes=[
             Route("/", _asset(RESPONDENT_PAGE)),
@@ -106,14 +104,12 @@ def make_app(
             Route("/answers", routes.answers, methods=["POST"]),
             Route("/model.{kind:str}", routes.model),
             Route("/collector", _asset(COLLECTOR_PAGE)),
-            *collector.routes(),
+            *Collector(folder, store).routes(),
             *(Route(f"/{name}", _asset(name)) for name in assets() if not name.endswith(".html")),
         ],
-        middleware=[Middleware(SecurityHeaders)],
         exception_handlers={**error_answers(), StoreUnavailable: _unavailable},
     )
-    app.state.training = collector.training
-    return app
+    return SecurityHeaders(app)  # around the answer to a fault too
 
 
 def _asset(name: str) -> Any:
@@ -127,6 +123,5 @@ def _asset(name: str) -> Any:
     return answer
 
 
-def _unavailable(_: Request, __: Exception) -> Response:
-    message = "the report cannot be stored at the moment, and nothing was; send it again later"
-    return Refusal(503, "unavailable", message).answer()
+def _unavailable(_: Request, error: Exception) -> Response:
+    return Refusal(503, "unavailable", str(error)).answer()

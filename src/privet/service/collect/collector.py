@@ -15,10 +15,10 @@ from starlette.routing import Route
 from privet.service.collect.distributions import distributions
 from privet.service.collect.reports import Reports
 from privet.service.collect.store import AnswerStore
-from privet.service.collect.training import Training
+from privet.service.collect.training import Training, publish
 from privet.service.limits import RateLimit
 from privet.service.passwords import is_password
-from privet.service.requests import Refusal, has_type, read_object
+from privet.service.requests import Refusal, address_of, has_type, read_object
 
 if TYPE_CHECKING:
     from privet.service.collect.folder import CollectFolder
@@ -33,7 +33,7 @@ class Collector:
 
     def __init__(self, folder: "CollectFolder", store: AnswerStore) -> None:
         self._folder, self._store, self._reports = folder, store, Reports(folder.channel)
-        self.training = Training(folder, store)
+        self._training = Training(folder, store)
         self._logins = RateLimit(_LOGINS_PER_MINUTE, _LOGINS_PER_MINUTE)
         self._sessions: dict[str, float] = {}
         self._lock = threading.Lock()
@@ -49,13 +49,13 @@ class Collector:
             Route("/collector/release", self._asked(self._release), methods=post),
             Route("/collector/train", self._asked(self._train), methods=post),
             Route("/collector/publish", self._asked(self._publish), methods=post),
-            Route("/collector/close", self._asked(lambda _: self._set_open(False)), methods=post),
-            Route("/collector/open", self._asked(lambda _: self._set_open(True)), methods=post),
+            Route("/collector/close", self._asked(self._close), methods=post),
+            Route("/collector/open", self._asked(self._open), methods=post),
         ]
 
     async def _login(self, request: Request) -> Response:
         _check_origin(request)
-        self._logins.take(request.client.host if request.client else "")
+        self._logins.take(address_of(request))
         given = (await read_object(request)).get("password")
         kept = self._folder.settings.password
         right = isinstance(given, str) and await run_in_threadpool(is_password, given, kept)
@@ -95,13 +95,13 @@ class Collector:
         return JSONResponse(
             {
                 "answers": n,
-                "batches": n // settings.batch,
+                "batches": self._store.n_batches(),
                 "batch": settings.batch,
                 "minimum": settings.minimum,
                 "people": settings.people,
                 "open": settings.open,
                 "epsilon": epsilon if epsilon < float("inf") else None,
-                **self.training.state(),
+                **self._training.state(),
                 "distributions": distributions(self._folder.channel, self._reports, self._store.released()),
             }
         )
@@ -113,16 +113,19 @@ class Collector:
         return JSONResponse({"released": self._store.release(self._folder.settings.batch)})
 
     def _train(self, _: Request) -> Response:
-        self.training.start()
+        self._training.start()
         return JSONResponse({}, 202)
 
     def _publish(self, _: Request) -> Response:
-        self.training.publish()
+        publish(self._folder)
         return JSONResponse({})
 
-    def _set_open(self, is_open: bool) -> Response:
-        self._folder.change(open=is_open)
-        return JSONResponse({"open": is_open})
+    def _close(self, _: Request) -> Response:
+        return JSONResponse({"open": False, "released": self._folder.close(self._store)})
+
+    def _open(self, _: Request) -> Response:
+        self._folder.change(open=True)
+        return JSONResponse({"open": True})
 
 
 def _check_origin(request: Request) -> None:
