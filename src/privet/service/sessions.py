@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from privet.service.limits import RateLimit
 from privet.service.passwords import is_password
-from privet.service.requests import Refusal
+from privet.service.requests import Refusal, address_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -39,7 +39,7 @@ class Sessions:
 
     def open(self, request: "Request", password: object, answer: "Response") -> None:
         """Give the answer a session's cookie, or refuse a wrong password; it takes a while by purpose."""
-        self._tries.take(request.client.host if request.client else "")
+        self._tries.take(address_of(request))
         if not isinstance(password, str) or not is_password(password, self._kept):
             raise Refusal(403, "password", "this is not the password; it was printed when the folder was made")
         session = secrets.token_urlsafe(32)

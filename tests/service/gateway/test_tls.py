@@ -1,6 +1,6 @@
 """TLS: tokens and models cross the line encrypted, and the owner's cookie goes no other way."""
 
-import datetime
+import datetime as dt
 import ipaddress
 import ssl
 
@@ -17,12 +17,12 @@ from tests.service.gateway.running import RunningServer
 @pytest.fixture
 def certified(tmp_path):
     """A certificate of 127.0.0.1 and its key."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
+    key, now = ec.generate_private_key(ec.SECP256R1()), dt.datetime.now(dt.UTC)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "gate")])
     place = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     made = x509.CertificateBuilder(
         issuer_name=name, subject_name=name, public_key=key.public_key(), serial_number=1, not_valid_before=now,
-        not_valid_after=now + datetime.timedelta(days=1),
+        not_valid_after=now + dt.timedelta(days=1),
     ).add_extension(place, critical=False).sign(key, hashes.SHA256())  # fmt: skip
     chain, own = tmp_path / "chain.pem", tmp_path / "key.pem"
     chain.write_bytes(made.public_bytes(serialization.Encoding.PEM))

@@ -24,7 +24,7 @@ from privet.service.gateway.prediction import predictions
 from privet.service.gateway.workers import DONE, Workers
 from privet.service.headers import SecurityHeaders
 from privet.service.limits import RateLimit
-from privet.service.requests import Refusal, error_answers, read_object
+from privet.service.requests import Refusal, address_of, error_answers, read_object
 
 PER_MINUTE, UNKNOWN_PER_MINUTE = 240, 60
 _PREDICT_BYTES = 2**23
@@ -102,7 +102,7 @@ class AnalystRoutes:
         kind, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         analyst = self._folder.analysts.of_token(token, self._folder.issuer) if kind.lower() == "bearer" else None
         if analyst is None:
-            self._of_unknown.take(request.client.host if request.client else "")
+            self._of_unknown.take(address_of(request))
             raise _NOBODY
         return analyst
 
