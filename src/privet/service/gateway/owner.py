@@ -56,9 +56,9 @@ class OwnerPage:
         try:
             await run_in_threadpool(self._sessions.open, request, fields.get("password", [""])[0], answer)
         except Refusal as refusal:
-            await run_in_threadpool(self._note, "login", f"refused: {refusal.code}")
+            await run_in_threadpool(self._note, "(unknown)", f"refused: {refusal.code}")
             return _html("login.html", refusal.status, wrong=refusal.message)
-        await run_in_threadpool(self._note, "login", "answered")
+        await run_in_threadpool(self._note, "(owner)", "answered")
         return answer
 
     def _logout(self, request: Request) -> Response:
@@ -66,8 +66,8 @@ class OwnerPage:
         self._sessions.close(request)
         return RedirectResponse(PAGE, 303)
 
-    def _note(self, what: str, outcome: str) -> None:
-        self._audit.append(who="(owner)", what=what, outcome=outcome)
+    def _note(self, who: str, outcome: str) -> None:
+        self._audit.append(who=who, what="login", outcome=outcome)
 
 
 def _style(_: Request) -> Response:
