@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,16 @@ _LONGEST_KEY = 200
 _PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-_NOBODY = Refusal(401, "token", "a valid token is needed; send it as `Authorization: Bearer TOKEN`")
-_NO_FIT = Refusal(404, "no_fit", "there is no such fit of yours; see them all at /v1/fits")
-_NOT_DONE = Refusal(409, "not_done", "this fit has no model; see its state at /v1/fits/ID")
-_NO_KEY = Refusal(
-    400, "key", "send a header Idempotency-Key, new for each fit: sent again, it is not paid for twice"
-)  # fmt: skip
-_UNAVAILABLE = Refusal(503, "unavailable", "the server cannot write at the moment; send the same request again later")
+# Made anew each time: an error that is raised again holds on to every request that it was raised for.
+_NOBODY = partial(Refusal, 401, "token", "a valid token is needed; send it as `Authorization: Bearer TOKEN`")
+_NO_FIT = partial(Refusal, 404, "no_fit", "there is no such fit of yours; see them all at /v1/fits")
+_NOT_DONE = partial(Refusal, 409, "not_done", "this fit has no model; see its state at /v1/fits/ID")
+_NO_KEY = partial(
+    Refusal, 400, "key", "send a header Idempotency-Key, new for each fit: sent again, it is not paid for twice"
+)
+_UNAVAILABLE = partial(
+    Refusal, 503, "unavailable", "the server cannot write at the moment; send the same request again later"
+)
 
 Act = Callable[[Analyst, Request], Awaitable[Response]]
 
@@ -95,7 +99,7 @@ class AnalystRoutes:
         try:
             await run_in_threadpool(self._audit.append, who=who, what=what, outcome=outcome, **noted)
         except OSError:
-            raise _UNAVAILABLE from None
+            raise _UNAVAILABLE() from None
 
     def _analyst_of(self, request: Request) -> Analyst:
         given = request.headers.getlist("authorization")
@@ -103,7 +107,7 @@ class AnalystRoutes:
         analyst = self._folder.analysts.of_token(token, self._folder.issuer) if kind.lower() == "bearer" else None
         if analyst is None:
             self._of_unknown.take(address_of(request))
-            raise _NOBODY
+            raise _NOBODY()
         return analyst
 
     async def _schema(self, _: Analyst, __: Request) -> Response:
@@ -134,10 +138,10 @@ class AnalystRoutes:
     async def _new_fit(self, analyst: Analyst, request: Request) -> Response:
         keys = request.headers.getlist("idempotency-key")
         if len(keys) != 1 or not 1 <= len(keys[0]) <= _LONGEST_KEY or not keys[0].isprintable():
-            raise _NO_KEY
+            raise _NO_KEY()
         asked = FitRequest.of(await read_object(request))
         if not self._folder.has_room():
-            raise _UNAVAILABLE
+            raise _UNAVAILABLE()
         request.state.noted = {"method": asked.method, "epsilon": asked.epsilon, "delta": asked.delta}
         await self._compute(asked.plan, self._folder.schema, self._folder.unit)
         paid = await run_in_threadpool(pay, self._ledger, self._folder.unit.name, analyst, asked, keys[0])
@@ -173,14 +177,14 @@ class AnalystRoutes:
         fits = fits_of(await run_in_threadpool(self._ledger.account))
         found = next((fit for fit in fits if (fit.id, fit.analyst) == (asked, analyst.name)), None)
         if found is None:
-            raise _NO_FIT
+            raise _NO_FIT()
         request.state.noted = {"fit": found.id}
         return found
 
     async def _own_model(self, analyst: Analyst, request: Request) -> Path:
         fit = await self._own_fit(analyst, request)
         if self._workers.state(fit) != DONE:
-            raise _NOT_DONE
+            raise _NOT_DONE()
         return self._folder.model_file(fit.id)
 
     def _told(self, fit: PaidFit) -> dict[str, Any]:
@@ -210,7 +214,7 @@ def make_app(folder: GatewayFolder, ledger: Ledger, *, workers: int = 1) -> Secu
 
 
 def _unavailable(_: Request, __: Exception) -> Response:
-    return _UNAVAILABLE.answer()
+    return _UNAVAILABLE().answer()
 
 
 def _report_of(path: Path) -> str:

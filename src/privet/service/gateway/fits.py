@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from privet.entropy import secure_bytes
@@ -16,15 +17,17 @@ from privet.service.gateway.fit_request import FitRequest
 from privet.service.requests import Refusal
 
 _ID_BYTES = 16
-_NO_FITS_LEFT = Refusal(
-    409, "no_fits_left",
+# Made anew each time: an error that is raised again holds on to every request that it was raised for.
+_NO_FITS_LEFT = partial(
+    Refusal, 409, "no_fits_left",
     f"this data set has had its {MOST_STRICT_FITS} fits, failed ones included; use a model that was released already",
 )  # fmt: skip
-_OTHER_BODY = Refusal(
-    409, "key_used", "this Idempotency-Key was used for another fit; take a new key, or send the request as it was"
-)
-_UNAVAILABLE = Refusal(
-    503, "unavailable",
+_OTHER_BODY = partial(
+    Refusal, 409, "key_used",
+    "this Idempotency-Key was used for another fit; take a new key, or send the request as it was",
+)  # fmt: skip
+_UNAVAILABLE = partial(
+    Refusal, 503, "unavailable",
     "the ledger cannot be written at the moment; send the same request with the same Idempotency-Key again later",
 )  # fmt: skip
 
@@ -103,7 +106,7 @@ def pay(ledger: Ledger, unit: str, analyst: Analyst, request: FitRequest, key: s
         try:
             account.check_number()
         except LedgerError:
-            raise _NO_FITS_LEFT from None
+            raise _NO_FITS_LEFT() from None
         own = [fit.expense for fit in fits if fit.analyst == analyst.name]
         _check_own_budget(analyst, unit, own, request.cost)
 
@@ -112,12 +115,12 @@ def pay(ledger: Ledger, unit: str, analyst: Analyst, request: FitRequest, key: s
         ledger.reserve(request.cost, unit=unit, what="fit", method=request.method, check=check, **note)
     except _Again as again:
         if again.fit.request != request:
-            raise _OTHER_BODY from None
+            raise _OTHER_BODY() from None
         return again.fit
     except BudgetExceeded as error:
         raise Refusal(402, "budget", str(error)) from None
     except LedgerError:
-        raise _UNAVAILABLE from None
+        raise _UNAVAILABLE() from None
     return next(fit for fit in fits_of(ledger.account()) if fit.id == own_id)
 
 
