@@ -29,6 +29,15 @@ def test_a_plan_costs_nothing(gateway, ana):
     assert gateway.releases() == []
 
 
+@pytest.mark.parametrize("epsilon", [1e-4, 1.0, 1e6])
+@pytest.mark.parametrize("method", OFFERED)
+def test_every_method_is_planned_for_any_epsilon_that_can_be_paid(ana, method, epsilon):
+    for n_rows in (1, 10**12):
+        told = ana.post("/v1/plan", {"epsilon": epsilon, "method": method, "rows": n_rows})
+        assert told.status_code == 200, told.text
+        assert told.json()["epsilon"] == epsilon
+
+
 @pytest.mark.parametrize("method", OFFERED)
 def test_a_fit_of_every_method_is_paid_for_and_its_model_fetched(gateway, ana, method):
     told = ana.made(method=method, epsilon=1.0)
@@ -41,6 +50,12 @@ def test_a_fit_of_every_method_is_paid_for_and_its_model_fetched(gateway, ana, m
     model = load(path)
     assert model.guarantee_.epsilon <= 1.0
     assert json.loads(answer.content)["checksum"] == told["receipt"]["model"]
+
+
+@pytest.mark.parametrize("method", OFFERED)
+def test_what_is_not_refused_does_not_fail(make_gateway, method):
+    ana = make_gateway(epsilon=2e6).analyst(epsilon=1e6)
+    assert [ana.made(method=method, epsilon=epsilon)["state"] for epsilon in (1e-4, 9e5)] == ["done"] * 2
 
 
 def test_the_receipt_is_the_entry_of_the_ledger(gateway, ana):

@@ -66,6 +66,8 @@ class GatewayFolder:
 
         So no fit fails for what a row holds, as long as the rows stay as they are.
         """
+        if path.exists():
+            raise ParameterError(f"{str(path)!r} exists; choose another folder")
         budget = ledger.account().budget
         if not budget.strict:
             raise LedgerError(_NOT_STRICT.format(ledger.dataset))
@@ -75,11 +77,7 @@ class GatewayFolder:
         unit = Unit(budget.unit, max_rows)
         for _ in open_table(Files(rows), Encoder(declared, unit.column), unit, None).blocks():
             pass  # reading refuses what does not fit
-        if path.exists():
-            raise ParameterError(f"{str(path)!r} exists; choose another folder")
-        settings = Settings(
-            str(rows.resolve()), str(ledger.path), ledger.dataset, budget.unit, max_rows, password
-        )  # fmt: skip
+        settings = Settings(str(rows.resolve()), str(ledger.path), ledger.dataset, budget.unit, max_rows, password)
         try:
             for own in (path, path / _MODELS, path / _BEGUN):
                 own.mkdir(mode=0o700)
