@@ -4,14 +4,13 @@ import asyncio
 
 import pytest
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from privet.service.headers import SecurityHeaders
-from privet.service.requests import Refusal, error_answers, read_body, read_object
+from privet.service.requests import Refusal, address_of, error_answers, read_body, read_object
 
 
 async def echo(request):
@@ -29,9 +28,10 @@ def wait(_):
 @pytest.fixture
 def client():
     routes = [Route("/echo", echo, methods=["POST"]), Route("/fail", fail), Route("/wait", wait)]
-    middleware = [Middleware(SecurityHeaders, policy="default-src 'self'")]
-    app = Starlette(routes=routes, middleware=middleware, exception_handlers=error_answers())
-    with TestClient(app, raise_server_exceptions=False) as client:
+    app = Starlette(routes=routes, exception_handlers=error_answers())
+    # Around the application: the answer to a fault is made outside of its middleware.
+    headed = SecurityHeaders(app, policy="default-src 'self'")
+    with TestClient(headed, raise_server_exceptions=False) as client:
         yield client
 
 
@@ -73,7 +73,7 @@ def test_what_is_not_there_is_told_in_json(client):
 
 
 def test_headers_have_the_policy_of_the_service(client):
-    for path in ("/nothing", "/wait", "/echo"):
+    for path in ("/nothing", "/wait", "/echo", "/fail"):
         headers = client.get(path).headers
         assert headers["Content-Security-Policy"] == "default-src 'self'"
         assert headers["Cache-Control"] == "no-store"
@@ -88,3 +88,11 @@ def test_a_body_that_never_ends_is_given_up():
     with pytest.raises(Refusal, match="did not come in time") as refused:
         asyncio.run(read_body(request, most=10**6, seconds=0.1))
     assert refused.value.status == 408
+
+
+@pytest.mark.parametrize(
+    ("host", "counted"),
+    [("192.0.2.7", "192.0.2.7"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"), ("testclient", "testclient")],
+)
+def test_limits_count_an_address_and_of_ipv6_its_network(host, counted):
+    assert address_of(Request({"type": "http", "headers": [], "client": (host, 5)})) == counted

@@ -1,8 +1,9 @@
 """Collect disturbed answers by a page: people open a link, and what leaves their phone is disturbed already.
 
-Example:  privet collect init smokers --channel channel.json --title Smoking --people 1000
+Example:  privet collect init smokers --schema schema.json --epsilon 2 --title Smoking --people 1000
 """
 
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -11,6 +12,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_output
+from privet.errors import ParameterError
 
 Folder: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="The folder of the collection.", show_default=False)
@@ -28,11 +30,20 @@ _MOST_LINKS = 1_000_000
 
 def init(
     folder: Folder,
-    channel: Annotated[
-        Path, typer.Option("--channel", metavar="FILE", help="What happens to every answer.", show_default=False)
-    ],
     title: Annotated[str, typer.Option("--title", help="What respondents read first.", show_default=False)],
     people: Annotated[int, typer.Option("--people", min=1, help="How many are asked.", show_default=False)],
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", metavar="FILE", help="What is asked: a question each.", show_default=False),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", help="With --schema: what an answer costs its owner.", show_default=False),
+    ] = None,
+    channel: Annotated[
+        Path | None,
+        typer.Option("--channel", metavar="FILE", help="Instead: what happens to every answer.", show_default=False),
+    ] = None,
     by: Annotated[str, typer.Option("--by", help="Who asks.")] = "",
     purpose: Annotated[str, typer.Option("--purpose", help="What for, in a sentence.")] = "",
     batch: Annotated[
@@ -41,14 +52,14 @@ def init(
     minimum: Annotated[int, typer.Option("--minimum", min=1, help="So many answers train a model.")] = 100,
     wave: Annotated[
         str | None,
-        typer.Option("--wave", metavar="NAME", help="Which wave this is; the channel's.", show_default=False),
+        typer.Option("--wave", metavar="NAME", help="Each wave asks anew, and costs anew.", show_default=False),
     ] = None,
     store: Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Make the folder of a collection, and print the collector's password.
 
-    Example:  privet collect init smokers --channel channel.json --title Smoking --people 1000
+    Example:  privet collect init smokers --schema schema.json --epsilon 2 --title Smoking --people 1000
     """
     from privet.service.collect.folder import CollectFolder, Settings
     from privet.service.passwords import hash_password, new_password
@@ -62,12 +73,28 @@ def init(
         title, people, by=by, purpose=purpose, wave=wave, batch=batch, minimum=minimum, store=store,
         password=hash_password(password),
     )  # fmt: skip
-    made = CollectFolder.make(folder, channel, settings)
+    with tempfile.TemporaryDirectory() as scratch:
+        made = CollectFolder.make(folder, _channel_file(schema, epsilon, channel, wave, Path(scratch)), settings)
     if as_json:
         output.print_json({"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256})
         return
     output.print_text(f"collection made in {str(folder)!r}; channel {made.channel_sha256}")
     output.print_text(_PASSWORD.format(password))
+
+
+def _channel_file(
+    schema: Path | None, epsilon: float | None, channel: Path | None, wave: str | None, scratch: Path
+) -> Path:
+    """Return the channel's file; one question of many is asked where no channel is given."""
+    if channel is not None and schema is None and epsilon is None:
+        return channel
+    if channel is not None or schema is None or epsilon is None:
+        raise ParameterError("say what is asked: --schema with --epsilon, or a --channel; and not both")
+    from privet.local import FieldSampling
+
+    made = scratch / "channel.json"
+    FieldSampling(options.load_schema(schema), epsilon=epsilon, wave=wave).channel.save(made)
+    return made
 
 
 def links(
@@ -187,7 +214,6 @@ def train(
 
     Example:  privet collect train smokers --publish
     """
-    from privet.errors import ParameterError
     from privet.service.collect import training
     from privet.service.collect.folder import CollectFolder
     from privet.service.requests import Refusal
