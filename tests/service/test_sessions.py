@@ -8,6 +8,8 @@ from privet.service.passwords import hash_password
 from privet.service.requests import Refusal
 from privet.service.sessions import Sessions
 
+KEPT = hash_password("right")
+
 
 def request(cookie=""):
     headers = [(b"cookie", cookie.encode()), (b"host", b"gate")]
@@ -17,13 +19,13 @@ def request(cookie=""):
 
 def opened(sessions):
     answer = Response()
-    sessions.open(request(), "right", answer)
+    sessions.open(request(), "right", KEPT, answer)
     return answer.headers["Set-Cookie"].partition(";")[0]
 
 
 def test_a_session_ends_after_eight_hours():
     now = [0.0]
-    sessions = Sessions(hash_password("right"), "/owner", clock=lambda: now[0])
+    sessions = Sessions("/owner", clock=lambda: now[0])
     cookie = opened(sessions)
     assert sessions.has(request(cookie))
     now[0] = 8 * 3600 + 1
@@ -31,9 +33,9 @@ def test_a_session_ends_after_eight_hours():
 
 
 def test_nobody_has_a_session_without_the_password():
-    sessions = Sessions(hash_password("right"), "/owner")
+    sessions = Sessions("/owner")
     with pytest.raises(Refusal, match="this is not the password"):
-        sessions.open(request(), "wrong", Response())
+        sessions.open(request(), "wrong", KEPT, Response())
     opened(sessions)
     for cookie in ("", "session=", "session=x", "session=\u00e9"):
         assert not sessions.has(request(cookie))
@@ -41,5 +43,5 @@ def test_nobody_has_a_session_without_the_password():
 
 def test_a_cookie_of_a_secure_page_goes_over_https_alone():
     answer = Response()
-    Sessions(hash_password("right"), "/owner").open(request(), "right", answer)
+    Sessions("/owner").open(request(), "right", KEPT, answer)
     assert "Secure" in answer.headers["Set-Cookie"]

@@ -25,22 +25,20 @@ class Sessions:
 
     Parameters
     ----------
-    kept
-        The password's hash.
     path
         The page; its cookie goes there and below.
     """
 
-    def __init__(self, kept: str, path: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._kept, self._path, self._clock = kept, path, clock
+    def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path, self._clock = path, clock
         self._tries = RateLimit(_LOGINS_PER_MINUTE, _LOGINS_PER_MINUTE)
         self._ends: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def open(self, request: "Request", password: object, answer: "Response") -> None:
-        """Give the answer a session's cookie, or refuse a wrong password; it takes a while by purpose."""
+    def open(self, request: "Request", password: object, kept: str, answer: "Response") -> None:
+        """Give the answer a session's cookie if ``kept`` is the password's hash; it takes a while by purpose."""
         self._tries.take(address_of(request))
-        if not isinstance(password, str) or not is_password(password, self._kept):
+        if not isinstance(password, str) or not is_password(password, kept):
             raise Refusal(403, "password", "this is not the password; it was printed when the folder was made")
         session = secrets.token_urlsafe(32)
         with self._lock:

@@ -30,7 +30,7 @@ class OwnerPage:
 
     def __init__(self, folder: GatewayFolder, ledger: Ledger, audit: AuditLog) -> None:
         self._folder, self._ledger, self._audit = folder, ledger, audit
-        self._sessions = Sessions(folder.settings.password, PAGE)
+        self._sessions = Sessions(PAGE)
 
     def routes(self) -> list[Route]:
         """Return the page's routes."""
@@ -53,8 +53,9 @@ class OwnerPage:
         if not has_type(request, _FORM):
             raise Refusal(415, "malformed", "use the form of the page")
         fields = parse_qs((await read_body(request)).decode("ascii", "replace"), max_num_fields=2)
+        given = fields.get("password", [""])[0]
         try:
-            await run_in_threadpool(self._sessions.open, request, fields.get("password", [""])[0], answer)
+            await run_in_threadpool(self._sessions.open, request, given, self._folder.settings.password, answer)
         except Refusal as refusal:
             await run_in_threadpool(self._note, "(unknown)", f"refused: {refusal.code}")
             return _html("login.html", refusal.status, wrong=refusal.message)
