@@ -72,8 +72,9 @@ def test_spending_is_told_by_analyst_and_fit(privet, gate):
 
 def test_a_changed_audit_log_is_told(privet, gate):
     token = json.loads(privet("serve analyst gate ana --epsilon 2 --json").stdout)["token"]
-    asked(token)
-    asked(token)
+    with served() as client:
+        for _ in range(2):
+            client.post("/v1/plan", json={"epsilon": 1}, headers={"Authorization": f"Bearer {token}"})
     log = Path("gate/audit.jsonl")
     log.write_text(log.read_text().replace("ana", "eve", 1))
     told = privet("serve spending gate")

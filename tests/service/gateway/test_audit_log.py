@@ -66,9 +66,15 @@ def test_it_has_who_asked_for_what_at_which_epsilon_and_what_became_of_it(gatewa
 
 def test_without_a_line_there_is_no_answer(gateway, ana):
     with files_of_at_most(0):
-        answer = ana.get("/v1/budget")
+        answer = ana.post("/v1/plan", {"epsilon": 1})
     assert (answer.status_code, answer.json()["error"]) == (503, "unavailable")
-    assert ana.get("/v1/budget").status_code == 200
+    assert ana.post("/v1/plan", {"epsilon": 1}).status_code == 200
+
+
+def test_asking_how_a_fit_stands_again_and_again_fills_no_disk(gateway, ana):
+    for path in ("/v1/budget", "/v1/schema", "/v1/fits"):
+        assert ana.get(path).status_code == 200
+    assert not gateway.folder.audit_file.exists()
 
 
 def read(gateway):

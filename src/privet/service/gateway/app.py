@@ -61,19 +61,22 @@ class AnalystRoutes:
     def routes(self) -> list[Route]:
         """Return the routes; each needs a token."""
         return [
-            Route("/v1/schema", self._asked("schema", self._schema)),
-            Route("/v1/budget", self._asked("budget", self._budget)),
+            Route("/v1/schema", self._asked("schema", self._schema, is_noted=False)),
+            Route("/v1/budget", self._asked("budget", self._budget, is_noted=False)),
             Route("/v1/plan", self._asked("plan", self._plan), methods=["POST"]),
-            Route("/v1/fits", self._asked("fits", self._fits), methods=["GET"]),
+            Route("/v1/fits", self._asked("fits", self._fits, is_noted=False), methods=["GET"]),
             Route("/v1/fits", self._asked("fit", self._new_fit), methods=["POST"]),
-            Route("/v1/fits/{fit}", self._asked("state", self._fit)),
+            Route("/v1/fits/{fit}", self._asked("state", self._fit, is_noted=False)),
             Route("/v1/fits/{fit}/model", self._asked("model", self._model)),
             Route("/v1/fits/{fit}/report", self._asked("report", self._report)),
             Route("/v1/fits/{fit}/predict", self._asked("predict", self._predict), methods=["POST"]),
         ]
 
-    def _asked(self, what: str, act: Act) -> Callable[[Request], Awaitable[Response]]:
-        """Return the endpoint: who asks is known first, and what became of it is on the disk before it is told."""
+    def _asked(self, what: str, act: Act, *, is_noted: bool = True) -> Callable[[Request], Awaitable[Response]]:
+        """Return the endpoint: who asks is known first, and what became of it is on the disk before it is told.
+
+        Without ``is_noted`` only refusals are: how a fit stands is asked again and again.
+        """
 
         async def answer(request: Request) -> Response:
             who = "(unknown)"
@@ -89,7 +92,8 @@ class AnalystRoutes:
             except Exception as error:
                 await self._note(request, who, what, f"failed: {type(error).__name__}")
                 raise
-            await self._note(request, who, what, "answered")
+            if is_noted:
+                await self._note(request, who, what, "answered")
             return told
 
         return answer
