@@ -1,6 +1,8 @@
 """What every request meets, whatever the service: bounds, refusals, headers."""
 
 import asyncio
+import importlib
+import pkgutil
 
 import pytest
 from starlette.applications import Starlette
@@ -9,6 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+import privet.service
 from privet.service.headers import SecurityHeaders
 from privet.service.requests import Refusal, address_of, error_answers, read_body, read_object
 
@@ -96,3 +99,10 @@ def test_a_body_that_never_ends_is_given_up():
 )
 def test_limits_count_an_address_and_of_ipv6_its_network(host, counted):
     assert address_of(Request({"type": "http", "headers": [], "client": (host, 5)})) == counted
+
+
+def test_no_refusal_is_raised_twice_and_so_holds_on_to_requests():
+    names = [found.name for found in pkgutil.walk_packages(privet.service.__path__, "privet.service.")]
+    assert "privet.service.gateway.app" in names
+    values = [(name, value) for name in names for value in vars(importlib.import_module(name)).values()]
+    assert [name for name, value in values if isinstance(value, Refusal)] == []

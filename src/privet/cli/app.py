@@ -23,6 +23,7 @@ from privet.cli.verbs import (
     report,
     rules,
     schema,
+    serve,
     update,
 )
 from privet.lazy import import_later
@@ -48,6 +49,7 @@ PANELS: Panels = {
         fit.fit,
         update.update,
         evaluate.evaluate,
+        group(serve, serve.init, serve.analyst, serve.issuer, serve.revoke, serve.run, serve.spending),
     ],
     "Several parties": [
         group(

@@ -69,7 +69,7 @@ def configuration(
     return uvicorn.Config(
         app, host=host, port=port, access_log=False, log_level="warning", server_header=False, date_header=False,
         ssl_certfile=None if certificate is None else str(certificate), ssl_keyfile=None if key is None else str(key),
-        http=_hurried(header_seconds), ws="none", lifespan="off", limit_concurrency=most_connections,
+        http=_hurried(header_seconds), ws="none", lifespan="auto", limit_concurrency=most_connections,
         timeout_keep_alive=5, timeout_graceful_shutdown=30,
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 PER_MINUTE, ADDRESS_PER_MINUTE, TOKEN_PER_MINUTE = 6000, 600, 20
 _REPORT_KEYS = {"token", "report_id", "answers"}
 _MODEL_TYPES = {"js": "text/javascript; charset=utf-8", "json": "application/json"}
-_UNKNOWN = Refusal(403, "token_unknown", "this link was not given out; use the one that was sent to you")
-_USED = Refusal(409, "token_used", "this link was used for another report; each link is for one")
+# Made anew each time: an error that is raised again holds on to every request that it was raised for.
+_UNKNOWN = partial(Refusal, 403, "token_unknown", "this link was not given out; use the one that was sent to you")
+_USED = partial(Refusal, 409, "token_used", "this link was used for another report; each link is for one")
 
 
 class RespondentRoutes:
@@ -74,14 +76,14 @@ class RespondentRoutes:
         hashed = token_hash(report["token"])
         # A forged token costs one look into an index, before its answers are looked at.
         if not self._store.knows(hashed):
-            raise _UNKNOWN
+            raise _UNKNOWN()
         self._of_token.take(hashed.hex())
         kept = self._reports.canonical(report["answers"])
         stored = self._store.put(hashed, use_mark(report["token"], report["report_id"]), kept)
         if stored is Stored.USED:
-            raise _USED
+            raise _USED()
         if stored is Stored.UNKNOWN:
-            raise _UNKNOWN
+            raise _UNKNOWN()
         with suppress(StoreUnavailable):  # the report is stored; the next one releases both
             self._store.release(self._folder.settings.batch)
         return JSONResponse({"receipt": receipt(self._folder.key, hashed)}, 201 if stored is Stored.NEW else 200)

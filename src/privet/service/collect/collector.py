@@ -1,9 +1,5 @@
 """The collector's side: login, what the released answers tell, training and publishing."""
 
-import hmac
-import secrets
-import threading
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -16,16 +12,13 @@ from privet.service.collect.distributions import distributions
 from privet.service.collect.reports import Reports
 from privet.service.collect.store import AnswerStore
 from privet.service.collect.training import Training, publish
-from privet.service.limits import RateLimit
-from privet.service.passwords import is_password
-from privet.service.requests import Refusal, address_of, has_type, read_object
+from privet.service.requests import Refusal, has_type, read_object
+from privet.service.sessions import Sessions, check_same_site
 
 if TYPE_CHECKING:
     from privet.service.collect.folder import CollectFolder
 
-_COOKIE = "session"
-_SESSION_SECONDS = 8 * 3600
-_LOGINS_PER_MINUTE = 10
+_PAGE = "/collector"
 
 
 class Collector:
@@ -34,9 +27,7 @@ class Collector:
     def __init__(self, folder: "CollectFolder", store: AnswerStore) -> None:
         self._folder, self._store, self._reports = folder, store, Reports(folder.channel)
         self._training = Training(folder, store)
-        self._logins = RateLimit(_LOGINS_PER_MINUTE, _LOGINS_PER_MINUTE)
-        self._sessions: dict[str, float] = {}
-        self._lock = threading.Lock()
+        self._sessions = Sessions(_PAGE)
 
     def routes(self) -> list[Route]:
         """Return the collector's routes; all but the login need a session."""
@@ -55,38 +46,23 @@ class Collector:
 
     async def _login(self, request: Request) -> Response:
         _check_origin(request)
-        self._logins.take(address_of(request))
         given = (await read_object(request)).get("password")
-        kept = self._folder.settings.password
-        right = isinstance(given, str) and await run_in_threadpool(is_password, given, kept)
-        if not right:
-            raise Refusal(403, "password", "this is not the password; it was printed when the collection was made")
-        session = secrets.token_urlsafe(32)
-        with self._lock:
-            now = time.monotonic()
-            self._sessions = {own: end for own, end in self._sessions.items() if end > now}
-            self._sessions[session] = now + _SESSION_SECONDS
         answer = Response(status_code=204)
-        secure = request.url.scheme == "https"
-        answer.set_cookie(_COOKIE, session, httponly=True, samesite="strict", secure=secure, path="/collector")
+        await run_in_threadpool(self._sessions.open, request, given, self._folder.settings.password, answer)
         return answer
 
     def _asked(self, act: Callable[[Request], Response]) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             if request.method == "POST":
                 _check_origin(request)
-            given, now = request.cookies.get(_COOKIE, ""), time.monotonic()
-            with self._lock:
-                known = [own for own, end in self._sessions.items() if end > now]
-            if not any(hmac.compare_digest(given.encode(), own.encode()) for own in known):
+            if not self._sessions.has(request):
                 raise Refusal(401, "login", "log in first")
             return act(request)
 
         return answer
 
     def _logout(self, request: Request) -> Response:
-        with self._lock:
-            self._sessions.pop(request.cookies[_COOKIE], None)
+        self._sessions.close(request)
         return Response(status_code=204)
 
     def _state(self, _: Request) -> Response:
@@ -129,8 +105,7 @@ class Collector:
 
 
 def _check_origin(request: Request) -> None:
-    """Refuse what another site's page sends: a form cannot send JSON, and a script tells where it comes from."""
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise Refusal(403, "origin", "this request came from another site; use the collector's page")
+    """Refuse what another site's page sends; its form cannot send JSON."""
+    check_same_site(request)
     if not has_type(request, "application/json"):
         raise Refusal(415, "malformed", "send requests as application/json")
