@@ -52,6 +52,18 @@ def test_a_wrong_password_is_refused_and_trying_is_limited(gateway):
     assert [log_in(gateway, "x").status_code for _ in range(11)] == [403] * 10 + [429]
 
 
+@pytest.mark.parametrize("form", [b"", b"x=1", b"password=a&password=b", b"password=%ff", b"\xff", b"&" * 60_000])
+def test_a_form_without_the_password_is_a_wrong_one(gateway, form):
+    told = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert gateway.client.post("/owner/login", content=form, headers=told).status_code == 403
+
+
+def test_a_flood_of_logins_leaves_no_lines(gateway):
+    for _ in range(15):
+        log_in(gateway, "x")
+    assert len(gateway.folder.audit_file.read_text().splitlines()) == 10
+
+
 def test_a_logout_ends_the_session(gateway):
     log_in(gateway)
     assert "patients" in gateway.client.get("/owner").text

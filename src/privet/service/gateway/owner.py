@@ -52,12 +52,12 @@ class OwnerPage:
         answer = RedirectResponse(PAGE, 303)
         if not has_type(request, _FORM):
             raise Refusal(415, "malformed", "use the form of the page")
-        fields = parse_qs((await read_body(request)).decode("ascii", "replace"), max_num_fields=2)
-        given = fields.get("password", [""])[0]
+        given = _password_in(await read_body(request))
         try:
             await run_in_threadpool(self._sessions.open, request, given, self._folder.settings.password, answer)
         except Refusal as refusal:
-            await run_in_threadpool(self._note, "(unknown)", f"refused: {refusal.code}")
+            if refusal.status != 429:  # else a flood would fill the disk
+                await run_in_threadpool(self._note, "(unknown)", f"refused: {refusal.code}")
             return _html("login.html", refusal.status, wrong=refusal.message)
         await run_in_threadpool(self._note, "(owner)", "answered")
         return answer
@@ -69,6 +69,13 @@ class OwnerPage:
 
     def _note(self, who: str, outcome: str) -> None:
         self._audit.append(who=who, what="login", outcome=outcome)
+
+
+def _password_in(form: bytes) -> str:
+    try:
+        return parse_qs(form.decode(), max_num_fields=1)["password"][0]
+    except (ValueError, KeyError):
+        return ""
 
 
 def _style(_: Request) -> Response:
