@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test test-fast browser-tools browser check format slow audit crashes leaks bench bench-full load load-full utility monotone expected-loss importances updates family parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
+.PHONY: venv docs docs-check demo test test-fast browser-tools postgres-tools browser check format slow audit crashes leaks bench bench-full load load-full collect-load utility monotone expected-loss importances updates family parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -46,6 +46,15 @@ browser-tools:
 		command -v apt-get >/dev/null || { echo "the tests need$$missing; install them and run this again"; exit 1; }; \
 		sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q $$missing; \
+	fi
+
+# PostgreSQL's server programs, which `make test` starts on a socket of its own. Where they are missing, Debian's package
+# is installed.
+postgres-tools:
+	@if ! command -v postgres >/dev/null && ! ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then \
+		command -v apt-get >/dev/null || { echo "the tests need PostgreSQL; install it and run this again"; exit 1; }; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q postgresql; \
 	fi
 
 # The report and exported JavaScript in a real browser.
@@ -129,6 +138,10 @@ load: venv
 
 load-full: venv
 	$(BIN)/python -m benchmarks.load.run --full
+
+# Ten thousand simulated people at a collecting server, then those who mean harm; some minutes.
+collect-load: venv
+	$(BIN)/python -m benchmarks.load.collecting
 
 # How good the models are: every method and its peers on public tables, some 70 minutes; goes on where it stopped.
 utility: venv

@@ -27,6 +27,7 @@ ARGUMENT_FOLDERS = {
     "partitioned/tables": "Class tables and a Newton step, summed by parties",
     "privacy/mechanisms": "Mechanisms",
     "privacy/ledger": "The ledger",
+    "service/collect": "A server that collects answers",
     "attack": "Attacks",
     "counting/engines": "Counting",
     "export": "Exports",

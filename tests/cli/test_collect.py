@@ -70,7 +70,7 @@ def test_the_export_is_a_table_that_fit_takes(privet):
     privet(INIT)
     privet("collect links smokers --number 41 --base-url https://ask.example")
     put(41)
-    assert privet("collect export smokers").stdout == "40 answers written to 'answers.csv'\n"
+    assert privet("collect export smokers").stdout == "38 answers written to 'answers.csv'\n"
     told = privet("fit answers.csv --channel smokers/channel.json --method random-response-forest")
     assert told.exit_code == 0, told.output
 
@@ -85,6 +85,47 @@ def test_a_backup_brings_back_tokens_and_answers(privet):
     privet("collect export smokers -o one.csv")
     privet("collect export again -o other.csv")
     assert Path("one.csv").read_text() == Path("other.csv").read_text()
+
+
+def test_a_schema_and_an_epsilon_are_enough_and_the_wave_is_the_channel_s(privet, channel):
+    channel.schema.save("schema.json")
+    words = "--schema schema.json --epsilon 2 --title Smoking --people 100"
+    assert privet(f"collect init smokers {words} --wave spring").exit_code == 0
+    folder = CollectFolder(Path("smokers"))
+    assert (folder.settings.wave, folder.channel.record.wave) == ("spring", "spring")
+    assert folder.channel.total_epsilon() == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("words", ["", "--schema s.json", "--epsilon 2", "--channel c.json --epsilon 2"])
+def test_what_is_asked_is_said_in_one_of_two_ways(refused, words):
+    told = refused(f"collect init smokers --title Smoking --people 100 {words}", EXIT_USAGE)
+    assert "--schema with --epsilon, or a --channel" in told
+
+
+def test_a_wave_that_the_channel_does_not_have_is_refused(refused):
+    assert "the channel has no wave" in refused(f"{INIT} --wave spring", EXIT_USAGE)
+
+
+def test_a_store_s_url_is_kept_without_a_password(refused):
+    told = refused(f"{INIT} --store postgresql://me:sesame@db/answers", EXIT_USAGE)
+    assert "PRIVET_STORE_URL" in told
+    assert "sesame" not in told
+    assert not Path("smokers").exists()
+
+
+def test_a_collection_is_closed_and_its_model_published_from_the_command_line(privet):
+    privet(f"{INIT} --minimum 41")
+    privet("collect links smokers --number 41 --base-url https://ask.example")
+    put(41)
+    refused = privet("collect train smokers")
+    assert refused.exit_code == EXIT_USAGE
+    assert "too few answers" in refused.stderr
+    assert privet("collect close smokers").stdout == "collection closed; 41 answers are released\n"
+    assert not CollectFolder(Path("smokers")).settings.open
+    told = privet("collect train smokers --publish --json")
+    assert told.exit_code == 0, told.output
+    assert json.loads(told.stdout)["published"] is True
+    assert "globalThis" in Path("smokers/published.js").read_text()
 
 
 def test_what_is_wrong_is_said_in_one_sentence(privet, refused):

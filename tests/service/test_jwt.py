@@ -1,10 +1,11 @@
 """Tokens of a provider: one that is right names its analyst, and each single fault makes it name nobody."""
 
 import base64
+import hmac
 import json
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, utils
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from privet.errors import ParameterError
@@ -73,3 +74,41 @@ def test_a_token_matches_its_own_digest_alone():
     token = new_token()
     assert matches(token, digest(token))
     assert not matches(new_token(), digest(token))
+
+
+RSA_KEY = rsa.generate_private_key(65537, 2048)
+
+
+def rsa_issuer(folder, key=RSA_KEY, **more):
+    numbers = key.public_key().public_numbers()
+    size = (numbers.n.bit_length() + 7) // 8
+    jwk = {"kty": "RSA", "n": b64(numbers.n.to_bytes(size)), "e": b64(numbers.e.to_bytes(3)), **more}
+    (folder / "rsa.json").write_text(json.dumps({"keys": [jwk]}))
+    return Issuer.load("https://id.example", "privet", folder / "rsa.json")
+
+
+def signed_by_rsa(header, key=RSA_KEY):
+    text = ".".join(b64(json.dumps(each).encode()) for each in (header, CLAIMS))
+    return f"{text}.{b64(key.sign(text.encode(), padding.PKCS1v15(), SHA256()))}"
+
+
+def test_a_token_signed_with_rsa_names_its_analyst(tmp_path):
+    assert rsa_issuer(tmp_path).subject(signed_by_rsa({"alg": "RS256"}), now=lambda: NOW) == "ana"
+
+
+def test_a_token_that_names_another_key_names_nobody(tmp_path):
+    issuer = rsa_issuer(tmp_path, kid="one")
+    assert issuer.subject(signed_by_rsa({"alg": "RS256", "kid": "one"}), now=lambda: NOW) == "ana"
+    assert issuer.subject(signed_by_rsa({"alg": "RS256", "kid": "two"}), now=lambda: NOW) is None
+
+
+def test_the_public_key_is_no_secret_to_sign_with(tmp_path):
+    issuer = rsa_issuer(tmp_path)
+    text = ".".join(b64(json.dumps(each).encode()) for each in ({"alg": "HS256"}, CLAIMS))
+    mac = hmac.digest((tmp_path / "rsa.json").read_bytes(), text.encode(), "sha256")
+    assert issuer.subject(f"{text}.{b64(mac)}", now=lambda: NOW) is None
+
+
+def test_a_weak_key_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match="has no key for RS256 or ES256"):
+        rsa_issuer(tmp_path, key=rsa.generate_private_key(65537, 1024))  # noqa: S505

@@ -148,7 +148,8 @@ class GreedyForestClassifier(CountForestClassifier):
         epsilon = self.check_parameters()
         self._warn()
         public_rng = public_generator(self.random_state)
-        with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
+        # Refuses here, before any data are read.
+        with call.reservation or self._reserve(epsilon, "fit") as reservation:
             noise = self._noise(public_rng, reservation)
             encoder, rows = self._open(call, reservation)
             rows.require_rereadable()  # every level is a pass

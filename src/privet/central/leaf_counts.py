@@ -81,7 +81,8 @@ class LeafCountClassifier(CountForestClassifier, UpdatedClassifier):
     def _fit_first_batch(self, call: FitCall) -> Self:
         epsilon = self.check_parameters()
         public_rng = public_generator(self.random_state)
-        with self._reserve(epsilon, "fit") as reservation:  # refuses here, before any data are read
+        # Refuses here, before any data are read.
+        with call.reservation or self._reserve(epsilon, "fit") as reservation:
             noise = self._noise(public_rng, reservation)
             encoder, rows = self._open(call, reservation)
             schema = encoder.schema

@@ -23,6 +23,7 @@ from privet.cli.verbs import (
     report,
     rules,
     schema,
+    serve,
     update,
 )
 from privet.lazy import import_later
@@ -37,7 +38,8 @@ PANELS: Panels = {
         perturb.perturb,
         group(
             collect,
-            collect.init, collect.links, collect.run, collect.export, collect.backup, collect.restore,
+            collect.init, collect.links, collect.run, collect.close, collect.train, collect.export,
+            collect.backup, collect.restore,
         ),
         reconstruct.reconstruct,
     ],
@@ -47,6 +49,7 @@ PANELS: Panels = {
         fit.fit,
         update.update,
         evaluate.evaluate,
+        group(serve, serve.init, serve.analyst, serve.issuer, serve.revoke, serve.run, serve.spending),
     ],
     "Several parties": [
         group(

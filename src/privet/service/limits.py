@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from privet.entropy import secure_bytes
-from privet.service.refusals import Refusal
+from privet.service.requests import Refusal
 
 
 class RateLimit:

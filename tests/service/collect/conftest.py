@@ -1,5 +1,6 @@
 """A small collection, and reports that came through its channel."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from privet.service.collect.app import make_app
 from privet.service.collect.folder import CollectFolder, Settings
 from privet.service.collect.tokens import new_token, token_hash
 from privet.service.passwords import hash_password
+from tests.service.postgres import PostgresServer
 
 PASSWORD = "correct horse"  # noqa: S105
 BATCH = 5
@@ -43,14 +45,12 @@ def _plain(value):
 class Collection:
     """A collection with its server, and what a page does with it."""
 
-    def __init__(self, folder, channel, **limits):
+    def __init__(self, folder, channel, store="", **limits):
         channel.save(folder / "channel.json")
-        settings = Settings("Smoking", 1000, batch=BATCH, minimum=20, password=hash_password(PASSWORD))
+        settings = Settings("Smoking", 1000, batch=BATCH, minimum=20, store=store, password=hash_password(PASSWORD))
         self.folder = CollectFolder.make(folder / "smokers", folder / "channel.json", settings)
         self.store = self.folder.open_store()
-        app = make_app(self.folder, self.store, **limits)
-        self.client = TestClient(app, raise_server_exceptions=False)
-        self.trained = app.state.training.wait
+        self.client = TestClient(make_app(self.folder, self.store, **limits), raise_server_exceptions=False)
         self.reports = disturbed(channel, 60, folder)
 
     def token(self):
@@ -69,6 +69,14 @@ class Collection:
         answer = self.client.post("/collector/login", json={"password": PASSWORD})
         assert answer.status_code == 204
         return answer
+
+    def state(self):
+        return self.client.get("/collector/state.json").json()
+
+    def train(self):
+        assert self.act("train").status_code == 202
+        while self.state()["training"] == "running":
+            time.sleep(0.05)
 
     def act(self, what):
         return self.client.post(f"/collector/{what}", json={})
@@ -91,3 +99,23 @@ def make_collection(tmp_path):
 @pytest.fixture
 def collection(make_collection):
     return make_collection()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    server = PostgresServer()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request):
+    """Where answers are kept: what holds of one store holds of the other."""
+    if request.param == "sqlite":
+        return ""
+    return request.getfixturevalue("postgres").answers
+
+
+@pytest.fixture
+def either(make_collection, store_url):
+    return make_collection(store=store_url)

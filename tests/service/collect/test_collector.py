@@ -38,7 +38,7 @@ def test_another_site_cannot_act_for_the_collector(collection, headers):
 def test_the_state_counts_whole_batches_and_has_distributions_with_intervals(collection):
     collection.log_in()
     assert collection.client.get("/collector/state.json").json()["distributions"] == []
-    collection.send_many(4 * BATCH + 1)
+    collection.send_many(5 * BATCH + 1)
     state = collection.client.get("/collector/state.json").json()
     assert (state["answers"], state["batches"], state["epsilon"]) == (4 * BATCH, 4, 6.0)
     assert [own["field"] for own in state["distributions"]] == ["age", "sex", "smoker"]
@@ -53,8 +53,7 @@ def test_a_model_is_trained_at_the_minimum_and_published_for_everybody(collectio
     collection.send_many(19)
     assert collection.act("train").json()["error"] == "too_few"
     collection.send_many(41)
-    collection.act("train")
-    collection.trained()
+    collection.train()
     state = collection.client.get("/collector/state.json").json()
     assert (state["training"], state["why"]) == ("idle", None)
     assert state["model"]["published"] is False
@@ -75,7 +74,7 @@ def test_a_closed_collection_takes_nothing(collection):
 
 def test_the_exported_answers_are_those_that_were_released(collection):
     collection.log_in()
-    collection.send_many(BATCH + 2)
+    collection.send_many(2 * BATCH + 2)
     lines = collection.client.get("/collector/answers.csv").text.splitlines()
     assert lines[0] == "age,sex,smoker"
     assert len(lines) == 1 + BATCH
@@ -83,7 +82,7 @@ def test_the_exported_answers_are_those_that_were_released(collection):
 
 def test_a_channel_that_no_method_fits_is_refused_before_the_training_begins(collection, monkeypatch):
     collection.log_in()
-    collection.send_many(20)
+    collection.send_many(20 + BATCH)
     monkeypatch.setattr("privet.local.fitting.fitting_methods", lambda _: [])
     assert collection.act("train").json()["error"] == "no_method"
     assert collection.client.get("/collector/state.json").json()["training"] == "idle"

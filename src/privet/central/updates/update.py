@@ -18,6 +18,7 @@ from privet.central.weight_forest import WeightForestClassifier
 from privet.counting.sources import Files
 from privet.errors import ParameterError
 from privet.methods import UPDATED
+from privet.privacy.ledger import Reservation
 
 # Less is hardly seen in the votes, and a refit is expensive: it costs its epsilon on every row, old and new.
 WORTH_A_REFIT = 2.0
@@ -77,15 +78,20 @@ class Update:
 
 
 def fit_files(
-    model: Any, files: Files, *, executor: Executor | None = None, save: Callable[[Any], None] | None = None
+    model: Any,
+    files: Files,
+    *,
+    executor: Executor | None = None,
+    save: Callable[[Any], None] | None = None,
+    reservation: Reservation | None = None,
 ) -> None:
-    """Fit to files, and ``save`` the model before its cost is settled.
+    """Fit to files, and ``save`` the model before its cost is settled; ``reservation`` is one that was made already.
 
     A model that takes batches has them written down as its first, unless workers count: they take no fingerprint.
     """
     compares = model.ledger is not None and (takes_batches(model) or model.ledger.part is not None)
     check = BatchCheck(model.ledger) if compares else None
-    _run(model, FitCall(files, executor=executor, batch=check, save=save))
+    _run(model, FitCall(files, executor=executor, batch=check, save=save, reservation=reservation))
 
 
 def takes_batches(model: object) -> bool:

@@ -1,8 +1,10 @@
 """Collect disturbed answers by a page: people open a link, and what leaves their phone is disturbed already.
 
-Example:  privet collect init smokers --channel channel.json --title Smoking --people 1000
+Example:  privet collect init smokers --schema schema.json --epsilon 2 --title Smoking --people 1000
 """
 
+import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -10,46 +12,89 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_output
+from privet.errors import ParameterError
 
 Folder: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="The folder of the collection.", show_default=False)
 ]
+Store: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--store", metavar="URL", help="PostgreSQL instead of a file in the folder, without its password.",
+        show_default=False,
+    ),
+]  # fmt: skip
 _PASSWORD = "the collector's password, shown this once: {}"  # noqa: S105 - a sentence
 _MOST_LINKS = 1_000_000
 
 
 def init(
     folder: Folder,
-    channel: Annotated[
-        Path, typer.Option("--channel", metavar="FILE", help="What happens to every answer.", show_default=False)
-    ],
     title: Annotated[str, typer.Option("--title", help="What respondents read first.", show_default=False)],
     people: Annotated[int, typer.Option("--people", min=1, help="How many are asked.", show_default=False)],
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", metavar="FILE", help="What is asked: a question each.", show_default=False),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", help="With --schema: what an answer costs its owner.", show_default=False),
+    ] = None,
+    channel: Annotated[
+        Path | None,
+        typer.Option("--channel", metavar="FILE", help="Instead: what happens to every answer.", show_default=False),
+    ] = None,
     by: Annotated[str, typer.Option("--by", help="Who asks.")] = "",
     purpose: Annotated[str, typer.Option("--purpose", help="What for, in a sentence.")] = "",
     batch: Annotated[
         int, typer.Option("--batch", min=2, help="So many answers are shuffled together before anyone reads them.")
     ] = 50,
     minimum: Annotated[int, typer.Option("--minimum", min=1, help="So many answers train a model.")] = 100,
+    wave: Annotated[
+        str | None,
+        typer.Option("--wave", metavar="NAME", help="Each wave asks anew, and costs anew.", show_default=False),
+    ] = None,
+    store: Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Make the folder of a collection, and print the collector's password.
 
-    Example:  privet collect init smokers --channel channel.json --title Smoking --people 1000
+    Example:  privet collect init smokers --schema schema.json --epsilon 2 --title Smoking --people 1000
     """
     from privet.service.collect.folder import CollectFolder, Settings
     from privet.service.passwords import hash_password, new_password
 
+    if store:
+        from privet.service.collect.postgres_store import check_store_url
+
+        check_store_url(store)
     password = new_password()
     settings = Settings(
-        title, people, by=by, purpose=purpose, batch=batch, minimum=minimum, password=hash_password(password)
-    )
-    made = CollectFolder.make(folder, channel, settings)
+        title, people, by=by, purpose=purpose, wave=wave, batch=batch, minimum=minimum, store=store,
+        password=hash_password(password),
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as scratch:
+        made = CollectFolder.make(folder, _channel_file(schema, epsilon, channel, wave, Path(scratch)), settings)
     if as_json:
         output.print_json({"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256})
         return
     output.print_text(f"collection made in {str(folder)!r}; channel {made.channel_sha256}")
     output.print_text(_PASSWORD.format(password))
+
+
+def _channel_file(
+    schema: Path | None, epsilon: float | None, channel: Path | None, wave: str | None, scratch: Path
+) -> Path:
+    """Return the channel's file; one question of many is asked where no channel is given."""
+    if channel is not None and schema is None and epsilon is None:
+        return channel
+    if channel is not None or schema is None or epsilon is None:
+        raise ParameterError("say what is asked: --schema with --epsilon, or a --channel; and not both")
+    from privet.local import FieldSampling
+
+    made = scratch / "channel.json"
+    FieldSampling(options.load_schema(schema), epsilon=epsilon, wave=wave).channel.save(made)
+    return made
 
 
 def links(
@@ -90,9 +135,8 @@ def links(
         made.write_sheet(
             qr, urls, title=opened.settings.title, channel=opened.channel_sha256, scripts=script_fingerprint()
         )
-    store = opened.open_store()
-    store.add_tokens([token_hash(token) for token in tokens])
-    store.close()
+    with closing(opened.open_store()) as store:
+        store.add_tokens([token_hash(token) for token in tokens])
     if as_json:
         output.print_json({"links": str(destination), "number": number, "qr": None if qr is None else str(qr)})
     else:
@@ -129,10 +173,65 @@ def run(
     from privet.service.collect.folder import CollectFolder
 
     opened = CollectFolder(folder)
-    app = make_app(opened, opened.open_store(), per_minute=per_minute, address_per_minute=address_per_minute)
+    store = opened.open_store()
+    app = make_app(opened, store, per_minute=per_minute, address_per_minute=address_per_minute)
     scheme = "http" if certificate is None else "https"
     output.say(f"collecting at {scheme}://{host}:{port}/ ; the collector's page is at /collector")
-    serve(app, host, port, certificate, key)
+    try:
+        serve(app, host, port, certificate, key)
+    finally:
+        store.close()
+
+
+def close(folder: Folder, as_json: options.Json = False) -> None:
+    """Take no more reports, and release what still waits.
+
+    What waits is released where it is a batch at least; it joins no batch that somebody has read. Servers that run
+    need not be restarted.
+
+    Example:  privet collect close smokers
+    """
+    from privet.service.collect.folder import CollectFolder
+
+    opened = CollectFolder(folder)
+    with closing(opened.open_store()) as store:
+        opened.close(store)
+        n = store.n_released()
+    if as_json:
+        output.print_json({"folder": str(folder), "answers": n})
+    else:
+        output.print_text(f"collection closed; {n:,} answers are released")
+
+
+def train(
+    folder: Folder,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Also offer the model to respondents, whose page predicts with it.")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Train a model on the released answers, as the collector's page does.
+
+    Example:  privet collect train smokers --publish
+    """
+    from privet.service.collect import training
+    from privet.service.collect.folder import CollectFolder
+    from privet.service.requests import Refusal
+
+    opened = CollectFolder(folder)
+    with closing(opened.open_store()) as store:
+        try:
+            training.check_ready(opened, store)
+            training.train(opened, store)
+        except Refusal as refusal:
+            raise ParameterError(str(refusal)) from None
+    if publish:
+        training.publish(opened)
+    told = opened.trained or {}
+    if as_json:
+        output.print_json(told)
+    else:
+        output.print_text(f"{told['method']} trained on {told['answers']:,} answers; {told['guarantee']}")
 
 
 def export(
@@ -150,9 +249,8 @@ def export(
 
     check_output(destination, force=force)
     opened = CollectFolder(folder)
-    store = opened.open_store()
-    n = write_answers(opened.channel, store, destination)
-    store.close()
+    with closing(opened.open_store()) as store:
+        n = write_answers(opened.channel, store, destination)
     if as_json:
         output.print_json({"output": str(destination), "answers": n})
     else:
@@ -183,6 +281,7 @@ def backup(
 def restore(
     archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.", show_default=False)],
     folder: Folder,
+    store: Store = "",
     as_json: options.Json = False,
 ) -> None:
     """Make the folder of a collection from its backup.
@@ -193,7 +292,7 @@ def restore(
     """
     from privet.service.collect.backup import restore as unpack
 
-    unpack(archive, folder)
+    unpack(archive, folder, store)
     if as_json:
         output.print_json({"folder": str(folder)})
     else:

@@ -2,17 +2,16 @@
 
 import hashlib
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from privet.service.bodies import read_object
 from privet.service.collect.assets import COLLECTOR_PAGE, RESPONDENT_PAGE, assets, script_fingerprint
 from privet.service.collect.collector import Collector
 from privet.service.collect.reports import Reports
@@ -20,7 +19,7 @@ from privet.service.collect.store import AnswerStore, Stored, StoreUnavailable
 from privet.service.collect.tokens import is_report_id, is_token, receipt, token_hash, use_mark
 from privet.service.headers import SecurityHeaders
 from privet.service.limits import RateLimit
-from privet.service.refusals import Refusal
+from privet.service.requests import Refusal, address_of, error_answers, read_object
 
 if TYPE_CHECKING:
     from privet.service.collect.folder import CollectFolder
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
 PER_MINUTE, ADDRESS_PER_MINUTE, TOKEN_PER_MINUTE = 6000, 600, 20
 _REPORT_KEYS = {"token", "report_id", "answers"}
 _MODEL_TYPES = {"js": "text/javascript; charset=utf-8", "json": "application/json"}
-_UNKNOWN = Refusal(403, "token_unknown", "this link was not given out; use the one that was sent to you")
-_USED = Refusal(409, "token_used", "this link was used for another report; each link is for one")
+# Made anew each time: an error that is raised again holds on to every request that it was raised for.
+_UNKNOWN = partial(Refusal, 403, "token_unknown", "this link was not given out; use the one that was sent to you")
+_USED = partial(Refusal, 409, "token_used", "this link was used for another report; each link is for one")
 
 
 class RespondentRoutes:
@@ -64,7 +64,7 @@ class RespondentRoutes:
     async def answers(self, request: Request) -> Response:
         """Take a report."""
         self._all.take()
-        self._of_address.take(request.client.host if request.client else "")
+        self._of_address.take(address_of(request))
         report = await read_object(request)
         if set(report) != _REPORT_KEYS or not is_report_id(report["report_id"]) or not is_token(report["token"]):
             raise Refusal(400, "malformed", "a report has a token, a report_id and answers; fetch the page again")
@@ -76,14 +76,14 @@ class RespondentRoutes:
         hashed = token_hash(report["token"])
         # A forged token costs one look into an index, before its answers are looked at.
         if not self._store.knows(hashed):
-            raise _UNKNOWN
+            raise _UNKNOWN()
         self._of_token.take(hashed.hex())
         kept = self._reports.canonical(report["answers"])
         stored = self._store.put(hashed, use_mark(report["token"], report["report_id"]), kept)
         if stored is Stored.USED:
-            raise _USED
+            raise _USED()
         if stored is Stored.UNKNOWN:
-            raise _UNKNOWN
+            raise _UNKNOWN()
         with suppress(StoreUnavailable):  # the report is stored; the next one releases both
             self._store.release(self._folder.settings.batch)
         return JSONResponse({"receipt": receipt(self._folder.key, hashed)}, 201 if stored is Stored.NEW else 200)
@@ -95,10 +95,9 @@ def make_app(
     *,
     per_minute: int = PER_MINUTE,
     address_per_minute: int = ADDRESS_PER_MINUTE,
-) -> Starlette:
+) -> SecurityHeaders:
     """Return the server of a collection; so many reports a minute are looked at, of all and of one address."""
     routes = RespondentRoutes(folder, store, per_minute, address_per_minute)
-    collector = Collector(folder, store)
     app = Starlette(
         routes=[
             Route("/", _asset(RESPONDENT_PAGE)),
@@ -107,16 +106,12 @@ def make_app(
             Route("/answers", routes.answers, methods=["POST"]),
             Route("/model.{kind:str}", routes.model),
             Route("/collector", _asset(COLLECTOR_PAGE)),
-            *collector.routes(),
+            *Collector(folder, store).routes(),
             *(Route(f"/{name}", _asset(name)) for name in assets() if not name.endswith(".html")),
         ],
-        middleware=[Middleware(SecurityHeaders)],
-        exception_handlers={
-            Refusal: _refused, StoreUnavailable: _unavailable, HTTPException: _not_there, Exception: _failed,
-        },
-    )  # fmt: skip
-    app.state.training = collector.training
-    return app
+        exception_handlers={**error_answers(), StoreUnavailable: _unavailable},
+    )
+    return SecurityHeaders(app)  # around the answer to a fault too
 
 
 def _asset(name: str) -> Any:
@@ -130,22 +125,5 @@ def _asset(name: str) -> Any:
     return answer
 
 
-def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)  # noqa: S101 - registered for it
-    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return JSONResponse({"error": error.code, "message": error.message}, error.status, headers)
-
-
-def _unavailable(_: Request, __: Exception) -> Response:
-    message = "the report cannot be stored at the moment, and nothing was; send it again later"
-    return JSONResponse({"error": "unavailable", "message": message}, 503)
-
-
-def _not_there(_: Request, error: Exception) -> Response:
-    status = getattr(error, "status_code", 404)
-    return JSONResponse({"error": "not_found", "message": "there is nothing here; check the address"}, status)
-
-
-def _failed(_: Request, __: Exception) -> Response:
-    message = "the server could not answer; its owner can see why"
-    return JSONResponse({"error": "failed", "message": message}, 500)
+def _unavailable(_: Request, error: Exception) -> Response:
+    return Refusal(503, "unavailable", str(error)).answer()

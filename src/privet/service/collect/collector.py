@@ -1,9 +1,5 @@
 """The collector's side: login, what the released answers tell, training and publishing."""
 
-import hmac
-import secrets
-import threading
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,21 +8,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from privet.service.bodies import read_object
 from privet.service.collect.distributions import distributions
 from privet.service.collect.reports import Reports
 from privet.service.collect.store import AnswerStore
-from privet.service.collect.training import Training
-from privet.service.limits import RateLimit
-from privet.service.passwords import is_password
-from privet.service.refusals import Refusal
+from privet.service.collect.training import Training, publish
+from privet.service.requests import Refusal, has_type, read_object
+from privet.service.sessions import Sessions, check_same_site
 
 if TYPE_CHECKING:
     from privet.service.collect.folder import CollectFolder
 
-_COOKIE = "session"
-_SESSION_SECONDS = 8 * 3600
-_LOGINS_PER_MINUTE = 10
+_PAGE = "/collector"
 
 
 class Collector:
@@ -34,10 +26,8 @@ class Collector:
 
     def __init__(self, folder: "CollectFolder", store: AnswerStore) -> None:
         self._folder, self._store, self._reports = folder, store, Reports(folder.channel)
-        self.training = Training(folder, store)
-        self._logins = RateLimit(_LOGINS_PER_MINUTE, _LOGINS_PER_MINUTE)
-        self._sessions: dict[str, float] = {}
-        self._lock = threading.Lock()
+        self._training = Training(folder, store)
+        self._sessions = Sessions(_PAGE)
 
     def routes(self) -> list[Route]:
         """Return the collector's routes; all but the login need a session."""
@@ -50,44 +40,29 @@ class Collector:
             Route("/collector/release", self._asked(self._release), methods=post),
             Route("/collector/train", self._asked(self._train), methods=post),
             Route("/collector/publish", self._asked(self._publish), methods=post),
-            Route("/collector/close", self._asked(lambda _: self._set_open(False)), methods=post),
-            Route("/collector/open", self._asked(lambda _: self._set_open(True)), methods=post),
+            Route("/collector/close", self._asked(self._close), methods=post),
+            Route("/collector/open", self._asked(self._open), methods=post),
         ]
 
     async def _login(self, request: Request) -> Response:
         _check_origin(request)
-        self._logins.take(request.client.host if request.client else "")
         given = (await read_object(request)).get("password")
-        kept = self._folder.settings.password
-        right = isinstance(given, str) and await run_in_threadpool(is_password, given, kept)
-        if not right:
-            raise Refusal(403, "password", "this is not the password; it was printed when the collection was made")
-        session = secrets.token_urlsafe(32)
-        with self._lock:
-            now = time.monotonic()
-            self._sessions = {own: end for own, end in self._sessions.items() if end > now}
-            self._sessions[session] = now + _SESSION_SECONDS
         answer = Response(status_code=204)
-        secure = request.url.scheme == "https"
-        answer.set_cookie(_COOKIE, session, httponly=True, samesite="strict", secure=secure, path="/collector")
+        await run_in_threadpool(self._sessions.open, request, given, self._folder.settings.password, answer)
         return answer
 
     def _asked(self, act: Callable[[Request], Response]) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             if request.method == "POST":
                 _check_origin(request)
-            given, now = request.cookies.get(_COOKIE, ""), time.monotonic()
-            with self._lock:
-                known = [own for own, end in self._sessions.items() if end > now]
-            if not any(hmac.compare_digest(given.encode(), own.encode()) for own in known):
+            if not self._sessions.has(request):
                 raise Refusal(401, "login", "log in first")
             return act(request)
 
         return answer
 
     def _logout(self, request: Request) -> Response:
-        with self._lock:
-            self._sessions.pop(request.cookies[_COOKIE], None)
+        self._sessions.close(request)
         return Response(status_code=204)
 
     def _state(self, _: Request) -> Response:
@@ -96,13 +71,13 @@ class Collector:
         return JSONResponse(
             {
                 "answers": n,
-                "batches": n // settings.batch,
+                "batches": self._store.n_batches(),
                 "batch": settings.batch,
                 "minimum": settings.minimum,
                 "people": settings.people,
                 "open": settings.open,
                 "epsilon": epsilon if epsilon < float("inf") else None,
-                **self.training.state(),
+                **self._training.state(),
                 "distributions": distributions(self._folder.channel, self._reports, self._store.released()),
             }
         )
@@ -114,21 +89,23 @@ class Collector:
         return JSONResponse({"released": self._store.release(self._folder.settings.batch)})
 
     def _train(self, _: Request) -> Response:
-        self.training.start()
+        self._training.start()
         return JSONResponse({}, 202)
 
     def _publish(self, _: Request) -> Response:
-        self.training.publish()
+        publish(self._folder)
         return JSONResponse({})
 
-    def _set_open(self, is_open: bool) -> Response:
-        self._folder.change(open=is_open)
-        return JSONResponse({"open": is_open})
+    def _close(self, _: Request) -> Response:
+        return JSONResponse({"open": False, "released": self._folder.close(self._store)})
+
+    def _open(self, _: Request) -> Response:
+        self._folder.change(open=True)
+        return JSONResponse({"open": True})
 
 
 def _check_origin(request: Request) -> None:
-    """Refuse what another site's page sends: a form cannot send JSON, and a script tells where it comes from."""
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise Refusal(403, "origin", "this request came from another site; use the collector's page")
-    if request.headers.get("content-type", "").split(";")[0].strip() != "application/json":
+    """Refuse what another site's page sends; its form cannot send JSON."""
+    check_same_site(request)
+    if not has_type(request, "application/json"):
         raise Refusal(415, "malformed", "send requests as application/json")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from privet.errors import PrivetError
 from privet.local.channels.answer_checks import refuse_impossible
-from privet.service.refusals import Refusal
+from privet.service.requests import Refusal
 
 if TYPE_CHECKING:
     from privet.local import Channel

@@ -1,107 +1,76 @@
 """The store in one SQLite file. collect.md says what somebody who has the file can read from it."""
 
-import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from privet.service.collect.store import Stored, StoreUnavailable
+from privet.errors import DataError
+from privet.service.collect.store import AnswerStore, Statements, StoreUnavailable
 
 # Rows lie in the order of random keys; without rowids nothing counts them in the order in which they came.
 _TABLES = """
-CREATE TABLE IF NOT EXISTS token (hash BLOB PRIMARY KEY, mark BLOB) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS waiting (id BLOB PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS released (batch INTEGER, id BLOB, answer TEXT NOT NULL, PRIMARY KEY (batch, id))
+CREATE TABLE token (hash BLOB PRIMARY KEY, mark BLOB) WITHOUT ROWID;
+CREATE TABLE waiting (id BLOB PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE released (batch INTEGER, id BLOB, answer TEXT NOT NULL, PRIMARY KEY (batch, id))
 WITHOUT ROWID;
 """
-_ID_BYTES = 16
+_NOT_OPENED = "the answers in {!r} cannot be opened; check its folder, or restore a backup"
 _WAIT_SECONDS = 10.0
 
 
-class SQLiteStore:
+class SQLiteStore(AnswerStore):
     """Tokens and answers in a file; one connection, one writer at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, new: bool = False) -> None:
         self._lock = threading.Lock()
-        self._database = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
-        # A rollback journal that is deleted keeps no history of writes, as a write-ahead log would.
-        for pragma in ("journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON"):
-            self._database.execute(f"PRAGMA {pragma}")
-        self._database.executescript(_TABLES)
-
-    def add_tokens(self, hashes: Sequence[bytes]) -> None:
-        """Add tokens that nobody has used."""
-        with self._transaction():
-            self._database.executemany("INSERT INTO token VALUES (?, NULL)", [(own,) for own in hashes])
-
-    def knows(self, hashed: bytes) -> bool:
-        """Return whether a token was given out."""
-        with self._lock:
-            return self._mark(hashed) is not None
-
-    def put(self, hashed: bytes, mark: bytes, answer: str) -> Stored:
-        """Mark a token as used and keep its answer, both or neither; on return it is on the disk."""
-        with self._transaction():
-            found = self._mark(hashed)
-            if found is None:
-                return Stored.UNKNOWN
-            if found[0] is not None:
-                return Stored.AGAIN if secrets.compare_digest(found[0], mark) else Stored.USED
-            self._database.execute("UPDATE token SET mark = ? WHERE hash = ?", (mark, hashed))
-            self._database.execute("INSERT INTO waiting VALUES (?, ?)", (secrets.token_bytes(_ID_BYTES), answer))
-        return Stored.NEW
-
-    def release(self, batch: int) -> int:
-        """Move waiting answers to batches of ``batch``, shuffled; return how many answers were moved."""
-        with self._transaction():
-            (n_waiting,) = self._database.execute("SELECT count(*) FROM waiting").fetchone()
-            n_moved = n_waiting // batch * batch
-            (last,) = self._database.execute("SELECT coalesce(max(batch), 0) FROM released").fetchone()
-            # By random keys: which of the waiting answers go, and in which order, says nothing of when they came.
-            rows = self._database.execute("SELECT id, answer FROM waiting ORDER BY id LIMIT ?", (n_moved,)).fetchall()
-            for j, (own, answer) in enumerate(rows):
-                moved = (last + 1 + j // batch, secrets.token_bytes(_ID_BYTES), answer)
-                self._database.execute("INSERT INTO released VALUES (?, ?, ?)", moved)
-                self._database.execute("DELETE FROM waiting WHERE id = ?", (own,))
-        return int(n_moved)
-
-    def released(self) -> Iterator[str]:
-        """Yield the released answers, batch by batch."""
-        with self._lock:
-            rows = self._database.execute("SELECT answer FROM released ORDER BY batch, id").fetchall()
-        yield from (answer for (answer,) in rows)
-
-    def n_released(self) -> int:
-        """Return how many answers are released."""
-        with self._lock:
-            (n,) = self._database.execute("SELECT count(*) FROM released").fetchone()
-        return int(n)
+        try:
+            if new:
+                path.touch(mode=0o600, exist_ok=False)
+            elif not path.is_file():
+                raise FileNotFoundError
+            self._database = sqlite3.connect(path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        except (OSError, sqlite3.Error):
+            raise DataError(_NOT_OPENED.format(str(path))) from None
+        try:
+            # A rollback journal that is deleted keeps no history of writes, as a write-ahead log would.
+            for pragma in ("journal_mode = DELETE", "synchronous = FULL", "secure_delete = ON"):
+                self._database.execute(f"PRAGMA {pragma}")
+            if new:
+                self._database.executescript(_TABLES)
+            self.n_released()
+        except (sqlite3.Error, StoreUnavailable):
+            self.close()
+            raise DataError(_NOT_OPENED.format(str(path))) from None
 
     def copy_to(self, path: Path) -> None:
-        """Write the store as it is now to another file, while reports go on coming."""
-        with self._lock, closing(sqlite3.connect(path)) as copy:
-            self._database.backup(copy)
+        """Write the store as it is now to a new SQLite file, while reports go on coming."""
+        try:
+            with self._lock, closing(sqlite3.connect(path)) as copy:
+                self._database.backup(copy)
+        except sqlite3.Error:
+            raise StoreUnavailable from None
+
+    def add_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Add rows to one of the tables as they are."""
+        values = ", ".join("?" * len(rows[0]))
+        with self._transaction() as do:
+            do.run_many(f"INSERT INTO {table} VALUES ({values})", rows)  # noqa: S608 - one of three constants
 
     def close(self) -> None:
         """Close the store."""
         with self._lock:
             self._database.close()
 
-    def _mark(self, hashed: bytes) -> tuple[bytes | None] | None:
-        found: tuple[bytes | None] | None = self._database.execute(
-            "SELECT mark FROM token WHERE hash = ?", (hashed,)
-        ).fetchone()
-        return found
-
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Do all or nothing; a full disk or a busy file leaves nothing behind."""
+    def _transaction(self, *, writes: bool = True) -> Iterator[Statements]:
         with self._lock:
             try:
-                self._database.execute("BEGIN IMMEDIATE")
-                yield
+                self._database.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+                with closing(self._database.cursor()) as cursor:
+                    yield Statements(cursor)
                 self._database.execute("COMMIT")
             except sqlite3.Error:
                 raise StoreUnavailable from None

@@ -10,7 +10,7 @@ from privet.errors import NoGuaranteeWarning, PrivetError
 from privet.files.whole_file import whole_bytes
 from privet.service.collect.reports import Reports
 from privet.service.collect.store import AnswerStore
-from privet.service.refusals import Refusal
+from privet.service.requests import Refusal
 
 if TYPE_CHECKING:
     from privet.local import Channel
@@ -25,57 +25,41 @@ class Training:
     def __init__(self, folder: "CollectFolder", store: AnswerStore) -> None:
         self._folder, self._store = folder, store
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
         self._status = "idle"
         self._why: str | None = None
-        self._model: dict[str, Any] | None = None
 
     def state(self) -> dict[str, Any]:
         """Return how the training stands, and which model it made."""
-        published = self._folder.published("js").exists()
-        model = None if self._model is None else {**self._model, "published": published}
-        return {"training": self._status, "why": self._why, "model": model}
+        return {"training": self._status, "why": self._why, "model": self._folder.trained}
 
     def start(self) -> None:
         """Begin to train on what is released now."""
-        if self._store.n_released() < self._folder.settings.minimum:
-            raise Refusal(409, "too_few", "too few answers are released for a model; wait for more")
-        method_for(self._folder.channel)
+        check_ready(self._folder, self._store)
         with self._lock:
             if self._status == "running":
                 raise Refusal(409, "busy", "a training runs already; wait for its end")
             self._status, self._why = "running", None
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def wait(self) -> None:
-        """Wait for the end of a training that runs."""
-        if self._thread is not None:
-            self._thread.join()
-
-    def publish(self) -> None:
-        """Offer the trained model to respondents: each file is replaced whole."""
-        from privet.export import export_model
-        from privet.registry import load
-
-        if not self._folder.model_file.exists():
-            raise Refusal(409, "no_model", "no model is trained yet; train one first")
-        model = load(self._folder.model_file)
-        for kind in ("json", "js"):
-            export_model(model, self._folder.published(kind), format=kind)
+        threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
         try:
-            self._model = train(self._folder, self._store)
+            train(self._folder, self._store)
             self._status = "idle"
         except PrivetError as error:
             self._status, self._why = "failed", str(error)
-        except Exception:
+        except Exception:  # its text may quote an answer
             self._status, self._why = "failed", _STOPPED
 
 
-def train(folder: "CollectFolder", store: AnswerStore) -> dict[str, Any]:
-    """Fit the method that fits the channel to the released answers, and write the model."""
+def check_ready(folder: "CollectFolder", store: AnswerStore) -> None:
+    """Refuse to train on fewer answers than the minimum, or where no method fits the channel."""
+    if store.n_released() < folder.settings.minimum:
+        raise Refusal(409, "too_few", "too few answers are released for a model; wait for more")
+    method_for(folder.channel)
+
+
+def train(folder: "CollectFolder", store: AnswerStore) -> None:
+    """Fit the method that fits the channel to the released answers, and keep the model."""
     from privet.registry import LOCAL_METHODS
 
     method = method_for(folder.channel)
@@ -86,8 +70,20 @@ def train(folder: "CollectFolder", store: AnswerStore) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoGuaranteeWarning)  # the model's guarantee says it
             model.fit(answers)
-    model.save(folder.model_file)
-    return {"method": method, "answers": n, "guarantee": str(model.guarantee_)}
+    folder.save_trained(model, method=method, answers=n, guarantee=str(model.guarantee_))
+
+
+def publish(folder: "CollectFolder") -> None:
+    """Offer the trained model to respondents: each file is replaced whole."""
+    from privet.export import export_model
+    from privet.registry import load
+
+    if folder.trained is None:
+        raise Refusal(409, "no_model", "no model is trained yet; train one first")
+    model = load(folder.model_file)
+    for kind in ("json", "js"):
+        export_model(model, folder.published(kind), format=kind)
+    folder.mark_published()
 
 
 def write_answers(channel: "Channel", store: AnswerStore, path: Path) -> int:

@@ -1,0 +1,214 @@
+"""Let analysts fit private models to a table within budgets, over HTTP: they get releases, and never see a row.
+
+Example:  privet serve init gate --rows rows.csv --schema schema.json --ledger ledger.db
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.ledger import Dataset, kept_heads, open_ledger
+from privet.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from privet.service.gateway.folder import GatewayFolder
+
+Folder: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="The folder of the gateway.", show_default=False)
+]
+Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The analyst.", show_default=False)]
+_PASSWORD = "the owner's password, shown this once: {}"  # noqa: S105 - a sentence
+_TOKEN = "the token of {}, shown this once: {}"  # noqa: S105 - a sentence
+_RUNS = "a server runs on this folder already; stop it first"
+
+
+def init(
+    folder: Folder,
+    rows: Annotated[
+        Path, typer.Option("--rows", metavar="FILE", help="The table: .csv, .parquet, .arrow.", show_default=False)
+    ],
+    schema: Annotated[
+        Path, typer.Option("--schema", metavar="FILE", help="What is public about the table.", show_default=False)
+    ],
+    ledger: Annotated[
+        Path, typer.Option("--ledger", metavar="FILE", help="Its budget, in a strict account.", show_default=False)
+    ],
+    dataset: Dataset = None,
+    max_rows: options.MaxRows = 1,
+    as_json: options.Json = False,
+) -> None:
+    """Make the folder of a gateway, and print the owner's password.
+
+    The account must be strict, and its unit says who is protected. Every row is read once, as a fit reads it: a table
+    that fits makes no fit fail.
+
+    Example:  privet serve init gate --rows rows.csv --schema schema.json --ledger ledger.db --dataset patients
+    """
+    from privet.service.gateway.folder import GatewayFolder
+    from privet.service.passwords import hash_password, new_password
+
+    account, password = open_ledger(ledger, dataset, None), new_password()
+    with output.working("reading the rows"):
+        GatewayFolder.make(
+            folder, rows=rows, schema=schema, ledger=account, max_rows=max_rows, password=hash_password(password)
+        )
+    if as_json:
+        output.print_json({"folder": str(folder), "password": password})
+        return
+    output.print_text(f"gateway made in {str(folder)!r}")
+    output.print_text(_PASSWORD.format(password))
+
+
+def analyst(
+    folder: Folder,
+    name: Name,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="What all fits of theirs may cost together.", show_default=False)
+    ],
+    delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
+    subject: Annotated[
+        str | None,
+        typer.Option(
+            "--subject", metavar="SUB", help="Known to the issuer by this, without a token.", show_default=False
+        ),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Add an analyst and print the token, of which only a digest is kept.
+
+    An analyst who is there gets the new budget and a new token. What the name has spent stays spent.
+
+    Example:  privet serve analyst gate ana --epsilon 2
+    """
+    from privet.service.gateway.analysts import Analyst
+    from privet.service.tokens import digest, new_token
+
+    opened = _opened(folder)
+    if subject is not None and opened.issuer() is None:
+        raise ParameterError(
+            "there is no issuer yet, so nobody can vouch for a subject; add one by `privet serve issuer`"
+        )
+    token = None if subject is not None else new_token()
+    opened.analysts.put(Analyst(name, epsilon, delta, None if token is None else digest(token), subject))
+    if as_json:
+        output.print_json({"analyst": name, "epsilon": epsilon, "delta": delta, "token": token, "subject": subject})
+    elif token is None:
+        output.print_text(f"{name} may spend epsilon={output.amount(epsilon)}, as the issuer's {subject!r}")
+    else:
+        output.print_text(f"{name} may spend epsilon={output.amount(epsilon)}")
+        output.print_text(_TOKEN.format(name, token))
+
+
+def issuer(
+    folder: Folder,
+    url: Annotated[str, typer.Option("--url", help="What its tokens have as `iss`.", show_default=False)],
+    audience: Annotated[str, typer.Option("--audience", help="What its tokens have as `aud`.", show_default=False)],
+    jwks: Annotated[Path, typer.Option("--jwks", metavar="FILE", help="Its public keys, as JSON.", show_default=False)],
+    as_json: options.Json = False,
+) -> None:
+    """Trust the tokens of an OpenID provider. Its keys are copied, and nothing is fetched.
+
+    Example:  privet serve issuer gate --url https://id.example --audience privet --jwks jwks.json
+    """
+    _opened(folder).set_issuer(url, audience, jwks)
+    if as_json:
+        output.print_json({"issuer": url, "audience": audience})
+    else:
+        output.print_text(f"tokens of {url} for {audience!r} are trusted from now on")
+
+
+def revoke(folder: Folder, name: Name, as_json: options.Json = False) -> None:
+    """Let nobody ask in an analyst's name any more, from the next request on.
+
+    Example:  privet serve revoke gate ana
+    """
+    _opened(folder).analysts.revoke(name)
+    if as_json:
+        output.print_json({"revoked": name})
+    else:
+        output.print_text(f"nobody can ask as {name} any more; what was spent stays spent")
+
+
+def run(
+    folder: Folder,
+    host: Annotated[str, typer.Option("--host", help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")] = 8080,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", metavar="FILE", help="For https: the chain.", show_default=False)
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="For https: its key.", show_default=False)
+    ] = None,
+    without_tls: Annotated[
+        bool, typer.Option("--without-tls", help="Listen to other machines without TLS, as behind a proxy.")
+    ] = False,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=16, help="So many fits at a time.")] = 1,
+) -> None:
+    """Start the server.
+
+    Example:  privet serve run gate --host 0.0.0.0 --port 443 --certificate chain.pem --key key.pem
+    """
+    from privet.service.server import check_binding, check_installed, serve
+
+    check_installed()
+    check_binding(host, certificate, key, without_tls=without_tls)
+    from privet.files.file_lock import file_lock
+    from privet.service.gateway.app import make_app
+
+    opened = _opened(folder)
+    with file_lock(opened.lock_file, seconds=0) as is_mine:
+        if not is_mine:
+            raise ParameterError(_RUNS)
+        app = make_app(opened, opened.open_ledger(kept_heads()), workers=workers)
+        scheme = "http" if certificate is None else "https"
+        output.say(f"serving at {scheme}://{host}:{port}/ ; the owner's page is at /owner")
+        serve(app, host, port, certificate, key)
+
+
+def spending(folder: Folder, as_json: options.Json = False) -> None:
+    """Print what was spent, by whom and on what, and whether the audit log is whole.
+
+    Example:  privet serve spending gate
+    """
+    from privet.service.gateway.audit import AuditLog
+    from privet.service.gateway.spending import spending as told_of
+
+    opened = _opened(folder)
+    told = told_of(opened, opened.open_ledger(kept_heads()))
+    broken = AuditLog(opened.audit_file).first_broken()
+    if as_json:
+        output.print_json({**told, "audit_broken_at": broken})
+    else:
+        _print_spending(told)
+    if broken is not None:
+        raise DataError(
+            f"line {broken} of the audit log was changed, or one before it removed: its hash does not fit; take the "
+            "file from a backup, and find out what happened"
+        )
+
+
+def _print_spending(told: dict[str, Any]) -> None:
+    of = f"epsilon={output.amount(told['spent'])} of {output.amount(told['epsilon'])}"
+    output.print_text(f"{told['dataset']!r}: {of} spent per {told['unit']}, {output.left_over(told['left'])} left")
+    output.print_text()
+    cells = [
+        (each["name"], output.amount(each["spent"]), output.amount(each["epsilon"]), output.left_over(each["left"]),
+         str(each["fits"]), each["access"])
+        for each in told["analysts"]
+    ]  # fmt: skip
+    output.print_table(["analyst", "spent", "of", "left", "fits", "access"], cells, right=[1, 2, 3, 4])
+    output.print_text()
+    fits = [
+        (each["receipt"]["time"], each["analyst"], each["method"], output.amount(each["receipt"]["epsilon"]),
+         each["receipt"]["state"], each["fit"])
+        for each in told["fits"]
+    ]  # fmt: skip
+    output.print_table(["when", "analyst", "method", "epsilon", "state", "fit"], fits, right=[3])
+
+
+def _opened(folder: Path) -> "GatewayFolder":
+    from privet.service.gateway.folder import GatewayFolder
+
+    return GatewayFolder(folder)

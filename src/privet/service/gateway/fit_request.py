@@ -1,0 +1,103 @@
+"""What an analyst may ask of the rows: a white list, checked in every part before anything is paid or read."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from privet.checks import Constraint, is_number
+from privet.errors import PrivetError
+from privet.methods import methods_of
+from privet.privacy.ledger import Cost
+from privet.privacy.unit import Unit
+from privet.registry import METHODS
+from privet.schema import Schema
+from privet.service.requests import Refusal
+
+OFFERED = tuple(method.name for method in methods_of("central"))
+# For a variant nothing may be proven. All else that a constraint is declared for changes how a paid fit is made.
+_WITHHELD = {"variant"}
+# Bounds on work and memory, below those of the methods themselves.
+_MOST = {"n_trees": 1_000, "height": 16}
+_MOST_EPSILON = 1e6
+# A plan needs a number of rows. Where none is public, this one is as good as any to find what cannot be made.
+_NOMINAL_ROWS = 10_000
+
+
+def offered_parameters(method: str) -> dict[str, Constraint]:
+    """Return the parameters of a method that an analyst may choose, each with what it may be."""
+    return {name: each for name, each in METHODS[method].constraints.items() if name not in _WITHHELD}
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """A fit that is asked for: plain values, all of them checked."""
+
+    method: str
+    epsilon: float
+    delta: float = 0.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "FitRequest":
+        """Read a request, or refuse it."""
+        known = cls.__dataclass_fields__
+        if not set(document) <= set(known):
+            raise _refusal("unknown_key", f"a fit is asked for by {', '.join(known)} alone; leave the rest out")
+        method, parameters = document.get("method", OFFERED[0]), document.get("parameters", {})
+        if not isinstance(method, str) or method not in OFFERED:
+            raise _refusal("method", f"method is none that is offered; choose from {', '.join(OFFERED)}")
+        if not isinstance(parameters, dict):
+            raise _refusal("parameters", "parameters must be a JSON object; write {} for the method's own")
+        _check_parameters(method, parameters)
+        epsilon = _amount("epsilon", document.get("epsilon"), least=0.0, most=_MOST_EPSILON)
+        delta = _amount("delta", document.get("delta", 0.0), least=0.0, most=1.0)
+        if delta > 0 and "delta" not in METHODS[method]().get_params():
+            raise _refusal("delta", f"{method} takes no delta; leave it out")
+        return cls(method, epsilon, delta, parameters)
+
+    @property
+    def cost(self) -> Cost:
+        """What it may cost."""
+        return Cost(self.epsilon, self.delta)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the request as plain values."""
+        return asdict(self)
+
+    def estimator(self, schema: Schema, unit: Unit) -> Any:
+        """Return the unfitted model: schema and unit are the owner's, noise is never seeded."""
+        delta = {"delta": self.delta} if self.delta else {}
+        return METHODS[self.method](
+            schema, epsilon=self.epsilon, unit=unit.name, max_rows=unit.max_rows, n_jobs=1, **delta, **self.parameters
+        )
+
+    def plan(self, schema: Schema, unit: Unit, n_rows: int | None = None) -> Any:
+        """Return what the fit would do with its budget; refuse what no fit could do. It reads no row."""
+        model = self.estimator(schema, unit)
+        try:
+            return model.plan(n_rows or schema.rows or _NOMINAL_ROWS)
+        except PrivetError as error:
+            raise _refusal("parameters", str(error)) from None
+
+
+def _check_parameters(method: str, parameters: Mapping[str, Any]) -> None:
+    offered = offered_parameters(method)
+    for name, value in parameters.items():
+        if name not in offered:
+            names = ", ".join(offered)
+            raise _refusal("parameters", f"{method} is offered with the parameters {names} alone; leave the rest out")
+        if not offered[name].allows(value):
+            raise _refusal("parameters", f"{name} {offered[name]}")
+        if name in _MOST and is_number(value) and value > _MOST[name]:
+            raise _refusal("parameters", f"{name} may be at most {_MOST[name]:,} here; lower it")
+
+
+def _amount(name: str, value: object, *, least: float, most: float) -> float:
+    # NaN is not at most anything, and True is no number.
+    if not is_number(value) or not least <= value <= most:
+        raise _refusal(name, f"{name} must be a number from {least:g} to {most:g}; {name} is a JSON number such as 0.5")
+    return float(value)
+
+
+def _refusal(code: str, message: str) -> Refusal:
+    return Refusal(422, code, message)

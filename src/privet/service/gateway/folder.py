@@ -1,0 +1,140 @@
+"""The folder of a gateway: what its owner has fixed, its analysts and their issuer, and the models that it released."""
+
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from privet.counting.opening import open_table
+from privet.counting.sources import Files
+from privet.errors import DataError, LedgerError, ParameterError, SchemaError
+from privet.files.documents import read_json
+from privet.files.whole_file import whole_bytes, whole_file
+from privet.privacy.ledger import Ledger
+from privet.privacy.ledger.heads import HeadFolder
+from privet.privacy.unit import Unit
+from privet.schema import Schema
+from privet.schema.encoding import Encoder
+from privet.service.gateway.analysts import Analysts
+from privet.service.jwt import Issuer
+
+_SETTINGS, _SCHEMA, _ANALYSTS, _AUDIT = "settings.json", "schema.json", "analysts.json", "audit.jsonl"
+_ISSUER, _KEYS, _MODELS, _BEGUN = "issuer.json", "jwks.json", "models", "begun"
+# In bytes; below it nothing more is paid for, since a model that cannot be written is paid for and lost.
+_LEAST_ROOM = 2**26
+_NO_FOLDER = "{!r} is no folder of a gateway; make one with `privet serve init`"
+_NOT_STRICT = (
+    "the account {!r} is not strict, so fits that fail would be free, although failing may tell what a row holds; open "
+    "one with `privet ledger init --strict`"
+)
+_INFERRED = (
+    "the schema is marked as inferred in places, and every analyst would see what was read from the rows; declare what "
+    "is public and delete the marks"
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the owner has fixed, and no analyst can change; ``password`` is a hash."""
+
+    rows: str
+    ledger: str
+    dataset: str
+    unit: str
+    max_rows: int
+    password: str
+
+
+class GatewayFolder:
+    """A gateway on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.settings = Settings(**read_json(path / _SETTINGS))
+            self.schema = Schema.load(path / _SCHEMA)
+        except (OSError, ValueError, TypeError):
+            raise DataError(_NO_FOLDER.format(str(path))) from None
+        self.analysts = Analysts(path / _ANALYSTS)
+        self.rows = Path(self.settings.rows)
+
+    @classmethod
+    def make(
+        cls, path: Path, *, rows: Path, schema: Path, ledger: Ledger, max_rows: int, password: str
+    ) -> "GatewayFolder":
+        """Make a new folder, which its owner alone can enter, once every row was read as a fit reads it.
+
+        So no fit fails for what a row holds, as long as the rows stay as they are.
+        """
+        if path.exists():
+            raise ParameterError(f"{str(path)!r} exists; choose another folder")
+        budget = ledger.account().budget
+        if not budget.strict:
+            raise LedgerError(_NOT_STRICT.format(ledger.dataset))
+        declared = Schema.load(schema)
+        if declared.leaks:
+            raise SchemaError(_INFERRED)
+        unit = Unit(budget.unit, max_rows)
+        for _ in open_table(Files(rows), Encoder(declared, unit.column), unit, None).blocks():
+            pass  # reading refuses what does not fit
+        settings = Settings(str(rows.resolve()), str(ledger.path), ledger.dataset, budget.unit, max_rows, password)
+        try:
+            for own in (path, path / _MODELS, path / _BEGUN):
+                own.mkdir(mode=0o700)
+        except OSError as error:
+            raise ParameterError(f"cannot make {str(path)!r}: {error.strerror}; choose another folder") from error
+        declared.save(path / _SCHEMA)
+        _write(path / _ANALYSTS, [])
+        _write(path / _SETTINGS, asdict(settings))  # last: a folder without it is none
+        return cls(path)
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected."""
+        return Unit(self.settings.unit, self.settings.max_rows)
+
+    @property
+    def audit_file(self) -> Path:
+        """The audit log."""
+        return self.path / _AUDIT
+
+    @property
+    def lock_file(self) -> Path:
+        """What the one server that runs keeps locked."""
+        return self.path / _SETTINGS
+
+    def model_file(self, fit: str) -> Path:
+        """Return the file of a released model."""
+        return self.path / _MODELS / f"{fit}.privet"
+
+    def begun_file(self, fit: str) -> Path:
+        """Return the file that is made when a fit begins, before it opens the rows."""
+        return self.path / _BEGUN / fit
+
+    def has_room(self) -> bool:
+        """Return whether the disk has room for further models."""
+        return shutil.disk_usage(self.path).free >= _LEAST_ROOM
+
+    def open_ledger(self, heads: HeadFolder | None = None) -> Ledger:
+        """Open the ledger; an account that is not as it was at `make` is refused."""
+        settings = self.settings
+        return Ledger(settings.ledger, dataset=settings.dataset, unit=settings.unit, strict=True, heads=heads)
+
+    def set_issuer(self, url: str, audience: str, keys: Path) -> None:
+        """Trust a provider's tokens from now on; its public keys are copied."""
+        Issuer.load(url, audience, keys)
+        with whole_bytes(self.path / _KEYS) as file:
+            file.write(keys.read_bytes())
+        _write(self.path / _ISSUER, {"url": url, "audience": audience})
+
+    def issuer(self) -> Issuer | None:
+        """Return the provider whose tokens are trusted, if there is one."""
+        if not (self.path / _ISSUER).exists():
+            return None
+        return Issuer.load(**read_json(self.path / _ISSUER), jwks=self.path / _KEYS)
+
+
+def _write(path: Path, data: object) -> None:
+    with whole_file(path, private=True) as file:
+        json.dump(data, file, ensure_ascii=False, indent=1)
+        file.write("\n")

@@ -1,0 +1,110 @@
+"""Making a gateway: what its owner is refused, so that analysts need not be."""
+
+import numpy as np
+import pytest
+
+from privet import Categorical, Ledger, Numeric, Schema
+from privet.errors import DataError, LedgerError, ParameterError, SchemaError
+from privet.service.gateway.analysts import Analyst, Analysts
+from privet.service.gateway.folder import GatewayFolder
+from privet.service.tokens import digest
+from tests.service.gateway.conftest import people, schema
+
+
+@pytest.fixture
+def make(tmp_path):
+    def make(*, table=None, told=None, strict=True, unit="row", max_rows=1):
+        (people() if table is None else table).to_csv(tmp_path / "rows.csv", index=False)
+        (told or schema()).save(tmp_path / "schema.json")
+        ledger = Ledger(tmp_path / "ledger.db", dataset="patients", epsilon=1.0, strict=strict, unit=unit)
+        return GatewayFolder.make(
+            tmp_path / "gate", rows=tmp_path / "rows.csv", schema=tmp_path / "schema.json", ledger=ledger,
+            max_rows=max_rows, password="",
+        )  # fmt: skip
+
+    return make
+
+
+def test_an_account_that_is_not_strict_is_refused(make):
+    with pytest.raises(LedgerError, match="is not strict"):
+        make(strict=False)
+
+
+def test_a_schema_that_was_read_from_the_rows_is_refused(make):
+    told = Schema([Numeric("age", 16, 100), Categorical("sex", ["female", "male"], inferred=True)],
+                  classes=["no", "yes"], target="smoker")  # fmt: skip
+    with pytest.raises(SchemaError, match="marked as inferred"):
+        make(told=told)
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (people().assign(smoker="maybe"), "has labels that are not in the schema's classes"),
+        (people().assign(smoker=np.nan), "missing labels"),
+        (people().drop(columns="age"), "age"),
+    ],
+)
+def test_rows_that_would_make_fits_fail_are_refused_before_anybody_asks(make, tmp_path, table, says):
+    with pytest.raises(DataError, match=says):
+        make(table=table)
+    assert not (tmp_path / "gate").exists()
+
+
+def test_people_without_a_name_are_refused(make):
+    with pytest.raises(DataError, match="person"):
+        make(table=people().assign(person=np.nan), unit="person", max_rows=2)
+
+
+def test_only_the_owner_can_enter(make):
+    folder = make()
+    assert folder.path.stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    with pytest.raises(DataError, match="is no folder of a gateway"):
+        GatewayFolder(tmp_path)
+
+
+@pytest.fixture
+def analysts(make):
+    return make().analysts
+
+
+@pytest.mark.parametrize("name", ["", "a b", "ana\n", "../x", "<b>", "a" * 65, "\u0430na"])
+def test_a_name_that_could_be_taken_for_something_else_is_refused(name):
+    with pytest.raises(ParameterError, match="is no name of an analyst"):
+        Analyst(name, 1.0)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), True])
+def test_a_budget_that_is_none_is_refused(epsilon):
+    with pytest.raises(ParameterError, match="is no budget"):
+        Analyst("ana", epsilon)
+
+
+def test_names_that_look_alike_are_refused(analysts):
+    analysts.put(Analyst("ana", 1.0))
+    with pytest.raises(ParameterError, match="which looks like 'Ana'"):
+        analysts.put(Analyst("Ana", 1.0))
+
+
+def test_a_subject_is_one_analysts(analysts):
+    analysts.put(Analyst("ana", 1.0, subject="s"))
+    with pytest.raises(ParameterError, match="is another analyst's"):
+        analysts.put(Analyst("ben", 1.0, subject="s"))
+
+
+def test_a_token_is_kept_as_a_digest_and_nobody_has_a_revoked_one(analysts):
+    analysts.put(Analyst("ana", 1.0, digest=digest("t")))
+    assert analysts.of_token("t", lambda: None).name == "ana"
+    analysts.revoke("ana")
+    assert analysts.of_token("t", lambda: None) is None
+    with pytest.raises(ParameterError, match="there is no analyst 'eve'"):
+        analysts.revoke("eve")
+
+
+def test_a_file_that_cannot_be_read_opens_to_nobody(tmp_path):
+    (tmp_path / "analysts.json").write_text("[{")
+    with pytest.raises(DataError, match="take it from a backup"):
+        Analysts(tmp_path / "analysts.json").of_token("t", lambda: None)
