@@ -66,6 +66,14 @@ def class_tables(record: SampledFields, supports: Sequence[Support]) -> list[Cla
     return [pooled(own) if own else None for own in found.values()]
 
 
+def label_tables(record: SampledFields, supports: Sequence[Support]) -> list[ClassTable]:
+    """Return the tables of those who were asked for their label alone, of one line each."""
+    asked = zip(record.questions, supports, strict=True)
+    return [
+        joint_table(support, question.shape) for question, support in asked if not question.fields and support.n > 0
+    ]
+
+
 def pooled(tables: Sequence[ClassTable]) -> ClassTable:
     """Return several tables of one attribute as one: shares weighted by how little noise they have."""
     if len(tables) == 1:
