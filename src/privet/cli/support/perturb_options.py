@@ -93,8 +93,8 @@ Ask: TypeAlias = Annotated[
 Pairs: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--pair", metavar="NAME,NAME", help="field-sampling: ask for these two together; repeat for more. By default epsilon says which.",
-        show_default=False, rich_help_panel=WHICH,
+        "--pair", metavar="NAME,NAME", show_default=False, rich_help_panel=WHICH,
+        help="field-sampling: ask for these two together; repeat for more. By default epsilon says which.",
     ),
 ]  # fmt: skip
 FieldEpsilons: TypeAlias = Annotated[

@@ -13,9 +13,10 @@ from privet.local.sampled_forest.class_tables import joint_table
 from privet.local.sampled_forest.value_weights import ValueWeights
 
 Floats = NDArray[np.float64]
-# The mean correlation must be known as well as this, or none is used.
-_PRECISE = 0.05
-_STEPS, _LEAST_SPREAD = 30, 1e-2
+# None is used unless the mean correlation of the pairs that were asked is known as well as this, and they are this
+# share of all.
+_PRECISE, _ASKED = 0.05, 0.5
+_STEPS, _FIRST_SPREAD, _LEAST_SPREAD = 30, 0.2, 1e-2
 # No sum of scores is taken to vary by less than this share of what it would if attributes were independent.
 _LEAST_EIGENVALUE = 0.05
 # How much is added to each attribute's own variance, so that noise does not set attributes against each other.
@@ -33,21 +34,24 @@ class Redundancy:
     def of(cls, deviations: Floats, seen: Floats, variance: Floats) -> Self | None:
         """Return noisy correlations drawn towards their mean, as far as noise explains that they differ from it.
 
-        ``variance`` is infinite for what was not asked. None is returned where even the mean is uncertain.
+        ``variance`` is infinite for pairs that were not asked for, which are given the mean. None is returned where
+        these are most, or where noise leaves even the mean uncertain.
         """
         above = np.triu_indices(len(seen), 1)
-        precision_of, x = np.isfinite(variance[above]), seen[above]
-        noise = np.where(precision_of, variance[above], 0.0)
-        spread = 0.2
+        asked = np.isfinite(variance[above])
+        x, noise = seen[above][asked], variance[above][asked]
+        if not asked.any() or asked.mean() < _ASKED or (1 / noise).sum() < 1 / _PRECISE**2:
+            return None
+        spread = _FIRST_SPREAD
         for _ in range(_STEPS):
-            weights = precision_of / (spread**2 + noise)
-            if weights.sum() < 1 / _PRECISE**2:
-                return None
+            weights = 1 / (spread**2 + noise)
             mean = float((weights * x).sum() / weights.sum())
             apart = float((weights**2 * ((x - mean) ** 2 - noise)).sum() / (weights**2).sum())
             spread = max(apart, _LEAST_SPREAD**2) ** 0.5
+        kept = np.full(len(asked), mean)
+        kept[asked] += spread**2 / (spread**2 + noise) * (x - mean)
         drawn = np.eye(len(seen))
-        drawn[above] = np.clip(mean + precision_of * spread**2 / (spread**2 + noise) * (x - mean), -1.0, 1.0)
+        drawn[above] = np.clip(kept, -1.0, 1.0)
         return cls(_possible(drawn + np.triu(drawn, 1).T), deviations)
 
     def counts_for(self) -> Floats:
@@ -58,7 +62,7 @@ class Redundancy:
         return fitted
 
     def spread(self, counts_for: Floats) -> float:
-        """Return the variance of weighted scores' sum within a class, over what it would be if they were independent."""
+        """Return a weighted sum's variance within a class, over what it would be if attributes were independent."""
         own = counts_for * self.deviations
         independent = float((own**2).sum())
         return float(own @ self.correlations @ own) / independent if independent > 0 else 1.0

@@ -22,6 +22,7 @@ from privet.local.guarantee import LocalGuarantee
 from privet.local.sampled_forest.answers import checked_weights, read_answers
 from privet.local.sampled_forest.calibration import Calibrated, calibrate
 from privet.local.sampled_forest.class_tables import ClassTable, class_balance, class_tables, label_tables
+from privet.local.sampled_forest.joint_shares import JointShares
 from privet.local.sampled_forest.redundancy import measured_redundancy
 from privet.local.sampled_forest.supports_file import supports_from_json, supports_to_json
 from privet.local.sampled_forest.value_weights import ValueWeights, value_weights
@@ -199,6 +200,16 @@ class SampledForestClassifier(LocalClassifier):
         values = np.column_stack([weights.offsets[chosen], of_cells[cells, chosen[:, None]]]) * (2.0 if two else 1.0)
         names = ["(start)", *(self.schema_.names[a] for a in self._asked)]
         return pd.DataFrame(values, columns=names, index=getattr(X, "index", None))
+
+    def shares(self, *names: str) -> "pd.DataFrame":
+        """Return estimated shares of the people by the attributes named and by class, with 95 % intervals.
+
+        No name tells the classes alone. Two attributes must have been asked for together.
+        """
+        check_is_fitted(self)
+        record = self.guarantee_.channel.record
+        assert isinstance(record, SampledFields)  # noqa: S101 - as fit has checked
+        return JointShares.of(record, self.supports_, names).to_frame()
 
     def _table_of(self, attribute: int) -> ClassTable:
         own = self.tables_[attribute]
