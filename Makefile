@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test test-fast browser-tools postgres-tools browser check format slow audit crashes leaks bench bench-full load load-full collect-load utility monotone expected-loss importances updates family parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
+.PHONY: venv docs docs-check demo test test-fast browser-tools postgres-tools browser check format slow audit crashes leaks bench bench-full load load-full collect-load utility monotone expected-loss importances updates family local parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -171,6 +171,11 @@ updates: venv
 # some 20 minutes, and it goes on where it stopped. It writes docs/family.md.
 family: venv
 	$(BIN)/python -m benchmarks.family.run
+
+# Methods of disturbed answers at local epsilons, on six UCI tables, some 15 minutes; goes on where it stopped.
+local: venv
+	$(BIN)/python -m benchmarks.local.accuracy
+	$(BIN)/python -m benchmarks.local.page
 
 # What several holders of rows get together, on six UCI tables, some 15 minutes; goes on where it stopped.
 parties: venv

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privet import Channel, reconstruct
+from privet import Categorical, Channel, Schema, reconstruct
 from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 PERTURB = "perturb rows.csv --schema schema.json --noise uniform --privacy 25 --keep 0.8 --secret key.json"
@@ -148,3 +148,60 @@ def test_flipped_records_have_no_column_to_reconstruct(privet, refused, disturbe
     privet("perturb rows.csv --schema schema.json --noise record-complement --theta 0.8 --secret new.json -o bits.csv")
     line = "reconstruct bits.csv --channel bits.channel.json --column age"
     assert "fit a random-response-forest" in refused(line, EXIT_USAGE)
+
+
+@pytest.fixture
+def asked(privet):
+    """Answers of three thousand people, of whom those who say no weigh three times as much."""
+    rng = np.random.default_rng(5)
+    smoker = rng.random(3_000) < 0.5
+    table = pd.DataFrame({"job": np.where(smoker, "cook", "clerk"), "owner": rng.choice(["no", "yes"], 3_000)})
+    table["smoker"] = np.where(smoker, "yes", "no")
+    table.to_csv("people.csv", index=False)
+    fields = {"job": ["clerk", "cook"], "owner": ["no", "yes"]}
+    attributes = [Categorical(name, values, never_missing=True) for name, values in fields.items()]
+    Schema(attributes, classes=["no", "yes"], target="smoker").save("people.json")
+    secret = {"format": "privet-secret", "version": 1, "key": "07" * 32, "answered": {}, "people": None}
+    Path("q.json").write_text(json.dumps(secret))
+    line = "perturb people.csv --schema people.json --noise field-sampling --pair job,owner --epsilon 6"
+    result = privet(f"{line} --secret q.json -o sent.csv")
+    assert result.exit_code == 0, result.output
+    answers = pd.read_csv("sent.csv", dtype=str)
+    answers.assign(weight=np.where(smoker, 1.0, 3.0)).to_csv("sent.csv", index=False)
+    return table
+
+
+QUESTIONS = "reconstruct sent.csv --channel sent.channel.json"
+
+
+def test_values_and_classes_together_are_told_with_their_intervals(privet, asked):
+    told = json.loads(privet(f"{QUESTIONS} --column job --json").stdout)
+    assert (told["answers"], told["weighted"], told["looks_answered"]) == (3_000, False, True)
+    first, second = told["cells"][:2]
+    assert (first["job"], first["smoker"]) == ("clerk", "no")
+    assert first["low"] < 0.5 < first["high"]
+    assert second["low"] == 0
+    lines = privet(f"{QUESTIONS} --column owner --column job").stdout.splitlines()
+    assert lines[0].split()[:4] == ["job", "owner", "smoker", "share"]
+    assert lines[1].split()[:3] == ["clerk", "no", "no"]
+    assert lines[-1].startswith("From 3,000 answers.")
+
+
+def test_survey_weights_move_shares_and_the_label_is_told_alone(privet, asked):
+    plain, weighted = (
+        json.loads(privet(f"{QUESTIONS} --column smoker {more} --json").stdout) for more in ("", "--weights weight")
+    )
+    assert plain["cells"][0]["share"] == pytest.approx(0.5, abs=0.06)
+    assert weighted["cells"][0]["share"] == pytest.approx(0.75, abs=0.06)
+    assert weighted["weighted"] is True
+    assert "answers, weighted." in privet(f"{QUESTIONS} --column smoker --weights weight").stdout
+
+
+def test_what_is_not_for_questions_or_only_for_them_is_refused(privet, refused, asked, disturbed):
+    assert "--bins is not for answers to sampled questions" in refused(f"{QUESTIONS} --column job --bins 3", EXIT_USAGE)
+    assert "--class is not for" in refused(f"{QUESTIONS} --column job --class yes", EXIT_USAGE)
+    assert "no field 'shoe'" in refused(f"{QUESTIONS} --column shoe", EXIT_USAGE)
+    assert "a second --column, and --weights" in refused(f"{RECONSTRUCT} --column age --weights w", EXIT_USAGE)
+    Path("half.csv").write_text("question_1,answer_1\n0,9\n")
+    line = QUESTIONS.replace("sent.csv", "half.csv")
+    assert "hold a cell that their question does not have" in refused(f"{line} --column job", EXIT_DATA)

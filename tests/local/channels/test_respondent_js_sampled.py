@@ -19,6 +19,7 @@ CHANNELS = {
     "one": FieldSampling(SCHEMA, epsilon=1).channel,
     "three": FieldSampling(SCHEMA, epsilon=6, ask=3, bins=50, pairs=[("age", "income"), ("job", "owner")]).channel,
     "fine": FieldSampling(SCHEMA, epsilon=0.2, bins=600).channel,
+    "pairs": FieldSampling(SCHEMA, epsilon=8).channel,
 }
 ASK_PICKED = """
 const { picked } = await import("./respondent.mjs");
@@ -129,7 +130,8 @@ console.log(JSON.stringify(told));
 def test_mistakes_are_told(tmp_path):
     from tests.local.people import channels
 
-    asked = {"one": CHANNELS["one"], "uniform": channels()["uniform"]}
+    one = FieldSampling(SCHEMA, epsilon=1, label_alone=False).channel
+    asked = {"one": one, "uniform": channels()["uniform"]}
     told = ask(MISTAKES, tmp_path, channels=asked, rows=plain_rows(TABLE)[:1])
     parts = [
         "asks everybody for every field", "newSecret", "the record lacks", "one of the channel's classes",

@@ -15,6 +15,7 @@ from privet.errors import ChannelError, DataError, ParameterError
 from privet.local import Channel, Coding, FieldSampling, RandomizedResponse, Secret, measure, perturb
 from privet.local.channels import sampled_fields
 from privet.local.channels.answer_checks import doubts_about, refuse_impossible
+from privet.local.channels.field_sampling import growing_cells
 from privet.local.channels.perturb import kept_fields
 from privet.local.channels.sampled_checks import PICKED
 from privet.local.channels.sampled_fields import SampledFields
@@ -90,9 +91,9 @@ def test_a_channel_comes_back_from_json(name):
 def test_the_document_is_as_it_was_agreed():
     record = FieldSampling(SMALL, epsilon=1, pairs=[("c", "a")]).channel.to_json()["record"]
     assert {key: record[key] for key in ("channel", "ask")} == {"channel": "sampled_fields", "ask": 1}
-    assert [question["fields"] for question in record["questions"]] == [["a"], ["b"], ["c"], ["a", "c"]]
+    assert [question["fields"] for question in record["questions"]] == [["a"], ["b"], ["c"], ["a", "c"], []]
     # a has 3 values and is never missing; b and c have 2 and one for missing; there are 2 classes.
-    assert [question["cells"] for question in record["questions"]] == [6, 6, 6, 18]
+    assert [question["cells"] for question in record["questions"]] == [6, 6, 6, 18, 2]
     assert set(record["questions"][0]) == {"fields", "cells", "size", "keep"}
     assert set(record) == {"channel", "ask", "questions"}
     assert FieldSampling(SMALL, epsilon=1, wave="spring").channel.to_json()["record"]["wave"] == "spring"
@@ -102,7 +103,7 @@ def test_a_person_pays_for_the_dearest_questions_that_can_be_picked():
     one = FieldSampling(SMALL, epsilon=2, epsilons={"a": 0.5}).channel
     assert one.total_epsilon() == 2
     assert [round(q.selection.local_epsilon, 8) for q in one.record.questions] == [0.5, 2, 2]
-    two = FieldSampling(SMALL, epsilon=2, ask=2, epsilons={"a": 0.25, "b": 0.5}).channel
+    two = FieldSampling(SMALL, epsilon=2, ask=2, epsilons={"a": 0.25, "b": 0.5}, label_alone=False).channel
     assert two.total_epsilon() == 1.5
     assert FieldSampling(SMALL, epsilon=2, ask=3).channel.total_epsilon() == 2
 
@@ -117,9 +118,48 @@ def test_a_fields_own_epsilon_is_for_all_answers_that_it_has_a_part_in():
         assert questions[1].selection.local_epsilon == pytest.approx(10 / ask)
 
 
-def test_more_questions_are_asked_only_where_epsilon_is_large():
-    asked = [FieldSampling(SMALL, epsilon=epsilon).channel.record.ask for epsilon in (0.1, 1, 4, 6, 9, 20)]
-    assert asked == [1, 1, 1, 2, 3, 3]
+def test_the_label_alone_is_asked_for_where_epsilon_is_small_and_pairs_where_it_is_large():
+    asked = {
+        e: [q.fields for q in FieldSampling(SMALL, epsilon=e).channel.record.questions] for e in (1.9, 2, 4.2, 4.5)
+    }
+    single, pairs = [["a"], ["b"], ["c"]], [["a", "b"], ["a", "c"], ["b", "c"]]
+    # All pairs have 18 cells, which is a quarter of e^4.277.
+    assert asked == {1.9: [*single, []], 2: single, 4.2: single, 4.5: [*single, *pairs]}
+    hidden = FieldSampling(SMALL, epsilon=4.5, epsilons={"a": 1}).channel.record.questions
+    assert [q.fields for q in hidden] == [*single, ["b", "c"]]
+    assert len(FieldSampling(SMALL, epsilon=9, pairs=[], label_alone=True).channel.record.questions) == 4
+
+
+def test_too_many_pairs_are_not_asked_for():
+    wide = Schema([Categorical(f"a{i}", [0, 1]) for i in range(46)], classes=["no", "yes"])
+    assert len(FieldSampling(wide, epsilon=8).channel.record.questions) == 46
+    less = wide.with_attributes(wide.attributes[:45])
+    assert len(FieldSampling(less, epsilon=8).channel.record.questions) == 45 + 45 * 22
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "edges"),
+    [
+        # log1p(80) / 4 = 1.0986, so that the edges are 3^1 - 1, 3^2 - 1 and 3^3 - 1.
+        (0, 80, [2, 8, 26]),
+        (20, 100, [22, 28, 46]),
+        (-100, -20, [-46, -28, -22]),
+        (-80, 80, [-8, 0, 8]),
+        # A unit is a thousandth of the range: 80 log1p(1000) / log(1001) in quarters, two digits of each.
+        (0, 80_000, [370, 2_500, 14_000]),
+        (1, 5, [2, 3, 4]),
+    ],
+)
+def test_cells_of_numbers_grow_with_the_distance_from_0_or_the_nearest_bound(low, high, edges):
+    assert growing_cells(Numeric("b", low, high), 4).cuts.tolist() == pytest.approx(edges)
+
+
+def test_a_label_alone_is_answered_and_counted():
+    channel, table = FieldSampling(SMALL, epsilon=1.5).channel, small_people(40_000)
+    own = channel.record.supports(perturb(table, channel, same_secret()))[3]
+    assert own.n == pytest.approx(10_000, abs=500)
+    assert own.estimated_counts / own.n == pytest.approx([0.7, 0.3], abs=0.05)
+    assert channel.record.describe()[3]["field"] == "the label alone"
 
 
 def test_cells_are_row_major_with_the_label_last():
@@ -140,7 +180,7 @@ def test_counts_are_estimated_without_bias():
 
 
 def test_supports_by_hand_and_with_weights():
-    channel = FieldSampling(SMALL, epsilon=1).channel
+    channel = FieldSampling(SMALL, epsilon=1, label_alone=False).channel
     answers = pd.DataFrame({"question_1": [0, 0, 2], "answer_1": ["1 4", "0 4", "2 5"]})
     first, second, third = channel.record.supports(answers)
     assert (first.n, second.n, third.n) == (2, 0, 1)
@@ -171,7 +211,7 @@ def test_answers_can_be_counted_in_tables_of_every_make(make, tmp_path):
 
 
 IMPOSSIBLE = {
-    "is none of the channel's": {"question_1": 3},
+    "is none of the channel's": {"question_1": 4},
     "as many cells as their question": {"answer_1": "1"},
     "do not hold as many cells": {"answer_1": "1 2 3"},
     "hold a cell that their question does not have": {"answer_1": "1 6"},
@@ -262,11 +302,11 @@ def test_nothing_is_clear_and_the_guarantee_names_the_coin():
     assert guarantee.mode == "sound"
     assert guarantee.sentence.startswith("Nobody had to be trusted: any answers of a person are as likely whatever")
     assert (
-        "epsilon = 1, for one question of 4, picked by the person's own coin; neighbours: any two" in guarantee.sentence
+        "epsilon = 1, for one question of 5, picked by the person's own coin; neighbours: any two" in guarantee.sentence
     )
     assert "who answered again after their record had changed paid again" in guarantee.sentence
     assert "waves" not in guarantee.sentence
-    wave = LocalGuarantee(FieldSampling(SMALL, epsilon=6, wave="spring").channel)
+    wave = LocalGuarantee(FieldSampling(SMALL, epsilon=6, ask=2, wave="spring").channel)
     assert "for the sum over 2 questions of 3" in wave.sentence
     assert "what was answered in other waves adds up with this one" in wave.sentence
     assert kept_fields(guarantee.channel) == []
@@ -388,7 +428,7 @@ def with_question(**parts):
 
 
 FORGED = {
-    "none is asked": changed(ask=0), "too many are asked": changed(ask=5), "a flag is asked": changed(ask=True),
+    "none is asked": changed(ask=0), "too many are asked": changed(ask=6), "a flag is asked": changed(ask=True),
     "no questions": changed(questions=[]), "no list": changed(questions={}), "no name": changed(wave=""),
     "no text": changed(wave=7), "half a character": changed(wave="\ud800"), "no wave": changed(wave=None),
     "a key more": changed(keep=0.5), "another kind": changed(channel="sampled"),
@@ -411,7 +451,7 @@ def test_what_privet_does_not_write_is_no_channel(name):
     ("parameters", "message"),
     [
         ({"epsilon": 0}, "epsilon=0 must be above 0"),
-        ({"epsilon": 1, "ask": 4}, "ask=4 must be a whole number from 1 to the number of questions, 3"),
+        ({"epsilon": 8, "ask": 4}, "ask=4 must be a whole number from 1 to the number of questions, 3"),
         ({"epsilon": 1, "ask": 1.5}, "ask=1.5 must be a whole number"),
         ({"epsilon": 1, "pairs": ["ab"]}, "pairs must be pairs of two attributes"),
         ({"epsilon": 1, "pairs": [("a", "a")]}, "pairs must be pairs of two attributes"),

@@ -162,7 +162,7 @@ def test_what_it_cannot_fit_is_refused_with_the_way_out():
 def test_sent_cells_that_do_not_fit_the_channel_are_refused(model, change):
     record = model.guarantee_.channel.record
     parts = json.loads(json.dumps(supports_to_json(model.supports_)))
-    assert len(supports_from_json(parts, record)) == 3
+    assert len(supports_from_json(parts, record)) == 4
     change(parts)
     with pytest.raises(ModelFileError, match="sent cells are not what privet writes"):
         supports_from_json(parts, record)

@@ -206,11 +206,13 @@ class ChannelRequest:
     def _of_questions(self, schema: "Schema") -> "Channel":
         from privet.local import FieldSampling
 
-        pairs = [_pair(text, schema.names) for text in self.pairs]
+        pairs = [_pair(text, schema.names) for text in self.pairs] or None
         epsilons = dict(_field_epsilon(text) for text in self.field_epsilons) or None
         bins = {} if self.bins is None else {"bins": self.bins}
         epsilon = float(self.epsilon or 0)  # which was checked to be given
-        asked = FieldSampling(schema, epsilon=epsilon, ask=self.ask, pairs=pairs, epsilons=epsilons, wave=self.wave)
+        asked = FieldSampling(
+            schema, epsilon=epsilon, ask=self.ask or 1, pairs=pairs, epsilons=epsilons, wave=self.wave
+        )
         return asked.set_params(**bins).channel  # type: ignore[no-any-return]
 
     def _coding(self, schema: "Schema", rows: Path | None) -> "Coding | None":

@@ -86,15 +86,15 @@ Bins: TypeAlias = Annotated[
 Ask: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--ask", min=1, help="field-sampling: how many questions a person is asked; by default epsilon says it.",
+        "--ask", min=1, help="field-sampling: how many questions a person is asked; by default one.",
         show_default=False, rich_help_panel=WHICH,
     ),
 ]  # fmt: skip
 Pairs: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--pair", metavar="NAME,NAME", help="field-sampling: ask for these two together too; repeat for more.",
-        show_default=False, rich_help_panel=WHICH,
+        "--pair", metavar="NAME,NAME", show_default=False, rich_help_panel=WHICH,
+        help="field-sampling: ask for these two together; repeat for more. By default epsilon says which.",
     ),
 ]  # fmt: skip
 FieldEpsilons: TypeAlias = Annotated[

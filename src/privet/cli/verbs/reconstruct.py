@@ -27,7 +27,11 @@ def reconstruct(
         ),
     ],
     column: Annotated[
-        str, typer.Option("--column", metavar="NAME", help="Whose values.", show_default=False)
+        list[str],
+        typer.Option(
+            "--column", metavar="NAME", help="Whose values; sampled questions: twice for two fields together.",
+            show_default=False,
+        ),
     ],
     class_: Annotated[
         str | None,
@@ -50,20 +54,36 @@ def reconstruct(
             "--original", metavar="ROWS", help="For the picture, clear rows; a collector has none.", show_default=False
         ),
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights", metavar="COLUMN", help="Sampled questions: the answers' column of survey weights.",
+            show_default=False,
+        ),
+    ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:  # fmt: skip
     """Estimate from disturbed answers how the values of a column were spread.
 
-    Of no single person's value anything is estimated: only of all together, or of all with one label.
+    Of no single person's value anything is estimated: only of all together, or of all with one label. Where people
+    answered sampled questions, the shares are those of values and classes together, each with its interval.
 
     Example:  privet reconstruct answers.csv --channel channel.json --column age --class yes
     """
     _check_picture(plot, original, force=force, inputs=tuple(p for p in (answers, channel, original) if p is not None))
+    from privet.cli.support.joint_shares_table import JointSharesTable, is_of_questions
     from privet.cli.support.reconstruction_table import ReconstructionTable
 
+    if is_of_questions(channel):
+        given = {"--class": class_, "--bins": bins, "--plot": plot}
+        with output.working("reconstructing"):
+            JointSharesTable.of(answers, channel, column, weights, given).show(as_json=as_json)
+        return
+    if len(column) > 1 or weights is not None:
+        raise ParameterError("a second --column, and --weights, are for answers to sampled questions; leave them out")
     with output.working("reconstructing"):
-        table = ReconstructionTable.of(answers, channel, column, class_, bins)
+        table = ReconstructionTable.of(answers, channel, column[0], class_, bins)
     if plot is not None:
         _draw(table, plot, original)
     if as_json:

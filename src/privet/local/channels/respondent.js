@@ -365,7 +365,7 @@ function checkQuestions({ ask, questions }, { attributes, classes }) {
     check(hasKeys(question, keys), `a question of the channel ${CHANGED}`);
     const { fields, cells, size, keep } = question;
     const asked = fields.map((name) => places.get(name) ?? -1);
-    const isInOrder = asked.length >= 1 && asked.length <= 2 && asked[0] >= 0 && increase(asked);
+    const isInOrder = asked.length <= 2 && !asked.includes(-1) && increase(asked);
     check(isInOrder, `the fields of a question ${UNFIT}`);
     const shape = asked.map((j) => cellsAsked(attributes[j]));
     const isAll = cells === shape.reduce((product, own) => product * own, classes.length) && cells <= MOST_CELLS_ASKED;

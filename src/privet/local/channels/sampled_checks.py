@@ -36,7 +36,7 @@ def _of_question(number: int, question: Question, sent: Sequence[SentCells]) -> 
     n = sum(own.asked(number) for own in sent)
     if not n:
         return
-    name = " and ".join(question.fields)
+    name = question.title
     counts = np.sum([own.counts(number, cells) for own in sent], axis=0)
     yield (name,), log_chance(counts, int(n), np.full(cells, other), np.full(cells, kept)), 2 * cells
     size = question.selection.size

@@ -67,8 +67,8 @@ class SampledFields(RecordChannel):
         asked = [tuple(question.fields) for question in self.questions]
         order = {name: place for place, name in enumerate(own)}
         for fields in asked:
-            if not 1 <= len(fields) <= 2 or list(fields) != sorted(set(fields), key=order.__getitem__):
-                raise ParameterError("a question is about one attribute, or two in the schema's order; correct it")
+            if len(fields) > 2 or list(fields) != sorted(set(fields), key=order.__getitem__):
+                raise ParameterError("a question is about at most two attributes, in the schema's order; correct it")
         if len(set(asked)) < len(asked):
             raise ParameterError("two questions are about the same attributes; leave one of them out")
 
@@ -109,7 +109,7 @@ class SampledFields(RecordChannel):
         """Return every question with its cells, its chance and its epsilon."""
         return [
             {
-                "field": " and ".join(question.fields),
+                "field": question.title,
                 "channel": self.kind,
                 "cells": question.selection.cells,
                 "sent": question.selection.size,

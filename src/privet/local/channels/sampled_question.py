@@ -1,4 +1,4 @@
-"""One question about sampled fields: an attribute or two together with the label, and what was sent about it."""
+"""One question about sampled fields: the label, alone or with an attribute or two, and what was sent about it."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class Support:
 
 @dataclass(frozen=True)
 class Question:
-    """One attribute or two together with the label, and how the cell of a record is answered.
+    """The label, alone or together with one attribute or two, and how the cell of a record is answered.
 
     A cell's number is row-major: the attributes in order, the label last.
     """
@@ -58,13 +58,18 @@ class Question:
     @classmethod
     def of_epsilon(cls, attributes: Sequence[Attribute], n_classes: int, epsilon: float) -> Self:
         """Return the question that costs this epsilon at most."""
-        cells = math.prod(_cells_in(attributes, n_classes))
+        cells = size_of(attributes, n_classes)
         return cls(tuple(attributes), n_classes, SubsetSelection.of_epsilon(cells, epsilon))
 
     @property
     def fields(self) -> list[str]:
         """The attributes' names."""
         return [attribute.name for attribute in self.attributes]
+
+    @property
+    def title(self) -> str:
+        """What it is about, beside the label."""
+        return " and ".join(self.fields) or "the label alone"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -109,21 +114,25 @@ def _value(attribute: Attribute, code: int) -> str:
     return f"{attribute.name} {low:g} to {high:g}"
 
 
+def size_of(attributes: Sequence[Attribute], n_classes: int) -> int:
+    """Return how many cells a question about these attributes has."""
+    return math.prod(_cells_in(attributes, n_classes))
+
+
 def _cells_in(attributes: Sequence[Attribute], n_classes: int) -> tuple[int, ...]:
     return (*(a.n_values + (not a.never_missing) for a in attributes), n_classes)
 
 
 def all_questions(
-    schema: Schema, epsilon: float, ask: int = 1, pairs: Sequence[Sequence[str]] = (),
+    schema: Schema, fields: Sequence[Sequence[str]], epsilon: float, ask: int = 1,
     epsilons: Mapping[str, float] | None = None,
 ) -> Iterator[Question]:  # fmt: skip
-    """Yield a question about every attribute and every pair, of which a person is asked ``ask`` for ``epsilon``.
+    """Yield a question about each of ``fields``, of which a person is asked ``ask`` for ``epsilon``.
 
     A field's own epsilon is for all of them that the field has a part in.
     """
-    by_name, order = {a.name: a for a in schema.attributes}, list(schema.names)
-    asked = [*([name] for name in order), *(sorted(pair, key=order.index) for pair in pairs)]
-    own = {name: e / min(ask, sum(name in names for names in asked)) for name, e in (epsilons or {}).items()}
-    for names in asked:
+    by_name = {a.name: a for a in schema.attributes}
+    own = {name: e / min(ask, sum(name in names for names in fields)) for name, e in (epsilons or {}).items()}
+    for names in fields:
         least = min([epsilon / ask, *(own[name] for name in names if name in own)])
         yield Question.of_epsilon([by_name[name] for name in names], len(schema.classes), least)

@@ -56,7 +56,8 @@ class SentCells:
         strange = self.cell >= cells[question[self.row]]
         yield self._rows_with(strange), "hold a cell that their question does not have"
         same_row = self.row[1:] == self.row[:-1]
-        falls = np.append(False, same_row & (self.cell[1:] <= self.cell[:-1]))
+        falls = np.zeros(len(self.row), dtype=bool)
+        falls[1:] = same_row & (self.cell[1:] <= self.cell[:-1])
         yield self._rows_with(falls), "hold cells that are not in increasing order"
 
     def asked(self, number: int, weights: Floats | None = None) -> float:

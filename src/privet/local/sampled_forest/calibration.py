@@ -1,7 +1,7 @@
 """How attributes are added up: naive Bayes, less what they say twice, with offsets that keep the class balance.
 
-Nobody answered about two attributes at once, so how far they repeat each other is not known. What they claim together,
-over what there is to know of the class, is a hint; see sampled_forest.md.
+How far attributes repeat each other is measured where enough people answered about two at once. Else what they claim
+together, over what there is to know of the class, is a hint; see sampled_forest.md.
 """
 
 import math
@@ -12,15 +12,16 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.local.sampled_forest.redundancy import Redundancy
 from privet.local.sampled_forest.value_weights import ValueWeights
 from privet.rng import public_generator
 
 Floats = NDArray[np.float64]
 # Tuned on six public tables: how the spread of scores grows with what attributes claim together, at most how far, and
 # how much of that the weights are divided by.
-_REPEATED, _POWER, _MOST_SPREAD, _DIVIDED = 3.0, 1.25, 6.0, 0.45
+_REPEATED, _POWER, _MOST_SPREAD, _DIVIDED = 3.0, 2.0, 6.0, 0.45
 # Of attributes that claim more than there is to know, the stronger ones count for more.
-_FAVOUR = 0.8
+_FAVOUR = 1.5
 # The balance alone is kept unless the model expects to be right more often, by so many standard errors of the balance,
 # and by twice as many where that error is as large as the second number: such an expectation is itself mostly noise.
 _AHEAD, _UNSURE = 0.5, 0.1
@@ -43,8 +44,9 @@ class Calibrated:
 
 
 def calibrate(
-    attributes: Sequence[ValueWeights], balance: Floats, balance_error: float, *, cautious: bool = True
-) -> Calibrated:
+    attributes: Sequence[ValueWeights], balance: Floats, balance_error: float, redundancy: Redundancy | None = None,
+    *, cautious: bool = True,
+) -> Calibrated:  # fmt: skip
     """Return how the attributes are added up, so that on average classes are as likely as the balance says.
 
     The balance alone is returned where the model would not expect to be right clearly more often than it.
@@ -52,10 +54,14 @@ def calibrate(
     told = np.array([own.information(balance) for own in attributes])
     known = -float((balance * np.log(balance)).sum())
     claimed = float(told.sum()) / known if known > 0 else 0.0
-    spread = min(1 + _REPEATED * claimed**_POWER, _MOST_SPREAD)
     favour = _FAVOUR * max(0.0, 1 - 1 / claimed) if claimed > 0 else 0.0
     strength = np.maximum(told / told.max(), 1e-9) ** favour if told.max(initial=0.0) > 0 else np.zeros(len(told))
-    counts_for = strength * spread**-_DIVIDED
+    if redundancy is None:
+        spread = min(1 + _REPEATED * claimed**_POWER, _MOST_SPREAD)
+        counts_for = strength * spread**-_DIVIDED
+    else:
+        counts_for = strength * redundancy.counts_for()
+        spread = redundancy.spread(counts_for)
     labels, scores = _imagined(attributes, balance, counts_for)
     for label in range(len(balance)):
         own = labels == label

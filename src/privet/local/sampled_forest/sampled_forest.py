@@ -21,7 +21,9 @@ from privet.local.classifier import LocalClassifier
 from privet.local.guarantee import LocalGuarantee
 from privet.local.sampled_forest.answers import checked_weights, read_answers
 from privet.local.sampled_forest.calibration import Calibrated, calibrate
-from privet.local.sampled_forest.class_tables import ClassTable, class_balance, class_tables
+from privet.local.sampled_forest.class_tables import ClassTable, class_balance, class_tables, label_tables
+from privet.local.sampled_forest.joint_shares import JointShares
+from privet.local.sampled_forest.redundancy import measured_redundancy
 from privet.local.sampled_forest.supports_file import supports_from_json, supports_to_json
 from privet.local.sampled_forest.value_weights import ValueWeights, value_weights
 from privet.schema import Label, Numeric, Schema
@@ -132,10 +134,12 @@ class SampledForestClassifier(LocalClassifier):
     def _set_supports(self, guarantee: LocalGuarantee, record: SampledFields, supports: list[Support]) -> Self:
         """Compute the model from what was sent: post-processing, which costs nothing."""
         tables, schema = class_tables(record, supports), record.schema
-        balance, error = class_balance([own for own in tables if own is not None])
+        balance, error = class_balance([own for own in [*tables, *label_tables(record, supports)] if own is not None])
         asked = [a for a, own in enumerate(tables) if own is not None]
         attributes = [_weights_of(tables[a], schema, a, balance) for a in asked]
-        added = calibrate(attributes, balance, error, cautious=bool(self.cautious))
+        by_name = {schema.names[a]: own for a, own in zip(asked, attributes, strict=True)}
+        redundancy = measured_redundancy(record, supports, by_name, balance)
+        added = calibrate(attributes, balance, error, redundancy, cautious=bool(self.cautious))
         released = _released(schema, asked, attributes, added, supports, balance)
         trees, with_missing = released.with_missing_leaves()
         unit = np.float64(2.0**_EXPONENT)
@@ -196,6 +200,16 @@ class SampledForestClassifier(LocalClassifier):
         values = np.column_stack([weights.offsets[chosen], of_cells[cells, chosen[:, None]]]) * (2.0 if two else 1.0)
         names = ["(start)", *(self.schema_.names[a] for a in self._asked)]
         return pd.DataFrame(values, columns=names, index=getattr(X, "index", None))
+
+    def shares(self, *names: str) -> "pd.DataFrame":
+        """Return estimated shares of the people by the attributes named and by class, with 95 % intervals.
+
+        No name tells the classes alone. Two attributes must have been asked for together.
+        """
+        check_is_fitted(self)
+        record = self.guarantee_.channel.record
+        assert isinstance(record, SampledFields)  # noqa: S101 - as fit has checked
+        return JointShares.of(record, self.supports_, names).to_frame()
 
     def _table_of(self, attribute: int) -> ClassTable:
         own = self.tables_[attribute]
