@@ -37,7 +37,8 @@ PANELS: Panels = {
         perturb.perturb,
         group(
             collect,
-            collect.init, collect.links, collect.run, collect.export, collect.backup, collect.restore,
+            collect.init, collect.links, collect.run, collect.offline, collect.add, collect.export,
+            collect.backup, collect.restore,
         ),
         reconstruct.reconstruct,
     ],

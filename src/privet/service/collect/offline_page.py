@@ -10,9 +10,15 @@ import json
 import re
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-LANGUAGES = ("en", "de", "fr")
+from privet.files.whole_file import whole_bytes
+from privet.service.collect.texts import page_texts
+
+if TYPE_CHECKING:
+    from privet.service.collect.folder import CollectFolder
+
 _IMPORT = re.compile(
     r'^import (?:\* as (?P<whole>\w+)|(?P<names>\{[^}]*\})) from "\./(?P<module>\w+)\.js";$', re.MULTILINE
 )
@@ -36,8 +42,7 @@ def offline_page(
         The collector's own texts by language: ``{"en": {"title": ..., "fields": {...}, "values": {...}}}``.
     """
     study = {"title": title, "by": by, "purpose": purpose, "texts": dict(texts or {}), "open": True, "model": False}
-    own = {language: json.loads(_page_file(f"texts/{language}.json")) for language in LANGUAGES}
-    data = json.dumps({"study": study, "channel": channel.decode(), "texts": own}, ensure_ascii=False)
+    data = json.dumps({"study": study, "channel": channel.decode(), "texts": page_texts()}, ensure_ascii=False)
     script, style = offline_script(), _page_file("page.css")
     policy = (
         f"default-src 'none'; script-src '{_source(script)}'; style-src '{_source(style)}'; img-src data:; "
@@ -52,6 +57,15 @@ def offline_page(
     run = f'<script type="module" id="offline-script">{script}</script>\n'
     page = _HEAD.sub(lambda _: head, _page_file("respond.html"), count=1)
     return page.replace("</body>", f"{held}{run}</body>")
+
+
+def write_offline_page(folder: "CollectFolder", path: Path) -> str:
+    """Write the page of a collection, and return the file's SHA-256 fingerprint."""
+    own = folder.settings
+    page = offline_page(folder.channel_bytes, title=own.title, by=own.by, purpose=own.purpose, texts=own.texts).encode()
+    with whole_bytes(path) as file:
+        file.write(page)
+    return hashlib.sha256(page).hexdigest()
 
 
 def offline_script() -> str:
