@@ -32,8 +32,8 @@ def schema():
     return Schema([age, jobs], classes=["no", "yes"], target="smoker")
 
 
-def sampled():
-    return FieldSampling(schema(), epsilon=1.0).fit().channel_
+def sampled(wave=None):
+    return FieldSampling(schema(), epsilon=1.0, wave=wave).fit().channel_
 
 
 def by_field():
@@ -45,8 +45,8 @@ class Collection:
 
     def __init__(self, path, channel, **settings):
         channel.save(path.with_suffix(".json"))
-        own = {"by": "the health office", "purpose": "To plan courses.", "batch": 2, "minimum": 4, **settings}
-        chosen = Settings("Smoking in town", 100, password=hash_password(PASSWORD), texts=TEXTS, **own)
+        own = {"by": "the health office", "purpose": "To plan courses.", "batch": 2, "minimum": 4, "texts": TEXTS}
+        chosen = Settings("Smoking in town", 100, password=hash_password(PASSWORD), **{**own, **settings})
         self.folder = CollectFolder.make(path, path.with_suffix(".json"), chosen)
         self.store = self.folder.open_store()
         self.app = make_app(self.folder, self.store)
@@ -63,13 +63,16 @@ class Collection:
 
 @contextlib.contextmanager
 def served(collection):
-    """Serve a collection to this machine alone."""
+    """Serve a collection to this machine alone; its ``app`` may be exchanged meanwhile."""
     import uvicorn
+
+    async def app(scope, receive, send):
+        await collection.app(scope, receive, send)
 
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         collection.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server = uvicorn.Server(uvicorn.Config(collection.app, log_level="critical", access_log=False))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off"))
         running = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         running.start()
         yield collection
@@ -130,6 +133,15 @@ def fill(
 def disturb(browser):
     press(browser, "#questions .main")
     reach(browser, "compared")
+
+
+def answered(browser, link, record=RECORD):
+    """Go from a link to what would be sent; return it."""
+    open_link(browser, link)
+    agree(browser)
+    fill(browser, record)
+    disturb(browser)
+    return json.loads(part(browser, "exactly").get_property("textContent"))
 
 
 def send(browser):

@@ -11,7 +11,7 @@ def test_pages_run_no_script_but_the_server_s_own_and_name_its_hash(collection):
     assert policy.startswith("default-src 'none'; script-src 'self';")
     assert "unsafe" not in policy
     loaded = re.findall(r'(?:src|href)="([^":]+)" integrity="sha256-([^"]+)"', page.text)
-    assert "respondent.js" in dict(loaded)
+    assert [name for name, _ in loaded] == ["page.css", "respond.js"]
     for name, digest in loaded:
         body = collection.client.get(f"/{name}").content
         assert base64.b64encode(hashlib.sha256(body).digest()).decode() == digest
@@ -19,7 +19,7 @@ def test_pages_run_no_script_but_the_server_s_own_and_name_its_hash(collection):
 
 
 def test_every_answer_has_the_careful_headers(collection):
-    for path in ("/", "/nothing", "/study.json", "/collector/state.json", "/respondent.js"):
+    for path in ("/", "/nothing", "/study.json", "/collector/state.json", "/respond.js"):
         headers = collection.client.get(path).headers
         assert headers["Referrer-Policy"] == "no-referrer"
         assert headers["Cache-Control"] == "no-store"

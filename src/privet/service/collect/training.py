@@ -32,9 +32,7 @@ class Training:
 
     def state(self) -> dict[str, Any]:
         """Return how the training stands, and which model it made."""
-        published = self._folder.published("js").exists()
-        model = None if self._model is None else {**self._model, "published": published}
-        return {"training": self._status, "why": self._why, "model": model}
+        return {"training": self._status, "why": self._why, "model": self._model}
 
     def start(self) -> None:
         """Begin to train on what is released now."""
@@ -63,6 +61,8 @@ class Training:
         model = load(self._folder.model_file)
         for kind in ("json", "js"):
             export_model(model, self._folder.published(kind), format=kind)
+        if self._model is not None:
+            self._model = {**self._model, "published": True}
 
     def _run(self) -> None:
         try:
@@ -87,7 +87,7 @@ def train(folder: "CollectFolder", store: AnswerStore) -> dict[str, Any]:
             warnings.simplefilter("ignore", NoGuaranteeWarning)  # the model's guarantee says it
             model.fit(answers)
     model.save(folder.model_file)
-    return {"method": method, "answers": n, "guarantee": str(model.guarantee_)}
+    return {"method": method, "answers": n, "guarantee": str(model.guarantee_), "published": False}
 
 
 def write_answers(channel: "Channel", store: AnswerStore, path: Path) -> int:

@@ -120,35 +120,45 @@ function modelLines({ method, answers, published }) {
   return [line, words.say(published ? "collector.published" : "collector.unpublished")];
 }
 
-// A field's shares as a table with a bar in each row; what is beyond the longest rows is folded away.
+// A field's shares, with a bar for each value; what is beyond the largest, and the classes, are folded away.
 function figureOf({ field, values }) {
-  const { words } = state;
+  const { words, target } = state;
+  const folded = (key, told, table) => element("details", {}, element("summary", {}, words.say(key, told)), table);
   const isLong = values.length > MOST_ROWS + 1 && values[0].value !== undefined;
   const shown = isLong ? [...values].sort((one, other) => other.share - one.share) : values;
+  const [first, rest] = isLong ? [shown.slice(0, MOST_ROWS), shown.slice(MOST_ROWS)] : [shown, []];
   const most = Math.max(0.01, ...values.map(({ share, high_share: high }) => Math.max(share, high ?? 0)));
-  const classes = (values[0].classes ?? []).map((own) => own.class);
-  const table = (rows) => tableOf(field, rows, most, classes, words);
-  if (!isLong) return element("figure", {}, element("figcaption", {}, words.field(field)), table(shown));
-  const rest = shown.slice(MOST_ROWS);
-  const more = element("summary", {}, words.say("bars.more", { n: words.number(rest.length) }));
-  const first = table(shown.slice(0, MOST_ROWS));
-  return element("figure", {}, element("figcaption", {}, words.field(field)), first, element("details", {}, more, table(rest)));
+  const parts = [barTable(field, first, most)];
+  if (isLong) parts.push(folded("bars.more", { n: words.number(rest.length) }, barTable(field, rest, most)));
+  if (values[0].classes) parts.push(folded("bars.by-class", { target: words.field(target) }, classTable(field, shown)));
+  return element("figure", {}, element("figcaption", {}, words.field(field)), ...parts);
 }
 
-function tableOf(field, rows, most, classes, words) {
-  const heads = [words.say("bars.value"), "", words.say("bars.share"), ...classes.map((own) => words.value(state.target, own))];
-  const head = element("tr", {}, ...heads.map((text) => element(text ? "th" : "td", text ? { scope: "col" } : {}, text)));
-  const body = rows.map((row) => {
-    const bar = element("td", { className: "bar", "aria-hidden": "true" }, barOf(row, most));
-    const shares = [row, ...(row.classes ?? [])].map((own) => element("td", { className: "number" }, ...shareOf(own, words)));
-    return element("tr", {}, element("th", { scope: "row" }, nameOf(field, row, words)), bar, ...shares);
-  });
+function barTable(field, rows, most) {
+  const { words } = state;
+  const bar = (row) => element("td", { className: "bar", "aria-hidden": "true" }, barOf(row, most));
+  const body = rows.map((row) => element("tr", {}, nameOf(field, row), bar(row), shareOf(row)));
+  const head = element("tr", {}, headOf(words.say("bars.value")), element("td", {}), headOf(words.say("bars.share")));
   return element("table", { className: "bars" }, element("thead", {}, head), element("tbody", {}, ...body));
 }
 
-function nameOf(field, { value, low, high }, words) {
-  if (value !== undefined) return words.value(field, value);
-  return words.say("cell.range", { low: words.number(low), high: words.number(high) });
+function classTable(field, rows) {
+  const { words, target } = state;
+  const heads = rows[0].classes.map((own) => headOf(words.value(target, own.class)));
+  const body = rows.map((row) => element("tr", {}, nameOf(field, row), ...row.classes.map(shareOf)));
+  const head = element("tr", {}, headOf(words.say("bars.value")), ...heads);
+  return element("div", { className: "scroll" },
+    element("table", { className: "bars" }, element("thead", {}, head), element("tbody", {}, ...body)));
+}
+
+function headOf(text) {
+  return element("th", { scope: "col" }, text);
+}
+
+function nameOf(field, { value, low, high }) {
+  const { words } = state;
+  const range = () => words.say("cell.range", { low: words.number(low), high: words.number(high) });
+  return element("th", { scope: "row" }, value === undefined ? range() : words.value(field, value));
 }
 
 function barOf({ share, low_share: low, high_share: high }, most) {
@@ -161,10 +171,11 @@ function barOf({ share, low_share: low, high_share: high }, most) {
 }
 
 // A share, and its interval below it.
-function shareOf({ share, low_share: low, high_share: high }, words) {
+function shareOf({ share, low_share: low, high_share: high }) {
+  const { words } = state;
   const percent = (own) => words.number(Math.round(own * 1000) / 10);
   const interval = low === null ? null : element("small", {}, words.say("cell.range", { low: percent(low), high: percent(high) }));
-  return [`${percent(share)} %`, interval];
+  return element("td", { className: "number" }, `${percent(share)} %`, interval);
 }
 
 start();

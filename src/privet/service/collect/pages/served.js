@@ -58,14 +58,10 @@ async function posted(body) {
   return { error: told.error, message: told.message, mayRepeat: reply.status === 429 || reply.status >= 500 };
 }
 
-/** Return one fingerprint of all scripts of the page: that of the list which `sha256sum` prints of them, by name. */
-export async function scriptFingerprint() {
-  const names = [...document.querySelectorAll("link[rel=modulepreload], script[src]:not([data-model])")]
-    .map((own) => own.getAttribute("href") ?? own.getAttribute("src"))
-    .sort();
-  const bytes = await Promise.all(names.map((name) => fetched(name).then((reply) => reply.arrayBuffer())));
-  const hashes = await Promise.all(bytes.map(sha256));
-  return sha256(new TextEncoder().encode(names.map((name, i) => `${hashes[i]}  ${name}\n`).join("")));
+/** Return the fingerprint of the script: that to which the browser held it. */
+export function scriptFingerprint() {
+  const [, digest] = document.querySelector("script[integrity]").integrity.split("sha256-");
+  return Array.from(atob(digest), (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
 }
 
 /**
@@ -101,7 +97,7 @@ export function connectModel(words, schema) {
 }
 
 function loadModel() {
-  const script = element("script", { src: "model.js", "data-model": "" });
+  const script = element("script", { src: "model.js" });
   return new Promise((done, failed) => {
     script.addEventListener("load", () => done(globalThis.privet));
     script.addEventListener("error", failed);
