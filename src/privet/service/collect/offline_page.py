@@ -65,8 +65,3 @@ def offline_page(
 def offline_script() -> str:
     """Return all modules of the page as one script."""
     return script_of("respond", {"served": "offline"})
-
-
-def offline_fingerprint() -> str:
-    """Return the SHA-256 fingerprint of the script, as the page shows it."""
-    return hashlib.sha256(offline_script().encode()).hexdigest()
