@@ -1,14 +1,17 @@
 """A person answers on the served page: from a link to thanks, and nothing clear crosses the wire."""
 
 import json
+import re
 
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from privet.service.collect.texts import page_texts, read_texts
 from tests.browser.collecting import (
     RECORD,
     SIZES,
+    TEXTS,
     Collection,
     agree,
     answered,
@@ -30,6 +33,8 @@ from tests.browser.collecting import (
 from tests.browser.looking import emulate, picture
 
 pytestmark = pytest.mark.browser
+
+GAPS = re.compile(r"(\{\w+\})")
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +186,31 @@ def test_another_language_keeps_what_was_entered(page, collection):
     disturb(page)
     look(page, "phone-german")
     assert "Bleibt hier" in part(page, "pairs").text
+
+
+def shouted():
+    """A language that nobody speaks: English in capitals, from right to left."""
+    parts = {key: GAPS.split(text) for key, text in page_texts()["en"].items()}
+    own = {key: "".join(part if part[:1] == "{" else part.upper() for part in text) for key, text in parts.items()}
+    fields = {"age": "AGE", "job": "JOB", "smoker": "SMOKE"}
+    return {**own, "name": "Shouted", "dir": "rtl", "title": "SMOKING", "fields": fields}
+
+
+def test_a_language_of_the_collector_s_own_needs_a_text_file_alone(page, collection, tmp_path):
+    (tmp_path / "texts.json").write_text(json.dumps({**TEXTS, "xx": shouted()}))
+    settings = collection.folder.settings
+    settings.texts = read_texts(tmp_path / "texts.json", collection.folder.channel.schema)
+    page.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": "test", "acceptLanguage": "xx"})
+    as_large_as(page, "phone")
+    open_link(page, collection.link())
+    settings.texts = TEXTS
+    assert page.execute_script("return document.documentElement.lang + document.documentElement.dir") == "xxrtl"
+    assert part(page, "welcome-title").text == "SMOKING"
+    assert "AT MOST 74 TIMES IN 100" in part(page, "price").text
+    look(page, "phone-shouted")
+    agree(page)
+    asked = [own.text for own in page.find_elements(By.CSS_SELECTOR, "#controls .asked")]
+    assert (len(asked), set(asked) <= {"AGE", "JOB", "SMOKE"}) == (2, True)
 
 
 def test_the_browser_s_language_is_taken(page, collection):

@@ -61,7 +61,7 @@ def test_a_text_is_handed_over_and_added_once(page, collection, tmp_path, gives_
     ]  # fmt: skip
     assert json.loads(text)["answers"].keys() == {"question_1", "answer_1"}
     assert all(url.startswith(("file:", "data:")) for url in addresses(page))
-    assert not part(page, "model-offer").is_displayed()
+    assert not part(page, "model").is_displayed()
 
 
 def test_the_page_may_ask_no_address_at_all(page):

@@ -38,7 +38,7 @@ async function start() {
   connect();
   state.showModel = connectModel(() => state.words, () => state.channel.schema);
   offerLanguages(state.texts, speak);
-  byId("model-offer").hidden = !state.study.model;
+  byId("model").hidden = !state.study.model;
   begin();
   byId("script-hash").textContent = inGroups(await scriptFingerprint());
 }

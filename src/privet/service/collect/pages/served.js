@@ -77,16 +77,15 @@ export function connectModel(words, schema) {
     byId("model-guarantee").textContent = words().say("model.guarantee", { guarantee: model.guarantee });
     byId("model-answer").replaceChildren();
   };
-  byId("model-open").addEventListener("click", async () => {
+  byId("model").addEventListener("toggle", async ({ target }) => {
+    if (!target.open || model !== null) return;
     try {
-      model ??= await loadModel();
+      model = await loadModel();
     } catch {
       return tell(words().say("wrong.load"));
     }
     for (const { name, type } of attributesOf(schema())) if (type !== "continuous") entered.set(name, "none");
-    byId("model").hidden = false;
     show();
-    byId("model-title").focus();
   });
   byId("model-form").addEventListener("submit", (event) => {
     event.preventDefault();
