@@ -23,7 +23,8 @@ _IMPORT = re.compile(
     r'^import (?:\* as (?P<whole>\w+)|(?P<names>\{[^}]*\})) from "\./(?P<module>\w+)\.js";$', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|const) (\w+))", re.MULTILINE)
-_RESPONDENT = "respondent"
+# The part of an exported script that does not know its model.
+_PREDICTOR = re.compile(r'"use strict";\n(.*)\n  const model =', re.DOTALL)
 RESPONDENT_PAGE, COLLECTOR_PAGE = "respond.html", "collector.html"
 
 
@@ -87,8 +88,12 @@ def _add_module(name: str, stand_ins: Mapping[str, str], parts: dict[str, str]) 
 
 
 def _module_text(name: str) -> str:
-    if name == _RESPONDENT:
+    if name == "respondent":
         return files("privet.local.channels").joinpath("respondent.js").read_text(encoding="utf-8")
+    if name == "predictor":
+        code = _PREDICTOR.search(files("privet.export").joinpath("predictor.js").read_text(encoding="utf-8"))
+        assert code is not None  # noqa: S101 - the exports rely on the same lines
+        return code[1].replace("  function makePredictor", "export function makePredictor", 1)
     return page_file(f"{name}.js")
 
 

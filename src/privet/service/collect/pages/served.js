@@ -2,6 +2,7 @@
 // what it answers.
 
 import { byId, element, sha256, tell } from "./page.js";
+import { makePredictor } from "./predictor.js";
 import { enteredRecord, showQuestions } from "./questions.js";
 
 export const needsLink = true;
@@ -95,13 +96,10 @@ export function connectModel(words, schema) {
   return show;
 }
 
-function loadModel() {
-  const script = element("script", { src: "model.js" });
-  return new Promise((done, failed) => {
-    script.addEventListener("load", () => done(globalThis.privet));
-    script.addEventListener("error", failed);
-    document.head.append(script);
-  });
+// Only numbers are loaded: what predicts by them is part of this script, and of its fingerprint.
+async function loadModel() {
+  const model = await fetchedJson("model.json");
+  return { ...model, ...makePredictor(model) };
 }
 
 // A model takes a missing value of any attribute.
