@@ -351,11 +351,16 @@ def test_to_forget_is_asked_about_first(page, collection):
 def test_a_backup_brings_the_same_answers_to_another_browser(page, collection):
     first = answered(page, collection.link())
     send(page)
-    backup = page.execute_script("return localStorage.getItem('privet-respondent')")
-    held = {**json.loads(backup), "format": "privet-respondent-backup", "version": 1}
+    part(page, "own").find_element(By.TAG_NAME, "summary").click()
+    page.execute_script(
+        "HTMLAnchorElement.prototype.click = () => {};"
+        "URL.createObjectURL = (saved) => { globalThis.saved = saved; return 'blob:saved'; }"
+    )
+    part(page, "backup").click()
+    backup = page.execute_script("return saved.text()")
     page.execute_script("localStorage.clear()")
     open_link(page, collection.link())
-    restore(page, json.dumps(held))
+    restore(page, backup)
     wait(page, lambda: part(page, "again").is_displayed())
     assert answered(page, collection.link()) == first
 
