@@ -14,6 +14,7 @@ from privet.service.collect.app import make_app
 from privet.service.collect.folder import CollectFolder, Settings
 from privet.service.collect.tokens import new_token, token_hash
 from privet.service.passwords import hash_password
+from tests.browser.looking import CONTRAST, picture
 
 PASSWORD = "three blue herons"  # noqa: S105 - of a server that lives as long as a test
 TEXTS = {
@@ -25,6 +26,34 @@ TEXTS = {
 }
 RECORD = {"age": 44, "job": "outdoors", "smoker": "yes"}
 
+SIZES = {"phone": (390, 844), "desk": (1280, 900)}
+# Controls without a name, steps in headings, and targets too small for a thumb.
+UNLABELLED = """
+const shown = (own) => own.getClientRects().length > 0;
+const controls = [...document.querySelectorAll("input, select, textarea, button")].filter(shown);
+return controls.filter((own) => !(own.labels?.length || own.textContent.trim() || own.getAttribute("aria-label")))
+  .map((own) => own.outerHTML);
+"""
+HEADINGS = """
+const levels = [...document.querySelectorAll("h1, h2, h3")].filter((own) => own.getClientRects().length)
+  .map((own) => Number(own.tagName[1]));
+return levels.filter((level, i) => level > (i ? levels[i - 1] : 0) + 1);
+"""
+SMALL = """
+const kinds = "button, select, summary, .choice, input[type=number], input[type=password]";
+const targets = [...document.querySelectorAll(kinds)];
+return targets.filter((own) => own.getClientRects().length && own.getBoundingClientRect().height < 44)
+  .map((own) => own.outerHTML);
+"""
+TOO_WIDE = "return document.documentElement.scrollWidth > innerWidth"
+# What a screen reader would not find by its landmarks, and what says twice what it is.
+OUTSIDE = """
+const own = [...document.querySelectorAll(".page > *")].filter((part) => part.getClientRects().length);
+const ids = [...document.querySelectorAll("[id]")].map((part) => part.id);
+return [...own.filter((part) => !part.matches("header, main, footer")).map((part) => part.outerHTML),
+  ...ids.filter((id, i) => ids.indexOf(id) !== i)];
+"""
+
 
 def schema():
     jobs = Categorical("job", ["office", "workshop", "outdoors", "at home"], never_missing=True)
@@ -32,8 +61,8 @@ def schema():
     return Schema([age, jobs], classes=["no", "yes"], target="smoker")
 
 
-def sampled():
-    return FieldSampling(schema(), epsilon=1.0).fit().channel_
+def sampled(epsilon=1.0, wave=None):
+    return FieldSampling(schema(), epsilon=epsilon, wave=wave).fit().channel_
 
 
 def by_field():
@@ -45,8 +74,8 @@ class Collection:
 
     def __init__(self, path, channel, **settings):
         channel.save(path.with_suffix(".json"))
-        own = {"by": "the health office", "purpose": "To plan courses.", "batch": 2, "minimum": 4, **settings}
-        chosen = Settings("Smoking in town", 100, password=hash_password(PASSWORD), texts=TEXTS, **own)
+        own = {"by": "the health office", "purpose": "To plan courses.", "batch": 2, "minimum": 4, "texts": TEXTS}
+        chosen = Settings("Smoking in town", 100, password=hash_password(PASSWORD), **{**own, **settings})
         self.folder = CollectFolder.make(path, path.with_suffix(".json"), chosen)
         self.store = self.folder.open_store()
         self.app = make_app(self.folder, self.store)
@@ -63,13 +92,16 @@ class Collection:
 
 @contextlib.contextmanager
 def served(collection):
-    """Serve a collection to this machine alone."""
+    """Serve a collection to this machine alone; its ``app`` may be exchanged meanwhile."""
     import uvicorn
+
+    async def app(scope, receive, send):
+        await collection.app(scope, receive, send)
 
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         collection.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server = uvicorn.Server(uvicorn.Config(collection.app, log_level="critical", access_log=False))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off"))
         running = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         running.start()
         yield collection
@@ -132,6 +164,15 @@ def disturb(browser):
     reach(browser, "compared")
 
 
+def answered(browser, link, record=RECORD):
+    """Go from a link to what would be sent; return it."""
+    open_link(browser, link)
+    agree(browser)
+    fill(browser, record)
+    disturb(browser)
+    return json.loads(part(browser, "exactly").get_property("textContent"))
+
+
 def send(browser):
     press(browser, "#send")
     reach(browser, "thanks")
@@ -142,3 +183,17 @@ def requests(browser):
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [e["params"]["request"] for e in events if e["method"] == "Network.requestWillBeSent"]
     return [(r["url"], r["method"], r.get("postData", "")) for r in sent if r["url"].startswith("http")]
+
+
+def as_large_as(browser, size):
+    width, height = SIZES[size]
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "phone"}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def look(browser, name):
+    """Take a picture, and see that everybody could use what is on it."""
+    picture(browser, f"collect-{name}")
+    for script in (CONTRAST, UNLABELLED, HEADINGS, SMALL, OUTSIDE):
+        assert browser.execute_script(script) == [], name
+    assert not browser.execute_script(TOO_WIDE), name

@@ -1,18 +1,25 @@
 """A person answers on the served page: from a link to thanks, and nothing clear crosses the wire."""
 
 import json
+import re
 
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from privet.service.collect.texts import page_texts, read_texts
 from tests.browser.collecting import (
     RECORD,
+    SIZES,
+    TEXTS,
     Collection,
     agree,
+    answered,
+    as_large_as,
     by_field,
     disturb,
     fill,
+    look,
     open_link,
     part,
     press,
@@ -23,30 +30,11 @@ from tests.browser.collecting import (
     served,
     wait,
 )  # fmt: skip
-from tests.browser.looking import CONTRAST, emulate, picture
+from tests.browser.looking import emulate, picture
 
 pytestmark = pytest.mark.browser
 
-SIZES = {"phone": (390, 844), "desk": (1280, 900)}
-# Controls without a name, steps in headings, and targets too small for a thumb.
-UNLABELLED = """
-const shown = (own) => own.getClientRects().length > 0;
-const controls = [...document.querySelectorAll("input, select, textarea, button")].filter(shown);
-return controls.filter((own) => !(own.labels?.length || own.textContent.trim() || own.getAttribute("aria-label")))
-  .map((own) => own.outerHTML);
-"""
-HEADINGS = """
-const levels = [...document.querySelectorAll("h1, h2, h3")].filter((own) => own.getClientRects().length)
-  .map((own) => Number(own.tagName[1]));
-return levels.filter((level, i) => level > (i ? levels[i - 1] : 0) + 1);
-"""
-SMALL = """
-const kinds = "button, select, summary, .choice, input[type=number], input[type=password]";
-const targets = [...document.querySelectorAll(kinds)];
-return targets.filter((own) => own.getClientRects().length && own.getBoundingClientRect().height < 44)
-  .map((own) => own.outerHTML);
-"""
-TOO_WIDE = "return document.documentElement.scrollWidth > innerWidth"
+GAPS = re.compile(r"(\{\w+\})")
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +49,14 @@ def other_collection(tmp_path_factory):
         yield own
 
 
+@pytest.fixture(scope="module")
+def autumn(tmp_path_factory):
+    """A second wave, to be put in the place of the first, at the same address."""
+    own = Collection(tmp_path_factory.mktemp("collect") / "autumn", sampled(wave="autumn"))
+    yield own
+    own.store.close()
+
+
 @pytest.fixture
 def page(browser, collection):
     browser.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": "test", "acceptLanguage": "en"})
@@ -68,20 +64,6 @@ def page(browser, collection):
     browser.execute_script("localStorage.clear()")
     requests(browser)
     return browser
-
-
-def as_large_as(browser, size):
-    width, height = SIZES[size]
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "phone"}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
-def look(browser, name):
-    """Take a picture, and see that everybody could use what is on it."""
-    picture(browser, f"collect-{name}")
-    for script in (CONTRAST, UNLABELLED, HEADINGS, SMALL):
-        assert browser.execute_script(script) == [], name
-    assert not browser.execute_script(TOO_WIDE), name
 
 
 def stored(browser):
@@ -114,12 +96,8 @@ def test_from_a_link_to_thanks(page, collection, size, dark):
 
 def test_what_crosses_the_wire_is_the_report_that_was_shown_and_nothing_clear(page, collection):
     token = collection.token()
-    open_link(page, collection.link(token))
+    shown = answered(page, collection.link(token), {"age": 43.21987, "job": "outdoors", "smoker": "yes"})
     assert page.current_url == f"{collection.base}/"
-    agree(page)
-    fill(page, {"age": 43.21987, "job": "outdoors", "smoker": "yes"})
-    disturb(page)
-    shown = json.loads(part(page, "exactly").get_property("textContent"))
     send(page)
     crossed = requests(page)
     posts = [json.loads(body) for _, method, body in crossed if method == "POST"]
@@ -131,6 +109,45 @@ def test_what_crosses_the_wire_is_the_report_that_was_shown_and_nothing_clear(pa
     # The token goes to the server with the report alone: it is in no address.
     assert not any(token in url for url, _, _ in crossed)
     assert all(url.startswith(collection.base) for url, _, _ in crossed)
+
+
+def test_an_altered_script_is_refused_by_its_hash(page, collection):
+    async def altered(scope, receive, send):
+        async def more(message):
+            if message["type"] == "http.response.start":
+                message["headers"] = [(key, value) for key, value in message["headers"] if key != b"content-length"]
+            elif not message.get("more_body"):
+                message = {**message, "body": message["body"] + b"\nglobalThis.altered = true;"}
+            await send(message)
+
+        await right(scope, receive, more if scope["path"] == "/respond.js" else send)
+
+    right, collection.app = collection.app, altered
+    try:
+        page.get("about:blank")
+        page.get(collection.link())
+        wait(page, lambda: page.execute_script("return document.readyState") == "complete")
+    finally:
+        collection.app = right
+    assert page.execute_script("return globalThis.altered") is None
+    assert not part(page, "welcome").is_displayed()
+    refused = [entry["message"] for entry in page.get_log("browser")]
+    assert any("integrity" in told and "respond.js" in told for told in refused), refused
+
+
+def test_a_script_in_the_markup_and_one_from_elsewhere_are_refused_by_the_policy(page, collection):
+    open_link(page, collection.link())
+    page.execute_script(
+        "for (const own of [{ textContent: 'globalThis.inline = true' }, { src: 'https://elsewhere.example/a.js' }])"
+        " document.head.append(Object.assign(document.createElement('script'), own));"
+        "document.body.insertAdjacentHTML('beforeend', '<button id=bad onclick=\"globalThis.inline = true\">');"
+        "document.getElementById('bad').click();"
+        "return fetch('https://elsewhere.example/').catch(() => null);"
+    )
+    assert page.execute_script("return globalThis.inline") is None
+    refused = [entry["message"] for entry in page.get_log("browser")]
+    assert len(refused) >= 4
+    assert all("Content Security Policy" in told for told in refused), refused
 
 
 def test_the_keyboard_is_enough(page, collection):
@@ -169,6 +186,31 @@ def test_another_language_keeps_what_was_entered(page, collection):
     disturb(page)
     look(page, "phone-german")
     assert "Bleibt hier" in part(page, "pairs").text
+
+
+def shouted():
+    """A language that nobody speaks: English in capitals, from right to left."""
+    parts = {key: GAPS.split(text) for key, text in page_texts()["en"].items()}
+    own = {key: "".join(part if part[:1] == "{" else part.upper() for part in text) for key, text in parts.items()}
+    fields = {"age": "AGE", "job": "JOB", "smoker": "SMOKE"}
+    return {**own, "name": "Shouted", "dir": "rtl", "title": "SMOKING", "fields": fields}
+
+
+def test_a_language_of_the_collector_s_own_needs_a_text_file_alone(page, collection, tmp_path):
+    (tmp_path / "texts.json").write_text(json.dumps({**TEXTS, "xx": shouted()}))
+    settings = collection.folder.settings
+    settings.texts = read_texts(tmp_path / "texts.json", collection.folder.channel.schema)
+    page.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": "test", "acceptLanguage": "xx"})
+    as_large_as(page, "phone")
+    open_link(page, collection.link())
+    settings.texts = TEXTS
+    assert page.execute_script("return document.documentElement.lang + document.documentElement.dir") == "xxrtl"
+    assert part(page, "welcome-title").text == "SMOKING"
+    assert "AT MOST 74 TIMES IN 100" in part(page, "price").text
+    look(page, "phone-shouted")
+    agree(page)
+    asked = [own.text for own in page.find_elements(By.CSS_SELECTOR, "#controls .asked")]
+    assert (len(asked), set(asked) <= {"AGE", "JOB", "SMOKE"}) == (2, True)
 
 
 def test_the_browser_s_language_is_taken(page, collection):
@@ -251,39 +293,76 @@ def open_link_again(browser, collection):
     reach(browser, "pending")
 
 
-def test_asked_again_a_person_sees_the_sum_and_must_agree(page, collection):
-    for _ in range(2):
-        open_link(page, collection.link())
-        agree(page)
-        fill(page)
-        disturb(page)
-        send(page)
-    open_link(page, collection.link())
-    assert "up to 3: a guess is then right at most 96 times in 100" in part(page, "again-sum").text
-    look(page, "asked-again")
-    part(page, "agree").click()
-    press(page, "#consent .main")
-    assert part(page, "messages").text == "Please agree to answering again, or withdraw."
-
-
-def test_the_same_answers_give_the_same_report_and_a_backup_brings_them_to_another_browser(page, collection):
-    def reported():
-        open_link(page, collection.link())
-        agree(page)
-        fill(page)
-        disturb(page)
-        return part(page, "exactly").get_property("textContent")
-
-    first = reported()
+def test_another_wave_costs_again_and_the_person_sees_the_sum_and_must_agree(page, collection, autumn):
+    first = answered(page, collection.link())
+    assert part(page, "cost").text == ""
     send(page)
-    assert reported() == first
-    backup = page.execute_script("return localStorage.getItem('privet-respondent')")
-    held = {**json.loads(backup), "format": "privet-respondent-backup", "version": 1}
+    collection.app, before = autumn.app, collection.app
+    try:
+        open_link(page, f"{collection.base}/#{autumn.token()}")
+        assert "cost up to 1 in all. With this one it is up to 2: a guess is then right at most 89 times" in (
+            part(page, "again-sum").text
+        )
+        look(page, "asked-again")
+        part(page, "agree").click()
+        press(page, "#consent .main")
+        assert part(page, "messages").text == "Please agree to answering again, or withdraw."
+        part(page, "agree-again").click()
+        press(page, "#consent .main")
+        reach(page, "asking")
+        fill(page)
+        disturb(page)
+        assert part(page, "cost").text == "This costs up to 1; together with earlier answers up to 2."
+        assert json.loads(part(page, "exactly").get_property("textContent")) != first
+        send(page)
+    finally:
+        collection.app = before
+    assert [entry["epsilon"] for entry in stored(page)["ledger"]] == [1, 1]
+    assert ledger_shown(page) == ["1", "1", "2"]
+
+
+def test_the_same_answers_through_the_same_channel_cost_nothing_more(page, collection):
+    first = answered(page, collection.link())
+    send(page)
+    assert answered(page, collection.link()) == first
+    assert "the same report, and costs nothing more" in part(page, "cost").text
+    send(page)
+    assert ledger_shown(page) == ["1", "0", "1"]
+
+
+def ledger_shown(browser):
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#ledger td.number')].map((own) => own.textContent)"
+    )
+
+
+def test_to_forget_is_asked_about_first(page, collection):
+    answered(page, collection.link())
+    send(page)
+    part(page, "own").find_element(By.TAG_NAME, "summary").click()
+    for is_sure in (False, True):
+        part(page, "forget").click()
+        assert "answering again gives new noise, and both answers together say more" in page.switch_to.alert.text
+        (page.switch_to.alert.accept if is_sure else page.switch_to.alert.dismiss)()
+        assert (stored(page) is None) == is_sure
+    assert part(page, "own-status").text == "Forgotten."
+
+
+def test_a_backup_brings_the_same_answers_to_another_browser(page, collection):
+    first = answered(page, collection.link())
+    send(page)
+    part(page, "own").find_element(By.TAG_NAME, "summary").click()
+    page.execute_script(
+        "HTMLAnchorElement.prototype.click = () => {};"
+        "URL.createObjectURL = (saved) => { globalThis.saved = saved; return 'blob:saved'; }"
+    )
+    part(page, "backup").click()
+    backup = page.execute_script("return saved.text()")
     page.execute_script("localStorage.clear()")
     open_link(page, collection.link())
-    restore(page, json.dumps(held))
+    restore(page, backup)
     wait(page, lambda: part(page, "again").is_displayed())
-    assert reported() == first
+    assert answered(page, collection.link()) == first
 
 
 def restore(browser, text):

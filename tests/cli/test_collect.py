@@ -1,6 +1,7 @@
 """privet collect."""
 
 import csv
+import hashlib
 import json
 import re
 import stat
@@ -142,3 +143,44 @@ def test_other_machines_are_served_with_tls_or_by_name_without(privet):
     told = privet("collect run smokers --host 0.0.0.0")
     assert told.exit_code == EXIT_USAGE
     assert "without TLS" in told.stderr
+
+
+def test_the_offline_page_is_one_file_and_its_fingerprint_is_told(privet):
+    privet(INIT)
+    told = privet("collect offline smokers -o answer.html")
+    assert told.exit_code == 0, told.output
+    page = Path("answer.html").read_bytes()
+    assert told.stdout.split()[-1] == hashlib.sha256(page).hexdigest()
+    assert not re.search(rb"""(?:src|href)=["'](?!data:)""", page.partition(b"<body>")[0])
+    assert b"connect-src" not in page
+    assert b"default-src 'none'" in page
+
+
+def test_texts_that_were_handed_over_are_added_and_count_once(privet, channel):
+    privet(INIT)
+    privet("collect links smokers --number 3 --base-url https://ask.example/")
+    answers = {"age": 10.0, "sex": "male", "smoker": "no"}
+    for i, token in enumerate(tokens_in("links.csv")[:2]):
+        text = {"token": token, "report_id": f"{i:032x}", "answers": answers}
+        Path(f"text-{i}.json").write_text(json.dumps(text))
+    assert privet("collect add smokers text-0.json text-1.json").stdout == "2 added; 0 were there before\n"
+    Path("text-2.json").write_text(json.dumps({"report_id": "f" * 32, "answers": answers}))
+    told = privet("collect add smokers text-2.json")
+    assert (told.exit_code, "names no link" in told.output) == (EXIT_DATA, True)
+    link = f"https://ask.example/#{tokens_in('links.csv')[2]}"
+    assert json.loads(privet(f"collect add smokers text-2.json --token {link} --json").stdout)["added"] == 1
+    told = privet(f"collect add smokers text-1.json text-2.json --token {link}")
+    assert (told.exit_code, "--token is for one report" in told.output) == (EXIT_USAGE, True)
+    privet("collect close smokers")
+    privet("collect export smokers -o answers.csv")
+    assert len(Path("answers.csv").read_text().splitlines()) == 4
+
+
+def test_a_file_of_texts_is_checked_and_kept(privet):
+    Path("texts.json").write_text('{"nl": {"name": "Nederlands", "fields": {"age": "Leeftijd"}}}')
+    assert privet(f"{INIT} --texts texts.json").exit_code == 0
+    assert CollectFolder(Path("smokers")).settings.texts["nl"]["fields"] == {"age": "Leeftijd"}
+    Path("texts.json").write_text('{"nl": {"name": "Nederlands", "fields": {"weight": "Gewicht"}}}')
+    told = privet("collect init others --channel channel.json --title Smoking --people 100 --texts texts.json")
+    assert (told.exit_code, "the channel has no field 'weight'" in told.output) == (EXIT_USAGE, True)
+    assert not Path("others").exists()

@@ -38,8 +38,8 @@ PANELS: Panels = {
         perturb.perturb,
         group(
             collect,
-            collect.init, collect.links, collect.run, collect.close, collect.train, collect.export,
-            collect.backup, collect.restore,
+            collect.init, collect.links, collect.run, collect.offline, collect.add, collect.close, collect.train,
+            collect.export, collect.backup, collect.restore,
         ),
         reconstruct.reconstruct,
     ],

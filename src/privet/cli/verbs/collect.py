@@ -5,6 +5,7 @@ Example:  privet collect init smokers --schema schema.json --epsilon 2 --title S
 
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -50,6 +51,12 @@ def init(
         int, typer.Option("--batch", min=2, help="So many answers are shuffled together before anyone reads them.")
     ] = 50,
     minimum: Annotated[int, typer.Option("--minimum", min=1, help="So many answers train a model.")] = 100,
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            "--texts", metavar="FILE", help="Your words for fields and values, by language.", show_default=False
+        ),
+    ] = None,
     wave: Annotated[
         str | None,
         typer.Option("--wave", metavar="NAME", help="Each wave asks anew, and costs anew.", show_default=False),
@@ -59,9 +66,13 @@ def init(
 ) -> None:
     """Make the folder of a collection, and print the collector's password.
 
+    A file of texts holds titles, names of fields and of their values by language, and may add whole languages.
+
     Example:  privet collect init smokers --schema schema.json --epsilon 2 --title Smoking --people 1000
     """
+    from privet.local import Channel
     from privet.service.collect.folder import CollectFolder, Settings
+    from privet.service.collect.texts import read_texts
     from privet.service.passwords import hash_password, new_password
 
     if store:
@@ -74,7 +85,10 @@ def init(
         password=hash_password(password),
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
-        made = CollectFolder.make(folder, _channel_file(schema, epsilon, channel, wave, Path(scratch)), settings)
+        file = _channel_file(schema, epsilon, channel, wave, Path(scratch))
+        if texts is not None:
+            settings = replace(settings, texts=read_texts(texts, Channel.load(file).schema))
+        made = CollectFolder.make(folder, file, settings)
     if as_json:
         output.print_json({"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256})
         return
@@ -232,6 +246,59 @@ def train(
         output.print_json(told)
     else:
         output.print_text(f"{told['method']} trained on {told['answers']:,} answers; {told['guarantee']}")
+
+
+def offline(
+    folder: Folder,
+    destination: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("answer.html"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write the respondent's page as one file, which works without a network and cannot be altered unnoticed.
+
+    People open it, answer, and hand over the text that it shows; `privet collect add` takes it.
+
+    Example:  privet collect offline smokers -o answer.html
+    """
+    from privet.service.collect.folder import CollectFolder
+    from privet.service.collect.offline_page import write_offline_page
+
+    check_output(destination, force=force)
+    sha256 = write_offline_page(CollectFolder(folder), destination)
+    if as_json:
+        output.print_json({"output": str(destination), "sha256": sha256})
+    else:
+        output.print_text(f"page written to {str(destination)!r}; SHA-256 {sha256}")
+
+
+def add(
+    folder: Folder,
+    texts: Annotated[
+        list[Path], typer.Argument(metavar="TEXT...", help="What people handed over.", show_default=False)
+    ],
+    token: Annotated[
+        str | None,
+        typer.Option("--token", help="The link of a person whose text names none, or its code.", show_default=False),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Add texts that people handed over from the offline page. A text that is added again counts once.
+
+    Example:  privet collect add smokers handed/*.json
+    """
+    from privet.service.collect.folder import CollectFolder
+    from privet.service.collect.handed_over import add_report
+
+    if token is not None and len(texts) > 1:
+        raise ParameterError("--token is for one report; add the other texts without it")
+    opened = CollectFolder(folder)
+    with closing(opened.open_store()) as store:
+        code = None if token is None else token.rpartition("#")[2]
+        added = sum(add_report(opened, store, text, code) for text in texts)
+    if as_json:
+        output.print_json({"added": added, "there_before": len(texts) - added})
+    else:
+        output.print_text(f"{added:,} added; {len(texts) - added:,} were there before")
 
 
 def export(

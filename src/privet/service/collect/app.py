@@ -16,6 +16,7 @@ from privet.service.collect.assets import COLLECTOR_PAGE, RESPONDENT_PAGE, asset
 from privet.service.collect.collector import Collector
 from privet.service.collect.reports import Reports
 from privet.service.collect.store import AnswerStore, Stored, StoreUnavailable
+from privet.service.collect.texts import page_texts
 from privet.service.collect.tokens import is_report_id, is_token, receipt, token_hash, use_mark
 from privet.service.headers import SecurityHeaders
 from privet.service.limits import RateLimit
@@ -46,8 +47,9 @@ class RespondentRoutes:
         settings = self._folder.settings
         told = {name: getattr(settings, name) for name in ("title", "by", "purpose", "wave", "people", "batch")}
         hashes = {"channel_sha256": self._folder.channel_sha256, "script_sha256": script_fingerprint()}
-        state = {"minimum": settings.minimum, "open": settings.open, "texts": settings.texts}
-        return JSONResponse({**told, **hashes, **state, "model": self._folder.published("js").exists()})
+        state = {"minimum": settings.minimum, "open": settings.open}
+        words = {"languages": list(page_texts()), "texts": settings.texts}
+        return JSONResponse({**told, **hashes, **state, **words, "model": self._folder.published("js").exists()})
 
     def channel(self, _: Request) -> Response:
         """Return the channel's file as it is."""

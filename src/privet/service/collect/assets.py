@@ -1,22 +1,30 @@
-"""The files of the pages, each with its type; markup names the hash of every script and style that it loads."""
+"""The files of the pages, each with its type. A page loads one script and one style, and names the hash of each.
+
+Browsers hold the script that a page loads to its hash, but not, all of them, the modules that it imports. So all of a
+page's modules are served as one script, each in a scope of its own.
+"""
 
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "json": "application/json",
-    "svg": "image/svg+xml",
 }
 _LOADED = re.compile(r'<(?:script|link)\b[^>]*\b(?:src|href)="([^":]+)"')
-_RESPONDENT = "respondent.js"
+_IMPORT = re.compile(
+    r'^import (?:\* as (?P<whole>\w+)|(?P<names>\{[^}]*\})) from "\./(?P<module>\w+)\.js";$', re.MULTILINE
+)
+_EXPORT = re.compile(r"^export ((?:async )?(?:function|const) (\w+))", re.MULTILINE)
+# The part of an exported script that does not know its model.
+_PREDICTOR = re.compile(r'"use strict";\n(.*)\n  const model =', re.DOTALL)
 RESPONDENT_PAGE, COLLECTOR_PAGE = "respond.html", "collector.html"
 
 
@@ -30,38 +38,64 @@ class Asset:
 
 @cache
 def assets() -> dict[str, Asset]:
-    """Return every file by its path below the page."""
-    found = dict(_below(files("privet.service.collect").joinpath("pages"), ""))
-    found[_RESPONDENT] = files("privet.local.channels").joinpath(_RESPONDENT).read_bytes()
-    whole = {name: _with_integrity(body, found) if name.endswith(".html") else body for name, body in found.items()}
-    return {name: Asset(_TYPES[name.rpartition(".")[2]], body) for name, body in whole.items()}
+    """Return every file that is served, by its path below the page."""
+    found = {"page.css": page_file("page.css").encode()}
+    texts = files("privet.service.collect").joinpath("pages", "texts")
+    found |= {f"texts/{entry.name}": entry.read_bytes() for entry in texts.iterdir()}
+    for page in (RESPONDENT_PAGE, COLLECTOR_PAGE):
+        name = page.removesuffix(".html")
+        found[f"{name}.js"] = script_of(name).encode()
+        found[page] = _with_integrity(page_file(page), found)
+    return {name: Asset(_TYPES[name.rpartition(".")[2]], body) for name, body in found.items()}
+
+
+def page_file(name: str) -> str:
+    """Return a file of the pages as it was written."""
+    return files("privet.service.collect").joinpath("pages", name).read_text(encoding="utf-8")
 
 
 def script_fingerprint() -> str:
-    """Return one SHA-256 of all scripts and styles of the respondent's page: of what ``sha256sum`` prints of them."""
-    own = assets()
-    loaded = [name for name in _LOADED.findall(own[RESPONDENT_PAGE].body.decode()) if name.endswith(".js")]
-    listed = "".join(f"{hashlib.sha256(own[name].body).hexdigest()}  {name}\n" for name in sorted(loaded))
-    return hashlib.sha256(listed.encode()).hexdigest()
+    """Return the SHA-256 of the respondent's script, as ``sha256sum`` prints it."""
+    return hashlib.sha256(assets()["respond.js"].body).hexdigest()
 
 
-def _below(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found = []
-    for entry in folder.iterdir():
-        name = f"{prefix}{entry.name}"
-        if entry.is_dir():
-            found += _below(entry, f"{name}/")
-        elif entry.name.rpartition(".")[2] in _TYPES:
-            found.append((name, entry.read_bytes()))
-    return found
+def integrity_of(body: bytes) -> str:
+    """Return the hash of a script or style as browsers read it."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(body).digest()).decode()}"
 
 
-def _with_integrity(page: bytes, found: dict[str, bytes]) -> bytes:
-    def marked(tag: re.Match[str]) -> str:
-        body = found.get(tag[1])
-        if body is None:
-            return tag[0]
-        digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
-        return f'{tag[0]} integrity="sha256-{digest}"'
+def script_of(name: str, stand_ins: Mapping[str, str] | None = None) -> str:
+    """Return a module and all that it imports as one script; ``stand_ins`` puts modules in the place of others."""
+    parts: dict[str, str] = {}
+    _add_module(name, dict(stand_ins or {}), parts)
+    return "\n".join(parts.values())
 
-    return _LOADED.sub(marked, page.decode()).encode()
+
+def _add_module(name: str, stand_ins: Mapping[str, str], parts: dict[str, str]) -> None:
+    def taken(found: re.Match[str]) -> str:
+        module = stand_ins.get(found["module"], found["module"])
+        return f"const {found['whole'] or found['names']} = {module}_js;"
+
+    text = _module_text(name)
+    for found in _IMPORT.finditer(text):
+        needed = stand_ins.get(found["module"], found["module"])
+        if needed not in parts:
+            _add_module(needed, stand_ins, parts)
+    body = _IMPORT.sub(taken, text)
+    exported = ", ".join(found[2] for found in _EXPORT.finditer(body))
+    plain = _EXPORT.sub(r"\1", body)
+    parts[name] = f"const {name}_js = (() => {{\n{plain}\nreturn {{ {exported} }};\n}})();"
+
+
+def _module_text(name: str) -> str:
+    if name == "respondent":
+        return files("privet.local.channels").joinpath("respondent.js").read_text(encoding="utf-8")
+    if name == "predictor":
+        code = _PREDICTOR.search(files("privet.export").joinpath("predictor.js").read_text(encoding="utf-8"))
+        assert code is not None  # noqa: S101 - the exports rely on the same lines
+        return code[1].replace("  function makePredictor", "export function makePredictor", 1)
+    return page_file(f"{name}.js")
+
+
+def _with_integrity(page: str, found: Mapping[str, bytes]) -> bytes:
+    return _LOADED.sub(lambda tag: f'{tag[0]} integrity="{integrity_of(found[tag[1]])}"', page).encode()

@@ -1,7 +1,7 @@
 """How answers were spread before they were disturbed, with 95 % intervals where the channel has a formula for them."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from privet.schema import Numeric
 if TYPE_CHECKING:
     from privet.local import Channel
     from privet.local.reconstruction.reconstruct import Reconstruction
+    from privet.local.sampled_forest.class_tables import ClassTable
     from privet.service.collect.reports import Reports
 
 _Z = 1.96
@@ -54,36 +55,41 @@ def _share(found: "Reconstruction", j: int) -> dict[str, Any]:
 
 
 def _of_questions(channel: "Channel", table: Any) -> list[dict[str, Any]]:
-    """Return each single attribute's shares, summed over the classes of its question."""
-    supports = getattr(channel.record, "supports", None)
-    if supports is None:
+    """Return each attribute's shares of the people, by class too, from all questions that it has a part in."""
+    from privet.local.sampled_forest.class_tables import class_tables
+
+    record: Any = channel.record
+    if record.kind != "sampled_fields":
         return []
-    found = []
-    for question, support in zip(channel.record.questions, supports(table), strict=True):  # type: ignore[union-attr]
-        if len(question.attributes) == 1 and support.n:
-            found.append(_of_question(question, support))
-    return found
+    tables = zip(channel.schema.attributes, class_tables(record, record.supports(table)), strict=True)
+    return [_of_class_table(own, found, channel.schema.classes) for own, found in tables if found is not None]
 
 
-def _of_question(question: Any, support: Any) -> dict[str, Any]:
-    from privet.local.channels.cells import edges_of, labels_of
+def _of_class_table(attribute: Any, table: "ClassTable", classes: Sequence[Any]) -> dict[str, Any]:
+    from privet.local.channels.cells import edges_of
 
-    (attribute,), (kept, other) = question.attributes, support.chances
-    shape = question.shape
-    shares = (support.estimated_counts / support.n).reshape(shape).sum(axis=1)
+    joint, spread = table.shares()
     # No two cells' counts go up together, so the sum of their variances is at least the variance of their sum.
-    sent = support.counts / support.n
-    variance = (sent * (1 - sent)).reshape(shape).sum(axis=1) / support.n / (kept - other) ** 2
-    clipped = np.maximum(shares, 0.0)
-    clipped = clipped / max(float(clipped.sum()), 1e-12)
-    edges = edges_of(attribute) if isinstance(attribute, Numeric) else None
-    names = [None] * shape[0] if edges is not None else [*labels_of(attribute), None]
+    of_value = _shares(joint.sum(axis=1), np.sqrt((spread**2).sum(axis=1)))
+    of_cell = [_shares(column, own) for column, own in zip(joint.T, spread.T, strict=True)]
+    edges = edges_of(attribute).tolist() if isinstance(attribute, Numeric) else None
     values = []
-    for j in range(shape[0]):
-        is_cell = edges is not None and j < len(edges) - 1
-        where = {"low": float(edges[j]), "high": float(edges[j + 1])} if is_cell else {"value": names[j]}  # type: ignore[index]
-        values.append({**where, **_interval(float(clipped[j]), float(shares[j]), float(np.sqrt(variance[j])))})
+    for j, shares in enumerate(of_value):
+        by_class = [{"class": own, **column[j]} for own, column in zip(classes, of_cell, strict=True)]
+        values.append({**_place(attribute, edges, j), **shares, "classes": by_class})
     return {"field": attribute.name, "values": values}
+
+
+def _place(attribute: Any, edges: list[float] | None, j: int) -> dict[str, Any]:
+    """Return what the j-th value is; the last is a missing one."""
+    if j == attribute.n_values:
+        return {"value": None}
+    return {"value": attribute.categories[j]} if edges is None else {"low": edges[j], "high": edges[j + 1]}
+
+
+def _shares(centres: Any, spreads: Any) -> list[dict[str, float | None]]:
+    within = np.clip(centres, 0.0, 1.0)
+    return [_interval(*map(float, own)) for own in zip(within, centres, spreads / _Z, strict=True)]
 
 
 def _interval(share: float, centre: float, error: float | None) -> dict[str, float | None]:

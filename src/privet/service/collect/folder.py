@@ -43,7 +43,7 @@ class Settings:
     store: str = ""
     open: bool = True
     password: str = ""
-    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    texts: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.title:

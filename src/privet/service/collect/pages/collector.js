@@ -1,34 +1,31 @@
 // The collector's page: numbers, distributions as they come, training and publishing.
 
-import { barFigure } from "./bars.js";
-import { byId, element, tell } from "./elements.js";
-import { preferred, setTexts, shortEpsilon, wordsOf } from "./words.js";
+import { allTexts, byId, element, offerLanguages, setTexts, shortEpsilon, tell, wordsOf } from "./page.js";
 
-const LANGUAGES = ["en", "de", "fr"];
 const EVERY = 5000;
+const MOST_ROWS = 12;
 const state = { words: null, texts: {}, told: null, timer: null };
 
 async function start() {
-  const load = async (language) => [language, await (await fetch(`texts/${language}.json`)).json()];
-  state.texts = Object.fromEntries(await Promise.all(LANGUAGES.map(load)));
-  state.study = await (await fetch("study.json")).json();
-  byId("language").append(...LANGUAGES.map((language) => element("option", { value: language }, state.texts[language].name)));
-  byId("language").addEventListener("change", ({ target }) => speak(target.value));
+  const load = async (name) => (await fetch(name)).json();
+  state.study = await load("study.json");
+  state.target = (await load("channel.json")).schema.target;
+  const known = await Promise.all(state.study.languages.map(async (language) => [language, await load(`texts/${language}.json`)]));
+  state.texts = allTexts(Object.fromEntries(known), state.study.texts);
   byId("login").addEventListener("submit", logIn);
   for (const action of ["release", "train", "publish", "close", "open"]) {
     byId(action).addEventListener("click", () => act(action));
   }
   byId("logout").addEventListener("click", logOut);
-  speak(preferred(LANGUAGES));
+  offerLanguages(state.texts, speak);
   await look();
 }
 
 function speak(language) {
   state.words = wordsOf(language, state.texts, state.study.texts);
-  byId("language").value = language;
   setTexts(state.words);
   document.title = state.words.say("collector.title");
-  byId("study-title").textContent = state.study.title ?? "";
+  byId("study-title").textContent = state.words.study("title") ?? state.study.title;
   if (state.told) show(state.told);
 }
 
@@ -113,25 +110,72 @@ function showModel({ answers, minimum, training, why, model }) {
   if (model) lines.push(...modelLines(model));
   byId("model-lines").replaceChildren(...lines.map((line) => element("p", {}, line)));
   byId("model-links").hidden = !model?.published;
+  byId("guarantee").hidden = model === null;
+  byId("guarantee-told").textContent = model?.guarantee ?? "";
 }
 
-function modelLines({ method, answers, quality, guarantee, published }) {
+function modelLines({ method, answers, published }) {
   const { words } = state;
-  const told = typeof guarantee === "string" ? guarantee : guarantee?.sentence ?? JSON.stringify(guarantee);
-  const lines = [words.say("collector.model", { method, answers: words.number(answers) })];
-  if (typeof quality === "string") lines.push(quality);
-  return [...lines, told, words.say(published ? "collector.published" : "collector.unpublished")];
+  const line = words.say("collector.model", { method, answers: words.number(answers) });
+  return [line, words.say(published ? "collector.published" : "collector.unpublished")];
 }
 
-function figureOf({ field, class: ofClass, values }) {
+// A field's shares, with a bar for each value; what is beyond the largest, and the classes, are folded away.
+function figureOf({ field, values }) {
+  const { words, target } = state;
+  const folded = (key, told, table) => element("details", {}, element("summary", {}, words.say(key, told)), table);
+  const isLong = values.length > MOST_ROWS + 1 && values[0].value !== undefined;
+  const shown = isLong ? [...values].sort((one, other) => other.share - one.share) : values;
+  const [first, rest] = isLong ? [shown.slice(0, MOST_ROWS), shown.slice(MOST_ROWS)] : [shown, []];
+  const most = Math.max(0.01, ...values.map(({ share, high_share: high }) => Math.max(share, high ?? 0)));
+  const parts = [barTable(field, first, most)];
+  if (isLong) parts.push(folded("bars.more", { n: words.number(rest.length) }, barTable(field, rest, most)));
+  if (values[0].classes) parts.push(folded("bars.by-class", { target: words.field(target) }, classTable(field, shown)));
+  return element("figure", {}, element("figcaption", {}, words.field(field)), ...parts);
+}
+
+function barTable(field, rows, most) {
   const { words } = state;
-  const rows = values.map(({ value, low, high, share, low_share: from, high_share: to }) => ({
-    name: value === undefined ? words.say("cell.range", { low: words.number(low), high: words.number(high) }) : words.value(field, value),
-    share, low: from ?? null, high: to ?? null,
-  }));
-  const isPart = ofClass !== undefined && ofClass !== null;
-  const title = isPart ? words.say("collector.of-class", { field: words.field(field), class: ofClass }) : words.field(field);
-  return barFigure(title, rows, words);
+  const bar = (row) => element("td", { className: "bar", "aria-hidden": "true" }, barOf(row, most));
+  const body = rows.map((row) => element("tr", {}, nameOf(field, row), bar(row), shareOf(row)));
+  const head = element("tr", {}, headOf(words.say("bars.value")), element("td", {}), headOf(words.say("bars.share")));
+  return element("table", { className: "bars" }, element("thead", {}, head), element("tbody", {}, ...body));
+}
+
+function classTable(field, rows) {
+  const { words, target } = state;
+  const heads = rows[0].classes.map((own) => headOf(words.value(target, own.class)));
+  const body = rows.map((row) => element("tr", {}, nameOf(field, row), ...row.classes.map(shareOf)));
+  const head = element("tr", {}, headOf(words.say("bars.value")), ...heads);
+  return element("div", { className: "scroll" },
+    element("table", { className: "bars" }, element("thead", {}, head), element("tbody", {}, ...body)));
+}
+
+function headOf(text) {
+  return element("th", { scope: "col" }, text);
+}
+
+function nameOf(field, { value, low, high }) {
+  const { words } = state;
+  const range = () => words.say("cell.range", { low: words.number(low), high: words.number(high) });
+  return element("th", { scope: "row" }, value === undefined ? range() : words.value(field, value));
+}
+
+function barOf({ share, low_share: low, high_share: high }, most) {
+  const part = (className, from, to) => {
+    const made = element("span", { className });
+    Object.assign(made.style, { left: `${(100 * from) / most}%`, width: `${(100 * (to - from)) / most}%` });
+    return made;
+  };
+  return element("div", {}, part("share", 0, share), low === null ? null : part("whisker", low, high));
+}
+
+// A share, and its interval below it.
+function shareOf({ share, low_share: low, high_share: high }) {
+  const { words } = state;
+  const percent = (own) => words.number(Math.round(own * 1000) / 10);
+  const interval = low === null ? null : element("small", {}, words.say("cell.range", { low: percent(low), high: percent(high) }));
+  return element("td", { className: "number" }, `${percent(share)} %`, interval);
 }
 
 start();

@@ -1,8 +1,74 @@
-// The person's own ledger, and the buttons beside it.
+// What this browser keeps for the person: a secret, the pins of channels, the ledger, and a report without a receipt; and
+// the place where the person sees it.
 
-import { byId, download, element } from "./elements.js";
-import { backupOf, forgetAll, fromBackup, keep, kept, total } from "./keeping.js";
-import { shortEpsilon } from "./words.js";
+import { byId, download, element, shortEpsilon } from "./page.js";
+
+const PLACE = "privet-respondent";
+const FORMAT = "privet-respondent-backup";
+const HEX = /^[0-9a-f]{64}$/;
+
+/** Return what is kept; `secret` is null where nothing is. */
+export function kept() {
+  const stored = JSON.parse(localStorage.getItem(PLACE) ?? "null");
+  return stored === null ? nothing() : fromJson(stored);
+}
+
+function nothing() {
+  return { secret: null, pins: new Map(), ledger: [], pending: null };
+}
+
+export function keep({ secret, pins, ledger, pending }) {
+  const text = JSON.stringify({ secret: toHex(secret), pins: [...pins], ledger, pending });
+  localStorage.setItem(PLACE, text);
+}
+
+export function forgetAll() {
+  localStorage.removeItem(PLACE);
+}
+
+/** Return the text of a backup; a report under way is not part of it. */
+export function backupOf({ secret, pins, ledger }) {
+  return JSON.stringify({ format: FORMAT, version: 1, secret: toHex(secret), pins: [...pins], ledger }, null, 1);
+}
+
+/** Return what a backup holds, or null if it is none. */
+export function fromBackup(text) {
+  try {
+    const told = JSON.parse(text);
+    return told.format === FORMAT && told.version === 1 ? fromJson({ ...told, pending: null }) : null;
+  } catch {
+    return null;
+  }
+}
+
+function fromJson({ secret, pins, ledger, pending }) {
+  const isWhole = HEX.test(secret) && Array.isArray(ledger) && ledger.every(isEntry) && Array.isArray(pins);
+  if (!isWhole) throw new TypeError("what this browser keeps is damaged; restore a backup, or forget it");
+  return { secret: fromHex(secret), pins: new Map(pins), ledger, pending: pending ?? null };
+}
+
+function isEntry({ day, study, channel, epsilon }) {
+  const isText = [day, study, channel].every((text) => typeof text === "string");
+  return isText && (epsilon === null || (typeof epsilon === "number" && epsilon >= 0));
+}
+
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function fromHex(text) {
+  return Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
+}
+
+/** Return what all answers of a ledger cost at most; an entry without a limit has null. */
+export function total(ledger) {
+  return ledger.reduce((sum, { epsilon }) => sum + (epsilon ?? Infinity), 0);
+}
+
+/** Return the pins without those that another channel set: only for a person who agreed to pay again. */
+export function pinsAgreed(pins, marks) {
+  return new Map([...pins].filter(([field, mark]) => !marks.has(field) || marks.get(field) === mark));
+}
 
 /** Show the ledger in its place. */
 export function showLedger(words) {
@@ -12,9 +78,12 @@ export function showLedger(words) {
 }
 
 function ledgerTable(ledger, words) {
-  const heads = ["own.day", "own.study", "own.channel", "own.epsilon"].map((key) => element("th", { scope: "col" }, words.say(key)));
+  const heads = ["own.day", "own.study", "own.channel", "own.epsilon"].map((key, i) =>
+    element("th", { scope: "col", className: i === 3 ? "number" : "" }, words.say(key)),
+  );
+  const short = (text) => element("td", { className: "nowrap" }, text);
   const rows = ledger.map(({ day, study, channel, epsilon }) =>
-    element("tr", {}, ...[day, study, channel.slice(0, 8)].map((text) => element("td", {}, text)), cost(epsilon ?? Infinity, words)),
+    element("tr", {}, short(day), element("td", {}, study), short(channel.slice(0, 6)), cost(epsilon ?? Infinity, words)),
   );
   const sum = element("th", { scope: "row", colSpan: 3 }, words.say("own.total"));
   return element(

@@ -1,6 +1,7 @@
-// What served.js is to the page on a server, for the page in a file: nothing is asked for, and nothing can be sent.
+// What served.js is to the page on a server, for the page in a file: nothing is asked for, nothing can be sent, and there
+// is no model.
 
-import { byId, sha256 } from "./elements.js";
+import { byId, sha256 } from "./page.js";
 
 export const needsLink = false;
 
@@ -21,6 +22,6 @@ export function scriptFingerprint() {
   return sha256(new TextEncoder().encode(byId("offline-script").textContent));
 }
 
-export async function loadModel() {
-  throw new Error("this file holds no model");
+export function connectModel() {
+  return () => {};
 }

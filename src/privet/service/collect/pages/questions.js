@@ -1,6 +1,6 @@
 // The form: a control for each field, and the record that is in it.
 
-import { element } from "./elements.js";
+import { element } from "./page.js";
 
 const MOST_RADIOS = 7;
 
@@ -15,15 +15,16 @@ function question(attribute, id, words, entered) {
   return (isLong ? listQuestion : radioQuestion)(attribute, id, words, entered);
 }
 
-function numberQuestion({ name, bounds: [low, high] }, id, words, entered) {
+function numberQuestion({ name, bounds: [low, high], never_missing: isNeverMissing }, id, words, entered) {
   const range = words.say("asking.range", { low: words.number(low), high: words.number(high) });
+  const hint = isNeverMissing ? range : `${range} ${words.say("asking.empty")}`;
   const control = element("input", {
     id, type: "number", step: "any", inputMode: "decimal", autocomplete: "off", value: entered.get(name) ?? "",
     "aria-describedby": `${id}-hint ${id}-error`,
   });
   control.addEventListener("input", () => entered.set(name, control.value));
   const label = element("label", { className: "asked", htmlFor: id }, words.field(name));
-  return boxed(id, label, control, element("p", { className: "hint", id: `${id}-hint` }, range));
+  return boxed(id, label, control, element("p", { className: "hint", id: `${id}-hint` }, hint));
 }
 
 function listQuestion(attribute, id, words, entered) {

@@ -1,17 +1,12 @@
 // The respondent's page: consent, questions, a look at what would be sent, sending, thanks.
 
-import { attributeOf } from "./cells.js";
-import { comparison } from "./compared.js";
-import { byId, download, element, inGroups, showSection, tell } from "./elements.js";
-import { keep, kept, pinsAgreed, total } from "./keeping.js";
-import { connectLedger, showLedger } from "./ledger.js";
-import { connectModel } from "./predicting.js";
+import { attributeOf, comparison } from "./compared.js";
+import { connectLedger, keep, kept, pinsAgreed, showLedger, total } from "./ledger.js";
+import { allTexts, byId, download, element, inGroups, offerLanguages, setTexts, shortEpsilon, tell, wordsOf } from "./page.js";
 import { enteredRecord, showQuestions } from "./questions.js";
 import * as respondent from "./respondent.js";
-import { fetchStudy, needsLink, scriptFingerprint, sendReport } from "./served.js";
-import { preferred, rightGuesses, setTexts, shortEpsilon, wordsOf } from "./words.js";
+import { connectModel, fetchStudy, needsLink, scriptFingerprint, sendReport } from "./served.js";
 
-const LANGUAGES = ["en", "de", "fr"];
 const STEPS = ["welcome", "asking", "compared", "thanks", "hand", "withdrawn", "pending"];
 const PERSON = "me"; // every browser has a secret of its own
 const WRONG = {
@@ -30,39 +25,41 @@ function takenFromAddress() {
 
 async function start() {
   try {
-    Object.assign(state, await fetchStudy(LANGUAGES));
+    Object.assign(state, await fetchStudy());
+    state.texts = allTexts(state.texts, state.study.texts);
     state.clear = respondent.givenClear(state.channel);
     state.epsilon = respondent.localEpsilon(state.channel, state.clear);
   } catch (error) {
     const texts = state.texts ?? { en: { "wrong.load": "The survey could not be loaded. Check the network and open your link again." } };
     return tell(wordsOf("en", texts).say(state.texts ? "wrong.script" : "wrong.load", { why: error.message }));
   }
-  offerLanguages();
-  byId("offline-how").hidden = needsLink;
+  byId("offline-how").hidden = byId("code-part").hidden = needsLink;
   byId("send").dataset.say = needsLink ? "compared.send" : "offline.take";
   connect();
   state.showModel = connectModel(() => state.words, () => state.channel.schema);
-  speak(preferred(LANGUAGES));
-  byId("model-offer").hidden = !state.study.model;
+  offerLanguages(state.texts, speak);
+  byId("model").hidden = !state.study.model;
   begin();
   byId("script-hash").textContent = inGroups(await scriptFingerprint());
 }
 
 function begin() {
-  showSection(kept().pending ? "pending" : "welcome", STEPS);
+  showStep(kept().pending ? "pending" : "welcome");
   if (!state.study.open) tell(state.words.say("wrong.closed"));
   else if (needsLink && !state.token && !kept().pending) tell(state.words.say("welcome.no-link"));
 }
 
-function offerLanguages() {
-  const options = LANGUAGES.map((language) => element("option", { value: language }, state.texts[language].name));
-  byId("language").replaceChildren(...options);
-  byId("language").addEventListener("change", ({ target }) => speak(target.value));
+// Show one of the steps and hide the others; the focus goes to its heading.
+function showStep(id) {
+  for (const name of STEPS) byId(name).hidden = name !== id;
+  document.querySelectorAll(".steps li").forEach((mark, i) => mark.classList.toggle("done", i <= STEPS.indexOf(id)));
+  tell("");
+  byId(`${id}-title`).focus();
+  scrollTo(0, 0);
 }
 
 function speak(language) {
   state.words = wordsOf(language, state.texts, state.study.texts);
-  byId("language").value = language;
   tell("");
   setTexts(state.words);
   showWelcome();
@@ -75,7 +72,8 @@ function speak(language) {
 function connect() {
   byId("consent").addEventListener("submit", guarded(agree));
   byId("questions").addEventListener("submit", guarded(disturb));
-  byId("change").addEventListener("click", () => showSection("asking", STEPS));
+  byId("code").addEventListener("change", ({ target }) => (state.token = target.value.trim().split("#").pop()));
+  byId("change").addEventListener("click", () => showStep("asking"));
   byId("send").addEventListener("click", guarded(send));
   byId("resend").addEventListener("click", guarded(() => deliver(byId("resend"))));
   byId("hand-save").addEventListener("click", () => download("privet-answer.json", byId("hand-text").textContent));
@@ -126,6 +124,11 @@ function showAgain() {
   byId("again-sum").textContent = words.say(together === Infinity ? "again.sum-none" : "again.sum", told);
 }
 
+// How often of 100 a guess between two answers can be right, rounded up.
+function rightGuesses(epsilon) {
+  return Math.min(100, Math.ceil(100 / (1 + Math.exp(-epsilon))));
+}
+
 function isSampled() {
   return state.channel.record?.channel === "sampled_fields";
 }
@@ -152,7 +155,7 @@ async function agree() {
   state.own = { secret: own.secret ?? respondent.newSecret(), pins: isAgain ? pinsAgreed(own.pins, marks) : own.pins };
   state.asked = await fieldsAsked();
   showAsked();
-  showSection("asking", STEPS);
+  showStep("asking");
 }
 
 // Only what the person's own coin picked, and the label.
@@ -180,7 +183,7 @@ async function disturb() {
   state.answers = await respondent.answer(channel, own.secret, PERSON, record, pins, limits(epsilon, clear, own.pins));
   Object.assign(state, { record, pinsUsed: pins });
   showCompared();
-  showSection("compared", STEPS);
+  showStep("compared");
 }
 
 // What was agreed to: this price, on top of what earlier waves cost.
@@ -192,13 +195,23 @@ function showCompared() {
   const { channel, record, answers, words } = state;
   byId("pairs").replaceChildren(...comparison(channel, record, answers, words));
   byId("exactly").textContent = JSON.stringify(answers, null, 1);
+  const [cost, before] = [costOfThis(), total(kept().ledger)];
+  const told = { epsilon: shortEpsilon(cost, words), total: shortEpsilon(before + cost, words) };
+  byId("cost").textContent = before === 0 ? "" : words.say(cost === 0 ? "compared.same" : "compared.cost", told);
+}
+
+// The pins of sampled fields know an answer that was sent before: it is the same report, and costs nothing more.
+function costOfThis() {
+  const { own, pinsUsed, epsilon } = state;
+  return isSampled() ? Number((respondent.spent(pinsUsed) - respondent.spent(own.pins)).toPrecision(10)) : epsilon;
 }
 
 async function send() {
   const { token, answers, own, pinsUsed, words } = state;
   if (needsLink && !token) return tell(words.say("welcome.no-link"));
   const { ledger } = kept();
-  const entry = { study: state.study.title ?? "", channel: state.channelHash, epsilon: state.epsilon === Infinity ? null : state.epsilon };
+  const cost = costOfThis();
+  const entry = { study: state.study.title ?? "", channel: state.channelHash, epsilon: cost === Infinity ? null : cost };
   keep({ secret: own.secret, pins: pinsUsed, ledger, pending: { token, reportId: newId(), answers, entry } });
   await deliver(byId("send"));
 }
@@ -214,7 +227,7 @@ async function deliver(button) {
   button.textContent = words.say(button.dataset.say);
   if (receipt) return received(receipt, pending.entry);
   if (handOver) return handedOver(handOver, pending.entry);
-  if (mayRepeat) showSection("pending", STEPS); // other answers now would be a second report
+  if (mayRepeat) showStep("pending"); // other answers now would be a second report
   else keep({ ...kept(), pending: null });
   tell(words.say(WRONG[error] ?? "wrong.refused", { why: message ?? error }));
 }
@@ -222,13 +235,13 @@ async function deliver(button) {
 function received(receipt, entry) {
   enter({ ...entry, receipt });
   byId("receipt").textContent = inGroups(receipt);
-  showSection("thanks", STEPS);
+  showStep("thanks");
 }
 
 function handedOver(text, entry) {
   enter(entry);
   byId("hand-text").textContent = text;
-  showSection("hand", STEPS);
+  showStep("hand");
 }
 
 function enter(entry) {
@@ -251,13 +264,13 @@ function newId() {
 // Nothing of an answer is stored before it is sent, so that wiping the page wipes all.
 function withdraw() {
   wipe();
-  showSection("withdrawn", STEPS);
+  showStep("withdrawn");
 }
 
 function wipe() {
   state.entered.clear();
   Object.assign(state, { token: "", own: null, asked: [], record: null, answers: null, pinsUsed: null });
-  for (const id of ["controls", "pairs", "exactly"]) byId(id).replaceChildren();
+  for (const id of ["controls", "pairs", "exactly", "cost"]) byId(id).replaceChildren();
   for (const id of ["agree", "agree-again"]) byId(id).checked = false;
 }
 

@@ -1,23 +1,27 @@
-// All that the page asks its server for. API.md beside the server says what it answers.
+// What the page has of its server: the study, a receipt, and the model that was published. API.md beside the server says
+// what it answers.
 
-import { sha256 } from "./elements.js";
+import { byId, element, sha256, tell } from "./page.js";
+import { makePredictor } from "./predictor.js";
+import { enteredRecord, showQuestions } from "./questions.js";
 
 export const needsLink = true;
 const TRIES = 3;
 const PAUSE = 1500;
+const PREFIX = "m";
 
 /** Return the study, the channel with its fingerprint, and the texts of the page by language. */
-export async function fetchStudy(languages) {
-  const [study, channelBytes, ...texts] = await Promise.all([
-    fetched("study.json").then((reply) => reply.json()),
+export async function fetchStudy() {
+  const study = await fetchedJson("study.json");
+  const [channelBytes, ...texts] = await Promise.all([
     fetched("channel.json").then((reply) => reply.arrayBuffer()),
-    ...languages.map((language) => fetched(`texts/${language}.json`).then((reply) => reply.json())),
+    ...study.languages.map((language) => fetchedJson(`texts/${language}.json`)),
   ]);
   return {
     study,
     channel: JSON.parse(new TextDecoder().decode(channelBytes)),
     channelHash: await sha256(channelBytes),
-    texts: Object.fromEntries(languages.map((language, i) => [language, texts[i]])),
+    texts: Object.fromEntries(study.languages.map((language, i) => [language, texts[i]])),
   };
 }
 
@@ -27,18 +31,22 @@ async function fetched(name) {
   return reply;
 }
 
+async function fetchedJson(name) {
+  return (await fetched(name)).json();
+}
+
 /**
  * Send a report. It is repeated as it is while the network fails, so that it arrives at most once. Return its receipt,
  * or the code of what went wrong, and whether the same report may be sent once more.
  */
-export async function sendReport({ token, reportId, answers }, pause = wait) {
+export async function sendReport({ token, reportId, answers }) {
   const body = JSON.stringify({ token, report_id: reportId, answers });
   for (let tried = 1; ; tried += 1) {
     try {
       return await posted(body);
     } catch {
       if (tried === TRIES) return { error: "network", mayRepeat: true };
-      await pause(PAUSE * tried);
+      await new Promise((done) => setTimeout(done, PAUSE * tried));
     }
   }
 }
@@ -51,31 +59,60 @@ async function posted(body) {
   return { error: told.error, message: told.message, mayRepeat: reply.status === 429 || reply.status >= 500 };
 }
 
-function wait(milliseconds) {
-  return new Promise((done) => setTimeout(done, milliseconds));
+/** Return the fingerprint of the script: that to which the browser held it. */
+export function scriptFingerprint() {
+  const [, digest] = document.querySelector("script[integrity]").integrity.split("sha256-");
+  return Array.from(atob(digest), (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
 }
 
-/** Return one fingerprint of all scripts of the page: that of the list which `sha256sum` prints of them, by name. */
-export async function scriptFingerprint() {
-  const names = [...document.querySelectorAll("link[rel=modulepreload], script[src]")]
-    .map((own) => own.getAttribute("href") ?? own.getAttribute("src"))
-    .sort();
-  const bytes = await Promise.all(names.map((name) => fetched(name).then((reply) => reply.arrayBuffer())));
-  const hashes = await Promise.all(bytes.map(sha256));
-  return sha256(new TextEncoder().encode(names.map((name, i) => `${hashes[i]}  ${name}\n`).join("")));
-}
-
-/** Load the published model: its script is asked for once, and runs only if it is what was hashed. */
-export async function loadModel() {
-  const bytes = await (await fetched("model.js")).arrayBuffer();
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const script = document.createElement("script");
-  script.integrity = `sha256-${btoa(String.fromCharCode(...digest))}`;
-  script.src = "model.js";
-  await new Promise((done, failed) => {
-    script.addEventListener("load", done);
-    script.addEventListener("error", failed);
-    document.head.append(script);
+/**
+ * Let the published model be asked in the browser: what is entered goes nowhere. `words` and `schema` are functions, since
+ * the language may change; the function returned shows the model in another language.
+ */
+export function connectModel(words, schema) {
+  let model = null;
+  const entered = new Map();
+  const show = () => {
+    if (model === null) return;
+    showQuestions(byId("model-controls"), attributesOf(schema()), words(), entered, PREFIX);
+    byId("model-guarantee").textContent = words().say("model.guarantee", { guarantee: model.guarantee });
+    byId("model-answer").replaceChildren();
+  };
+  byId("model").addEventListener("toggle", async ({ target }) => {
+    if (!target.open || model !== null) return;
+    try {
+      model = await loadModel();
+    } catch {
+      return tell(words().say("wrong.load"));
+    }
+    for (const { name, type } of attributesOf(schema())) if (type !== "continuous") entered.set(name, "none");
+    show();
   });
-  return globalThis.privet;
+  byId("model-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { record } = enteredRecord(attributesOf(schema()), words(), entered, PREFIX);
+    if (record) byId("model-answer").replaceChildren(...prediction(model, record, words()));
+  });
+  return show;
+}
+
+// Only numbers are loaded: what predicts by them is part of this script, and of its fingerprint.
+async function loadModel() {
+  const model = await fetchedJson("model.json");
+  return { ...model, ...makePredictor(model) };
+}
+
+// A model takes a missing value of any attribute.
+function attributesOf({ attributes }) {
+  return attributes.map((attribute) => ({ ...attribute, never_missing: false }));
+}
+
+function prediction(model, row, words) {
+  const { target, classes } = model;
+  const best = words.say("model.answer", { target: words.field(target), value: words.value(target, model.predict(row)) });
+  const shares = model.predictProba(row).map((share, c) => {
+    const told = { value: words.value(target, classes[c]), share: words.number(Math.round(share * 1000) / 10) };
+    return element("li", {}, words.say("model.chance", told));
+  });
+  return [element("p", {}, element("strong", {}, best)), element("ul", {}, ...shares)];
 }
