@@ -154,7 +154,7 @@ class FewerLots(SubsetSelection):
 
 def with_selection(kind, epsilon=0.5):
     """Return a channel whose pair is answered by another lottery, under the epsilon of the right one."""
-    channel = channel_of(epsilon, pairs=[("a", "b")])
+    channel = channel_of(epsilon, pairs=[("a", "b")], label_alone=False)
     *others, pair = channel.record.questions
     drawn = replace(pair, selection=kind(pair.selection.cells, pair.selection.size, pair.selection.keep))
     return replace(channel, record=replace(channel.record, questions=(*others, drawn)))

@@ -143,7 +143,7 @@ def test_mistakes_are_told(tmp_path):
 
 def doctored_channels():
     """Return channels that privet would not make but reads: every size, with the least and the most kept."""
-    document = json.dumps(FieldSampling(SMALL, epsilon=1).channel.to_json())
+    document = json.dumps(FieldSampling(SMALL, epsilon=1, label_alone=False).channel.to_json())
     made = {}
     for size in range(1, 6):
         least = size / 6

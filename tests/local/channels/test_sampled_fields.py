@@ -243,7 +243,8 @@ def test_a_number_with_a_fraction_is_no_answer():
 
 
 def test_whatever_is_sent_is_counted_whole_or_refused():
-    channel, rng = FieldSampling(SMALL, epsilon=1, pairs=[("a", "b")]).channel, np.random.default_rng(6)
+    asked = FieldSampling(SMALL, epsilon=1, pairs=[("a", "b")], label_alone=False)
+    channel, rng = asked.channel, np.random.default_rng(6)
     sizes = [question.selection.size for question in channel.record.questions]
     odd = ["17", "-", ".", "e", "\n", "\x00", "\u0663", "999999999", "9999999999", "", "  "]
     counted = 0

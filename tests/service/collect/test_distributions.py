@@ -19,7 +19,7 @@ def told():
     """At epsilon 40 a person's cell is all but always sent alone, so that shares can be counted by hand."""
     sex = np.where(np.arange(N) % 4 == 0, "male", "female")
     people = pd.DataFrame({"age": 10.0, "sex": sex, "smoker": np.where(sex == "male", "yes", "no")})
-    channel = FieldSampling(schema(), epsilon=40.0, ask=2).channel
+    channel = FieldSampling(schema(), epsilon=40.0, ask=2, pairs=[]).channel
     reports = Reports(channel)
     rows = pd.DataFrame(perturb(people, channel, Secret.of_key(bytes(32)))).astype(object).to_dict("records")
     kept = [reports.canonical({name: getattr(v, "item", lambda v=v: v)() for name, v in row.items()}) for row in rows]

@@ -197,7 +197,7 @@ def plan_answers(
     >>> schema = Schema([Categorical("smoker", ["no", "yes"], never_missing=True)], classes=["ill", "well"])
     >>> plan = plan_answers(FieldSampling(schema, epsilon=1).channel, 20_000)
     >>> print(f"{plan.right_guesses:.3f} {plan.people_needed:,} people")
-    0.731 53,181 people
+    0.731 106,361 people
     """
     n, shares = checked_people(channel, people), checked_class_shares(channel, class_share)
     if not (is_number(error) and 0 < error < 1):

@@ -115,11 +115,12 @@ def questions_of(channel: Channel, class_shares: Sequence[float]) -> list[Asked]
 
 
 def _sampled(record: SampledFields, class_shares: tuple[float, ...]) -> Iterator[Asked]:
+    target = record.schema.target
     dearest = max(question.selection.local_epsilon for question in record.questions)
     for question in record.questions:
         own = question.selection.local_epsilon
         yield Asked(
-            tuple(question.fields), math.prod(question.shape[:-1]), class_shares, question.selection,
+            tuple(question.fields or [target]), math.prod(question.shape[:-1]), class_shares, question.selection,
             record.ask / len(record.questions), 1 / record.ask, own if own < dearest * _CHEAPER else MOST_SHARE,
         )  # fmt: skip
 

@@ -181,7 +181,7 @@ def _accuracy(model: SampledForestClassifier, rows: Any, chances: Floats) -> flo
 def _values(attribute: Attribute, class_shares: Floats, strength: float, rng: np.random.Generator) -> Floats:
     """Return the shares of an attribute's values in each class; what cells of a number say rises or falls with it."""
     n = attribute.n_values
-    frequent, towards = rng.dirichlet(np.ones(n)), rng.normal(size=(n, len(class_shares)))
+    frequent, towards = rng.dirichlet(np.ones(n)), rng.random((n, len(class_shares))) - 0.5
     if isinstance(attribute, Numeric):
         towards = np.linspace(-1, 1, n)[:, None] * towards[:1]
     # Else a large gain would draw all classes to the same values.
