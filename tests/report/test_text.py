@@ -1,11 +1,23 @@
+import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
 import privet.report
-from privet import PrivateRDTClassifier, RandomizedResponse, RandomResponseForestClassifier, Secret, perturb
+from privet import (
+    Categorical,
+    FieldSampling,
+    PrivateRDTClassifier,
+    RandomizedResponse,
+    RandomResponseForestClassifier,
+    SampledForestClassifier,
+    Schema,
+    Secret,
+    perturb,
+)
 from privet.datasets import agrawal
 from privet.errors import ParameterError
 from privet.report import export_text
@@ -90,3 +102,12 @@ def test_trees_that_ask_for_bits_of_records_are_not_shown_as_trees_over_attribut
     model.fit(perturb(people.X, channel, Secret()), people.y)
     with pytest.raises(ParameterError, match="ask for bits of coded records, not for attributes; read its rules"):
         export_text(model)
+
+
+def test_a_tree_of_estimates_tells_the_noise_of_its_own_leaves():
+    schema = Schema([Categorical("sex", ["f", "m"], never_missing=True)], classes=["no", "yes"])
+    people = pd.DataFrame({"sex": ["f", "m"] * 450, "class": ["no", "yes"] * 450})
+    channel = FieldSampling(schema, epsilon=math.log(3), label_alone=False).channel
+    model = SampledForestClassifier(channel=channel).fit(perturb(people, channel, Secret.of_key(bytes(32))))
+    # One of four cells is sent, each other than the true one by 1/6: 900 * 5/36 over (1/3)^2 is 1125.
+    assert "noise of standard deviation 33.5" in export_text(model).splitlines()[0]

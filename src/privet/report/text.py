@@ -58,7 +58,9 @@ def export_text(model: Any, tree: int = 0, max_depth: int | None = None) -> str:
     depth = None if max_depth is None else check_whole("max_depth", max_depth, least=1, most=2**31)
     root = outline.tree(tree, max_depth=depth)
     classes = [quoted(label) for label in model.schema_.classes]
-    noise = f"each leaf's with noise of standard deviation {model.noise_std_:.3g}" if root.reach else "no noise in them"
+    noise = "no noise in them"
+    if root.reach:
+        noise = f"each leaf's with noise of standard deviation {outline.leaf_noise(tree):.3g}"
     header = f"tree {tree} of {outline.n_trees}: released counts of {', '.join(classes)}; {noise}"
     # A tree that is a single leaf has no answer to show.
     body = [_line(root, classes)] if root.is_leaf else list(_lines(root, classes, 0))

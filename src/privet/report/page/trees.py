@@ -111,6 +111,13 @@ class Outline:
         root = check_whole("tree", tree, least=0, most=self.n_trees - 1)
         return self._box(root, self._forest.depth if max_depth is None else max_depth, most_children)
 
+    def leaf_noise(self, tree: int) -> float:
+        """Return the standard deviation of the noise in each count of the tree's first leaf; its others are like it."""
+        leaf = tree
+        while self._forest.n_children[leaf]:
+            leaf = int(self._forest.first_child[leaf])
+        return math.sqrt(self._variance_of(self._n_draws[leaf]))
+
     def _box(self, node: int, levels: int, most_children: int | None) -> Box:
         n_children = int(self._forest.n_children[node])
         last = self._paths.last_condition(node)
