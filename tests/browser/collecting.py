@@ -62,7 +62,7 @@ def schema():
 
 
 def sampled(epsilon=1.0, wave=None):
-    return FieldSampling(schema(), epsilon=epsilon, wave=wave).fit().channel_
+    return FieldSampling(schema(), epsilon=epsilon, wave=wave, label_alone=False).fit().channel_
 
 
 def by_field():
