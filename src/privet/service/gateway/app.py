@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from privet.errors import PrivetError
 from privet.privacy.ledger import Ledger
+from privet.privacy.ledger.bodies import RESERVED
 from privet.service.gateway.analysts import Analyst
 from privet.service.gateway.audit import AuditLog
 from privet.service.gateway.fit_request import OFFERED, FitRequest, offered_parameters
@@ -192,7 +193,10 @@ class AnalystRoutes:
         return self._folder.model_file(fit.id)
 
     def _told(self, fit: PaidFit) -> dict[str, Any]:
-        return {"fit": fit.id, "state": self._workers.state(fit), **fit.request.to_json(), "receipt": fit.receipt()}
+        receipt = fit.receipt()
+        if fit.has_failed:  # that the ledger has its end would tell that it failed before its first noise
+            receipt["state"] = RESERVED
+        return {"fit": fit.id, "state": self._workers.state(fit), **fit.request.to_json(), "receipt": receipt}
 
     async def _compute(self, work: Callable[..., Any], *given: Any) -> Any:
         return await anyio.to_thread.run_sync(work, *given, limiter=self._computing)
