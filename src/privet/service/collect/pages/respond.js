@@ -171,7 +171,8 @@ async function fieldsAsked() {
 function showAsked() {
   const { words, asked, entered, channel } = state;
   showQuestions(byId("controls"), asked, words, entered);
-  const names = asked.map(({ name }) => name).filter((name) => name !== channel.schema.target);
+  const { target } = channel.schema;
+  const names = asked.map(({ name }) => name).filter((name) => name !== target || asked.length === 1); // or it alone
   byId("coin").textContent = isSampled() ? words.say("asking.coin", { fields: names.map(words.field).join(", ") }) : "";
 }
 
@@ -202,7 +203,8 @@ function showCompared() {
 
 // The pins of sampled fields know an answer that was sent before: it is the same report, and costs nothing more.
 function costOfThis() {
-  const { own, pinsUsed, epsilon } = state;
+  const { own, pinsUsed, epsilon, answers, refused } = state;
+  if (refused === JSON.stringify(answers)) return 0; // in the ledger already
   return isSampled() ? Number((respondent.spent(pinsUsed) - respondent.spent(own.pins)).toPrecision(10)) : epsilon;
 }
 
@@ -228,18 +230,28 @@ async function deliver(button) {
   if (receipt) return received(receipt, pending.entry);
   if (handOver) return handedOver(handOver, pending.entry);
   if (mayRepeat) showStep("pending"); // other answers now would be a second report
-  else keep({ ...kept(), pending: null });
+  else refused(pending);
   tell(words.say(WRONG[error] ?? "wrong.refused", { why: message ?? error }));
+}
+
+// Who refuses an answer has it all the same: it counts, once.
+function refused({ answers, entry }) {
+  if (entry.epsilon !== 0) enter(entry);
+  else keep({ ...kept(), pending: null });
+  if (state.own) Object.assign(state, { own: { ...state.own, pins: kept().pins }, refused: JSON.stringify(answers) });
+  speak(state.words.language);
 }
 
 function received(receipt, entry) {
   enter({ ...entry, receipt });
+  leave();
   byId("receipt").textContent = inGroups(receipt);
   showStep("thanks");
 }
 
 function handedOver(text, entry) {
   enter(entry);
+  leave();
   byId("hand-text").textContent = text;
   showStep("hand");
 }
@@ -248,6 +260,9 @@ function enter(entry) {
   const held = kept();
   const day = new Date().toISOString().slice(0, 10);
   keep({ ...held, ledger: [...held.ledger, { day, ...entry }], pending: null });
+}
+
+function leave() {
   wipe();
   speak(state.words.language);
 }
@@ -269,7 +284,7 @@ function withdraw() {
 
 function wipe() {
   state.entered.clear();
-  Object.assign(state, { token: "", own: null, asked: [], record: null, answers: null, pinsUsed: null });
+  Object.assign(state, { token: "", own: null, asked: [], record: null, answers: null, pinsUsed: null, refused: null });
   for (const id of ["controls", "pairs", "exactly", "cost"]) byId(id).replaceChildren();
   for (const id of ["agree", "agree-again"]) byId(id).checked = false;
 }
