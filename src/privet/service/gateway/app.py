@@ -10,7 +10,7 @@ import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from privet.errors import PrivetError
@@ -163,7 +163,9 @@ class AnalystRoutes:
 
     async def _model(self, analyst: Analyst, request: Request) -> Response:
         path = await self._own_model(analyst, request)
-        return FileResponse(path, media_type="application/json", filename=path.name)
+        as_file = {"Content-Disposition": f'attachment; filename="{path.name}"'}
+        # Read whole: an answer made from a file names the moment when the fit ended.
+        return Response(await self._compute(path.read_bytes), media_type="application/json", headers=as_file)
 
     async def _report(self, analyst: Analyst, request: Request) -> Response:
         path = await self._own_model(analyst, request)
