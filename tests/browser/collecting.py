@@ -62,7 +62,8 @@ def schema():
 
 
 def sampled(epsilon=1.0, wave=None):
-    return FieldSampling(schema(), epsilon=epsilon, wave=wave).fit().channel_
+    """A channel that asks everybody for one attribute with the label, whatever the coin picks."""
+    return FieldSampling(schema(), epsilon=epsilon, wave=wave, label_alone=False).fit().channel_
 
 
 def by_field():

@@ -9,6 +9,8 @@ import { connectModel, fetchStudy, needsLink, scriptFingerprint, sendReport } fr
 
 const STEPS = ["welcome", "asking", "compared", "thanks", "hand", "withdrawn", "pending"];
 const PERSON = "me"; // every browser has a secret of its own
+// Texts that hold where nothing is sent as it is.
+const SAYS_ALL_STAYS = '[data-say="welcome.how"], [data-say="thanks.arrived"]';
 const WRONG = {
   network: "wrong.network", rate_limited: "wrong.busy", unavailable: "wrong.busy", token_used: "wrong.used",
   token_unknown: "wrong.token", closed: "wrong.closed",
@@ -28,7 +30,8 @@ async function start() {
     Object.assign(state, await fetchStudy());
     state.texts = allTexts(state.texts, state.study.texts);
     state.clear = respondent.givenClear(state.channel);
-    state.epsilon = respondent.localEpsilon(state.channel, state.clear);
+    // A channel that disturbs nothing limits nothing.
+    state.epsilon = respondent.localEpsilon(state.channel, state.clear) || Infinity;
   } catch (error) {
     const texts = state.texts ?? { en: { "wrong.load": "The survey could not be loaded. Check the network and open your link again." } };
     return tell(wordsOf("en", texts).say(state.texts ? "wrong.script" : "wrong.load", { why: error.message }));
@@ -101,6 +104,7 @@ function showWelcome() {
   byId("by").textContent = study.by ? words.say("welcome.by", { by: study.by }) : "";
   byId("purpose").textContent = words.study("purpose") ?? study.purpose ?? "";
   byId("clear-warning").hidden = clear.length === 0;
+  for (const place of document.querySelectorAll(SAYS_ALL_STAYS)) place.hidden = clear.length > 0;
   byId("clear-fields").textContent = words.say("clear.fields", { fields: clear.map(words.field).join(", ") });
   byId("channel-hash").textContent = inGroups(state.channelHash);
   showPrice();
@@ -109,9 +113,10 @@ function showWelcome() {
 }
 
 function showPrice() {
-  const { words, epsilon } = state;
+  const { words, epsilon, clear } = state;
   const isLimited = epsilon !== Infinity;
-  byId("price").textContent = words.say(isLimited ? "price.odds" : "price.none", { right: rightGuesses(epsilon) });
+  const key = !isLimited ? "price.none" : clear.length ? "price.rest" : "price.odds";
+  byId("price").textContent = words.say(key, { right: rightGuesses(epsilon) });
   byId("price-small").textContent = isLimited ? words.say("price.small", { epsilon: shortEpsilon(epsilon, words) }) : "";
 }
 
