@@ -62,6 +62,7 @@ def schema():
 
 
 def sampled(epsilon=1.0, wave=None):
+    """A channel that asks everybody for one attribute with the label, whatever the coin picks."""
     return FieldSampling(schema(), epsilon=epsilon, wave=wave, label_alone=False).fit().channel_
 
 

@@ -7,6 +7,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from privet.local import Channel, FieldSampling, RandomizedResponse
 from privet.service.collect.texts import page_texts, read_texts
 from tests.browser.collecting import (
     RECORD,
@@ -26,6 +27,7 @@ from tests.browser.collecting import (
     reach,
     requests,
     sampled,
+    schema,
     send,
     served,
     wait,
@@ -330,6 +332,41 @@ def test_the_same_answers_through_the_same_channel_cost_nothing_more(page, colle
     assert ledger_shown(page) == ["1", "0", "1"]
 
 
+def test_an_answer_that_a_server_took_and_refused_is_in_the_ledger_all_the_same(page, collection, autumn):
+    """A server may keep what it refuses, and ask again in a wave of its own."""
+    refused = 'globalThis.fetch = async () => new Response(\'{"error": "refused", "message": "no"}\', { status: 422 });'
+    answered(page, collection.link())
+    page.execute_script(refused)
+    press(page, "#send")
+    wait(page, lambda: "no" in part(page, "messages").text)
+    assert [entry["epsilon"] for entry in stored(page)["ledger"]] == [1]
+    assert stored(page)["pending"] is None
+    press(page, "#send")
+    wait(page, lambda: "no" in part(page, "messages").text)
+    assert [entry["epsilon"] for entry in stored(page)["ledger"]] == [1]
+    collection.app, before = autumn.app, collection.app
+    try:
+        open_link(page, f"{collection.base}/#{autumn.token()}")
+        assert "cost up to 1 in all. With this one it is up to 2" in part(page, "again-sum").text
+    finally:
+        collection.app = before
+
+
+def test_a_report_that_is_refused_and_sent_again_costs_nothing_more(page, collection):
+    token = collection.token()
+    open_link(page, f"{collection.base}/#wrong{token[5:]}")
+    agree(page)
+    fill(page)
+    disturb(page)
+    press(page, "#send")
+    wait(page, lambda: part(page, "messages").text != "")
+    answered(page, collection.link(token))
+    send(page)
+    assert ledger_shown(page) == ["1", "0", "1"]
+    # The browser itself reports a reply of 403.
+    assert all("answers" in entry["message"] for entry in page.get_log("browser"))
+
+
 def ledger_shown(browser):
     return browser.execute_script(
         "return [...document.querySelectorAll('#ledger td.number')].map((own) => own.textContent)"
@@ -402,6 +439,39 @@ def test_a_channel_by_fields_asks_for_all_and_sets_them_side_by_side(page, other
     look(page, "phone-by-field")
     send(page)
     assert set(RECORD) == {"age", "job", "smoker"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "label", "says", "epsilon"),
+    [(["age"], True, "the rest of what you send", 2), ([], False, "states no limit", None)],
+)
+def test_a_channel_that_gives_fields_clear_promises_nothing_of_them(page, tmp_path, columns, label, says, epsilon):
+    channel = Channel.of(schema(), [])
+    if columns:
+        channel = RandomizedResponse(schema(), epsilon=2.0, label=label, columns=columns).fit().channel_
+    with served(Collection(tmp_path / "clear", channel)) as clear:
+        page.get(f"{clear.base}/")
+        page.execute_script("localStorage.clear()")
+        answered(page, clear.link())
+        assert says in part(page, "price").get_property("textContent")
+        assert "sent as they are" in part(page, "clear-fields").get_property("textContent")
+        send(page)
+        told = page.execute_script("return document.body.innerText")
+        assert "were not sent" not in told
+        assert [entry["epsilon"] for entry in stored(page)["ledger"]] == [epsilon]
+
+
+def test_a_coin_that_picks_the_label_alone_says_so(page, tmp_path):
+    channel = FieldSampling(schema(), epsilon=1.0, label_alone=True).fit().channel_
+    with served(Collection(tmp_path / "alone", channel)) as own:
+        for _ in range(60):  # one coin of three picks it
+            page.get(f"{own.base}/")
+            page.execute_script("localStorage.clear()")
+            open_link(page, own.link())
+            agree(page)
+            if len(page.find_elements(By.CSS_SELECTOR, "#controls .question")) == 1:
+                break
+        assert part(page, "coin").text == "The coin in your browser picked “Do you smoke?”."
 
 
 def test_a_link_without_a_code_says_what_to_do(page, collection):

@@ -2,8 +2,10 @@
 
 import httpx
 import pytest
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.browser.looking import CONTRAST, emulate, picture
 from tests.service.gateway.conftest import PASSWORD, Gateway
@@ -41,7 +43,9 @@ def test_the_owner_logs_in_and_reads_what_was_spent(browser, serving, size, dark
     browser.get(f"{serving.url}/owner")
     picture(browser, f"owner-login-{size}{'-dark' if dark else ''}")
     browser.find_element(By.ID, "password").send_keys(PASSWORD, Keys.ENTER)
-    assert browser.find_element(By.TAG_NAME, "h1").text == "patients"
+    # The login's page has a heading too, which goes while it is looked at.
+    wait = WebDriverWait(browser, 20, ignored_exceptions=[StaleElementReferenceException])
+    wait.until(lambda own: own.find_element(By.TAG_NAME, "h1").text == "patients")
     text = browser.find_element(By.TAG_NAME, "main").text
     for shown in ("4.5", "a-colleague@clinic.example", "settled", "refused: own_budget"):
         assert shown in text
@@ -49,4 +53,4 @@ def test_the_owner_logs_in_and_reads_what_was_spent(browser, serving, size, dark
     assert not browser.execute_script(TOO_WIDE)
     picture(browser, f"owner-{size}{'-dark' if dark else ''}")
     browser.find_element(By.CSS_SELECTOR, "header button").click()
-    assert browser.find_elements(By.ID, "password")
+    wait.until(lambda own: own.find_elements(By.ID, "password"))

@@ -63,6 +63,12 @@ def test_the_receipt_is_the_entry_of_the_ledger(gateway, ana):
     assert (entry.body["analyst"], entry.body["fit"]) == ("ana", told["fit"])
 
 
+def test_no_header_of_a_model_tells_when_its_fit_ended(ana):
+    answer = ana.get(f"/v1/fits/{ana.made(epsilon=0.5)['fit']}/model")
+    assert {"last-modified", "etag", "date"}.isdisjoint(answer.headers)
+    assert answer.headers["content-disposition"].endswith('.privet"')
+
+
 def test_predictions_are_those_of_the_model_and_free(gateway, ana):
     fit = ana.made(epsilon=1.0)["fit"]
     told = ana.post(f"/v1/fits/{fit}/predict", {"rows": ROWS})

@@ -1,13 +1,18 @@
 """What happens when fits fail, the disk is full or the server stops: everything paid for is in the ledger."""
 
+import hashlib
+import json
 import signal
 import time
+from datetime import datetime, timedelta
+from itertools import product
 from types import SimpleNamespace
 
 import httpx
 import pytest
 
-from privet.privacy.ledger import Cost
+from privet.privacy.ledger import Cost, reservation
+from privet.service.gateway import workers
 from privet.service.gateway.fits import fits_of
 from privet.service.gateway.workers import Workers
 from tests.service.gateway.conftest import ENOUGH, files_of_at_most, people
@@ -20,7 +25,7 @@ LARGE = {"n_trees": 500}
 def test_a_fit_that_fails_is_charged_and_says_that_it_failed_and_no_more(gateway, ana):
     people().assign(smoker="maybe").to_csv(gateway.folder.rows, index=False)
     told = ana.made(epsilon=0.5)
-    assert (told["state"], told["receipt"]["state"], told["receipt"]["epsilon"]) == ("failed", "failed", 0.5)
+    assert (told["state"], told["receipt"]["state"], told["receipt"]["epsilon"]) == ("failed", "reserved", 0.5)
     assert "maybe" not in str(told)
     assert gateway.ledger.spent == 0.5
     for path in ("model", "report"):
@@ -120,3 +125,65 @@ def test_a_server_that_is_asked_to_stop_finishes_the_fit_that_runs(make_gateway)
         server.kill(signal.SIGTERM)
     assert gateway.releases() == ["settled"]
     assert gateway.folder.model_file(fit).exists()
+
+
+def failed_and_next(gateway, ana):
+    """What is told of a fit that fails for a row, and of the fit after it."""
+    people().assign(smoker="maybe").to_csv(gateway.folder.rows, index=False)
+    failed = ana.made(epsilon=0.5)
+    return failed["receipt"], ana.ask(epsilon=0.25, key="the next").json()
+
+
+def ends_that_fit(gateway, failed, after):
+    """Return the errors in which a fit may have ended, as the hashes of two receipts show them by trying all.
+
+    The hash of an entry is over the one before: the end of the failed fit, of which an analyst knows the rest.
+    """
+    asked = {name: after[name] for name in ("method", "epsilon", "delta", "parameters")}
+    body = {
+        "analyst": "ana", "dataset": "patients", "delta": 0.0, "epsilon": 0.25, "fit": after["fit"],
+        "method": after["method"], "part": None, "request": asked, "what": "fit",
+        "request_key": hashlib.sha256(b"the next").hexdigest(),
+    }  # fmt: skip
+    receipt = after["receipt"]
+    begun, found = datetime.fromisoformat(failed["time"]), set()
+    for error, second in product(("ValueError", "KeyError", "OSError", "DataError", "SchemaError"), range(60)):
+        ended = {"because": error, "dataset": "patients", "delta": 0.0, "epsilon": 0.5, "reservation": failed["entry"]}
+        moment = (begun + timedelta(seconds=second)).isoformat(timespec="seconds")
+        between = entry_hash(failed["hash"], failed["entry"] + 1, moment, "settled", ended)
+        if entry_hash(between, receipt["entry"], receipt["time"], "reserved", body) == receipt["hash"]:
+            found.add(error)
+    return found
+
+
+def entry_hash(previous, number, moment, kind, body):
+    """The hash of an entry, as ledger_file.py has it."""
+    entry = [previous, number, moment, kind, json.dumps(body, sort_keys=True)]
+    return hashlib.sha256(json.dumps(entry).encode()).hexdigest()
+
+
+def test_the_hashes_of_receipts_do_not_show_in_which_error_a_fit_ended(gateway, ana):
+    assert ends_that_fit(gateway, *failed_and_next(gateway, ana)) == set()
+
+
+def test_without_a_salt_they_would(gateway, ana, monkeypatch):
+    monkeypatch.setattr(reservation, "salt", dict)
+    assert ends_that_fit(gateway, *failed_and_next(gateway, ana)) == {"DataError"}
+
+
+def test_a_receipt_does_not_tell_whether_a_fit_failed_before_its_first_noise_or_after(gateway, ana, monkeypatch):
+    gateway.folder.rows.rename(gateway.folder.path / "away")
+    before = ana.made(epsilon=0.5)
+    (gateway.folder.path / "away").rename(gateway.folder.rows)
+
+    def cannot_save(path, model):
+        raise OSError
+
+    monkeypatch.setattr(workers, "_save", cannot_save)
+    fit = ana.ask(epsilon=0.5).json()["fit"]
+    deadline = time.monotonic() + ENOUGH
+    while (after := ana.get(f"/v1/fits/{fit}").json())["state"] != "failed":
+        assert time.monotonic() < deadline, "the fit did not end"
+        time.sleep(0.02)
+    assert gateway.releases() == ["failed", "reserved"]
+    assert before["receipt"]["state"] == after["receipt"]["state"] == "reserved"

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.entropy import secure_bytes
 from privet.errors import LedgerError, Note
 from privet.privacy import events
 from privet.privacy.ledger.account import with_cost
@@ -18,6 +19,7 @@ from privet.privacy.ledger.spending import Cost
 from privet.rng import NoiseSource
 
 _ROUNDING = 1e-9
+_SALT_BYTES = 16
 COUNTS_AS_SPENT = (
     "noise was drawn by then, so epsilon={:g} counts as spent, and a further run costs as much again "
     "(`privet ledger show`)"
@@ -109,7 +111,7 @@ class Reservation:
         try:
             if is_spent:
                 error.add_note(Note(_STRICT.format(self._cost.epsilon)))
-                self._close(SETTLED, with_cost(self._cost, {"because": kind.__name__}))
+                self._close(SETTLED, with_cost(self._cost, {"because": kind.__name__, **salt()}))
             else:
                 self._close(WITHDRAWN, {"because": kind.__name__})
         except LedgerError:  # the first error is the one to report
@@ -167,3 +169,8 @@ class _Watched:
         """Return the next ``n`` words."""
         self._reservation.mark_drawn()
         return self._noise.words(n)
+
+
+def salt() -> dict[str, str]:
+    """Return what nobody can guess: without it, whoever has the hashes of the entries around would try every error."""
+    return {"salt": secure_bytes(_SALT_BYTES).hex()}

@@ -10,11 +10,12 @@ import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from privet.errors import PrivetError
 from privet.privacy.ledger import Ledger
+from privet.privacy.ledger.bodies import RESERVED
 from privet.service.gateway.analysts import Analyst
 from privet.service.gateway.audit import AuditLog
 from privet.service.gateway.fit_request import OFFERED, FitRequest, offered_parameters
@@ -162,7 +163,9 @@ class AnalystRoutes:
 
     async def _model(self, analyst: Analyst, request: Request) -> Response:
         path = await self._own_model(analyst, request)
-        return FileResponse(path, media_type="application/json", filename=path.name)
+        as_file = {"Content-Disposition": f'attachment; filename="{path.name}"'}
+        # Read whole: an answer made from a file names the moment when the fit ended.
+        return Response(await self._compute(path.read_bytes), media_type="application/json", headers=as_file)
 
     async def _report(self, analyst: Analyst, request: Request) -> Response:
         path = await self._own_model(analyst, request)
@@ -192,7 +195,10 @@ class AnalystRoutes:
         return self._folder.model_file(fit.id)
 
     def _told(self, fit: PaidFit) -> dict[str, Any]:
-        return {"fit": fit.id, "state": self._workers.state(fit), **fit.request.to_json(), "receipt": fit.receipt()}
+        receipt = fit.receipt()
+        if fit.has_failed:  # that the ledger has its end would tell that it failed before its first noise
+            receipt["state"] = RESERVED
+        return {"fit": fit.id, "state": self._workers.state(fit), **fit.request.to_json(), "receipt": receipt}
 
     async def _compute(self, work: Callable[..., Any], *given: Any) -> Any:
         return await anyio.to_thread.run_sync(work, *given, limiter=self._computing)

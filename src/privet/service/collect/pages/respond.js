@@ -9,6 +9,8 @@ import { connectModel, fetchStudy, needsLink, scriptFingerprint, sendReport } fr
 
 const STEPS = ["welcome", "asking", "compared", "thanks", "hand", "withdrawn", "pending"];
 const PERSON = "me"; // every browser has a secret of its own
+// Texts that hold where nothing is sent as it is.
+const SAYS_ALL_STAYS = '[data-say="welcome.how"], [data-say="thanks.arrived"]';
 const WRONG = {
   network: "wrong.network", rate_limited: "wrong.busy", unavailable: "wrong.busy", token_used: "wrong.used",
   token_unknown: "wrong.token", closed: "wrong.closed",
@@ -28,7 +30,8 @@ async function start() {
     Object.assign(state, await fetchStudy());
     state.texts = allTexts(state.texts, state.study.texts);
     state.clear = respondent.givenClear(state.channel);
-    state.epsilon = respondent.localEpsilon(state.channel, state.clear);
+    // A channel that disturbs nothing limits nothing.
+    state.epsilon = respondent.localEpsilon(state.channel, state.clear) || Infinity;
   } catch (error) {
     const texts = state.texts ?? { en: { "wrong.load": "The survey could not be loaded. Check the network and open your link again." } };
     return tell(wordsOf("en", texts).say(state.texts ? "wrong.script" : "wrong.load", { why: error.message }));
@@ -101,6 +104,7 @@ function showWelcome() {
   byId("by").textContent = study.by ? words.say("welcome.by", { by: study.by }) : "";
   byId("purpose").textContent = words.study("purpose") ?? study.purpose ?? "";
   byId("clear-warning").hidden = clear.length === 0;
+  for (const place of document.querySelectorAll(SAYS_ALL_STAYS)) place.hidden = clear.length > 0;
   byId("clear-fields").textContent = words.say("clear.fields", { fields: clear.map(words.field).join(", ") });
   byId("channel-hash").textContent = inGroups(state.channelHash);
   showPrice();
@@ -109,9 +113,10 @@ function showWelcome() {
 }
 
 function showPrice() {
-  const { words, epsilon } = state;
+  const { words, epsilon, clear } = state;
   const isLimited = epsilon !== Infinity;
-  byId("price").textContent = words.say(isLimited ? "price.odds" : "price.none", { right: rightGuesses(epsilon) });
+  const key = !isLimited ? "price.none" : clear.length ? "price.rest" : "price.odds";
+  byId("price").textContent = words.say(key, { right: rightGuesses(epsilon) });
   byId("price-small").textContent = isLimited ? words.say("price.small", { epsilon: shortEpsilon(epsilon, words) }) : "";
 }
 
@@ -171,7 +176,8 @@ async function fieldsAsked() {
 function showAsked() {
   const { words, asked, entered, channel } = state;
   showQuestions(byId("controls"), asked, words, entered);
-  const names = asked.map(({ name }) => name).filter((name) => name !== channel.schema.target);
+  const { target } = channel.schema;
+  const names = asked.map(({ name }) => name).filter((name) => name !== target || asked.length === 1); // or it alone
   byId("coin").textContent = isSampled() ? words.say("asking.coin", { fields: names.map(words.field).join(", ") }) : "";
 }
 
@@ -202,7 +208,8 @@ function showCompared() {
 
 // The pins of sampled fields know an answer that was sent before: it is the same report, and costs nothing more.
 function costOfThis() {
-  const { own, pinsUsed, epsilon } = state;
+  const { own, pinsUsed, epsilon, answers, refused } = state;
+  if (refused === JSON.stringify(answers)) return 0; // in the ledger already
   return isSampled() ? Number((respondent.spent(pinsUsed) - respondent.spent(own.pins)).toPrecision(10)) : epsilon;
 }
 
@@ -228,18 +235,28 @@ async function deliver(button) {
   if (receipt) return received(receipt, pending.entry);
   if (handOver) return handedOver(handOver, pending.entry);
   if (mayRepeat) showStep("pending"); // other answers now would be a second report
-  else keep({ ...kept(), pending: null });
+  else refused(pending);
   tell(words.say(WRONG[error] ?? "wrong.refused", { why: message ?? error }));
+}
+
+// Who refuses an answer has it all the same: it counts, once.
+function refused({ answers, entry }) {
+  if (entry.epsilon !== 0) enter(entry);
+  else keep({ ...kept(), pending: null });
+  if (state.own) Object.assign(state, { own: { ...state.own, pins: kept().pins }, refused: JSON.stringify(answers) });
+  speak(state.words.language);
 }
 
 function received(receipt, entry) {
   enter({ ...entry, receipt });
+  leave();
   byId("receipt").textContent = inGroups(receipt);
   showStep("thanks");
 }
 
 function handedOver(text, entry) {
   enter(entry);
+  leave();
   byId("hand-text").textContent = text;
   showStep("hand");
 }
@@ -248,6 +265,9 @@ function enter(entry) {
   const held = kept();
   const day = new Date().toISOString().slice(0, 10);
   keep({ ...held, ledger: [...held.ledger, { day, ...entry }], pending: null });
+}
+
+function leave() {
   wipe();
   speak(state.words.language);
 }
@@ -269,7 +289,7 @@ function withdraw() {
 
 function wipe() {
   state.entered.clear();
-  Object.assign(state, { token: "", own: null, asked: [], record: null, answers: null, pinsUsed: null });
+  Object.assign(state, { token: "", own: null, asked: [], record: null, answers: null, pinsUsed: null, refused: null });
   for (const id of ["controls", "pairs", "exactly", "cost"]) byId(id).replaceChildren();
   for (const id of ["agree", "agree-again"]) byId(id).checked = false;
 }
