@@ -82,8 +82,7 @@ def analyst(
 
     Example:  privet serve analyst gate ana --epsilon 2
     """
-    from privet.service.gateway.analysts import Analyst
-    from privet.service.tokens import digest, new_token
+    from privet.service.gateway.analysts import Analyst, digest, new_token
 
     opened = _opened(folder)
     if subject is not None and opened.issuer() is None:

@@ -16,7 +16,7 @@ from privet.privacy.unit import Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.service.gateway.analysts import Analysts
-from privet.service.jwt import Issuer
+from privet.service.gateway.jwt import Issuer
 
 _SETTINGS, _SCHEMA, _ANALYSTS, _AUDIT = "settings.json", "schema.json", "analysts.json", "audit.jsonl"
 _ISSUER, _KEYS, _MODELS, _BEGUN = "issuer.json", "jwks.json", "models", "begun"
