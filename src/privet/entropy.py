@@ -1,7 +1,7 @@
 """Bytes of the operating system's secure generator, or an error: there is no second source.
 
-Noise, keys, a respondent's secret, tokens, passwords and random file names all come from here. Nothing is kept between two calls, so there
-is nothing that a forked process or another thread could share.
+Noise, keys, a respondent's secret, tokens, passwords and random file names all come from here. Nothing is kept between
+two calls, so there is nothing that a forked process or another thread could share.
 """
 
 import base64
