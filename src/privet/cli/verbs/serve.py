@@ -172,7 +172,7 @@ def spending(folder: Folder, as_json: options.Json = False) -> None:
     Example:  privet serve spending gate
     """
     from privet.service.gateway.audit import AuditLog
-    from privet.service.gateway.spending import spending as told_of
+    from privet.service.gateway.fits import spending as told_of
 
     opened = _opened(folder)
     told = told_of(opened, opened.open_ledger(kept_heads()))
