@@ -26,7 +26,7 @@ def test_it_says_who_is_asked_what_it_costs_and_how_far_off_the_answers_are(priv
     assert "right at most 74 times of 100" in lines[2]
     question = plan_answers(FieldSampling(Schema.load("schema.json"), epsilon=1).channel, 20_000).questions[1]
     reach, seen = 195.9964 * question.value_error, 100 * question.seen_from
-    assert row_of(lines, "sex")[:7] == ["6,667", "6", "2", "57.6", "%", "1", "±"]
+    assert row_of(lines, "sex")[:7] == ["5,000", "6", "2", "57.6", "%", "1", "±"]
     assert float(row_of(lines, "sex")[7]) == pytest.approx(reach, rel=0.01)
     assert float(row_of(lines, "sex")[-2]) == pytest.approx(seen, rel=0.01)
     assert any(line.startswith("epsilon for ± 2 points with 20,000 people") for line in lines)
