@@ -12,13 +12,13 @@ from privet.local.channels.sampled_fields import SampledFields
 from privet.local.fitting import fitting_methods
 from privet.local.guarantee import LocalGuarantee, price_in_words
 from privet.local.planning.asked import Asked, largest_epsilon, questions_of
+from privet.local.sampled_forest.class_tables import NORMAL_95
 from privet.plan import rounded_up
 from privet.privacy import guarantee
 from privet.privacy.guarantee import few, of_hundred, right_guesses
 
 # A plan says what others than its own epsilon would need.
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
-NORMAL_95 = 1.959964
 # With so many standard errors a difference is told apart from noise, at 5 percent, 8 times of 10.
 _SEEN = NORMAL_95 + 0.841621
 _MOST_PEOPLE = 10**12
