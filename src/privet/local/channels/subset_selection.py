@@ -73,11 +73,6 @@ class SubsetSelection:
         kept = Fraction(self._kept, TOTAL_WEIGHT)
         return float(kept), float((self.size - kept) / (self.cells - 1))
 
-    @property
-    def variance(self) -> float:
-        """The mean over all cells of the variance of an estimated count, for one person."""
-        return mean_variance(self.cells, *self.chances)
-
     def draw(self, true: Ints, words: Words) -> Ints:
         """Return the sent cells, in increasing order, of people with these true cells: a line a person.
 

@@ -19,12 +19,11 @@ from privet.local.channels.sampled_fields import SampledFields
 from privet.local.channels.sampled_question import Support
 from privet.local.classifier import LocalClassifier
 from privet.local.guarantee import LocalGuarantee
-from privet.local.sampled_forest.answers import checked_weights, read_answers
+from privet.local.sampled_forest.answers import checked_weights, read_answers, supports_from_json, supports_to_json
 from privet.local.sampled_forest.calibration import Calibrated, calibrate
 from privet.local.sampled_forest.class_tables import ClassTable, class_balance, class_tables, label_tables
 from privet.local.sampled_forest.joint_shares import JointShares
 from privet.local.sampled_forest.redundancy import measured_redundancy
-from privet.local.sampled_forest.supports_file import supports_from_json, supports_to_json
 from privet.local.sampled_forest.value_weights import ValueWeights, value_weights
 from privet.schema import Label, Numeric, Schema
 from privet.tree.counted import CountedForest
