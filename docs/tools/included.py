@@ -22,6 +22,7 @@ ARGUMENT_FOLDERS = {
     "central": "Estimators of a trusted curator",
     "central/updates": "New rows, batch by batch",
     "local/channels": "Records that are disturbed before they leave",
+    "local/channels/sampling": "One question of many",
     "local/sampled_forest": "A forest from answers to one question of many",
     "local/planning": "What answers would tell, before anybody is asked",
     "local/reconstruction": "Trees from reconstructed distributions",

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from privet.local.channels.subset_selection import SubsetSelection
+from privet.local.channels.sampling.subset_selection import SubsetSelection
 from privet.local.planning.answer_variance import variance_of_sum
 
 

@@ -9,7 +9,7 @@ from privet.checks import pluralize
 from privet.cli.support import output
 from privet.errors import ParameterError
 from privet.local import Channel
-from privet.local.channels.sampled_fields import SampledFields
+from privet.local.channels.sampling.sampled_fields import SampledFields
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,8 @@ import numpy as np
 from privet.errors import ParameterError
 from privet.local.channels.channel import Channel
 from privet.local.channels.randomized_response import MOST_SHARE, RandomAnswer
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.channels.subset_selection import SubsetSelection
+from privet.local.channels.sampling.sampled_fields import SampledFields
+from privet.local.channels.sampling.subset_selection import SubsetSelection
 from privet.local.planning.answer_variance import Floats, variance_of_sum
 
 # A question that is this much cheaper than the dearest one was meant to be.

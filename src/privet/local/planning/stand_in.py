@@ -12,7 +12,7 @@ from privet.checks import check_whole, is_number
 from privet.errors import ParameterError
 from privet.local.channels.cells import labels_of
 from privet.local.channels.channel import Channel
-from privet.local.channels.sampled_fields import SampledFields
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.planning.answer_variance import Floats
 from privet.local.planning.answers_plan import checked_class_shares, checked_people, epsilons_beside, stated_epsilon
 from privet.local.planning.asked import questions_of

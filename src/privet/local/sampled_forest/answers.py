@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from privet.checks import is_number
 from privet.errors import DataError, ModelFileError, ParameterError
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.channels.sampled_question import Support
+from privet.local.channels.sampling.question import Support
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.model_file import MAX_COUNT
 from privet.schema.persons import distinct_names
 from privet.schema.table import column_of

@@ -15,8 +15,8 @@ from privet.central.weights.trees import Trees
 from privet.checks import Constraint, Flag, class_position
 from privet.errors import DataError, ModelFileError, ParameterError
 from privet.local.channels.channel import Channel
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.channels.sampled_question import Support
+from privet.local.channels.sampling.question import Support
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.classifier import LocalClassifier
 from privet.local.guarantee import LocalGuarantee
 from privet.local.sampled_forest.answers import checked_weights, read_answers, supports_from_json, supports_to_json

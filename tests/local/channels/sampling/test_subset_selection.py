@@ -10,8 +10,8 @@ from scipy.stats import chisquare
 
 from benchmarks.local.frequency_oracles import RIVALS
 from privet.errors import ParameterError
-from privet.local.channels.subset_selection import SubsetSelection, best_size, mean_variance
-from tests.local.channels.test_lots import plain_lots, words_for
+from privet.local.channels.sampling.subset_selection import SubsetSelection, best_size, mean_variance
+from tests.local.channels.sampling.test_lots import plain_lots, words_for
 
 EPSILONS = [0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0]
 CELLS = [2, 3, 5, 16, 44, 300, 5_000]

@@ -18,8 +18,8 @@ from privet.checks import is_number, is_whole
 from privet.errors import ParameterError
 from privet.local.channels.cells import Ints
 from privet.local.channels.distributions import TOTAL_WEIGHT, log_ratio
-from privet.local.channels.lots import Lots
 from privet.local.channels.randomized_response import LEAST_SHARE, MOST_SHARE
+from privet.local.channels.sampling.lots import Lots
 
 # A question about more would send too much.
 MOST_CELLS = 2**16
