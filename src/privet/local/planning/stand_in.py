@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.weights.link import softmax
 from privet.checks import check_whole, is_number
 from privet.errors import ParameterError
 from privet.local.channels.cells import labels_of
@@ -84,9 +85,7 @@ class StandIn:
         scores = np.log(self.class_shares) + sum(
             np.log(np.maximum(shares, 1e-300))[codes[:, a]] for a, shares in enumerate(self.values)
         )
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        shares: Floats = powers / powers.sum(axis=1, keepdims=True)
-        return shares
+        return softmax(scores)
 
     def table(self, codes: Ints) -> Any:
         """Return the codes as clear rows."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from privet.errors import PrivetError
 from privet.local.channels.cells import edges_of
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.sampled_forest.class_tables import NORMAL_95, ClassTable, class_tables
 from privet.schema import Numeric
 
@@ -26,8 +27,10 @@ def distributions(channel: "Channel", reports: "Reports", kept: Iterable[str]) -
     table = pd.DataFrame([json.loads(text) for text in kept], columns=reports.columns)
     if table.empty:
         return []
+    if isinstance(channel.record, SampledFields):
+        return _of_questions(channel.record, table)
     if channel.record is not None:
-        return _of_questions(channel, table)
+        return []
     fields = list(zip(channel.columns, channel.schema.attributes, strict=True))
     if channel.label is not None:
         fields.append((channel.label, channel.label_attribute))
@@ -55,13 +58,10 @@ def _share(found: "Reconstruction", j: int) -> dict[str, Any]:
     return {**where, **_interval(float(found.estimate[j]), centre, margin)}
 
 
-def _of_questions(channel: "Channel", table: Any) -> list[dict[str, Any]]:
+def _of_questions(record: SampledFields, table: Any) -> list[dict[str, Any]]:
     """Return each attribute's shares of the people, by class too, from all questions that it has a part in."""
-    record: Any = channel.record
-    if record.kind != "sampled_fields":
-        return []
-    tables = zip(channel.schema.attributes, class_tables(record, record.supports(table)), strict=True)
-    return [_of_class_table(own, found, channel.schema.classes) for own, found in tables if found is not None]
+    tables = zip(record.schema.attributes, class_tables(record, record.supports(table)), strict=True)
+    return [_of_class_table(own, found, record.schema.classes) for own, found in tables if found is not None]
 
 
 def _of_class_table(attribute: Any, table: ClassTable, classes: Sequence[Any]) -> dict[str, Any]:

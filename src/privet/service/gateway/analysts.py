@@ -1,7 +1,6 @@
 """Who may ask, for how much: names with budgets of their own, known by a token's digest or a provider's subject."""
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from privet.entropy import secure_text
 from privet.errors import DataError, ParameterError
 from privet.files.documents import read_json
 from privet.files.file_lock import file_lock
-from privet.files.whole_file import whole_file
+from privet.files.whole_file import write_private_json
 from privet.privacy.accounting import check_delta
 from privet.privacy.ledger.spending import Budget
 from privet.service.gateway.jwt import Issuer
@@ -104,6 +103,4 @@ class Analysts:
         with file_lock(self._path.parent, seconds=_PATIENCE_SECONDS):
             known = {each.name: each for each in self.all()}
             yield known
-            with whole_file(self._path, private=True) as file:
-                json.dump([asdict(each) for each in known.values()], file, ensure_ascii=False, indent=1)
-                file.write("\n")
+            write_private_json(self._path, [asdict(each) for each in known.values()])

@@ -108,8 +108,7 @@ def pay(ledger: Ledger, unit: str, analyst: Analyst, request: FitRequest, key: s
             account.check_number()
         except LedgerError:
             raise _NO_FITS_LEFT() from None
-        own = [fit.expense for fit in fits if fit.analyst == analyst.name]
-        _check_own_budget(analyst, unit, own, request.cost)
+        _check_own_budget(analyst, unit, _expenses(analyst, fits), request.cost)
 
     note = {"analyst": analyst.name, "fit": own_id, "request_key": marked, "request": request.to_json()}
     try:
@@ -127,8 +126,7 @@ def pay(ledger: Ledger, unit: str, analyst: Analyst, request: FitRequest, key: s
 
 def left_of(analyst: Analyst, unit: str, fits: Sequence[PaidFit]) -> tuple[float, float]:
     """Return what an analyst has spent, and what is left of their own budget."""
-    budget = analyst.budget(unit)
-    own = [fit.expense for fit in fits if fit.analyst == analyst.name]
+    budget, own = analyst.budget(unit), _expenses(analyst, fits)
     return budget.spent(own), budget.left(own)
 
 
@@ -158,6 +156,10 @@ def _of_analyst(folder: GatewayFolder, analyst: Analyst, fits: Sequence[PaidFit]
         "name": analyst.name, "access": access, "epsilon": analyst.epsilon, "delta": analyst.delta,
         "spent": spent, "left": left, "fits": sum(fit.analyst == analyst.name for fit in fits),
     }  # fmt: skip
+
+
+def _expenses(analyst: Analyst, fits: Sequence[PaidFit]) -> list[Expense]:
+    return [fit.expense for fit in fits if fit.analyst == analyst.name]
 
 
 def _check_own_budget(analyst: Analyst, unit: str, own: Sequence[Expense], cost: Cost) -> None:
