@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
-from privet.local.channels.subset_selection import SubsetSelection, mean_variance
+from privet.local.channels.sampling.subset_selection import SubsetSelection, mean_variance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

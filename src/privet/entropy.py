@@ -1,9 +1,10 @@
 """Bytes of the operating system's secure generator, or an error: there is no second source.
 
-Noise, keys, a respondent's secret and random file names all come from here. Nothing is kept between two calls, so there
-is nothing that a forked process or another thread could share.
+Noise, keys, a respondent's secret, tokens, passwords and random file names all come from here. Nothing is kept between
+two calls, so there is nothing that a forked process or another thread could share.
 """
 
+import base64
 import os
 
 from privet.errors import EntropyError
@@ -21,6 +22,11 @@ def secure_bytes(n: int) -> bytes:
     if len(drawn) != n:
         raise EntropyError
     return drawn
+
+
+def secure_text(n: int) -> str:
+    """Return ``n`` bytes as text that a link, a cookie or a header can hold."""
+    return base64.urlsafe_b64encode(secure_bytes(n)).decode().rstrip("=")
 
 
 def unforeseeable_name() -> str:

@@ -92,8 +92,24 @@ def test_a_channel_is_asked_for_and_one_of_another_method_refused(refused, distu
     assert "choose --method random-response-forest" in refused(line, EXIT_USAGE)
     line = TREE.replace("reconstruction-tree", "random-response-forest")
     assert "choose --method reconstruction-tree" in refused(line, EXIT_USAGE)
-    line = "fit rows.disturbed.csv --channel rows.channel.json"
+    line = "fit rows.disturbed.csv --channel rows.channel.json --method private-forest"
     assert "fit disturbed answers with --method reconstruction-tree" in refused(line, EXIT_USAGE)
+
+
+@pytest.mark.parametrize(
+    ("line", "best"), [(TREE, "reconstruction-tree"), (FOREST.replace(" --trees 3", ""), "random-response-forest")]
+)
+def test_without_a_method_the_first_that_fits_the_channel_is_taken_and_named(privet, disturbed, bits, line, best):
+    assert privet(f"{line} -o asked.privet").exit_code == 0
+    result = privet(f"{line.replace(f' --method {best}', '')} -o taken.privet")
+    assert result.exit_code == 0, result.output
+    assert f"no --method is given; answers through this channel are fitted by {best}" in result.stderr
+    assert Path("taken.privet").read_bytes() == Path("asked.privet").read_bytes()
+
+
+def test_without_a_method_a_channel_takes_no_curators_options(refused, disturbed):
+    line = "fit rows.disturbed.csv --channel rows.channel.json --epsilon 1"
+    assert "--epsilon does not apply to reconstruction-tree" in refused(line, EXIT_USAGE)
 
 
 def test_answers_of_another_channel_are_refused(refused, disturbed, bits):
@@ -222,6 +238,22 @@ def test_reports_are_written_of_both(privet, disturbed, bits):
         assert "None proven" in Path(f"{name}.html").read_text()
     told = json.loads(privet("report forest.privet --json").stdout)
     assert told["binary_anonymity"]["theta"] == 0.9
+
+
+@pytest.mark.parametrize("class_", [None, "no"])
+def test_a_sampled_forest_is_explained(privet, disturbed, class_):
+    asked = "perturb rows.csv --schema schema.json --noise field-sampling --epsilon 4 --secret asked.json -o asked.csv"
+    assert privet(asked).exit_code == 0
+    assert privet("fit asked.csv --channel asked.channel.json").exit_code == 0
+    pd.read_csv("rows.csv").drop(columns="class").head(50).to_csv("test.csv", index=False)
+    result = privet(f"explain model.privet test.csv{'' if class_ is None else f' --class {class_}'} -o explained.csv")
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv("explained.csv")
+    expected = load("model.privet").explain(pd.read_csv("test.csv"), class_)
+    effects = [f"effect({name})" for name in ("start", "age", "sex", "children")]
+    assert list(found) == ["explained", *effects, "score"]
+    np.testing.assert_array_equal(found[effects].to_numpy(), expected.to_numpy())
+    assert set(found["explained"]) == {class_ or "yes"}
 
 
 def test_explaining_a_tree_is_refused(privet, refused, disturbed):

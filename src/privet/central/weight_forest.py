@@ -228,18 +228,10 @@ class WeightForestClassifier(ReleasedClassifier):
         weights, codes = self._read(X)
         split = Split.of(weights, self._row_shares)
         parts = split.contributions(codes)
-        chosen = self._explained(weights, codes, class_)
+        chosen = weights.explained(codes, None if class_ is None else class_position(self.schema_.classes, class_))
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
         values = np.column_stack([split.start[chosen], own]) * (2.0 if len(self.classes_) == 2 else 1.0)
         return pd.DataFrame(values, columns=self.explained_names_, index=getattr(X, "index", None))
-
-    def _explained(self, weights: LeafWeights, codes: NDArray[Any], class_: Label | None) -> NDArray[np.int64]:
-        if class_ is not None:
-            return np.full(len(codes), class_position(self.schema_.classes, class_))
-        if len(self.classes_) == 2:
-            return np.ones(len(codes), dtype=np.int64)
-        best: NDArray[np.int64] = np.argmax(weights.scores(codes), axis=1)
-        return best
 
     def _read(self, X: Any) -> tuple[LeafWeights, NDArray[Any]]:
         """Return the weights that score the rows of ``X``, and the rows' codes."""

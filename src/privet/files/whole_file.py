@@ -8,6 +8,7 @@ more, since a writer holds a lock on its file, and the system releases the lock 
 import errno
 import gzip
 import io
+import json
 import os
 import re
 import stat
@@ -40,6 +41,13 @@ def whole_file(path: str | Path, *, private: bool = False) -> Iterator[TextIO]:
     """
     with whole_bytes(path, private=private) as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
         yield file
+
+
+def write_private_json(path: Path, data: object) -> None:
+    """Write a document that people may edit, whole or not at all; its owner alone can read it."""
+    with whole_file(path, private=True) as file:
+        json.dump(data, file, ensure_ascii=False, indent=1)
+        file.write("\n")
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from privet.methods import homes_of
 if TYPE_CHECKING:
     from privet.local.channels.channel import Channel as Channel
     from privet.local.channels.coding import Coding as Coding
-    from privet.local.channels.field_sampling import FieldSampling as FieldSampling
     from privet.local.channels.intervals import Intervals as Intervals
     from privet.local.channels.perturb import perturb as perturb
     from privet.local.channels.randomized_response import RandomizedResponse as RandomizedResponse
     from privet.local.channels.record_complement import RecordComplement as RecordComplement
+    from privet.local.channels.sampling.field_sampling import FieldSampling as FieldSampling
     from privet.local.channels.secret import Secret as Secret
     from privet.local.channels.transformers import GaussianNoise as GaussianNoise
     from privet.local.channels.transformers import LaplaceNoise as LaplaceNoise
@@ -32,7 +32,7 @@ else:
     _HOMES = {
         "Channel": "privet.local.channels.channel",
         "Coding": "privet.local.channels.coding",
-        "FieldSampling": "privet.local.channels.field_sampling",
+        "FieldSampling": "privet.local.channels.sampling.field_sampling",
         "GaussianNoise": "privet.local.channels.transformers",
         "Intervals": "privet.local.channels.intervals",
         "LaplaceNoise": "privet.local.channels.transformers",

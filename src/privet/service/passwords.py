@@ -2,16 +2,15 @@
 
 import hashlib
 import hmac
-import secrets
 
-from privet.entropy import secure_bytes
+from privet.entropy import secure_bytes, secure_text
 
 _COST, _BLOCK, _PARALLEL, _MEMORY = 2**14, 8, 1, 2**26
 
 
 def new_password() -> str:
     """Return a password of 120 random bits."""
-    return secrets.token_urlsafe(15)
+    return secure_text(15)
 
 
 def hash_password(password: str) -> str:

@@ -1,12 +1,12 @@
 """One password and the sessions that it opens: cookies that no script reads and no other site sends along."""
 
 import hmac
-import secrets
 import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from privet.entropy import secure_text
 from privet.service.limits import RateLimit
 from privet.service.passwords import is_password
 from privet.service.requests import Refusal, address_of
@@ -40,7 +40,7 @@ class Sessions:
         self._tries.take(address_of(request))
         if not isinstance(password, str) or not is_password(password, kept):
             raise Refusal(403, "password", "this is not the password; it was printed when the folder was made")
-        session = secrets.token_urlsafe(32)
+        session = secure_text(32)
         with self._lock:
             now = self._clock()
             self._ends = {own: end for own, end in self._ends.items() if end > now}

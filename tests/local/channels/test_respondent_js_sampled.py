@@ -10,8 +10,8 @@ import pytest
 
 from privet import Numeric, Schema
 from privet.local import Channel, FieldSampling, perturb
+from tests.local.channels.sampling.test_sampled_fields import FORGED, SMALL, small_people
 from tests.local.channels.test_respondent_js import WAYS_IN, ask, is_refusal, plain_rows
-from tests.local.channels.test_sampled_fields import FORGED, SMALL, small_people
 from tests.local.people import SCHEMA, people, same_secret
 
 TABLE = people(500)

@@ -7,7 +7,7 @@ import pytest
 from privet import Categorical, Numeric, SampledForestClassifier, Schema, Secret
 from privet.errors import DataError, ParameterError
 from privet.local import FieldSampling, perturb
-from privet.local.channels.sampled_question import Support
+from privet.local.channels.sampling.question import Support
 from privet.local.sampled_forest.class_tables import ClassTable, class_balance, joint_table, label_tables
 from privet.local.sampled_forest.joint_shares import JointShares, joint_shares
 

@@ -9,10 +9,10 @@ import pytest
 from privet import Categorical, Numeric, SampledForestClassifier, Schema, Secret, load
 from privet.errors import DataError, ModelFileError, ParameterError
 from privet.local import FieldSampling, RandomizedResponse, perturb
-from privet.local.channels.sampled_question import Support
+from privet.local.channels.sampling.question import Support
+from privet.local.sampled_forest.answers import supports_from_json, supports_to_json
 from privet.local.sampled_forest.calibration import calibrate
 from privet.local.sampled_forest.class_tables import ClassTable, class_balance, class_tables, joint_table, pooled
-from privet.local.sampled_forest.supports_file import supports_from_json, supports_to_json
 from privet.local.sampled_forest.value_weights import value_weights
 
 SCHEMA = Schema(

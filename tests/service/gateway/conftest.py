@@ -11,12 +11,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from privet import Categorical, Ledger, Numeric, Schema
-from privet.service.gateway.analysts import Analyst
+from privet.service.gateway.analysts import Analyst, digest, new_token
 from privet.service.gateway.app import make_app
 from privet.service.gateway.fits import fits_of
 from privet.service.gateway.folder import GatewayFolder
 from privet.service.passwords import hash_password
-from privet.service.tokens import digest, new_token
 
 PASSWORD = "correct horse"  # noqa: S105
 N_ROWS = 400

@@ -17,8 +17,7 @@ import httpx
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from privet.service.gateway.analysts import Analyst
-from privet.service.tokens import digest
+from privet.service.gateway.analysts import Analyst, digest
 from tests.service.gateway.conftest import PASSWORD, Gateway, people
 from tests.service.gateway.running import RunningServer, told
 

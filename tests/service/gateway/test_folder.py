@@ -5,9 +5,8 @@ import pytest
 
 from privet import Categorical, Ledger, Numeric, Schema
 from privet.errors import DataError, LedgerError, ParameterError, SchemaError
-from privet.service.gateway.analysts import Analyst, Analysts
+from privet.service.gateway.analysts import Analyst, Analysts, digest, new_token
 from privet.service.gateway.folder import GatewayFolder
-from privet.service.tokens import digest
 from tests.service.gateway.conftest import people, schema
 
 
@@ -96,10 +95,13 @@ def test_a_subject_is_one_analysts(analysts):
 
 
 def test_a_token_is_kept_as_a_digest_and_nobody_has_a_revoked_one(analysts):
-    analysts.put(Analyst("ana", 1.0, digest=digest("t")))
-    assert analysts.of_token("t", lambda: None).name == "ana"
+    token = new_token()
+    analysts.put(Analyst("ana", 1.0, digest=digest(token)))
+    assert analysts.of_token(token, lambda: None).name == "ana"
+    assert analysts.of_token(new_token(), lambda: None) is None
+    assert analysts.of_token(digest(token), lambda: None) is None
     analysts.revoke("ana")
-    assert analysts.of_token("t", lambda: None) is None
+    assert analysts.of_token(token, lambda: None) is None
     with pytest.raises(ParameterError, match="there is no analyst 'eve'"):
         analysts.revoke("eve")
 

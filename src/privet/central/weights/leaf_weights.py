@@ -48,6 +48,16 @@ class LeafWeights:
             )
         return scores
 
+    def explained(self, codes: NDArray[np.integer], class_: int | None) -> NDArray[np.int64]:
+        """Return the place of the class whose score is explained of every row.
+
+        It is ``class_`` where that is given, else the second of two; of more classes the one with the highest score.
+        """
+        if class_ is None and len(self.offsets) > 2:
+            best: NDArray[np.int64] = np.argmax(self.scores(codes), axis=1)
+            return best
+        return np.full(len(codes), 1 if class_ is None else class_)
+
     def chances(self, codes: NDArray[np.integer]) -> Floats:
         """Return every row's class chances."""
         return chances_of(self.scores(codes), self.margin)

@@ -12,10 +12,16 @@ Floats = NDArray[np.float64]
 _HALVINGS = 200
 
 
+def softmax(scores: Floats) -> Floats:
+    """Return every line's class chances for a loss without a margin."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: Floats = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
 def chances_of(scores: Floats, margin: float) -> Floats:
     """Return every line's class chances."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares = powers / powers.sum(axis=1, keepdims=True)
+    shares = softmax(scores)
     adjusted = shares * (1 + np.expm1(-margin) * shares)
     chances: Floats = adjusted / adjusted.sum(axis=1, keepdims=True)
     return chances

@@ -9,7 +9,7 @@ from privet.checks import pluralize
 from privet.cli.support import output
 from privet.errors import ParameterError
 from privet.local import Channel
-from privet.local.channels.sampled_fields import SampledFields
+from privet.local.channels.sampling.sampled_fields import SampledFields
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ class JointSharesTable:
 
     @classmethod
     def of(
-        cls, path: Path, channel_file: Path, names: Sequence[str], weights: str | None, given: Mapping[str, Any]
+        cls, path: Path, record: SampledFields, names: Sequence[str], weights: str | None, given: Mapping[str, Any]
     ) -> Self:
         """Estimate the shares from the answers in a file; of ``given`` options none applies."""
         from privet.local.sampled_forest.answers import read_answers
@@ -38,7 +38,6 @@ class JointSharesTable:
         for option, value in given.items():
             if value is not None:
                 raise ParameterError(f"{option} is not for answers to sampled questions; leave it out")
-        record = _questions(channel_file)
         columns = [*record.columns, *([] if weights is None else [weights])]
         table = read_answers(path, columns)
         fields = [name for name in names if name != record.schema.target]
@@ -82,12 +81,7 @@ class JointSharesTable:
         }
 
 
-def is_of_questions(channel_file: Path) -> bool:
-    """Return whether people answered sampled questions through this channel."""
-    return isinstance(Channel.load(channel_file).record, SampledFields)
-
-
-def _questions(channel_file: Path) -> SampledFields:
+def sampled_fields(channel_file: Path) -> SampledFields | None:
+    """Return the questions that people answered through this channel; None where every field was disturbed."""
     record = Channel.load(channel_file).record
-    assert isinstance(record, SampledFields)  # noqa: S101 - the caller asked
-    return record
+    return record if isinstance(record, SampledFields) else None

@@ -49,14 +49,9 @@ def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | 
     """Refuse what only a method of disturbed records takes."""
     if channel is not None:
         check_known(method)
-        from privet.local import Channel
-
-        fitting = fitting_methods(Channel.load(channel))
-        if not fitting:
-            raise ParameterError(NO_METHOD)
         raise ParameterError(
             f"--method {method} is for clear rows of a trusted curator and takes no --channel; fit disturbed answers "
-            f"with --method {fitting[0]}"
+            f"with --method {best_method(channel)}"
         )
     for option, value in (("--strategy", strategy), ("--id", person)):
         if value is not None:
@@ -71,15 +66,28 @@ def refuse_curator_options(method: str, given: Sequence[str], others: Sequence[s
         raise ParameterError(f"{option} does not apply to {method}: {COSTS_NOTHING}; leave it out")
 
 
+def best_method(channel: Path) -> str:
+    """Return the method that fits answers through a channel best."""
+    return _fitting(channel)[0]
+
+
 def check_fits(method: str, channel: "Channel") -> None:
     """Refuse a channel that another method is for, in the words of the command line."""
-    fitting = fitting_methods(channel)
-    if not fitting:
-        raise ParameterError(NO_METHOD)
+    fitting = _fitting(channel)
     if method not in fitting:
         raise ParameterError(
             f"answers through this channel cannot be fitted by --method {method}; choose --method {fitting[0]}"
         )
+
+
+def _fitting(channel: "Channel | Path") -> list[str]:
+    """Return the methods that can fit answers through a channel, the best first, or refuse it."""
+    from privet.local import Channel
+
+    fitting = fitting_methods(channel if isinstance(channel, Channel) else Channel.load(channel))
+    if not fitting:
+        raise ParameterError(NO_METHOD)
+    return fitting
 
 
 @dataclass(frozen=True)

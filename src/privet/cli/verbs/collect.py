@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from privet.cli.support import options, output
+from privet.cli.support import options, output, server_options
 from privet.cli.support.files import check_output
 from privet.errors import ParameterError
 
@@ -159,17 +159,11 @@ def links(
 
 def run(
     folder: Folder,
-    host: Annotated[str, typer.Option("--host", help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")] = 8000,
-    certificate: Annotated[
-        Path | None, typer.Option("--certificate", metavar="FILE", help="For https: the chain.", show_default=False)
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="For https: its key.", show_default=False)
-    ] = None,
-    without_tls: Annotated[
-        bool, typer.Option("--without-tls", help="Listen to other machines without TLS, as behind a proxy.")
-    ] = False,
+    host: server_options.Host = "127.0.0.1",
+    port: server_options.Port = 8000,
+    certificate: server_options.Certificate = None,
+    key: server_options.Key = None,
+    without_tls: server_options.WithoutTls = False,
     per_minute: Annotated[int, typer.Option("--per-minute", min=1, help="Reports looked at a minute.")] = 6000,
     address_per_minute: Annotated[
         int, typer.Option("--address-per-minute", min=1, help="Reports a minute from one address.")

@@ -12,6 +12,7 @@ from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, l
 from privet.cli.support.local_methods import (
     COSTS_NOTHING,
     LocalOptions,
+    best_method,
     given_parameters,
     is_local,
     refuse_what_is_not_local,
@@ -55,8 +56,8 @@ def fit(
         typer.Option(
             "--channel",
             metavar="FILE",
-            help="Of rows that `privet perturb` disturbed: how. They need --method sampled-forest, "
-            "random-response-forest or reconstruction-tree.",
+            help="Of rows that `privet perturb` disturbed: how. By default the method that fits them best: "
+            "sampled-forest, random-response-forest or reconstruction-tree.",
             show_default=False,
         ),
     ] = None,
@@ -97,8 +98,11 @@ def fit(
 
     Example:  privet fit rows.csv --schema schema.json --epsilon 1 -o model.privet
 
-    Example:  privet fit answers.csv --channel channel.json --method reconstruction-tree
+    Example:  privet fit answers.csv --channel channel.json
     """
+    given = given_parameters(context)
+    if channel is not None and "method" not in given:
+        method = best_method(channel)
     # First: it says what an earlier command left open, whose model may be the file that is in the way.
     account = None if is_local(method) else chosen_ledger(ledger, dataset, part, stated=no_person_in_two_parts)
     inputs = (*rows, schema, channel, dask_tls_ca, dask_tls_cert, dask_tls_key)
@@ -106,7 +110,9 @@ def fit(
     workers = cluster.Cluster(dask, dask_tls_ca, dask_tls_cert, dask_tls_key)
     if is_local(method):
         local = LocalOptions(method, channel, schema, strategy, trees, height, jobs, person)
-        model = local.estimator(given_parameters(context), random_state)
+        model = local.estimator(given, random_state)
+        if "method" not in given:
+            output.say(f"no --method is given; answers through this channel are fitted by {method}")
         with output.working("reading the answers and growing trees"):
             local.fit(model, _only_file(rows, workers))
         PendingModel(model_file, force).save(model)

@@ -72,13 +72,14 @@ def reconstruct(
     Example:  privet reconstruct answers.csv --channel channel.json --column age --class yes
     """
     _check_picture(plot, original, force=force, inputs=tuple(p for p in (answers, channel, original) if p is not None))
-    from privet.cli.support.joint_shares_table import JointSharesTable, is_of_questions
+    from privet.cli.support.joint_shares_table import JointSharesTable, sampled_fields
     from privet.cli.support.reconstruction_table import ReconstructionTable
 
-    if is_of_questions(channel):
+    record = sampled_fields(channel)
+    if record is not None:
         given = {"--class": class_, "--bins": bins, "--plot": plot}
         with output.working("reconstructing"):
-            JointSharesTable.of(answers, channel, column, weights, given).show(as_json=as_json)
+            JointSharesTable.of(answers, record, column, weights, given).show(as_json=as_json)
         return
     if len(column) > 1 or weights is not None:
         raise ParameterError("a second --column, and --weights, are for answers to sampled questions; leave them out")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from privet.cli.support import options, output
+from privet.cli.support import options, output, server_options
 from privet.cli.support.ledger import Dataset, kept_heads, open_ledger
 from privet.errors import DataError, ParameterError
 
@@ -82,8 +82,7 @@ def analyst(
 
     Example:  privet serve analyst gate ana --epsilon 2
     """
-    from privet.service.gateway.analysts import Analyst
-    from privet.service.tokens import digest, new_token
+    from privet.service.gateway.analysts import Analyst, digest, new_token
 
     opened = _opened(folder)
     if subject is not None and opened.issuer() is None:
@@ -133,17 +132,11 @@ def revoke(folder: Folder, name: Name, as_json: options.Json = False) -> None:
 
 def run(
     folder: Folder,
-    host: Annotated[str, typer.Option("--host", help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")] = 8080,
-    certificate: Annotated[
-        Path | None, typer.Option("--certificate", metavar="FILE", help="For https: the chain.", show_default=False)
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="For https: its key.", show_default=False)
-    ] = None,
-    without_tls: Annotated[
-        bool, typer.Option("--without-tls", help="Listen to other machines without TLS, as behind a proxy.")
-    ] = False,
+    host: server_options.Host = "127.0.0.1",
+    port: server_options.Port = 8080,
+    certificate: server_options.Certificate = None,
+    key: server_options.Key = None,
+    without_tls: server_options.WithoutTls = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=16, help="So many fits at a time.")] = 1,
 ) -> None:
     """Start the server.
@@ -173,7 +166,7 @@ def spending(folder: Folder, as_json: options.Json = False) -> None:
     Example:  privet serve spending gate
     """
     from privet.service.gateway.audit import AuditLog
-    from privet.service.gateway.spending import spending as told_of
+    from privet.service.gateway.fits import spending as told_of
 
     opened = _opened(folder)
     told = told_of(opened, opened.open_ledger(kept_heads()))

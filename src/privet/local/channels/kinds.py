@@ -9,7 +9,7 @@ from privet.local.channels.intervals import IntervalMembership
 from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.channels.record_channel import RecordChannel
 from privet.local.channels.record_complement import Complement
-from privet.local.channels.sampled_fields import SampledFields
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.schema import Attribute, Schema
 
 _ALL: tuple[type[FieldChannel], ...] = (Clear, AddedNoise, IntervalMembership, RandomAnswer)

@@ -8,17 +8,17 @@ from typing import Any
 from privet.checks import check_whole, is_number
 from privet.errors import ParameterError
 from privet.local.channels.channel import DIGITS, Channel
-from privet.local.channels.sampled_fields import SampledFields
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.fitting import fitting_methods
 from privet.local.guarantee import LocalGuarantee, price_in_words
-from privet.local.planning.asked import Asked, largest_epsilon, questions_of
+from privet.local.planning.question_design import QuestionDesign, largest_epsilon, questions_of
+from privet.local.sampled_forest.class_tables import NORMAL_95
 from privet.plan import rounded_up
 from privet.privacy import guarantee
 from privet.privacy.guarantee import few, of_hundred, right_guesses
 
 # A plan says what others than its own epsilon would need.
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
-NORMAL_95 = 1.959964
 # With so many standard errors a difference is told apart from noise, at 5 percent, 8 times of 10.
 _SEEN = NORMAL_95 + 0.841621
 _MOST_PEOPLE = 10**12
@@ -223,7 +223,7 @@ def n_asked(channel: Channel) -> int:
     return channel.record.ask if isinstance(channel.record, SampledFields) else len(channel.fields)
 
 
-def epsilons_beside(own: float, questions: Sequence[Asked]) -> list[float]:
+def epsilons_beside(own: float, questions: Sequence[QuestionDesign]) -> list[float]:
     """Return the epsilons that a plan looks at, its own among them."""
     return sorted({own, *(each for each in EPSILONS if each <= largest_epsilon(questions))})
 
@@ -259,7 +259,7 @@ def people_in_words(people: float) -> str:
     return f"{people / 1e6:,.3g} million" if people < 1e9 else f"{people / 1e6:,.0f} million"
 
 
-def _planned(own: Asked, people: int, error: float) -> PlannedQuestion:
+def _planned(own: QuestionDesign, people: int, error: float) -> PlannedQuestion:
     asked, of_class = people * own.of_people, own.class_variance
     class_error = None if of_class is None else math.sqrt(of_class / asked)
     return PlannedQuestion(
@@ -269,7 +269,7 @@ def _planned(own: Asked, people: int, error: float) -> PlannedQuestion:
     )  # fmt: skip
 
 
-def _prices(channel: Channel, questions: Sequence[Asked]) -> Iterator[Price]:
+def _prices(channel: Channel, questions: Sequence[QuestionDesign]) -> Iterator[Price]:
     """Yield what each disturbed field costs: the dearest questions that it has a part in, as many as are asked."""
     target = channel.schema.target
     about = [{*own.fields, *([target] if own.has_label else [])} for own in questions]
@@ -292,7 +292,7 @@ def _price(channel: Channel, prices: Sequence[Price]) -> str:
     return f"{price_in_words(channel)} Where they differ in one field only, at most {', '.join(cheaper)}."
 
 
-def _balance_error(questions: Sequence[Asked], asked: int, people: int, share: float) -> float:
+def _balance_error(questions: Sequence[QuestionDesign], asked: int, people: int, share: float) -> float:
     """Return the standard error of the class's share, from the margins of all questions by their precision."""
     of_label = [own for own in questions if own.has_label]
     if not of_label:  # it is given as it is
@@ -308,17 +308,17 @@ def _balance_error(questions: Sequence[Asked], asked: int, people: int, share: f
     return math.sqrt(variance / (people * of_label[0].of_people))
 
 
-def _needed(questions: Sequence[Asked], error: float) -> float:
+def _needed(questions: Sequence[QuestionDesign], error: float) -> float:
     """Return how many people it takes until no value's share of a class is farther off, 95 times of 100."""
     return math.ceil(max(own.value_variance / own.of_people for own in questions) * (NORMAL_95 / error) ** 2)
 
 
-def _needs(questions: Sequence[Asked], epsilon: float, error: float) -> Iterator[Need]:
+def _needs(questions: Sequence[QuestionDesign], epsilon: float, error: float) -> Iterator[Need]:
     for each in epsilons_beside(epsilon, questions):
         yield Need(each, _needed(questions if each == epsilon else [own.at(each) for own in questions], error))
 
 
-def _epsilon_needed(questions: Sequence[Asked], people: int, error: float) -> float:
+def _epsilon_needed(questions: Sequence[QuestionDesign], people: int, error: float) -> float:
     """Return the least epsilon, to three digits and rounded up, with which so many people are enough."""
     low, high = math.log(_LEAST_EPSILON), math.log(largest_epsilon(questions))
     if _needed([own.at(math.exp(high)) for own in questions], error) > people:

@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.weights.link import softmax
 from privet.checks import check_whole, is_number
 from privet.errors import ParameterError
-from privet.local.channels.cells import labels_of
+from privet.local.channels.cells import Floats, labels_of
 from privet.local.channels.channel import Channel
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.planning.answer_variance import Floats
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.planning.answers_plan import checked_class_shares, checked_people, epsilons_beside, stated_epsilon
-from privet.local.planning.asked import questions_of
+from privet.local.planning.question_design import questions_of
 from privet.local.sampled_forest.sampled_forest import SampledForestClassifier
 from privet.rng import public_generator
 from privet.schema import Attribute, Numeric, Schema
@@ -84,9 +84,7 @@ class StandIn:
         scores = np.log(self.class_shares) + sum(
             np.log(np.maximum(shares, 1e-300))[codes[:, a]] for a, shares in enumerate(self.values)
         )
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        shares: Floats = powers / powers.sum(axis=1, keepdims=True)
-        return shares
+        return softmax(scores)
 
     def table(self, codes: Ints) -> Any:
         """Return the codes as clear rows."""

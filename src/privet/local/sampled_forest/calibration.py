@@ -12,6 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.weights.link import softmax
 from privet.local.sampled_forest.redundancy import Redundancy
 from privet.local.sampled_forest.value_weights import ValueWeights
 from privet.rng import public_generator
@@ -70,8 +71,8 @@ def calibrate(
             scores[own] = middle + math.sqrt(spread) * (scores[own] - middle)
     offsets = np.log(balance)
     for _ in range(_STEPS):
-        offsets = offsets + np.log(balance / np.maximum(_softmax(offsets + scores).mean(axis=0), 1e-12))
-    accuracy = float(_softmax(offsets + scores).max(axis=1).mean())
+        offsets = offsets + np.log(balance / np.maximum(softmax(offsets + scores).mean(axis=0), 1e-12))
+    accuracy = float(softmax(offsets + scores).max(axis=1).mean())
     if cautious and accuracy - float(balance.max()) <= _AHEAD * balance_error * (1 + balance_error / _UNSURE):
         return Calibrated.balance_only(balance, len(told))
     return Calibrated(offsets - offsets.mean(), counts_for, accuracy)
@@ -91,9 +92,3 @@ def _imagined(
         values = np.minimum((drawn[:, None] > upper[:, labels].T).sum(axis=1), len(joint) - 1)
         scores += factor * own.weights[values]
     return labels, scores
-
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: Floats = powers / powers.sum(axis=1, keepdims=True)
-    return shares

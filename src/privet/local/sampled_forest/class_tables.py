@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.channels.sampled_question import Support
+from privet.local.channels.sampling.question import Support
+from privet.local.channels.sampling.sampled_fields import SampledFields
 
 Floats = NDArray[np.float64]
 # A class is taken to have at least this share of the people.

@@ -7,8 +7,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.channels.sampled_question import Support
+from privet.local.channels.sampling.question import Support
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.sampled_forest.class_tables import joint_table
 from privet.local.sampled_forest.value_weights import ValueWeights
 

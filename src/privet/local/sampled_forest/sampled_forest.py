@@ -12,19 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import Trees
-from privet.checks import Constraint, Flag
+from privet.checks import Constraint, Flag, class_position
 from privet.errors import DataError, ModelFileError, ParameterError
 from privet.local.channels.channel import Channel
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.channels.sampled_question import Support
+from privet.local.channels.sampling.question import Support
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.classifier import LocalClassifier
 from privet.local.guarantee import LocalGuarantee
-from privet.local.sampled_forest.answers import checked_weights, read_answers
+from privet.local.sampled_forest.answers import checked_weights, read_answers, supports_from_json, supports_to_json
 from privet.local.sampled_forest.calibration import Calibrated, calibrate
 from privet.local.sampled_forest.class_tables import ClassTable, class_balance, class_tables, label_tables
 from privet.local.sampled_forest.joint_shares import JointShares
 from privet.local.sampled_forest.redundancy import measured_redundancy
-from privet.local.sampled_forest.supports_file import supports_from_json, supports_to_json
 from privet.local.sampled_forest.value_weights import ValueWeights, value_weights
 from privet.schema import Label, Numeric, Schema
 from privet.tree.counted import CountedForest
@@ -182,6 +181,11 @@ class SampledForestClassifier(LocalClassifier):
         table = RuleTable.of(self.nodes_, self.schema_, merge=bool(merge))
         return chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
 
+    @property
+    def explained_names_(self) -> list[str]:
+        """What the columns of `explain` are called: where all rows start, then every attribute that was asked about."""
+        return ["(start)", *(self.schema_.names[a] for a in self._asked)]
+
     def explain(self, X: Any, class_: Label | None = None) -> "pd.DataFrame":
         """Return what attributes add to every row's score of a class, by default the second of two or the predicted.
 
@@ -192,14 +196,10 @@ class SampledForestClassifier(LocalClassifier):
         check_is_fitted(self)
         weights, codes = self._weights_with_missing, self._encoder.encode(X, allow_missing=True)
         cells = weights.trees.cells(codes).astype(np.int64) + weights.trees.cell_starts
-        of_cells, two = weights.of_cells, len(self.classes_) == 2
-        if class_ is not None:
-            chosen = np.full(len(codes), list(self.schema_.classes).index(class_))
-        else:
-            chosen = np.ones(len(codes), dtype=np.int64) if two else weights.scores(codes).argmax(axis=1)
-        values = np.column_stack([weights.offsets[chosen], of_cells[cells, chosen[:, None]]]) * (2.0 if two else 1.0)
-        names = ["(start)", *(self.schema_.names[a] for a in self._asked)]
-        return pd.DataFrame(values, columns=names, index=getattr(X, "index", None))
+        chosen = weights.explained(codes, None if class_ is None else class_position(self.schema_.classes, class_))
+        values = np.column_stack([weights.offsets[chosen], weights.of_cells[cells, chosen[:, None]]])
+        values *= 2.0 if len(self.classes_) == 2 else 1.0
+        return pd.DataFrame(values, columns=self.explained_names_, index=getattr(X, "index", None))
 
     def shares(self, *names: str) -> "pd.DataFrame":
         """Return estimated shares of the people by the attributes named and by class, with 95 % intervals.

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.errors import PrivetError
+from privet.local.channels.cells import edges_of
+from privet.local.channels.sampling.sampled_fields import SampledFields
+from privet.local.sampled_forest.class_tables import NORMAL_95, ClassTable, class_tables
 from privet.schema import Numeric
 
 if TYPE_CHECKING:
     from privet.local import Channel
     from privet.local.reconstruction.reconstruct import Reconstruction
-    from privet.local.sampled_forest.class_tables import ClassTable
     from privet.service.collect.reports import Reports
 
-_Z = 1.96
 _CELLS = 20
 
 
@@ -26,8 +27,10 @@ def distributions(channel: "Channel", reports: "Reports", kept: Iterable[str]) -
     table = pd.DataFrame([json.loads(text) for text in kept], columns=reports.columns)
     if table.empty:
         return []
+    if isinstance(channel.record, SampledFields):
+        return _of_questions(channel.record, table)
     if channel.record is not None:
-        return _of_questions(channel, table)
+        return []
     fields = list(zip(channel.columns, channel.schema.attributes, strict=True))
     if channel.label is not None:
         fields.append((channel.label, channel.label_attribute))
@@ -51,27 +54,21 @@ def _share(found: "Reconstruction", j: int) -> dict[str, Any]:
     is_cell = edges is not None and j < len(edges) - 1
     where = {"low": float(edges[j]), "high": float(edges[j + 1])} if is_cell else {"value": found.categories[j]}  # type: ignore[index]
     centre = float(found.estimate[j] if found.unclipped is None else found.unclipped[j])
-    return {**where, **_interval(float(found.estimate[j]), centre, None if errors is None else float(errors[j]))}
+    margin = None if errors is None else NORMAL_95 * float(errors[j])
+    return {**where, **_interval(float(found.estimate[j]), centre, margin)}
 
 
-def _of_questions(channel: "Channel", table: Any) -> list[dict[str, Any]]:
+def _of_questions(record: SampledFields, table: Any) -> list[dict[str, Any]]:
     """Return each attribute's shares of the people, by class too, from all questions that it has a part in."""
-    from privet.local.sampled_forest.class_tables import class_tables
-
-    record: Any = channel.record
-    if record.kind != "sampled_fields":
-        return []
-    tables = zip(channel.schema.attributes, class_tables(record, record.supports(table)), strict=True)
-    return [_of_class_table(own, found, channel.schema.classes) for own, found in tables if found is not None]
+    tables = zip(record.schema.attributes, class_tables(record, record.supports(table)), strict=True)
+    return [_of_class_table(own, found, record.schema.classes) for own, found in tables if found is not None]
 
 
-def _of_class_table(attribute: Any, table: "ClassTable", classes: Sequence[Any]) -> dict[str, Any]:
-    from privet.local.channels.cells import edges_of
-
-    joint, spread = table.shares()
+def _of_class_table(attribute: Any, table: ClassTable, classes: Sequence[Any]) -> dict[str, Any]:
+    joint, margins = table.shares()
     # No two cells' counts go up together, so the sum of their variances is at least the variance of their sum.
-    of_value = _shares(joint.sum(axis=1), np.sqrt((spread**2).sum(axis=1)))
-    of_cell = [_shares(column, own) for column, own in zip(joint.T, spread.T, strict=True)]
+    of_value = _shares(joint.sum(axis=1), np.sqrt((margins**2).sum(axis=1)))
+    of_cell = [_shares(column, own) for column, own in zip(joint.T, margins.T, strict=True)]
     edges = edges_of(attribute).tolist() if isinstance(attribute, Numeric) else None
     values = []
     for j, shares in enumerate(of_value):
@@ -87,13 +84,13 @@ def _place(attribute: Any, edges: list[float] | None, j: int) -> dict[str, Any]:
     return {"value": attribute.categories[j]} if edges is None else {"low": edges[j], "high": edges[j + 1]}
 
 
-def _shares(centres: Any, spreads: Any) -> list[dict[str, float | None]]:
+def _shares(centres: Any, margins: Any) -> list[dict[str, float | None]]:
     within = np.clip(centres, 0.0, 1.0)
-    return [_interval(*map(float, own)) for own in zip(within, centres, spreads / _Z, strict=True)]
+    return [_interval(*map(float, own)) for own in zip(within, centres, margins, strict=True)]
 
 
-def _interval(share: float, centre: float, error: float | None) -> dict[str, float | None]:
-    if error is None:
+def _interval(share: float, centre: float, margin: float | None) -> dict[str, float | None]:
+    if margin is None:
         return {"share": share, "low_share": None, "high_share": None}
-    low, high = max(0.0, centre - _Z * error), min(1.0, max(0.0, centre + _Z * error))
-    return {"share": share, "low_share": min(low, 1.0), "high_share": high}
+    low, high = np.clip([centre - margin, centre + margin], 0.0, 1.0).tolist()
+    return {"share": share, "low_share": low, "high_share": high}

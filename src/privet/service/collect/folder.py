@@ -11,7 +11,7 @@ from privet.checks import check_whole
 from privet.entropy import secure_bytes
 from privet.errors import DataError, ParameterError, PrivetError
 from privet.files.documents import read_json
-from privet.files.whole_file import whole_bytes, whole_file, write_new
+from privet.files.whole_file import whole_bytes, whole_file, write_new, write_private_json
 from privet.local import Channel
 from privet.service.collect.store import AnswerStore, StoreUnavailable
 
@@ -85,7 +85,7 @@ class CollectFolder:
             with whole_bytes(path / CHANNEL) as file:
                 file.write(channel.read_bytes())
             write_new(path / KEY, secure_bytes(_KEY_BYTES), anywhere=True)
-            _save(path, settings)
+            write_private_json(path / SETTINGS, asdict(settings))
             folder = cls(path)
             folder.open_store(new=True).close()
         except PrivetError:
@@ -150,7 +150,7 @@ class CollectFolder:
 
     def change(self, **changes: Any) -> None:
         """Change settings on the disk."""
-        _save(self.path, replace(self.settings, **changes))
+        write_private_json(self.path / SETTINGS, asdict(replace(self.settings, **changes)))
 
     def close(self, store: AnswerStore) -> int:
         """Take no more reports, and release what waits where it is a batch at least; return how many that were."""
@@ -170,14 +170,8 @@ class CollectFolder:
 
 def _agreed_wave(channel: Channel, wave: str | None) -> str | None:
     """Return the wave of the channel, which decides whether people pay again; another name would hide that."""
-    own = getattr(channel.record, "wave", None)
+    own = None if channel.record is None else channel.record.wave
     if wave is not None and wave != own:
         has = "has no wave" if own is None else f"is of wave {own!r}"
         raise ParameterError(f"--wave is {wave!r}, but the channel {has}; make it with `privet perturb --wave`")
     return own
-
-
-def _save(path: Path, settings: Settings) -> None:
-    with whole_file(path / SETTINGS, private=True) as file:
-        json.dump(asdict(settings), file, ensure_ascii=False, indent=1)
-        file.write("\n")

@@ -56,10 +56,10 @@ class Reports:
 
 def answer_columns(channel: "Channel") -> list[str]:
     """Return the columns of the answers through a channel, the label last where it has a column of its own."""
-    record: Any = channel.record
-    if record is not None and record.kind == "sampled_fields":
-        return list(record.columns)
-    return [*(channel.schema.names if record is None else record.coding.bit_names), channel.schema.target]
+    record, target = channel.record, channel.schema.target
+    if record is None:
+        return [*channel.schema.names, target]
+    return [*record.columns, target] if record.gives_label else list(record.columns)
 
 
 def _is_plain(value: object) -> bool:

@@ -1,6 +1,6 @@
 """What keeps tokens and answers: tables without a link between their rows, the same in SQLite and in PostgreSQL."""
 
-import secrets
+import hmac
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar
 
+from privet.entropy import secure_bytes
 from privet.errors import PrivetError
 
 TABLES = ("token", "waiting", "released")
@@ -95,7 +96,7 @@ class AnswerStore(ABC):
                 return Stored.UNKNOWN
             kept = found[0][0]
             if kept is not None:
-                return Stored.AGAIN if secrets.compare_digest(bytes(kept), mark) else Stored.USED
+                return Stored.AGAIN if hmac.compare_digest(bytes(kept), mark) else Stored.USED
             do.run("UPDATE token SET mark = ? WHERE hash = ?", mark, hashed)
             do.run("INSERT INTO waiting VALUES (?, ?)", _new_id(), answer)
         return Stored.NEW
@@ -152,4 +153,4 @@ def _n_batches(n_waiting: int, batch: int, *, last: bool) -> int:
 
 
 def _new_id() -> bytes:
-    return secrets.token_bytes(_ID_BYTES)
+    return secure_bytes(_ID_BYTES)

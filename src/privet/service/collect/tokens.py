@@ -3,7 +3,8 @@
 import hashlib
 import hmac
 import re
-import secrets
+
+from privet.entropy import secure_text
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")
 _REPORT_ID = re.compile(r"[0-9a-f]{32}")
@@ -11,7 +12,7 @@ _REPORT_ID = re.compile(r"[0-9a-f]{32}")
 
 def new_token() -> str:
     """Return a token of 128 random bits."""
-    return secrets.token_urlsafe(16)
+    return secure_text(16)
 
 
 def is_token(text: object) -> bool:

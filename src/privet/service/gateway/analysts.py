@@ -1,6 +1,6 @@
 """Who may ask, for how much: names with budgets of their own, known by a token's digest or a provider's subject."""
 
-import json
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,18 +8,28 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from privet.checks import is_number, look_alike
+from privet.entropy import secure_text
 from privet.errors import DataError, ParameterError
 from privet.files.documents import read_json
 from privet.files.file_lock import file_lock
-from privet.files.whole_file import whole_file
+from privet.files.whole_file import write_private_json
 from privet.privacy.accounting import check_delta
 from privet.privacy.ledger.spending import Budget
-from privet.service.jwt import Issuer
-from privet.service.tokens import digest
+from privet.service.gateway.jwt import Issuer
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _MOST_EPSILON = 1e6
 _PATIENCE_SECONDS = 10.0
+
+
+def new_token() -> str:
+    """Return a token of 256 random bits."""
+    return secure_text(32)
+
+
+def digest(token: str) -> str:
+    """Return what may be kept of a token; its 256 random bits need no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,4 @@ class Analysts:
         with file_lock(self._path.parent, seconds=_PATIENCE_SECONDS):
             known = {each.name: each for each in self.all()}
             yield known
-            with whole_file(self._path, private=True) as file:
-                json.dump([asdict(each) for each in known.values()], file, ensure_ascii=False, indent=1)
-                file.write("\n")
+            write_private_json(self._path, [asdict(each) for each in known.values()])

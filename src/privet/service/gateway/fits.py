@@ -14,6 +14,7 @@ from privet.privacy.ledger.bodies import FAILED, RESERVED
 from privet.privacy.ledger.spending import Expense
 from privet.service.gateway.analysts import Analyst
 from privet.service.gateway.fit_request import FitRequest
+from privet.service.gateway.folder import GatewayFolder
 from privet.service.requests import Refusal
 
 _ID_BYTES = 16
@@ -107,8 +108,7 @@ def pay(ledger: Ledger, unit: str, analyst: Analyst, request: FitRequest, key: s
             account.check_number()
         except LedgerError:
             raise _NO_FITS_LEFT() from None
-        own = [fit.expense for fit in fits if fit.analyst == analyst.name]
-        _check_own_budget(analyst, unit, own, request.cost)
+        _check_own_budget(analyst, unit, _expenses(analyst, fits), request.cost)
 
     note = {"analyst": analyst.name, "fit": own_id, "request_key": marked, "request": request.to_json()}
     try:
@@ -126,9 +126,40 @@ def pay(ledger: Ledger, unit: str, analyst: Analyst, request: FitRequest, key: s
 
 def left_of(analyst: Analyst, unit: str, fits: Sequence[PaidFit]) -> tuple[float, float]:
     """Return what an analyst has spent, and what is left of their own budget."""
-    budget = analyst.budget(unit)
-    own = [fit.expense for fit in fits if fit.analyst == analyst.name]
+    budget, own = analyst.budget(unit), _expenses(analyst, fits)
     return budget.spent(own), budget.left(own)
+
+
+def spending(folder: GatewayFolder, ledger: Ledger) -> dict[str, Any]:
+    """Return the data set's budget, every analyst's, and all fits, the newest first, as plain values."""
+    account = ledger.account()
+    fits = fits_of(account)
+    others = [each for each in account.spendings if "fit" not in each.begun.body]
+    return {
+        "dataset": account.dataset,
+        **vars(account.budget),
+        "spent": account.spent(),
+        "left": account.left(),
+        "analysts": [_of_analyst(folder, each, fits) for each in folder.analysts.all()],
+        "fits": [
+            {"fit": fit.id, "analyst": fit.analyst, **fit.request.to_json(), "receipt": fit.receipt()}
+            for fit in reversed(fits)
+        ],
+        "other_releases": len(others),
+    }
+
+
+def _of_analyst(folder: GatewayFolder, analyst: Analyst, fits: Sequence[PaidFit]) -> dict[str, Any]:
+    spent, left = left_of(analyst, folder.unit.name, fits)
+    access = "OpenID" if analyst.subject else "token" if analyst.digest else "revoked"
+    return {
+        "name": analyst.name, "access": access, "epsilon": analyst.epsilon, "delta": analyst.delta,
+        "spent": spent, "left": left, "fits": sum(fit.analyst == analyst.name for fit in fits),
+    }  # fmt: skip
+
+
+def _expenses(analyst: Analyst, fits: Sequence[PaidFit]) -> list[Expense]:
+    return [fit.expense for fit in fits if fit.analyst == analyst.name]
 
 
 def _check_own_budget(analyst: Analyst, unit: str, own: Sequence[Expense], cost: Cost) -> None:

@@ -1,6 +1,5 @@
 """The folder of a gateway: what its owner has fixed, its analysts and their issuer, and the models that it released."""
 
-import json
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,14 +8,14 @@ from privet.counting.opening import open_table
 from privet.counting.sources import Files
 from privet.errors import DataError, LedgerError, ParameterError, SchemaError
 from privet.files.documents import read_json
-from privet.files.whole_file import whole_bytes, whole_file
+from privet.files.whole_file import whole_bytes, write_private_json
 from privet.privacy.ledger import Ledger
 from privet.privacy.ledger.heads import HeadFolder
 from privet.privacy.unit import Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.service.gateway.analysts import Analysts
-from privet.service.jwt import Issuer
+from privet.service.gateway.jwt import Issuer
 
 _SETTINGS, _SCHEMA, _ANALYSTS, _AUDIT = "settings.json", "schema.json", "analysts.json", "audit.jsonl"
 _ISSUER, _KEYS, _MODELS, _BEGUN = "issuer.json", "jwks.json", "models", "begun"
@@ -84,8 +83,8 @@ class GatewayFolder:
         except OSError as error:
             raise ParameterError(f"cannot make {str(path)!r}: {error.strerror}; choose another folder") from error
         declared.save(path / _SCHEMA)
-        _write(path / _ANALYSTS, [])
-        _write(path / _SETTINGS, asdict(settings))  # last: a folder without it is none
+        write_private_json(path / _ANALYSTS, [])
+        write_private_json(path / _SETTINGS, asdict(settings))  # last: a folder without it is none
         return cls(path)
 
     @property
@@ -125,16 +124,10 @@ class GatewayFolder:
         Issuer.load(url, audience, keys)
         with whole_bytes(self.path / _KEYS) as file:
             file.write(keys.read_bytes())
-        _write(self.path / _ISSUER, {"url": url, "audience": audience})
+        write_private_json(self.path / _ISSUER, {"url": url, "audience": audience})
 
     def issuer(self) -> Issuer | None:
         """Return the provider whose tokens are trusted, if there is one."""
         if not (self.path / _ISSUER).exists():
             return None
         return Issuer.load(**read_json(self.path / _ISSUER), jwks=self.path / _KEYS)
-
-
-def _write(path: Path, data: object) -> None:
-    with whole_file(path, private=True) as file:
-        json.dump(data, file, ensure_ascii=False, indent=1)
-        file.write("\n")

@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from privet.privacy.ledger import Ledger
 from privet.service.gateway.audit import AuditLog
+from privet.service.gateway.fits import spending
 from privet.service.gateway.folder import GatewayFolder
-from privet.service.gateway.spending import spending
 from privet.service.requests import Refusal, has_type, read_body
 from privet.service.sessions import Sessions, check_same_site
 

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from privet.local.channels.subset_selection import SubsetSelection
-from privet.local.planning.answer_variance import variance_of_sum
+from privet.local.channels.sampling.subset_selection import SubsetSelection
+from privet.local.planning.question_design import variance_of_sum
 
 
 def by_all_answers(weights, shares, size, kept, other):

@@ -8,22 +8,22 @@ from typing import Self
 import numpy as np
 
 from privet.errors import ParameterError
+from privet.local.channels.cells import Floats
 from privet.local.channels.channel import Channel
 from privet.local.channels.randomized_response import MOST_SHARE, RandomAnswer
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.channels.subset_selection import SubsetSelection
-from privet.local.planning.answer_variance import Floats, variance_of_sum
+from privet.local.channels.sampling.sampled_fields import SampledFields
+from privet.local.channels.sampling.subset_selection import SubsetSelection
 
 # A question that is this much cheaper than the dearest one was meant to be.
 _CHEAPER = 1 - 1e-6
-NOTHING_TO_PLAN = (
+_NOTHING_TO_PLAN = (
     "how far off answers through this channel are is not known beforehand, so there is nothing to plan; see `privet "
     "perturb --explain`, or make a channel with FieldSampling or RandomizedResponse"
 )
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionDesign:
     """One question, about values of its fields together with the label, or without it: then there is one class.
 
     Attributes
@@ -104,35 +104,70 @@ class Asked:
         return np.tile(np.arange(len(self.class_shares)) == 0, self.n_values).astype(np.float64)
 
 
-def questions_of(channel: Channel, class_shares: Sequence[float]) -> list[Asked]:
+def questions_of(channel: Channel, class_shares: Sequence[float]) -> list[QuestionDesign]:
     """Return what a channel asks; one that is not planned for is refused."""
     if isinstance(channel.record, SampledFields):
         return list(_sampled(channel.record, tuple(class_shares)))
     answers = [own for own in channel.fields.values() if isinstance(own, RandomAnswer) and not own.is_certain]
     if not answers or len(answers) < len(channel.fields):
-        raise ParameterError(NOTHING_TO_PLAN)
+        raise ParameterError(_NOTHING_TO_PLAN)
     return [_random(own, channel, tuple(class_shares)) for own in answers]
 
 
-def _sampled(record: SampledFields, class_shares: tuple[float, ...]) -> Iterator[Asked]:
+def _sampled(record: SampledFields, class_shares: tuple[float, ...]) -> Iterator[QuestionDesign]:
     target = record.schema.target
     dearest = max(question.selection.local_epsilon for question in record.questions)
     for question in record.questions:
         own = question.selection.local_epsilon
-        yield Asked(
+        yield QuestionDesign(
             tuple(question.fields or [target]), math.prod(question.shape[:-1]), class_shares, question.selection,
             record.ask / len(record.questions), 1 / record.ask, own if own < dearest * _CHEAPER else MOST_SHARE,
         )  # fmt: skip
 
 
-def _random(answer: RandomAnswer, channel: Channel, class_shares: tuple[float, ...]) -> Asked:
+def _random(answer: RandomAnswer, channel: Channel, class_shares: tuple[float, ...]) -> QuestionDesign:
     is_label = answer is channel.label
     n_values, shares = (1, class_shares) if is_label else (answer.n_answers, (1.0,))
     selection = SubsetSelection(answer.n_answers, 1, answer.keep)
     part = answer.local_epsilon / channel.local_epsilon
-    return Asked((answer.field,), n_values, shares, selection, 1.0, part, size=1)
+    return QuestionDesign((answer.field,), n_values, shares, selection, 1.0, part, size=1)
 
 
-def largest_epsilon(questions: Sequence[Asked]) -> float:
+def largest_epsilon(questions: Sequence[QuestionDesign]) -> float:
     """Return the largest epsilon of all that a person sends at which every question can be asked."""
     return min(MOST_SHARE / own.part for own in questions if not own.keeps_epsilon)
+
+
+def variance_of_sum(weights: Floats, shares: Floats, kept: float, other: float) -> tuple[float, float]:
+    """Return the variance, for one person asked, of an estimated sum of weights times shares of people in cells.
+
+    Parameters
+    ----------
+    weights, shares : float arrays
+        What each cell counts for, and how frequent it is.
+    kept, other : float
+        The chance that the true cell is sent, and that a given other one is; everyone sends as many cells.
+
+    Returns
+    -------
+    (float, float)
+        What the channel adds, and what is due to whom one happened to ask.
+
+    Examples
+    --------
+    A coin of 3/4 hides "yes" or "no", which are equally frequent. Three of sixteen over a half squared, and a quarter:
+
+    >>> import numpy as np
+    >>> variance_of_sum(np.array([1.0, 0.0]), np.array([0.5, 0.5]), 0.75, 0.25)
+    (0.75, 0.25)
+    """
+    k = len(weights)
+    true, false = kept * (1 - kept), other * (1 - other)
+    # As many cells are sent of everyone, so that the covariances of each cell with all cells add up to 0.
+    with_true = -true / (k - 1)
+    among_others = -(false + with_true) / (k - 2) if k > 2 else 0.0
+    rest = weights.sum() - weights
+    squares = (weights**2).sum() - weights**2
+    sent = true * weights**2 + 2 * with_true * weights * rest + false * squares + among_others * (rest**2 - squares)
+    spread = float(shares @ weights**2 - (shares @ weights) ** 2)
+    return float(shares @ sent) / (kept - other) ** 2, max(spread, 0.0)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from privet.local.channels.answer_checks import ChanceTest, log_chance, named_by, repeats
-from privet.local.channels.sampled_question import Question
-from privet.local.channels.sent_cells import SentCells
+from privet.local.channels.sampling.question import Question
+from privet.local.channels.sampling.sent_cells import SentCells
 
 PICKED = "which questions were picked"
 

@@ -13,15 +13,15 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.errors import ChannelError, DataError, ParameterError
 from privet.local import Channel, Coding, FieldSampling, RandomizedResponse, Secret, measure, perturb
-from privet.local.channels import sampled_fields
 from privet.local.channels.answer_checks import doubts_about, refuse_impossible
-from privet.local.channels.field_sampling import growing_cells
 from privet.local.channels.perturb import kept_fields
-from privet.local.channels.sampled_checks import PICKED
-from privet.local.channels.sampled_fields import SampledFields
+from privet.local.channels.sampling import sampled_fields
+from privet.local.channels.sampling.doubts import PICKED
+from privet.local.channels.sampling.field_sampling import growing_cells
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.guarantee import LocalGuarantee
-from tests.local.channels.test_lots import plain_lots
-from tests.local.channels.test_subset_selection import plain_draw
+from tests.local.channels.sampling.test_lots import plain_lots
+from tests.local.channels.sampling.test_subset_selection import plain_draw, variance_of
 from tests.local.people import SCHEMA, SECRET_KEY, channels, people, same_secret
 
 CHANNELS = {name: channel for name, channel in channels().items() if name.startswith("sampled")}
@@ -174,7 +174,7 @@ def test_counts_are_estimated_without_bias():
     assert sum(own.n for own in supports) == len(table)
     true = pd.crosstab(table["a"], table["class"]).to_numpy().ravel() / len(table)
     own = supports[0]
-    spread = math.sqrt(channel.record.questions[0].selection.variance * 6 / own.n)
+    spread = math.sqrt(variance_of(channel.record.questions[0].selection) * 6 / own.n)
     assert np.abs(own.estimated_counts / own.n - true).max() < 5 * spread
     assert own.estimated_counts.sum() == pytest.approx(own.n)
 

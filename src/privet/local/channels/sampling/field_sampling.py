@@ -11,8 +11,8 @@ import numpy as np
 from privet.checks import is_number, is_whole
 from privet.errors import ParameterError
 from privet.local.channels.channel import Channel
-from privet.local.channels.sampled_fields import SampledFields
-from privet.local.channels.sampled_question import all_questions, size_of
+from privet.local.channels.sampling.question import all_questions, size_of
+from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.channels.secret import Secret
 from privet.local.channels.transformers import ChannelTransformer, check_epsilon
 from privet.schema import Attribute, Numeric, Schema

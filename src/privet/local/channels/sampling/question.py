@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privet.errors import ParameterError
 from privet.local.channels.cells import Floats, Ints, edges_of
-from privet.local.channels.subset_selection import SubsetSelection
+from privet.local.channels.sampling.subset_selection import SubsetSelection
 from privet.schema import Attribute, Categorical, Label, Schema
 
 

@@ -18,8 +18,8 @@ from privet.checks import is_number, is_whole
 from privet.errors import ParameterError
 from privet.local.channels.cells import Ints
 from privet.local.channels.distributions import TOTAL_WEIGHT, log_ratio
-from privet.local.channels.lots import Lots
 from privet.local.channels.randomized_response import LEAST_SHARE, MOST_SHARE
+from privet.local.channels.sampling.lots import Lots
 
 # A question about more would send too much.
 MOST_CELLS = 2**16
@@ -72,11 +72,6 @@ class SubsetSelection:
         """The chance that the true cell is sent, and that a given other one is."""
         kept = Fraction(self._kept, TOTAL_WEIGHT)
         return float(kept), float((self.size - kept) / (self.cells - 1))
-
-    @property
-    def variance(self) -> float:
-        """The mean over all cells of the variance of an estimated count, for one person."""
-        return mean_variance(self.cells, *self.chances)
 
     def draw(self, true: Ints, words: Words) -> Ints:
         """Return the sent cells, in increasing order, of people with these true cells: a line a person.
