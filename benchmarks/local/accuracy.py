@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from benchmarks.local.one_field import naive_bayes
 from benchmarks.utility.splits import Split, category_sizes
 from privet import (
     RandomizedResponse,
@@ -81,6 +82,7 @@ def majority(split: Split) -> dict[str, float]:
 
 METHODS: dict[str, Callable[[Split, float], dict[str, float]]] = {
     "sampled-forest": sampled_forest,
+    "naive Bayes": lambda split, epsilon: {"accuracy": naive_bayes(split, epsilon)},
     "random-response-forest": of_all_fields(RandomResponseForestClassifier),
     "reconstruction-tree": of_all_fields(ReconstructionTreeClassifier),
 }
