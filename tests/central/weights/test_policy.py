@@ -93,7 +93,7 @@ def test_the_balance_costs_eight_rows_within_bounds(n_rows, epsilon, balance):
 
 @pytest.mark.parametrize("schema", [TEN, THREE_CLASSES])
 def test_a_single_tree_is_for_few_rows_times_epsilon_for_each_class_but_one(schema):
-    border = round(policy_module._ROWS_OF_ONE_TREE) * (len(schema.classes) - 1)
+    border = policy_module._ROWS_OF_ONE_TREE * (len(schema.classes) - 1) ** policy_module._POWER_OF_CLASSES
     for epsilon in (0.125, 1.0, 4.0):
         assert policy(int(border / epsilon) - 1, epsilon, schema).has_one_tree
         assert not policy(int(border / epsilon), epsilon, schema).has_one_tree

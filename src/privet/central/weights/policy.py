@@ -36,15 +36,17 @@ _HISTOGRAM_SHARE, _LEAST_HISTOGRAM = 0.05, 350.0
 _LEAST_SIGNAL, _LEAST_EPSILON = 16.0, 1e-4
 # Leaves of all trees, and weights of all leaves; the prior's matrices grow with the square of a tree's leaves.
 MOST_LEAVES, MOST_WEIGHTS = 2**12, 2**16
-# Attributes are kept up to this many rows times epsilon for each, and up to the power of a number of such rows.
+# Attributes are kept up to this many rows times epsilon for each, and up to the power of a number of such rows. From
+# some rows times epsilon on their number grows more slowly than noise falls; and with many classes there are fewer.
 _ROWS_PER_ATTRIBUTE, _ROWS_PER_TREE, _TREE_POWER = 250.0, 110.0, 2 / 3
+_MANY_ROWS, _POWER_OF_MANY, _MANY_CLASSES = 4000.0, 1 / 3, 10
 # A categorical attribute of few values is half the cost of others. Nearly all attributes are better than a choice.
 _FEW_VALUES, _COST_OF_FEW, _NEARLY_ALL, _ALMOST_ALL = 4, 0.5, 0.75, 3
 # Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
 _PART_OF_ONE, _PART_OF_SOME, _LEAST_CHOICE = 0.35, 0.2, 4e-6
-# Below this many rows times epsilon for each class but one, a single tree is chosen by how many rows it gets right;
-# of epsilon, its choice. The rest is for the counts of its leaves.
-_ROWS_OF_ONE_TREE, _PART_OF_TREE = 60.0, 0.5
+# Below this many rows times epsilon for each class but one, and for many classes fewer each, a single tree is chosen by
+# how many rows it gets right; of epsilon, its choice. The rest is for the counts of its leaves.
+_ROWS_OF_ONE_TREE, _POWER_OF_CLASSES, _PART_OF_TREE = 75.0, 0.9, 0.5
 _ROWS_PER_CELL, _ROWS_PER_CELL_OF_ONE = 20, 30
 _MOST_BINS = 16
 # Knots where rows are counted: at least, and more for each row times epsilon of an attribute. In the second stage.
@@ -180,7 +182,7 @@ class Policy:
         return (
             len(self.schema.attributes) > 1
             and is_free
-            and self.n_rows * self.epsilon < _ROWS_OF_ONE_TREE * (self.n_classes - 1)
+            and self.n_rows * self.epsilon < _ROWS_OF_ONE_TREE * (self.n_classes - 1) ** _POWER_OF_CLASSES
         )
 
     @cached_property
@@ -193,7 +195,7 @@ class Policy:
             return min(self.fixed.n_attributes, most, self._n_affordable)
         worth, cost = self.n_rows * self.epsilon, self._mean_cost
         linear = worth / _ROWS_PER_ATTRIBUTE / (cost if self.n_classes == 2 else 1.0)
-        kept = min(linear, (worth / _ROWS_PER_TREE) ** _TREE_POWER / cost, most)
+        kept = min(linear, self._quiet_trees(worth) / cost, most)
         if self.delta:  # half of the way to as many as leave the noise of all trees together what it would be
             kept *= math.sqrt(max(1.0, self._advantage(kept)))
         kept = max(1, round(min(kept, most)))
@@ -201,6 +203,12 @@ class Policy:
         kept = min(most if nearly else kept, self._n_affordable)
         # Each choice has its own share of epsilon, which must not be too small for noise to be drawn.
         return kept if kept == most else max(1, int(min(kept, _PART_OF_SOME * self.epsilon / _LEAST_CHOICE)))
+
+    def _quiet_trees(self, worth: float) -> float:
+        """Return how many trees rows times epsilon are enough for, so that their noise together does not grow."""
+        few = (min(worth, _MANY_ROWS) / _ROWS_PER_TREE) ** _TREE_POWER
+        many = max(1.0, worth / _MANY_ROWS) ** _POWER_OF_MANY
+        return float(few * many * min(1.0, _MANY_CLASSES / self.n_classes) ** _TREE_POWER)
 
     def _advantage(self, n_trees: float) -> float:
         """Return about how many times less normal noise of so many trees is than Laplace noise."""
