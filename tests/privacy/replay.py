@@ -71,7 +71,7 @@ class Replay:
     def laplace(self, exact, *, epsilon, sensitivity, what, noise):
         """Stand in for `discrete_laplace`."""
         _, receipt = discrete_laplace(exact, epsilon=epsilon, sensitivity=sensitivity, what=what, noise=noise)
-        return self._answer(LaplaceRelease(what, receipt, np.array(exact))), receipt
+        return self._answer(LaplaceRelease(what, receipt, np.array(exact), self.policy.n_rows)), receipt
 
     def choice(self, exact, *, epsilon, sensitivity, what, noise, monotone=False):
         """Stand in for `permute_and_flip`."""
@@ -124,11 +124,12 @@ class Replay:
 
 @dataclass
 class LaplaceRelease:
-    """Whole numbers with discrete Laplace noise."""
+    """Whole numbers with discrete Laplace noise; about ``n_rows`` were declared."""
 
     what: str
     receipt: object
     exact: np.ndarray
+    n_rows: int
 
     @property
     def public(self):

@@ -45,7 +45,8 @@ _FEW_VALUES, _COST_OF_FEW, _NEARLY_ALL, _ALMOST_ALL = 4, 0.5, 0.75, 3
 # Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
 _PART_OF_ONE, _PART_OF_SOME, _LEAST_CHOICE = 0.35, 0.2, 4e-6
 # Below this many rows times epsilon for each class but one, and for many classes fewer each, a single tree is chosen by
-# how many rows it gets right; of epsilon, its choice. The rest is for the counts of its leaves.
+# how many rows it gets right; of epsilon, its choice. The rest is for the counts of its leaves. Where few rows are
+# outside the largest class, they count by the square of their part.
 _ROWS_OF_ONE_TREE, _POWER_OF_CLASSES, _PART_OF_TREE = 75.0, 0.9, 0.5
 _ROWS_PER_CELL, _ROWS_PER_CELL_OF_ONE = 20, 30
 _MOST_BINS = 16
@@ -158,6 +159,7 @@ class Policy:
     fixed: Overrides = Overrides()
     delta: float = 0.0
     max_rows: int = 1
+    is_lopsided: bool = False
 
     @property
     def only_balance(self) -> bool:
@@ -177,13 +179,23 @@ class Policy:
     @property
     def has_one_tree(self) -> bool:
         """Whether rows and epsilon allow for a single tree only, which is chosen by how many rows it gets right."""
-        fixed = self.fixed  # a balance that is paid for, or fixed attributes or cells, are for a fit
-        is_free = fixed.n_attributes is None and fixed.n_bins is None and fixed.balance_share is None
-        return (
-            len(self.schema.attributes) > 1
-            and is_free
-            and self.n_rows * self.epsilon < _ROWS_OF_ONE_TREE * (self.n_classes - 1) ** _POWER_OF_CLASSES
-        )
+        # A balance that is paid for is for a fit, unless it shows that there are too few rows for one.
+        return self.is_lopsided or (self.fixed.balance_share is None and self._is_for_one_tree(1.0))
+
+    def _is_for_one_tree(self, part: float) -> bool:
+        """Return whether such a part of the rows is too little for a fit of what the caller left open."""
+        return self.n_rows * self.epsilon * part < self._least_for_fit
+
+    @property
+    def _least_for_fit(self) -> float:
+        """Return how many rows times epsilon a fit needs; 0 where the caller or the schema leaves no choice."""
+        is_free = self.fixed.n_attributes is None and self.fixed.n_bins is None and len(self.schema.attributes) > 1
+        return _ROWS_OF_ONE_TREE * (self.n_classes - 1) ** _POWER_OF_CLASSES if is_free else 0.0
+
+    @property
+    def least_outside(self) -> float:
+        """The share of rows outside the largest class below which a released balance decides for a single tree."""
+        return math.sqrt(self._least_for_fit / (self.n_rows * self.epsilon)) / 2
 
     @cached_property
     def n_attributes(self) -> int:
@@ -369,13 +381,13 @@ class Policy:
         """How epsilon is split: class balance, choice of attributes, histograms of cells, rounding, and the fit."""
         if math.isinf(self.epsilon):
             return Shares(*[math.inf] * 5)
-        if self.has_one_tree:
-            choice = self.epsilon * (
-                _PART_OF_TREE if self.fixed.selection_share is None else self.fixed.selection_share
-            )
-            return Shares(0.0, choice, 0.0, 0.0, remaining(self.epsilon, choice))
         part = self.fixed.balance_share
         balance = self.epsilon * (np.clip(8 / (self.n_rows * self.epsilon), 0.05, 0.2) if part is None else part)
+        if self.has_one_tree:
+            paid = float(balance) if self.is_lopsided else 0.0
+            left, part = remaining(self.epsilon, paid), self.fixed.selection_share
+            choice = left * (_PART_OF_TREE if part is None else part)
+            return Shares(paid, choice, 0.0, 0.0, remaining(left, choice))
         release = _RELEASE_SHARE * self.epsilon
         histograms = _HISTOGRAM_SHARE * self.epsilon if self.counts_cells else 0.0
         left = remaining(remaining(remaining(self.epsilon, float(balance)), release), histograms)
@@ -392,6 +404,14 @@ class Policy:
         paid = None if math.isinf(self.epsilon) else self.shares.balance / self.epsilon
         better = replace(self, n_rows=n_rows, fixed=replace(self.fixed, balance_share=paid))
         return better if better._can_choose else self  # noqa: SLF001 - of its own class
+
+    def with_balance(self, balance: NDArray[np.float64]) -> "Policy":
+        """Return the policy for released class shares: of a single tree, where few rows are outside the largest class.
+
+        Noise makes weights so small there that next to no row's class would change.
+        """
+        outside = min(1.0, 2 * (1 - float(balance.max())))
+        return replace(self, is_lopsided=True) if self._is_for_one_tree(outside**2) else self
 
     def trees(self, kept: list[int], public_rng: np.random.Generator) -> Trees:
         """Return the trees: one for each number; categorical attributes share trees in random, public groups."""
