@@ -261,10 +261,10 @@ def _tuning(policy: Policy, trees: Trees, noise: ObjectiveNoise, later: Later | 
 
 def _if_lopsided(policy: Policy) -> dict[str, str]:
     """Return what the class balance, which is not known yet, may decide."""
-    least = policy.least_outside
-    if not least:
+    least, most = (100 * share for share in policy.lopsided)
+    if not most:
         return {}
-    return {f"below {100 * least:.2g} % of rows outside the largest class": "one tree of one attribute instead"}
+    return {f"{least:.2g} to {most:.2g} % of rows outside the largest class": "one tree of one attribute instead"}
 
 
 def _numbers(policy: Policy) -> str:

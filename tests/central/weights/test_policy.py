@@ -118,28 +118,39 @@ def test_a_single_tree_is_for_few_rows_times_epsilon_for_each_class_but_one(sche
     assert not policy(1, math.inf, schema).has_one_tree
 
 
-@pytest.mark.parametrize(("shares", "border"), [((0.5, 0.5), 75), ((0.75, 0.25), 300), ((0.05, 0.95), 7500)])
-def test_where_few_rows_are_outside_the_largest_class_more_rows_are_needed_for_a_fit(shares, border):
-    # Twice their part, squared, of the rows counts: 1, 1/4 and 1/100.
-    balance = np.array(shares)
-    for epsilon in (0.25, 1.0):
-        for n_rows, is_few in ((math.ceil(border / epsilon) - 1, True), (math.ceil(border / epsilon) + 1, False)):
-            own = policy(n_rows, epsilon)
-            assert own.with_balance(balance).has_one_tree == is_few
-            assert (own.with_balance(balance) is own) == (not is_few)
-    assert 4 * policy(300, 1.0).least_outside ** 2 == pytest.approx(75 / 300)
-    assert policy(300, 1.0, n_attributes=2).least_outside == policy(1, math.inf).least_outside == 0
-    # What the caller fixes is for a fit, but for a share of the balance, which is paid for anyway.
-    assert not policy(200, 1.0, n_attributes=2).with_balance(np.array([0.99, 0.01])).has_one_tree
-    assert not policy(200, 1.0, n_bins=4).with_balance(np.array([0.99, 0.01])).has_one_tree
-    assert policy(200, 1.0, balance_share=0.1).with_balance(np.array([0.99, 0.01])).has_one_tree
+@pytest.mark.parametrize(
+    ("n_rows", "epsilon", "outside", "is_tree"),
+    [
+        # From 60 rows times epsilon outside the largest class to 300, where they are less than a fifth of all.
+        (1000, 1.0, 0.061, True), (1000, 1.0, 0.059, False), (1000, 1.0, 0.19, True), (1000, 1.0, 0.21, False),
+        (10_000, 1.0, 0.029, True), (10_000, 1.0, 0.031, False), (20_000, 0.5, 0.029, True), (20_000, 0.5, 0.005, False),
+        (250, 1.0, 0.1, False), (10**6, 1.0, 1e-4, True), (10**6, 1.0, 1e-3, False),
+    ],
+)  # fmt: skip
+def test_where_few_rows_are_outside_the_largest_class_there_is_a_tree(n_rows, epsilon, outside, is_tree):
+    for schema, rest in ((TEN, [outside]), (THREE_CLASSES, [outside / 3, 2 * outside / 3])):
+        own, balance = policy(n_rows, epsilon, schema), np.array([1 - outside, *rest])
+        assert not own.has_one_tree
+        assert own.with_balance(balance).has_one_tree == is_tree
+        assert (own.with_balance(balance) is own) == (not is_tree)
+        # What the caller fixes is for a fit, but for a share of the balance, which is paid for anyway.
+        for fixed in ({"n_attributes": 2}, {"n_bins": 4}):
+            assert not policy(n_rows, epsilon, schema, **fixed).with_balance(balance).has_one_tree
+        assert policy(n_rows, epsilon, schema, balance_share=0.1).with_balance(balance).has_one_tree == is_tree
+
+
+def test_the_shares_that_decide_for_a_tree_are_public():
+    assert policy(1000, 1.0).lopsided == pytest.approx((0.06, 0.2))
+    assert policy(10_000, 1.0).lopsided == pytest.approx((0.006, 0.03))
+    for own in (policy(250, 1.0), policy(1000, 1.0, n_bins=4), policy(1000, math.inf)):
+        assert own.lopsided == (0.0, 0.0)
 
 
 @loop_over("share", [None, 0.01, 0.5])
 @loop_over("balance_share", [None, 0.1])
 @loop_over("epsilon", [1e-3, 1 / 3, 1.0, math.pi])
 def test_a_tree_after_the_balance_has_what_the_balance_leaves(share, balance_share, epsilon):
-    before = policy(math.ceil(200 / epsilon), epsilon, selection_share=share, balance_share=balance_share)
+    before = policy(math.ceil(5000 / epsilon), epsilon, selection_share=share, balance_share=balance_share)
     own = before.with_balance(np.array([0.02, 0.98]))
     assert (before.has_one_tree, own.has_one_tree, own.chooses, own.n_attributes) == (False, True, True, 1)
     shares = own.shares

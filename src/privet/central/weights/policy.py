@@ -45,9 +45,10 @@ _FEW_VALUES, _COST_OF_FEW, _NEARLY_ALL, _ALMOST_ALL = 4, 0.5, 0.75, 3
 # Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
 _PART_OF_ONE, _PART_OF_SOME, _LEAST_CHOICE = 0.35, 0.2, 4e-6
 # Below this many rows times epsilon for each class but one, and for many classes fewer each, a single tree is chosen by
-# how many rows it gets right; of epsilon, its choice. The rest is for the counts of its leaves. Where few rows are
-# outside the largest class, they count by the square of their part.
+# how many rows it gets right; of epsilon, its choice. The rest is for the counts of its leaves.
 _ROWS_OF_ONE_TREE, _POWER_OF_CLASSES, _PART_OF_TREE = 75.0, 0.9, 0.5
+# So it is where less than this share of rows is outside the largest class, and between so many of them times epsilon.
+_LOPSIDED, _FEWEST_OUTSIDE, _MOST_OUTSIDE = 0.2, 60.0, 300.0
 _ROWS_PER_CELL, _ROWS_PER_CELL_OF_ONE = 20, 30
 _MOST_BINS = 16
 # Knots where rows are counted: at least, and more for each row times epsilon of an attribute. In the second stage.
@@ -179,23 +180,22 @@ class Policy:
     @property
     def has_one_tree(self) -> bool:
         """Whether rows and epsilon allow for a single tree only, which is chosen by how many rows it gets right."""
-        # A balance that is paid for is for a fit, unless it shows that there are too few rows for one.
-        return self.is_lopsided or (self.fixed.balance_share is None and self._is_for_one_tree(1.0))
-
-    def _is_for_one_tree(self, part: float) -> bool:
-        """Return whether such a part of the rows is too little for a fit of what the caller left open."""
-        return self.n_rows * self.epsilon * part < self._least_for_fit
+        border = _ROWS_OF_ONE_TREE * (self.n_classes - 1) ** _POWER_OF_CLASSES
+        # A share of the balance that is fixed is for a fit.
+        is_few = self.fixed.balance_share is None and self.n_rows * self.epsilon < border
+        return self.is_lopsided or (is_few and self._can_have_one_tree)
 
     @property
-    def _least_for_fit(self) -> float:
-        """Return how many rows times epsilon a fit needs; 0 where the caller or the schema leaves no choice."""
-        is_free = self.fixed.n_attributes is None and self.fixed.n_bins is None and len(self.schema.attributes) > 1
-        return _ROWS_OF_ONE_TREE * (self.n_classes - 1) ** _POWER_OF_CLASSES if is_free else 0.0
+    def _can_have_one_tree(self) -> bool:
+        """Whether the caller and the schema leave open which attribute there is, and its cells."""
+        return self.fixed.n_attributes is None and self.fixed.n_bins is None and len(self.schema.attributes) > 1
 
     @property
-    def least_outside(self) -> float:
-        """The share of rows outside the largest class below which a released balance decides for a single tree."""
-        return math.sqrt(self._least_for_fit / (self.n_rows * self.epsilon)) / 2
+    def lopsided(self) -> tuple[float, float]:
+        """From which share of rows outside the largest class, and below which, a balance decides for a single tree."""
+        worth = self.n_rows * self.epsilon if self._can_have_one_tree else math.inf
+        least, most = _FEWEST_OUTSIDE / worth, min(_MOST_OUTSIDE / worth, _LOPSIDED)
+        return (least, most) if least < most else (0.0, 0.0)
 
     @cached_property
     def n_attributes(self) -> int:
@@ -408,10 +408,11 @@ class Policy:
     def with_balance(self, balance: NDArray[np.float64]) -> "Policy":
         """Return the policy for released class shares: of a single tree, where few rows are outside the largest class.
 
-        Noise makes weights so small there that next to no row's class would change.
+        Noise would make a fit's weights so small there that next to no row's class changes. With fewer rows a tree says
+        no more, and ranks rows worse.
         """
-        outside = min(1.0, 2 * (1 - float(balance.max())))
-        return replace(self, is_lopsided=True) if self._is_for_one_tree(outside**2) else self
+        least, most = self.lopsided
+        return replace(self, is_lopsided=True) if least <= 1 - float(balance.max()) < most else self
 
     def trees(self, kept: list[int], public_rng: np.random.Generator) -> Trees:
         """Return the trees: one for each number; categorical attributes share trees in random, public groups."""
