@@ -36,6 +36,7 @@ from tests.browser.looking import emulate, picture
 
 pytestmark = pytest.mark.browser
 
+REFUSED = 'globalThis.fetch = async () => new Response(\'{"error": "refused", "message": "no"}\', { status: 422 });'
 GAPS = re.compile(r"(\{\w+\})")
 
 
@@ -379,6 +380,19 @@ def test_a_guest_s_report_without_a_receipt_is_sent_again_and_is_in_nobody_s_led
     assert stored(page) == before
 
 
+def test_a_guest_who_answers_anew_after_a_refusal_is_told_what_both_cost(page, collection):
+    answered(page, collection.link())
+    send(page)
+    answered_as_guest(page, collection.link())
+    page.execute_script(REFUSED)
+    press(page, "#send")
+    wait(page, lambda: "no" in part(page, "messages").text)
+    press(page, "#change")
+    fill(page, {**RECORD, "smoker": "no"})
+    disturb(page)
+    assert part(page, "cost").text == "This costs up to 1; together with earlier answers up to 2."
+
+
 def test_a_guest_may_forget_what_the_browser_keeps_of_its_owner(page, collection):
     answered(page, collection.link())
     send(page)
@@ -392,9 +406,8 @@ def test_a_guest_may_forget_what_the_browser_keeps_of_its_owner(page, collection
 
 def test_an_answer_that_a_server_took_and_refused_is_in_the_ledger_all_the_same(page, collection, autumn):
     """A server may keep what it refuses, and ask again in a wave of its own."""
-    refused = 'globalThis.fetch = async () => new Response(\'{"error": "refused", "message": "no"}\', { status: 422 });'
     answered(page, collection.link())
-    page.execute_script(refused)
+    page.execute_script(REFUSED)
     press(page, "#send")
     wait(page, lambda: "no" in part(page, "messages").text)
     assert [entry["epsilon"] for entry in stored(page)["ledger"]] == [1]

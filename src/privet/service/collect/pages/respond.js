@@ -212,10 +212,11 @@ function limits(epsilon, clear, pins) {
 }
 
 function showCompared() {
-  const { channel, record, answers, words } = state;
+  const { channel, record, answers, words, own, isGuest } = state;
   byId("pairs").replaceChildren(...comparison(channel, record, answers, words));
   byId("exactly").textContent = JSON.stringify(answers, null, 1);
-  const [cost, before] = [costOfThis(), total(held().ledger)];
+  const before = isGuest ? respondent.spent(own.pins) : total(kept().ledger); // a guest's answers that were refused
+  const cost = costOfThis();
   const told = { epsilon: shortEpsilon(cost, words), total: shortEpsilon(before + cost, words) };
   byId("cost").textContent = before === 0 ? "" : words.say(cost === 0 ? "compared.same" : "compared.cost", told);
 }
