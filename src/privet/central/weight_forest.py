@@ -17,6 +17,8 @@ from privet.central.weights.histograms import Histogram
 from privet.central.weights.importance import Effect, effects_of_trees, mean_curvature, shares_of_effects
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
+from privet.central.weights.monotone import monotone
+from privet.central.weights.order import Directions
 from privet.central.weights.parts import RowShares, Split, effects_in, evenly, first_axes, over_codes
 from privet.central.weights.policy import MARGIN
 from privet.central.weights.released_weights import ReleasedWeights
@@ -261,6 +263,7 @@ class WeightForestClassifier(ReleasedClassifier):
         each = list(map(scales_of, self._each_event(guarantee.event), releases))
         one = len(releases) == 1
         released, scales = (releases[0], each[0]) if one else self._joined(releases, each, encoder.schema)
+        released = monotone(released, self._directions(encoder.schema), scales)
         offsets = scores_of(released.class_shares(scales.balance), MARGIN)
         step = np.float64(2.0**released.exponent)
         trees, weights = released.with_missing_leaves()
@@ -270,6 +273,10 @@ class WeightForestClassifier(ReleasedClassifier):
             leaf_weights_=LeafWeights(released.trees, offsets, released.weights * step, MARGIN),
             _weights_with_missing=LeafWeights(trees, offsets, weights * step, MARGIN),
         )  # fmt: skip
+
+    def _directions(self, schema: Schema) -> Directions:  # noqa: ARG002 - the recommended forest asks for some
+        """Return which attributes may move the chance of the second class one way only."""
+        return {}
 
     def _joined(
         self, releases: Sequence[ReleasedWeights], scales: Sequence[Scales], schema: Schema
