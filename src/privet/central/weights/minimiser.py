@@ -26,6 +26,9 @@ _TOLERANCE, _TOLERANCE_PER_ROW = 1e-9, 2.0**-53
 MOST_WEIGHT = 2.0**12
 _FINEST, _MOST_STEPS = -40, 2**36
 _MOST_HALVINGS = 40
+# Far more than any table needs: steps that lower the objective at its bends, or halve the gradient.
+_MOST_STEPS_IN_ORDER = 10_000
+_NOT_REACHED = "no weights have a gradient that is certainly as small as asked for"
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,11 @@ def certified_minimiser(objective: Objective, tolerance: float, *, noise_error: 
     weights, solve = approximate_minimiser(objective, tolerance=tolerance / 8)
     rest = np.zeros_like(weights)
     found = bounded_gradient(objective, weights, rest)
-    least = objective.size_of(found.values)
+    least, n_left = objective.size_of(found.values), _MOST_STEPS_IN_ORDER
     while not found.largest + noise_error <= tolerance:
+        n_left -= 1
+        if n_left < 0:
+            raise ArithmeticError(_NOT_REACHED)
         weights, rest, found = _improved(objective, weights, rest, found, solve, least)
         least = min(least, objective.size_of(found.values))
     return weights, rest
@@ -120,4 +126,4 @@ def _improved(
         new = bounded_gradient(objective, *moved)
         if objective.size_of(new.values) < (1 - 1e-4 * 2.0**-halvings) * size:
             return *moved, new
-    raise ArithmeticError("no weights have a gradient that is certainly as small as asked for")
+    raise ArithmeticError(_NOT_REACHED)

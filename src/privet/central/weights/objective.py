@@ -170,10 +170,10 @@ class Objective:
         for block in self.rows.every(1).blocks():
             yield block, np.ascontiguousarray(question.curvatures(block)[:, : self.shape[1]])
 
-    @property
-    def rounding(self) -> float:
-        """What rounding may do to a number of the gradient at most."""
-        return self.rows.n_lines * 2.0**-self._digits
+    def rounding(self, weights: Floats) -> float:
+        """Return what rounding may do to a number of the gradient at most, about."""
+        of_rows = self.rows.n_lines * 2.0**-self._digits
+        return of_rows if self.order is None else of_rows + self.order.rounding(weights)
 
     @property
     def _digits(self) -> int:

@@ -87,6 +87,10 @@ class Order:
         spread: Floats = self.strength * pulled[:, None].astype(np.float64)
         return spread
 
+    def rounding(self, weights: Floats) -> float:
+        """Return what rounding of differences may do to a number of the gradient, about."""
+        return 2.0**-50 * self.strength * float(np.abs(weights).max(initial=1.0))
+
     def add_hessian(self, weights: Floats, hessian: Floats, low: int = 0) -> None:
         """Add the Hessian of the cost at ``weights`` to a matrix over the leaves from ``low`` on."""
         own = self.broken(weights) & (self.lower >= low) & (self.lower < low + len(hessian))

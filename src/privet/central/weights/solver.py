@@ -26,6 +26,8 @@ T = TypeVar("T")
 _LOOSE, _TIGHT = 0.1, 1e-3
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
+# With an order the size may rise in so many steps on end, while the objective falls.
+_PATIENT = 30
 # Among gradients that may be rounding alone, sizes that fall by less would gain ever less, and steps never end.
 _LEAST_FALL = 1 - 2.0**-12
 # Where to begin is found on so many lines, then on more, each time to this share of the first gradient.
@@ -55,6 +57,7 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
     gradient = objective.gradient(weights)
     solve = preconditioner(objective, weights)
     first = size = least = objective.size_of(gradient)
+    n_stalled, n_patient = 0, 0 if objective.order is None else _PATIENT
     while np.abs(gradient).max(initial=0.0) > tolerance:
         wanted = min(_LOOSE, max(_TIGHT, math.sqrt(size / first)))
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted)
@@ -63,8 +66,9 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
         else:
             moved, new_gradient = _lowered(objective, weights, gradient, step, least)
             new_size = objective.size_of(new_gradient)
-        is_rounding = np.abs(new_gradient).max() <= objective.rounding and new_size > _LEAST_FALL * least
-        if (objective.order is None and new_size >= size) or is_rounding:  # no difference can be told any more
+        is_rounding = np.abs(new_gradient).max() <= objective.rounding(moved) and new_size > _LEAST_FALL * least
+        n_stalled = 0 if new_size < least else n_stalled + 1
+        if n_stalled > n_patient or is_rounding:  # no difference can be told any more
             break
         weights, gradient, size, least = moved, new_gradient, new_size, min(least, new_size)
         if n_steps > _MANY_STEPS:
