@@ -84,7 +84,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return probabilities
         if not hasattr(self, "guarantee_"):  # check_is_fitted alone takes as long as one row's whole prediction
             check_is_fitted(self)
-        return self._probabilities(self._encoder.encode(X, allow_missing=True))
+        return self._weighted(self._probabilities(self._encoder.encode(X, allow_missing=True)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of every row's class probabilities."""
@@ -92,6 +92,26 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"logarithms of a {engine} frame are {engine}'s to take; use predict_proba")
         with np.errstate(divide="ignore"):  # the logarithm of a probability of 0 is -inf
             return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of classes: of two, how much likelier the second is; of more, each against all others.
+
+        The most probable class has the largest, of two the second where its log-odds are above 0. They are the odds of
+        `predict_proba`, and finite: a chance of 0 counts as 1e-308.
+        """
+        if (engine := engine_of(X)) is not None:
+            raise ParameterError(f"log-odds of a {engine} frame are {engine}'s to take; use predict_proba")
+        chances = np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)
+        if chances.shape[1] == 2:
+            others, chances = chances[:, 0], chances[:, 1]
+        else:
+            others = np.maximum(chances.sum(axis=1, keepdims=True) - chances, np.finfo(np.float64).tiny)
+        log_odds: NDArray[np.float64] = np.log(chances / others)
+        return log_odds
+
+    def _weighted(self, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the chances as the model's class weights have them, if it has any."""
+        return chances
 
     def _predicting(self, *, of_classes: bool) -> Predicting:
         """Return what predicts a cluster's frame: this model without its ledger, which workers have no use for."""

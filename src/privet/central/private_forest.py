@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from privet.central.class_weight import ClassWeight
 from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
 from privet.central.receipts import composed
 from privet.central.released_classifier import FitCall, row_count_share
@@ -54,7 +55,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         How large weights may be before any row is seen, 0.01 to 100; noise makes it smaller.
     balance_share, selection_share : float, optional
         Of epsilon, for the class balance and for choosing attributes, 0.01 to 0.5.
-    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+    class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` fixes how attributes are grouped.
 
     Attributes
@@ -125,6 +126,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         prior_variance: float | None = None,
         balance_share: float | None = None,
         selection_share: float | None = None,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -142,6 +144,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         self.prior_variance = prior_variance
         self.balance_share = balance_share
         self.selection_share = selection_share
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -203,7 +206,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
     def _check_next_batch(self) -> None:
         super()._check_next_batch()
         plain, fitted = self._plain_parameters(), self._fitted_with
-        changed = [name for name, value in plain.items() if value != fitted[name]]
+        changed = [name for name in self.file_parameters if plain[name] != fitted[name]]
         if changed:
             raise ParameterError(f"{changed[0]} changed since the first batch; set it back, or fit again")
 

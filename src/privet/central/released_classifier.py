@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from privet.central.class_weight import ClassWeightedClassifier, class_weight_from_json
 from privet.central.receipts import ROW_COUNT, asked_epsilon, is_seeded
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
@@ -20,7 +21,7 @@ from privet.counting.engines.parts import PartitionedRows
 from privet.counting.opening import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import ModelFileError, ParameterError, PrivetError, SchemaError
-from privet.estimator import PrivateClassifier, check_labels_given, public_facts
+from privet.estimator import check_labels_given, public_facts
 from privet.model_file import checksum_of
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import CURATOR, Guarantee
@@ -61,7 +62,7 @@ class FitCall:
     reservation: Reservation | NoReservation | None = None
 
 
-class ReleasedClassifier(PrivateClassifier):
+class ReleasedClassifier(ClassWeightedClassifier):
     """A model of released numbers."""
 
     # Constructor parameters that decide how released numbers are read, and so belong in the file.
@@ -71,7 +72,6 @@ class ReleasedClassifier(PrivateClassifier):
     later_parameters: ClassVar[Mapping[str, Any]] = {}
     # Who has to be trusted.
     trust: ClassVar[str] = CURATOR
-    _fitted_with: dict[str, Any]
 
     @abstractmethod
     def _is_receipt(self, event: Event, forest: Any, schema: Schema) -> bool:
@@ -85,7 +85,8 @@ class ReleasedClassifier(PrivateClassifier):
         """Return the parameters that belong in the file, as they are at the fit; any kind of number as a plain one."""
         values = {name: plain(getattr(self, name)) for name in self.file_parameters}
         later = self.later_parameters
-        return {name: value for name, value in values.items() if name not in later or value != later[name]}
+        used = {name: value for name, value in values.items() if name not in later or value != later[name]}
+        return used | self._class_weight_in_file()
 
     def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
         return Guarantee.from_event(
@@ -152,6 +153,8 @@ class ReleasedClassifier(PrivateClassifier):
         batch is checked in the first pass, unless workers count: they take no fingerprint.
         """
         unit = self._unit()
+        if encoder is not None:
+            self._check_class_weight(encoder.schema)
         if call.executor is not None:
             check_executor(call.executor, unit)
         batch = None if call.executor is not None or call.batch is None or call.batch.is_done else call.batch
@@ -221,14 +224,21 @@ class ReleasedClassifier(PrivateClassifier):
     def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **others: Any) -> Self:
         """Return an unfitted model with a file's ``parameters`` and ``others`` that follow from the rest of it."""
         known = set(cls.file_parameters)
-        if not isinstance(parameters, Mapping) or set(parameters) | set(cls.later_parameters) != known:
+        if (
+            not isinstance(parameters, Mapping)
+            or set(parameters) - {"class_weight"} | set(cls.later_parameters) != known
+        ):
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
+        own = {**cls.later_parameters, **parameters}
+        if "class_weight" in own:
+            own["class_weight"] = class_weight_from_json(own["class_weight"])
         model = cls(
             schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **{**cls.later_parameters, **parameters, **others},
+            unsafe_seeded_noise=is_seeded(guarantee.event), **own, **others,
         )  # fmt: skip
         try:
             model.check_parameters()
+            model._check_class_weight(schema)
         except PrivetError as error:
             raise ModelFileError("a parameter of the model is out of its range; the file was changed") from error
         return model

@@ -65,6 +65,9 @@ class WeightForestClassifier(ReleasedClassifier):
         check_is_fitted(self)
         return self.released_.class_shares(self._balance_scale)
 
+    def _class_balance(self) -> NDArray[np.float64]:
+        return self.class_shares_
+
     @property
     def n_rows_(self) -> int:
         """About how many rows there were: declared or bought, and within what the released class counts allow."""

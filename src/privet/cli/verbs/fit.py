@@ -51,6 +51,7 @@ def fit(
     trees: options.Trees = None,
     height: options.Height = None,
     variant: options.Variant = None,
+    class_weight: options.ClassWeight = None,
     channel: Annotated[
         Path | None,
         typer.Option(
@@ -122,7 +123,8 @@ def fit(
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
-    model.set_params(ledger=account)
+    model.set_params(ledger=account, class_weight=options.class_weight_of(declared, class_weight))
+    model.check_parameters()
     _say_beforehand(model, declared)
     _fit(model, rows, workers, PendingModel(model_file, force), lines=progress)
     _tell(model, method, model_file, as_json=as_json)
