@@ -84,7 +84,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return probabilities
         if not hasattr(self, "guarantee_"):  # check_is_fitted alone takes as long as one row's whole prediction
             check_is_fitted(self)
-        return self._weighted(self._probabilities(self._encoder.encode(X, allow_missing=True)))
+        return self._weighted(self._probabilities(self._encoder.encode_new(X)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of every row's class probabilities."""
@@ -248,7 +248,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def check_labels_given(y: Any, estimator: str) -> None:
     """Refuse a table in memory without labels."""
     if y is None:
-        raise DataError(f"{estimator} requires y to be passed, but the target y is None; pass one label per row")
+        raise DataError(
+            f"{estimator} requires y to be passed, but the target y is None; pass one label per row, or a table with "
+            "named columns and the target that the schema names among them"
+        )
 
 
 def _only_column(y: Any) -> Any:

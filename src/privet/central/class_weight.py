@@ -97,11 +97,6 @@ class ClassWeightedClassifier(PrivateClassifier):
                     f"{list(schema.classes)}"
                 )
 
-    def _resolve_schema(self, X: Any, labels: Any) -> Schema:
-        schema = super()._resolve_schema(X, labels)
-        self._check_class_weight(schema)
-        return schema
-
 
 def check_class_weight(class_weight: Any) -> None:
     """Refuse what is neither None, "balanced" nor a weight for each of some classes."""

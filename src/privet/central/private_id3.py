@@ -113,7 +113,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        codes, fails = self._encoder.encode(X, allow_missing=True), self.nodes_.fails
+        codes, fails = self._encoder.encode_new(X), self.nodes_.fails
         if fails is None:
             return np.zeros(len(codes), dtype=bool)
         # A vote on one class, in which nodes that fail, or have no count left, weigh nothing.

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +32,7 @@ from privet.privacy.mechanisms.rational import MIN_EPSILON
 from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.schema.table import as_table, column_names, column_of, may_have_names, without_column
 
 # Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it needs a rough number only.
 ROW_COUNT_SHARE = 0.05
@@ -60,6 +61,11 @@ class FitCall:
     save: Callable[[Any], None] | None = None
     adds: bool = False
     reservation: Reservation | NoReservation | None = None
+
+    @cached_property
+    def table(self) -> Any:
+        """Rows in memory as a table; a fit that goes through them twice computes a lazy frame once."""
+        return as_table(self.X)
 
 
 class ReleasedClassifier(ClassWeightedClassifier):
@@ -165,19 +171,31 @@ class ReleasedClassifier(ClassWeightedClassifier):
             reservation.mark_opened()  # a column's type, or its being there, may depend on rows too
             table = call.X if batch is None else batch.watch(call.X, self._compared_by(call))
             return encoder, open_table(table, encoder, unit, call.executor)
-        check_labels_given(call.y, type(self).__name__)
         if encoder is None and self.schema != "infer":
             encoder = self._declared_encoder()
+        if encoder is None or not may_have_names(call.X):
+            check_labels_given(call.y, type(self).__name__)
         reservation.mark_opened()
-        labels = self._labels(call.y)
-        encoder = encoder or Encoder(self._adapted(self._resolve_schema(call.X, labels)), unit.column)
-        rows = MemoryRows(encoder.encode(call.X), encoder.encode_labels(labels))
-        rows = rows.bounded(unit, call.X, call.y, call.sample_weight)
+        X, y = self._with_labels(call, encoder)
+        labels = self._labels(y)
+        if encoder is None:
+            encoder = Encoder(self._adapted(self._resolve_schema(X, labels)), unit.column)
+            self._check_class_weight(encoder.schema)
+        rows = MemoryRows(encoder.encode(X), encoder.encode_labels(labels))
+        rows = rows.bounded(unit, X, y, call.sample_weight)
         if batch is not None:
-            batch.check_table(Encoder(self._compared_by(call) or encoder.schema, unit.column), call.X, labels)
+            batch.check_table(Encoder(self._compared_by(call) or encoder.schema, unit.column), X, labels)
         if call.executor is not None:
             return encoder, PartitionedRows(OnExecutor(rows.partitions(), call.executor), encoder)
         return encoder, rows
+
+    def _with_labels(self, call: FitCall, encoder: Encoder | None) -> tuple[Any, Any]:
+        """Return a table in memory and its labels; where none were passed, the table may have the schema's target."""
+        if call.y is None and encoder is not None and encoder.schema.target in (column_names(call.table) or ()):
+            target = encoder.schema.target
+            return without_column(call.table, target), column_of(call.table, target)
+        check_labels_given(call.y, type(self).__name__)
+        return call.table, call.y
 
     def _check_source(self, call: FitCall, *, has_encoder: bool) -> None:
         """Refuse what does not go with rows that hold their labels: files, streams of batches, a cluster's frames."""
@@ -194,7 +212,9 @@ class ReleasedClassifier(ClassWeightedClassifier):
             )
 
     def _declared_encoder(self) -> Encoder:
-        return Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
+        encoder = Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
+        self._check_class_weight(encoder.schema)
+        return encoder
 
     def _compared_by(self, call: FitCall) -> Schema | None:  # noqa: ARG002 - batches differ from first fits
         """Return the schema by whose codes rows are compared; None for the model's own.

@@ -238,7 +238,7 @@ class WeightForestClassifier(ReleasedClassifier):
 
     def _read(self, X: Any) -> tuple[LeafWeights, NDArray[Any]]:
         """Return the weights that score the rows of ``X``, and the rows' codes."""
-        return self._weights_with_missing, self._encoder.encode(X, allow_missing=True)
+        return self._weights_with_missing, self._encoder.encode_new(X)
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._weights_with_missing.chances(codes)

@@ -87,15 +87,23 @@ class Encoder:
     def _all_cells(self) -> _Cells:
         return _Cells.of(self._numeric)
 
-    def encode(self, table: Any, *, allow_missing: bool = False) -> NDArray[Any]:
+    def encode(self, table: Any, *, allow_missing: bool = False, others_allowed: bool = False) -> NDArray[Any]:
         """Return the codes of ``table``: one line per row, one column per attribute.
 
-        With ``allow_missing`` rows may lack a value that is never missing: they are only looked at or predicted.
+        With ``allow_missing`` rows may lack a value that is never missing: they are only looked at or predicted. Where
+        others are allowed, columns that the schema lacks are not read.
         """
-        codes = self._encode_matrix(table) if self._is_numeric_matrix(table) else self._encode_columns(table)
+        if self._is_numeric_matrix(table):
+            codes = self._encode_matrix(table)
+        else:
+            codes = self._encode_columns(table, others_allowed=others_allowed)
         if not allow_missing:
             self._check_complete(codes)
         return codes
+
+    def encode_new(self, table: Any) -> NDArray[Any]:
+        """Return the codes of rows to predict, which may have other columns and lack values."""
+        return self.encode(table, allow_missing=True, others_allowed=True)
 
     def _check_complete(self, codes: NDArray[Any]) -> None:
         """Refuse a row that lacks a value which the schema declares never missing; trees have no branch for it."""
@@ -109,8 +117,10 @@ class Encoder:
                     "drop those rows, or take never_missing out of the schema"
                 )
 
-    def _encode_columns(self, table: Any) -> NDArray[Any]:
-        columns = columns_of(table, self.schema.names, label=self.schema.target, unit=self.unit)
+    def _encode_columns(self, table: Any, *, others_allowed: bool) -> NDArray[Any]:
+        columns = columns_of(
+            table, self.schema.names, label=self.schema.target, unit=self.unit, others_allowed=others_allowed
+        )
         if len({len(column) for column in columns}) > 1:
             raise DataError("the table's columns have different lengths; pass one value per row in every column")
         codes = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
