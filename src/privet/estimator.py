@@ -9,6 +9,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -85,6 +86,31 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "guarantee_"):  # check_is_fitted alone takes as long as one row's whole prediction
             check_is_fitted(self)
         return self._weighted(self._probabilities(self._encoder.encode_new(X)))
+
+    def predict_proba_frame(self, X: Any, library: str = "pandas") -> Any:
+        """Return every row's class probabilities as a frame with a column for each class, called as it is.
+
+        `predict_proba` itself is always an array, which scorers and wrappers take columns of by number.
+
+        Parameters
+        ----------
+        X : table
+            As in `predict`; the index of a pandas table is kept.
+        library : {"pandas", "polars", "pyarrow"}
+            Of the frame. The last two call their columns by text.
+        """
+        if library not in ("pandas", "polars", "pyarrow"):
+            raise ParameterError(f"library={library!r} is not known; choose from pandas, polars, pyarrow")
+        if (engine := engine_of(X)) is not None:
+            raise ParameterError(f"probabilities of a {engine} frame are one already; use predict_proba")
+        chances = self.predict_proba(X)
+        if library == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(chances, columns=self.classes_, index=getattr(X, "index", None))
+        make: Any = import_module(library)
+        columns = {str(label): of_class for label, of_class in zip(self.classes_, chances.T, strict=True)}
+        return make.table(columns) if library == "pyarrow" else make.DataFrame(columns)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of every row's class probabilities."""

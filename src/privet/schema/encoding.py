@@ -19,6 +19,8 @@ from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
+# VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict fit to 0, 1, ... whatever labels are.
+_IN_WRAPPERS = "; a wrapper of scikit-learn that numbers the classes needs schema.with_numbered_classes()"
 # Rows that are encoded at a time: they stay in the cache, and a table of another type is never converted as a whole.
 _BLOCK = 4_096
 
@@ -142,6 +144,7 @@ class Encoder:
         if (positions < 0).any():
             raise DataError(
                 f"column {target!r} has labels that are not in the schema's classes; add them there or drop the rows"
+                f"{_IN_WRAPPERS if arrow_kind(column.type) == 'numbers' else ''}"
             )
         return positions.astype(np.uint16)
 
@@ -251,6 +254,7 @@ def _check_kind(arrow_type: Any, labels: Sequence[Label], name: str, noun: str) 
         raise DataError(
             f"column {name!r} holds {found}, but its {noun} in the schema are {wanted}; "
             f"read the column as {wanted}, or write the {noun} as {found}"
+            f"{_IN_WRAPPERS if (noun, found) == ('classes', 'numbers') else ''}"
         )
 
 

@@ -51,7 +51,7 @@ def is_lazy(rows: Any) -> bool:
 
 def may_have_names(rows: Any) -> bool:
     """Return whether columns can have names, without looking for them."""
-    return any(hasattr(rows, name) for name in ("columns", "column_names", "__arrow_c_stream__")) or is_lazy(rows)
+    return is_lazy(rows) or any(hasattr(rows, name) for name in ("columns", "column_names", "__arrow_c_stream__"))
 
 
 def offers_arrow(rows: Any) -> bool:
