@@ -27,7 +27,7 @@ _LEAST, _MOST = 1e-9, 1e9
 class ClassWeightedClassifier(PrivateClassifier):
     """A model that knows the released balance of its classes, and may weigh them."""
 
-    class_weight: ClassWeight
+    class_weight: ClassWeight = None
     _fitted_with: dict[str, Any]
 
     @abstractmethod
