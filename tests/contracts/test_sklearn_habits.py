@@ -619,7 +619,7 @@ HABITS = {
             boosting,
             REFUSED,
             0,
-            "boosting and class weights need weights that privet does not take",
+            "boosting needs other weights; for rare classes there is class_weight",
         ),
         Habit("`OneVsRestClassifier`", one_versus_rest, WORKS, 3),
         Habit("`OneVsOneClassifier`", one_versus_one, WORKS, 3),

@@ -208,6 +208,8 @@ def _numpy_columns(table: Any, n_columns: int) -> list[Column]:
 def _named_column(table: Any, name: str) -> Column:
     column = table.column(name) if hasattr(table, "column_names") else table[name]
     dtype = getattr(column, "dtype", None)
+    if type(dtype).__name__ == "SparseDtype":
+        raise DataError(f"column {name!r} is sparse; pass it dense, such as by table.sparse.to_dense()")
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return column.to_numpy()
     return as_arrow(column, name)
