@@ -109,8 +109,9 @@ def test_an_inferred_schema_names_no_target():
 def test_what_needs_no_row_to_be_refused_is_free_and_a_lazy_frame_that_fails_is_charged_in_a_strict_account(tmp_path):
     ledger = Ledger(tmp_path / "ledger.db", dataset="people", epsilon=10.0, strict=True)
     model = PrivateRDTClassifier(SCHEMA, epsilon=1.0, ledger=ledger)
-    with pytest.raises(DataError, match="requires y to be passed"):
-        model.fit(X.to_numpy())
+    for table in (X.to_numpy(), X, pl.from_pandas(X)):
+        with pytest.raises(DataError, match="requires y to be passed"):
+            model.fit(table)
     assert ledger.spent == 0
     # Whether it fails depends on rows: an exact answer.
     failing = pl.from_pandas(FRAME).lazy().with_columns(pl.col("smoker").cast(pl.Int8))

@@ -32,7 +32,7 @@ from privet.privacy.mechanisms.rational import MIN_EPSILON
 from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
-from privet.schema.table import as_table, column_names, column_of, may_have_names, without_column
+from privet.schema.table import as_table, column_names, column_of, may_have_column, without_column
 
 # Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it needs a rough number only.
 ROW_COUNT_SHARE = 0.05
@@ -173,7 +173,7 @@ class ReleasedClassifier(ClassWeightedClassifier):
             return encoder, open_table(table, encoder, unit, call.executor)
         if encoder is None and self.schema != "infer":
             encoder = self._declared_encoder()
-        if encoder is None or not may_have_names(call.X):
+        if encoder is None or not may_have_column(call.X, encoder.schema.target):
             check_labels_given(call.y, type(self).__name__)
         reservation.mark_opened()
         X, y = self._with_labels(call, encoder)

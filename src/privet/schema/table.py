@@ -34,7 +34,7 @@ def as_table(rows: Any) -> Any:
             return as_table(rows.collect())
         except Exception:
             raise DataError("the lazy frame cannot be computed; call its collect() to see why") from None
-    if not hasattr(rows, "__arrow_c_stream__") or _home(rows) in {"pandas", "polars"} or hasattr(rows, "column_names"):
+    if not _is_to_be_read(rows):
         return rows
     import pyarrow as pa
 
@@ -49,9 +49,15 @@ def is_lazy(rows: Any) -> bool:
     return hasattr(rows, "collect") and hasattr(rows, "lazy")
 
 
-def may_have_names(rows: Any) -> bool:
-    """Return whether columns can have names, without looking for them."""
-    return is_lazy(rows) or any(hasattr(rows, name) for name in ("columns", "column_names", "__arrow_c_stream__"))
+def may_have_column(rows: Any, name: str) -> bool:
+    """Return whether ``rows`` can have a column; of what is no table yet, nobody knows before it is read."""
+    return _is_to_be_read(rows) or name in (column_names(rows) or ())
+
+
+def _is_to_be_read(rows: Any) -> bool:
+    """Return whether ``rows`` is a lazy frame or a stream, and no table yet."""
+    is_table = _home(rows) in {"pandas", "polars"} or hasattr(rows, "column_names")
+    return is_lazy(rows) or (hasattr(rows, "__arrow_c_stream__") and not is_table)
 
 
 def offers_arrow(rows: Any) -> bool:
