@@ -53,29 +53,34 @@ NAMES = {
 PARAMETERS = {
     "PrivateForestClassifier": (
         "schema=None epsilon=1.0 delta=0.0 n_attributes=None n_bins=None group_size=None prior_variance=None "
-        "balance_share=None selection_share=None monotonic_cst=None unit='row' max_rows=1 ledger=None random_state=None "
+        "balance_share=None selection_share=None monotonic_cst=None class_weight=None unit='row' max_rows=1 "
+        "ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateRDTClassifier": (
-        "schema=None epsilon=1.0 n_trees=10 height=None unit='row' max_rows=1 ledger=None random_state=None "
+        "schema=None epsilon=1.0 n_trees=10 height=None "
+        "class_weight=None unit='row' max_rows=1 ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "DPRFClassifier": (
         "schema=None epsilon=1.0 n_trees=None noise_factor='classes' vote='max_confidence' "
-        "missing_branches='reliable' unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
+        "missing_branches='reliable' "
+        "class_weight=None unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "DPDFClassifier": (
         "schema=None epsilon=1.0 n_trees=1 height=4 criterion='gini' numeric='bins' min_support=100 "
-        "variant='sound' unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
+        "variant='sound' class_weight=None unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "DiffPID3Classifier": (
-        "schema=None epsilon=1.0 height=4 criterion='gini' min_support=None unit='row' max_rows=1 ledger=None "
+        "schema=None epsilon=1.0 height=4 criterion='gini' min_support=None "
+        "class_weight=None unit='row' max_rows=1 ledger=None "
         "random_state=None n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateID3Classifier": (
-        "schema=None epsilon=1.0 height=None variant='privet' unit='row' max_rows=1 ledger=None random_state=None "
+        "schema=None epsilon=1.0 height=None variant='privet' "
+        "class_weight=None unit='row' max_rows=1 ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "ReconstructionTreeClassifier": (
@@ -90,19 +95,19 @@ PARAMETERS = {
         "schema=None channel=None cautious=True random_state=None n_jobs=None verbose=0 person=None"
     ),
     "HorizontalForest": (
-        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "schema=None parties=() epsilon=1.0 class_weight=None unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "VerticalForest": (
-        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "schema=None parties=() epsilon=1.0 class_weight=None unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "SecureSumForest": (
-        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "schema=None parties=() epsilon=1.0 class_weight=None unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "TableForest": (
-        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "schema=None parties=() epsilon=1.0 class_weight=None unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
 }

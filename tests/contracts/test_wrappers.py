@@ -154,7 +154,7 @@ def test_bagging_that_draws_rows_repeatedly_is_refused_and_costs_nothing(method,
 
 
 def test_boosting_is_refused():
-    with pytest.raises(ParameterError, match="boosting and class weights need weights that privet does not take"):
+    with pytest.raises(ParameterError, match="boosting needs other weights; for rare classes there is class_weight"):
         AdaBoostClassifier(unfitted()).fit(*people())
 
 

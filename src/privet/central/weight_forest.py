@@ -70,6 +70,9 @@ class WeightForestClassifier(ReleasedClassifier):
         check_is_fitted(self)
         return self.released_.class_shares(self._balance_scale)
 
+    def _class_balance(self) -> NDArray[np.float64]:
+        return self.class_shares_
+
     @property
     def n_rows_(self) -> int:
         """About how many rows there were: declared or bought, and within what the released class counts allow."""
@@ -242,7 +245,7 @@ class WeightForestClassifier(ReleasedClassifier):
 
     def _read(self, X: Any) -> tuple[LeafWeights, NDArray[Any]]:
         """Return the weights that score the rows of ``X``, and the rows' codes."""
-        return self._weights_with_missing, self._encoder.encode(X, allow_missing=True)
+        return self._weights_with_missing, self._encoder.encode_new(X)
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._weights_with_missing.chances(codes)

@@ -123,6 +123,14 @@ class Schema:
             attributes, classes=self.classes, target=self.target, rows=self.rows, classes_inferred=self.classes_inferred
         )
 
+    def with_numbered_classes(self) -> Self:
+        """Return the schema with the classes 0, 1, ... in place of its own, in their order.
+
+        Some of scikit-learn's wrappers, such as VotingClassifier, number the classes before they fit their members, and
+        name them again afterwards. Their members need this schema.
+        """
+        return replace(self, classes=tuple(range(len(self.classes))))
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a schema from a JSON file."""

@@ -35,6 +35,7 @@ _CURATOR_OPTIONS = (
     "dataset",
     "part",
     "variant",
+    "class_weight",
     "increasing",
     "decreasing",
 )

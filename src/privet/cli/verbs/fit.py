@@ -53,6 +53,7 @@ def fit(
     variant: options.Variant = None,
     increasing: options.Increasing = None,
     decreasing: options.Decreasing = None,
+    class_weight: options.ClassWeight = None,
     channel: Annotated[
         Path | None,
         typer.Option(
@@ -126,7 +127,8 @@ def fit(
         method, trees, height, jobs, unit, max_rows, variant, delta, tuple(increasing or ()), tuple(decreasing or ())
     )
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
-    model.set_params(ledger=account)
+    model.set_params(ledger=account, class_weight=options.class_weight_of(declared, class_weight))
+    model.check_parameters()
     _say_beforehand(model, declared)
     _fit(model, rows, workers, PendingModel(model_file, force), lines=progress)
     _tell(model, method, model_file, as_json=as_json)

@@ -72,6 +72,7 @@ def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, 
             "classes": list(schema.classes),
             **(presenter.forest(model) if presenter else {}),
             "attributes": list(schema.names),
+            **_class_weights(model),
         },
         "guarantee": guarantee,
         "public": guarantee["public"],
@@ -92,6 +93,12 @@ def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, 
         "nist_sp_800_226": [answer.to_json() for answer in promise.answers(utility, guarantee, releases, budget)],
         "budget": budget,
     }
+
+
+def _class_weights(model: Any) -> dict[str, Any]:
+    """Return how much each class counts in predictions, where not all count alike."""
+    weights = getattr(model, "class_weight_", None)
+    return {} if not weights else {"class_weights": [{"class": c, "weight": own} for c, own in weights.items()]}
 
 
 def budget_facts(ledger: str | Path, model_checksum: str) -> dict[str, Any]:
