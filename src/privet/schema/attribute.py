@@ -105,10 +105,14 @@ class Numeric:
     never_missing : bool
         Every row has a number. A fit refuses a row that has none, and no tree has a branch for missing values; a row
         that lacks the number at predict is answered by the node that asks for it.
+    whole : bool
+        All values are whole numbers, such as ages in years. Bounds and edges then are whole too, and no tree cuts
+        between two of them. A fraction is cut off: 34.7 is read as 34.
 
     Notes
     -----
-    With neither ``bins`` nor ``edges`` the range has 255 cells of equal width, as many as one byte allows.
+    With neither ``bins`` nor ``edges`` the range has 255 cells of equal width, as many as one byte allows. A range of
+    fewer whole numbers than ``bins`` has a cell for each of them.
     """
 
     name: str
@@ -118,6 +122,7 @@ class Numeric:
     edges: Sequence[float] | None = None
     inferred: bool = False
     never_missing: bool = False
+    whole: bool = False
 
     kind: ClassVar[str] = "continuous"
 
@@ -127,10 +132,13 @@ class Numeric:
         object.__setattr__(self, "high", self._finite(self.high, "high"))
         if not self.low < self.high:
             raise SchemaError(f"attribute {self.name!r}: low must be below high; write bounds as [low, high]")
+        if not isinstance(self.whole, bool):
+            raise SchemaError(f"attribute {self.name!r}: whole must be true or false; write true, or leave it out")
+        self._check_whole((self.low, self.high), "its bounds")
         if self.edges is not None:
             object.__setattr__(self, "edges", self._checked_edges(self.edges))
         self._check_bins()
-        if np.any(np.diff(self._all_edges) <= 0):
+        if np.any(np.diff(self.borders) <= 0):
             raise SchemaError(
                 f"attribute {self.name!r}: its bounds are too close together for that many bins; lower bins"
             )
@@ -138,7 +146,7 @@ class Numeric:
     @cached_property
     def cuts(self) -> NDArray[np.float64]:
         """Inner cell borders. The code of x is the number of cuts that are <= x."""
-        return self._all_edges[1:-1].copy()
+        return self.borders[1:-1].copy()
 
     @property
     def is_open(self) -> bool:
@@ -148,12 +156,15 @@ class Numeric:
     @property
     def uniform(self) -> bool:
         """Whether all cells are equally wide."""
-        return self.edges is None
+        return self.edges is None and not (self.whole and self._span % self.n_values)
 
     @property
     def n_values(self) -> int:
         """How many codes stand for values."""
-        return (self.bins or DEFAULT_CELLS) if self.edges is None else len(self.edges) + 1
+        if self.edges is not None:
+            return len(self.edges) + 1
+        n_cells = self.bins or DEFAULT_CELLS
+        return min(n_cells, int(self._span)) if self.whole else n_cells
 
     @property
     def missing_code(self) -> int:
@@ -175,13 +186,28 @@ class Numeric:
         """A thresholded attribute counts as 2 in the papers' mean domain size."""
         return 2
 
-    @property
-    def _all_edges(self) -> NDArray[np.float64]:
+    @cached_property
+    def borders(self) -> NDArray[np.float64]:
+        """Where cells begin, and where the last one ends. Whole numbers end where the next one would begin."""
+        end = self.high + self.whole
         if self.edges is not None:
-            return np.array([self.low, *self.edges, self.high])
-        steps = np.arange((self.bins or DEFAULT_CELLS) + 1) / (self.bins or DEFAULT_CELLS)
+            return np.array([self.low, *self.edges, end])
+        if self.whole:
+            return self.low + np.floor(np.arange(self.n_values + 1) * self._span / self.n_values + 0.5)
+        steps = np.arange(self.n_values + 1) / self.n_values
         # A convex combination stays finite where high - low would overflow.
-        return self.low * (1 - steps) + self.high * steps
+        return self.low * (1 - steps) + end * steps
+
+    @property
+    def middles(self) -> NDArray[np.float64]:
+        """The value in the middle of each cell."""
+        found: NDArray[np.float64] = (self.borders[1:] + self.borders[:-1] - self.whole) / 2
+        return found
+
+    @property
+    def _span(self) -> float:
+        """The width of the range, which for whole numbers is how many there are."""
+        return self.high - self.low + self.whole
 
     def _finite(self, value: object, which: str) -> float:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -203,11 +229,19 @@ class Numeric:
         checked = tuple(self._finite(edge, "every edge") for edge in edges)
         if list(checked) != sorted(set(checked)):
             raise SchemaError(f"attribute {self.name!r}: edges must increase; sort them and drop repeats")
-        if checked and not (self.low < checked[0] and checked[-1] < self.high):
+        self._check_whole(checked, "its edges")
+        if checked and not (self.low < checked[0] and checked[-1] < self.high + self.whole):
             raise SchemaError(
                 f"attribute {self.name!r}: edges must lie strictly between the bounds; leave the bounds out"
             )
         return checked
+
+    def _check_whole(self, numbers: Iterable[float], which: str) -> None:
+        if self.whole and not all(number.is_integer() and abs(number) < 2**53 for number in numbers):
+            raise SchemaError(
+                f"attribute {self.name!r} is whole, so {which} must be whole numbers below 2^53; round them, or take "
+                "whole out of the schema"
+            )
 
     def _check_bins(self) -> None:
         where = f"attribute {self.name!r}"

@@ -61,8 +61,8 @@ def _cells_per_unit(attribute: Numeric) -> float:
     if not attribute.uniform:
         return 0.0
     with np.errstate(all="ignore"):  # the ratio may overflow or underflow
-        per_unit = float(np.float64(attribute.n_values) / (attribute.high - attribute.low))
-        places = (np.append(attribute.cuts, attribute.high) - attribute.low) * per_unit
+        per_unit = float(np.float64(attribute.n_values) / (attribute.borders[-1] - attribute.low))
+        places = (attribute.borders[1:] - attribute.low) * per_unit
     found = bool((np.abs(places - np.arange(1, attribute.n_values + 1)) <= 0.25).all())
     return per_unit if found else 0.0
 

@@ -25,6 +25,7 @@ MAX_CELLS = 2**23
 _DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
 # What an attribute can be besides its domain; written where it is true.
 _FLAGS = ("inferred", "never_missing")
+_NUMBER_FLAGS = ("whole",)
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
 
 
@@ -253,14 +254,14 @@ def _attribute_from_json(data: object) -> Attribute:
         raise SchemaError(f'{where}: type must be "categorical" or "continuous"')
     check_keys(
         data,
-        {"name", "type", "bounds", "bins", "edges", *_FLAGS},
+        {"name", "type", "bounds", "bins", "edges", *_FLAGS, *_NUMBER_FLAGS},
         required={"name", "bounds"},
         where=where,
     )
     bounds = data["bounds"]
     if not isinstance(bounds, list) or len(bounds) != 2:
         raise SchemaError(f"{where}: bounds must be [low, high]; write two numbers")
-    options = {key: data[key] for key in ("bins", "edges", *_FLAGS) if key in data}
+    options = {key: data[key] for key in ("bins", "edges", *_FLAGS, *_NUMBER_FLAGS) if key in data}
     return Numeric(data["name"], bounds[0], bounds[1], **options)
 
 
@@ -272,4 +273,4 @@ def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
         data["bounds"] = [attribute.low, attribute.high]
         data.update({} if attribute.bins is None else {"bins": int(attribute.bins)})
         data.update({} if attribute.edges is None else {"edges": list(attribute.edges)})
-    return {**data, **{key: True for key in _FLAGS if getattr(attribute, key)}}
+    return {**data, **{key: True for key in (*_FLAGS, *_NUMBER_FLAGS) if getattr(attribute, key, False)}}

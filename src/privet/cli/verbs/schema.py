@@ -162,6 +162,7 @@ class _Findings:
     missing: set[str] = field(default_factory=set)
     unknown: dict[str, int] = field(default_factory=dict)
     clipped: set[str] = field(default_factory=set)
+    cut_off: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     n_rows: int = 0
 
@@ -236,6 +237,8 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
             numbers = numbers_of(column, attribute.name)
             clipped = ((numbers < attribute.low) | (numbers > attribute.high)).any()
             findings.clipped |= {attribute.name} if clipped else set()
+            cut_off = attribute.whole and (numbers % 1 > 0).any()
+            findings.cut_off |= {attribute.name} if cut_off else set()
         if attribute.never_missing:
             findings.refused |= {attribute.name} if unread.any() else set()
         elif isinstance(attribute, Numeric):
@@ -248,11 +251,15 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
 
 
 def _say_findings(schema: "Schema", findings: _Findings) -> None:
+    from privet.schema import Numeric
+
     kinds: dict[str, Any] = {
         "missing values, which get a code of their own": findings.missing,
         "values that are not in their categories, which are read as missing": findings.unknown,
         "values beyond their bounds, which are clipped": findings.clipped,
     }
+    if any(isinstance(attribute, Numeric) and attribute.whole for attribute in schema.attributes):
+        kinds["fractions although declared whole, which are cut off"] = findings.cut_off
     if schema.never_missing:
         kinds["missing or unknown values although declared never_missing, so that a fit refuses the table"] = (
             findings.refused
@@ -302,8 +309,9 @@ def _domain(attribute: "Attribute") -> str:
     if not isinstance(attribute, Numeric):
         n = len(attribute.categories)
         return f"{n} {'category' if n == 1 else 'categories'}: {_few(attribute.categories)}"
-    width = "equal cells" if attribute.uniform else "cells of its own edges"
-    return f"{attribute.low:,.12g} to {attribute.high:,.12g} in {attribute.n_values:,} {width}"
+    width = "cells of its own edges" if attribute.edges is not None else "cells" if attribute.whole else "equal cells"
+    noun = "whole numbers from " if attribute.whole else ""
+    return f"{noun}{attribute.low:,.12g} to {attribute.high:,.12g} in {attribute.n_values:,} {width}"
 
 
 def _few(labels: "Sequence[Label]") -> str:

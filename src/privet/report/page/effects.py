@@ -215,8 +215,8 @@ def score_of(effect: Effect, classes: tuple[Label, ...]) -> str:
 
 def borders(attribute: Numeric) -> Floats:
     """Return where the cells of a number begin and end."""
-    inner = cell_ends(attribute.n_values)[1:-1]
-    return np.array([attribute.low, *(attribute.cuts[end - 1] for end in inner), attribute.high])
+    ends = cell_ends(attribute.n_values)
+    return attribute.borders[ends]
 
 
 def marked(effect: Effect) -> Floats:
@@ -274,7 +274,10 @@ def ticks(effect: Effect) -> list[float]:
     values = marked(effect)
     low, high = float(values[0]), float(values[-1])
     if effect.curve is None:
-        return [float(value) for value in values]
+        (attribute,) = effect.attributes
+        assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
+        # The last cell of whole numbers ends where the next one would begin.
+        return sorted({*map(float, values[:-1]), attribute.high})
     if not is_stretched(effect):
         return round_numbers(low, high)
     sizes = range(math.floor(math.log10((high - low) / 100)), math.ceil(math.log10(max(abs(low), abs(high)))) + 1)

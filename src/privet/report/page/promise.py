@@ -68,7 +68,8 @@ def public_domains(schema: Schema) -> list[tuple[str, str, bool]]:
 def _domain(attribute: Attribute) -> str:
     if not isinstance(attribute, Numeric):
         return ", ".join(map(str, attribute.categories))
-    return f"{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells"
+    noun = "whole numbers from " if attribute.whole else ""
+    return f"{noun}{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells"
 
 
 @dataclass(frozen=True)
