@@ -15,7 +15,8 @@ from typing import Any
 
 from privet.errors import DataError
 from privet.schema import Attribute, Numeric, Schema
-from privet.schema.encoding import arrow_type_of, without_dictionary
+from privet.schema.encoding import without_dictionary
+from privet.schema.readings import FALSE_WORDS, TRUE_WORDS, arrow_type_of
 from privet.schema.table import check_present
 
 # On 15 columns, batches of 65,536 rows with buffers of 1 MB took 35 MB more memory.
@@ -178,7 +179,7 @@ def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
     types.update({name: pa.large_string() for name in names if name not in types})
     options = pa_csv.ConvertOptions(
         column_types=types, include_columns=list(names), null_values=[""], strings_can_be_null=True,
-        true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
+        true_values=TRUE_WORDS, false_values=FALSE_WORDS,
     )  # fmt: skip
     reading = pa_csv.ReadOptions(block_size=_BLOCK_BYTES)
     with (

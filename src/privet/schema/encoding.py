@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from privet.errors import DataError, SchemaError
 from privet.schema.attribute import Label, Numeric, label_kind
 from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
+from privet.schema.readings import as_kind_of, as_labels
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
@@ -187,24 +188,35 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         table = np.append(_positions(column.dictionary, labels, name, noun=noun), -1)
         indices = column.indices.cast(pa.int64()).fill_null(len(table) - 1)
         return table.take(np.asarray(indices))
-    _check_kind(column.type, labels, name, noun)
-    common = arrow_type_of(labels)
-    values, known = _as_type(column, common), pa.array(labels, type=common)
-    if pa.types.is_floating(common) and len(labels) <= FEW_NUMBERS:
+    column, known = _comparable(column, labels, name, noun)
+    values = _as_type(column, known.type)
+    if pa.types.is_floating(known.type) and len(labels) <= FEW_NUMBERS:
         positions = np.empty(len(values), dtype=np.int64)
-        find_numbers(values.to_numpy(zero_copy_only=False), known.to_numpy(), positions)
+        find_numbers(values.to_numpy(zero_copy_only=False), known.to_numpy(zero_copy_only=False), positions)
         return positions
-    if pa.types.is_floating(common):  # Arrow distinguishes -0.0 from 0.0
+    if pa.types.is_floating(known.type):  # Arrow distinguishes -0.0 from 0.0
         values, known = pc.add(values, 0.0), pc.add(known, 0.0)
     found = pc.index_in(values, value_set=known, skip_nulls=True)
     return np.asarray(found.cast(pa.int64()).fill_null(-1))
 
 
-def arrow_type_of(labels: Sequence[Label]) -> Any:
-    """Return the Arrow type in which labels of this kind are compared."""
+def _comparable(column: Any, labels: Sequence[Label], name: str, noun: str) -> tuple[Any, Any]:
+    """Return a column and labels as Arrow arrays of one kind. Classes keep theirs, because predictions are classes."""
     import pyarrow as pa
 
-    return {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
+    found, wanted = arrow_kind(column.type), label_kind(labels[0])
+    if pa.types.is_decimal(column.type):
+        column = _as_type(column, pa.float64())
+    if noun != "classes":
+        both = as_kind_of(column, found, tuple(labels), name)
+    else:
+        both = (column, as_labels(labels)) if found in {wanted, "nothing"} else None
+    if both is None:
+        raise DataError(
+            f"column {name!r} holds {found}, but its {noun} in the schema are {wanted}; "
+            f"read the column as {wanted}, or write the {noun} as {found}"
+        )
+    return both
 
 
 def without_dictionary(column: Any) -> Any:
@@ -233,15 +245,6 @@ def _as_type(column: Any, arrow_type: Any) -> Any:
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.string())
     return column.cast(arrow_type, safe=False)
-
-
-def _check_kind(arrow_type: Any, labels: Sequence[Label], name: str, noun: str) -> None:
-    found, wanted = arrow_kind(arrow_type), label_kind(labels[0])
-    if found not in {wanted, "nothing"}:
-        raise DataError(
-            f"column {name!r} holds {found}, but its {noun} in the schema are {wanted}; "
-            f"read the column as {wanted}, or write the {noun} as {found}"
-        )
 
 
 def arrow_kind(arrow_type: Any) -> str:
