@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from privet.cli.support import options
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import is_local
 from privet.cli.support.row_output import STDOUT, check_destination, say_where, write_answers
 from privet.errors import ParameterError
@@ -15,6 +16,7 @@ Destination: TypeAlias = Annotated[
 ]
 
 
+@reads_csv
 def predict(
     model_file: options.ModelFile,
     rows: options.RowsFile,
@@ -50,6 +52,7 @@ def predict(
     say_where(destination, model_file, what="predictions", as_json=as_json)
 
 
+@reads_csv
 def explain(
     model_file: options.ModelFile,
     rows: options.RowsFile,

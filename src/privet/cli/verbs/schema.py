@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.errors import DataError, ParameterError
 
@@ -45,6 +46,7 @@ class _Draft:
     left_out: dict[str, str]
 
 
+@reads_csv
 def init(
     rows: options.RowsFile,
     schema_file: Annotated[Path, typer.Option("--output", "-o", help="The schema file.")] = Path("schema.json"),
@@ -172,6 +174,7 @@ class _Findings:
         return next(words for limit, words in _SHARES if share < limit)
 
 
+@reads_csv
 def check(
     schema_file: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.", show_default=False)],
     rows: Annotated[
