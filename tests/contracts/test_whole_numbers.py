@@ -128,5 +128,7 @@ def test_disturbed_answers_refuse_whole_numbers():
         lambda: FieldSampling(schema, epsilon=1).channel,
         lambda: Channel.clear(schema),
     ):
-        with pytest.raises(ChannelError, match="'age' is declared whole, which disturbed answers do not know; take"):
+        with pytest.raises(ChannelError, match="'age' is declared whole, which disturbed answers do not know; ask by"):
             make()
+    channel = RandomizedResponse(schema.for_answers(), epsilon=4).channel
+    assert [attribute.whole for attribute in channel.schema.attributes] == [False, False, False]

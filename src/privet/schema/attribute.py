@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from privet.checks import is_whole
 from privet.errors import SchemaError
+from privet.schema.acceptance import Acceptance
 
 Label: TypeAlias = str | int | float | bool
 
@@ -41,12 +42,15 @@ class Categorical:
     never_missing : bool
         Every row has one of the categories. A fit refuses a row that has none, and no tree has a branch for missing
         values; a row that lacks the value at predict is answered by the node that asks for it.
+    accepted : Acceptance, optional
+        The categories were read from the rows, and somebody declared that they were public before.
     """
 
     name: str
     categories: Sequence[Label]
     inferred: bool = False
     never_missing: bool = False
+    accepted: Acceptance | None = None
 
     kind: ClassVar[str] = "categorical"
 
@@ -108,6 +112,8 @@ class Numeric:
     whole : bool
         All values are whole numbers, such as ages in years. Bounds and edges then are whole too, and no tree cuts
         between two of them. A fraction is cut off: 34.7 is read as 34.
+    accepted : Acceptance, optional
+        The bounds were read from the rows, and somebody declared that they were public before.
 
     Notes
     -----
@@ -123,6 +129,7 @@ class Numeric:
     inferred: bool = False
     never_missing: bool = False
     whole: bool = False
+    accepted: Acceptance | None = None
 
     kind: ClassVar[str] = "continuous"
 

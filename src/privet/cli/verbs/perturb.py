@@ -126,7 +126,7 @@ class _Source:
         if self.published is None:
             if self.asked.noise is None:
                 raise ParameterError(_NO_CHANNEL)
-            return self.asked.channel(options.load_schema(self.schema), self.rows)
+            return self.asked.channel(options.load_schema(self.schema).for_answers(), self.rows)
         # With a limit of their own, respondents say what of a published channel they give as it is.
         may_go = () if self.max_epsilon is None else ("--clear",)
         given = [option for option in self.asked.given if option not in may_go]

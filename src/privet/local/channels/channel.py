@@ -264,9 +264,14 @@ def check_askable(schema: Schema) -> None:
     for attribute in schema.attributes:
         if isinstance(attribute, Numeric) and attribute.whole:
             raise ChannelError(
-                f"attribute {attribute.name!r} is declared whole, which disturbed answers do not know; take whole out "
-                "of the schema that people are asked by"
+                f"attribute {attribute.name!r} is declared whole, which disturbed answers do not know; ask by "
+                "schema.for_answers(), in which it is an ordinary number"
             )
+    if schema.assumptions:
+        raise ChannelError(
+            "the schema says who accepted its domains, which the document of a channel does not; ask by "
+            "schema.for_answers(), which leaves it out"
+        )
 
 
 def _with_attributes(schema: Schema, attributes: Sequence[Attribute]) -> Schema:

@@ -14,6 +14,7 @@ from privet.privacy.unit import Unit
 from privet.report.page.formats import exact, number
 from privet.report.page.receipts import Receipt
 from privet.schema import Attribute, Numeric, Schema
+from privet.schema.acceptance import Acceptance
 
 MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
 
@@ -59,10 +60,17 @@ def words(guarantee: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def public_domains(schema: Schema) -> list[tuple[str, str, bool]]:
-    """Return every attribute with its domain and whether that was read from the rows; the class is last."""
-    listed = [(attribute.name, _domain(attribute), attribute.inferred) for attribute in schema.attributes]
-    return [*listed, (schema.target, ", ".join(map(str, schema.classes)), schema.classes_inferred)]
+def public_domains(schema: Schema) -> list[tuple[str, str, str]]:
+    """Return every attribute with its domain and how that is known; the class is last."""
+    listed = [(a.name, _domain(a), _source(a.accepted, is_inferred=a.inferred)) for a in schema.attributes]
+    of_classes = _source(schema.classes_accepted, is_inferred=schema.classes_inferred)
+    return [*listed, (schema.target, ", ".join(map(str, schema.classes)), of_classes)]
+
+
+def _source(accepted: Acceptance | None, *, is_inferred: bool) -> str:
+    if accepted is not None:
+        return f"read from the rows; {accepted.by} declared on {accepted.on} that it was public before"
+    return "read from the rows" if is_inferred else "declared"
 
 
 def _domain(attribute: Attribute) -> str:
