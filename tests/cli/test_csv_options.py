@@ -11,8 +11,8 @@ from privet.cli.app import app
 from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 READS_ROWS = [
-    "schema init", "schema check", "perturb", "reconstruct", "fit", "update", "evaluate", "party check",
-    "party release", "party sum", "predict", "explain",
+    "schema init", "schema check", "schema review", "perturb", "reconstruct", "fit", "update", "evaluate",
+    "party check", "party release", "party sum", "predict", "explain",
 ]  # fmt: skip
 FORM = ["--sep", ";", "--decimal", ",", "--encoding", "latin-1"]
 

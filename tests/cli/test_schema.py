@@ -26,9 +26,9 @@ def test_numbers_become_bounds_and_text_becomes_categories(privet):
     result = privet(INIT)
     assert (result.exit_code, result.stdout) == (0, "schema: draft.json\n")
     assert drafted() == {
-        "age": {"name": "age", "type": "continuous", "bounds": [16.0, 99.0], "inferred": True},
+        "age": {"name": "age", "type": "continuous", "bounds": [16.0, 99.0], "inferred": True, "whole": True},
         "sex": {"name": "sex", "type": "categorical", "categories": ["female", "male"], "inferred": True},
-        "children": {"name": "children", "type": "continuous", "bounds": [0.0, 4.0], "inferred": True},
+        "children": {"name": "children", "type": "categorical", "categories": [0, 1, 2, 3, 4], "inferred": True},
     }
 
 
@@ -36,7 +36,7 @@ def test_everything_is_marked_and_the_number_of_rows_is_not_written(privet):
     privet(INIT)
     schema = Schema.load("draft.json")
     assert schema.leaks == (
-        "bounds of 'age'", "categories of 'sex'", "bounds of 'children'", "classes of 'class'"
+        "bounds of 'age'", "categories of 'sex'", "categories of 'children'", "classes of 'class'"
     )  # fmt: skip
     assert schema.rows is None
 

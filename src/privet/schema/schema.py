@@ -23,7 +23,7 @@ MAX_CLASSES = 2**16 - 1
 # Over all attributes. A file that declares more would exhaust the memory.
 MAX_CELLS = 2**23
 # Keys in the files of public collections that describe a table beyond its schema. They are ignored.
-_DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
+DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
 # What an attribute can be besides its domain; written where it is true.
 _FLAGS = ("inferred", "never_missing")
 _NUMBER_FLAGS = ("whole",)
@@ -170,7 +170,7 @@ class Schema:
         """Read a schema from plain JSON values."""
         if not isinstance(data, Mapping):
             raise SchemaError("a schema is a JSON object with the keys target, classes and attributes")
-        check_keys(data, _KEYS | _DESCRIPTION | {"name"}, required={"classes", "attributes"}, where="the schema")
+        check_keys(data, _KEYS | DESCRIPTION | {"name"}, required={"classes", "attributes"}, where="the schema")
         attributes = data["attributes"]
         if not isinstance(attributes, list):
             raise SchemaError("the schema's attributes must be a list; write them in [ ]")
@@ -223,9 +223,7 @@ class Schema:
         accepted = [(domain_of(a), a.inferred, a.accepted) for a in self.attributes]
         for what, is_inferred, acceptance in (*accepted, ("classes", self.classes_inferred, self.classes_accepted)):
             if acceptance is not None and (is_inferred or not isinstance(acceptance, Acceptance)):
-                raise SchemaError(
-                    f"{what}: accepted, an Acceptance, takes the place of inferred; remove one of both"
-                )
+                raise SchemaError(f"{what}: accepted, an Acceptance, takes the place of inferred; remove one of both")
         for attribute in self.attributes:
             if not isinstance(attribute.never_missing, bool):
                 raise SchemaError(
@@ -255,7 +253,7 @@ def check_keys(data: Mapping[str, Any], known: set[str], *, required: set[str], 
         raise SchemaError(f"{where} lacks {missing[0]!r}; add it")
     unknown = sorted(set(data) - known)
     if unknown:
-        names = ", ".join(sorted(known - _DESCRIPTION))
+        names = ", ".join(sorted(known - DESCRIPTION))
         raise SchemaError(f"{where} has an unknown key {unknown[0]!r}; known keys are {names}")
 
 

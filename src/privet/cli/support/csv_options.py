@@ -11,9 +11,7 @@ from privet.counting.csv_format import CsvFormat, reading_csv
 
 _OPTIONS = {
     "sep": Annotated[str, typer.Option("--sep", metavar="MARK", help="Of a CSV: what separates fields; or tab.")],
-    "decimal": Annotated[
-        str, typer.Option("--decimal", metavar="MARK", help="Of a CSV: its decimal mark.")
-    ],
+    "decimal": Annotated[str, typer.Option("--decimal", metavar="MARK", help="Of a CSV: its decimal mark.")],
     "encoding": Annotated[str, typer.Option("--encoding", metavar="NAME", help="Of a CSV: such as latin-1.")],
 }
 
