@@ -16,6 +16,7 @@ from typing import Any
 from privet.counting.csv_format import CsvFormat, format_of_process
 from privet.errors import DataError
 from privet.schema import Attribute, Numeric, Schema
+from privet.schema.days import Date
 from privet.schema.encoding import without_dictionary
 from privet.schema.readings import FALSE_WORDS, TRUE_WORDS, arrow_type_of
 from privet.schema.table import check_present
@@ -225,6 +226,8 @@ def _refuse_carriage_returns(schema: Schema) -> None:
 def _csv_type(attribute: Attribute) -> Any:
     import pyarrow as pa
 
+    if isinstance(attribute, Date):
+        return pa.large_string()  # read as dates in data frames are
     return pa.float64() if isinstance(attribute, Numeric) else arrow_type_of(attribute.categories)
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,6 +210,17 @@ class Numeric:
         """The value in the middle of each cell."""
         found: NDArray[np.float64] = (self.borders[1:] + self.borders[:-1] - self.whole) / 2
         return found
+
+    def written(self, number: float) -> str:
+        """Return a whole number of the range as text."""
+        return f"{number:.0f}"
+
+    def domain_json(self) -> dict[str, Any]:
+        """Return the bounds, bins and edges as plain JSON values."""
+        data: dict[str, Any] = {"bounds": [self.low, self.high]}
+        data.update({} if self.bins is None else {"bins": int(self.bins)})
+        data.update({} if self.edges is None else {"edges": list(self.edges)})
+        return data
 
     @property
     def _span(self) -> float:

@@ -1,6 +1,6 @@
 """A draft of a schema: kinds and round bounds, proposed from the rows. Everything in it is marked as inferred.
 
-A few whole numbers are drafted as categories, others as whole numbers.
+A few whole numbers are drafted as categories, others as whole numbers; dates from the first to the last day of years.
 """
 
 import math
@@ -11,8 +11,9 @@ from typing import Any
 
 from privet.errors import DataError
 from privet.schema.attribute import Attribute, Categorical, Numeric
+from privet.schema.days import Date
 from privet.schema.encoding import arrow_kind
-from privet.schema.infer import distinct_values, infer_schema
+from privet.schema.infer import distinct_labels, distinct_values, infer_attribute
 from privet.schema.schema import Schema
 from privet.schema.table import check_present
 
@@ -42,9 +43,10 @@ def draft_schema(table: Any, target: str) -> Draft:
     reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(table.column_names) if name != target}
     left_out = {name: why for name, why in reasons.items() if why is not None}
     labels = _labels(table, target)
-    drafted = infer_schema(table.drop_columns([target, *left_out]), labels, target=target)
-    attributes = [_of_kind(attribute, table.column(attribute.name)) for attribute in drafted.attributes]
-    return Draft(drafted.with_attributes(attributes), left_out)
+    names = [name for name in reasons if name not in left_out]
+    attributes = [_of_kind(infer_attribute(name, table.column(name)), table.column(name)) for name in names]
+    classes = distinct_labels(labels, target)
+    return Draft(Schema(attributes, classes=classes, target=target, classes_inferred=True), left_out)
 
 
 def few_numbers(column: Any, name: str, most: int) -> list[int] | None:
@@ -57,6 +59,8 @@ def few_numbers(column: Any, name: str, most: int) -> list[int] | None:
 
 def wider(attribute: Numeric) -> Numeric:
     """Return an attribute with rounder bounds: 0 where the lower one is near it, and one digit of the range."""
+    if isinstance(attribute, Date):
+        return _years(attribute)
     low, high = attribute.low, attribute.high
     low = 0.0 if 0 < low <= high / 2 else _one_digit(low, high - low, ROUND_FLOOR)
     high = _one_digit(high, high - low, ROUND_CEILING)
@@ -64,6 +68,8 @@ def wider(attribute: Numeric) -> Numeric:
 
 
 def _of_kind(attribute: Attribute, column: Any) -> Attribute:
+    if isinstance(attribute, Date):
+        return _years(attribute)
     if not isinstance(attribute, Numeric):
         return attribute
     few = few_numbers(column, attribute.name, FEW_NUMBERS)
@@ -90,8 +96,10 @@ def _why_left_out(name: str, table: Any) -> str | None:
     kind = arrow_kind(column.type)
     if kind == "nothing":
         return "it is empty"
+    if kind.startswith(("values of type date", "values of type timestamp")):
+        return None if column.null_count < len(column) else "it is empty"
     if kind not in {"text", "numbers", "true/false"}:
-        return "it holds neither text nor numbers (dates?); convert it"
+        return "it holds neither text, numbers nor dates; convert it"
     if kind != "text":
         return None
     found = distinct_values(column, name)
@@ -112,6 +120,11 @@ def _labels(table: Any, target: str) -> Any:
 def _only(table: Any, name: str) -> Any:
     check_present(table.column_names, [name])
     return table.column(name)
+
+
+def _years(attribute: Date) -> Date:
+    first, last = (attribute.written(day)[:4] for day in (attribute.low, attribute.high))
+    return replace(attribute, low=f"{first}-01-01", high=f"{last}-12-31")
 
 
 def _round_bounds(attribute: Numeric) -> Numeric:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from privet.errors import DataError, SchemaError
 from privet.schema.attribute import Label, Numeric, label_kind
+from privet.schema.days import Date, days_of
 from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
 from privet.schema.readings import as_kind_of, as_labels
 from privet.schema.schema import Schema
@@ -117,7 +118,7 @@ class Encoder:
         codes = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
         for j, (attribute, column) in enumerate(zip(self.schema.attributes, columns, strict=True)):
             if isinstance(attribute, Numeric):
-                self._write_numbers(self._cells_of[j], column, attribute.name, codes)
+                self._write_numbers(self._cells_of[j], column, attribute, codes)
             else:
                 positions = _positions(column, attribute.categories, attribute.name, noun="categories")
                 codes[:, j] = np.where(positions < 0, attribute.missing_code, positions)
@@ -139,6 +140,7 @@ class Encoder:
     def _is_numeric_matrix(self, table: Any) -> bool:
         return (
             len(self._numeric) == len(self.schema.attributes)
+            and not any(isinstance(a, Date) for a in self.schema.attributes)
             and type(table) is np.ndarray
             and table.ndim == 2
             and table.dtype.kind in "fiu"
@@ -152,9 +154,16 @@ class Encoder:
         return codes
 
     @staticmethod
-    def _write_numbers(cells: _Cells, column: Column, name: str, codes: NDArray[Any]) -> None:
+    def _write_numbers(cells: _Cells, column: Column, attribute: Numeric, codes: NDArray[Any]) -> None:
         for start in range(0, len(codes), _BLOCK):
-            cells.write(numbers_of(column[start : start + _BLOCK], name), codes[start : start + _BLOCK])
+            cells.write(values_of(column[start : start + _BLOCK], attribute), codes[start : start + _BLOCK])
+
+
+def values_of(column: Column, attribute: Numeric) -> NDArray[Any]:
+    """Return a column of numbers, or of dates as days, NaN where null."""
+    if isinstance(attribute, Date):
+        return days_of(as_arrow(column, attribute.name), attribute.name)
+    return numbers_of(column, attribute.name)
 
 
 def numbers_of(column: Column, name: str) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from privet.errors import ParameterError, PrivetError
 from privet.schema.acceptance import Acceptance
 from privet.schema.attribute import Attribute, Categorical, Label, Numeric
+from privet.schema.days import Date
 from privet.schema.draft import MOST_PROPOSED, wider
 from privet.schema.schema import Schema
 
@@ -18,6 +19,8 @@ from privet.schema.schema import Schema
 ACCEPTED, REPLACED, DROPPED, CHANGED = "accepted", "replaced", "dropped", "changed"
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _BOUNDS = re.compile(rf"({_NUMBER})\s*(?:to|\s|;)\s*({_NUMBER})", re.IGNORECASE)
+
+_DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})\s*(?:to|\s)\s*(\d{4}-\d{2}-\d{2})", re.IGNORECASE)
 
 
 @dataclass
@@ -62,7 +65,7 @@ class Review:
         found: list[Attribute] = [] if wider(own) == own else [wider(own)]
         if name in self.few:
             found.append(Categorical(name, self.few[name], inferred=True, never_missing=own.never_missing))
-        elif own.whole and own.high - own.low < MOST_PROPOSED:
+        elif own.whole and not isinstance(own, Date) and own.high - own.low < MOST_PROPOSED:
             values = range(int(own.low), int(own.high) + 1)
             found.append(Categorical(name, list(values), inferred=True, never_missing=own.never_missing))
         return found
@@ -120,6 +123,8 @@ class Review:
             return replace(own, never_missing=True)
         if not isinstance(own, Numeric):
             raise ParameterError(f"{text.split()[0]!r} is for numbers; answer accept, skip, or categories A, B, C")
+        if isinstance(own, Date) and not text.startswith("bins"):
+            raise ParameterError(f"{text.split()[0]!r} is for numbers; answer accept, skip, or two dates")
         if text in {"whole", "fractions"}:
             return replace(own, whole=text == "whole")
         word, _, rest = text.partition(" ")
@@ -136,10 +141,16 @@ class Review:
         if word.lower() in {"categories", "classes"} and rest.strip():
             labels = _labels(rest, own)
             return Categorical(own.name, labels, never_missing=own.never_missing)
+        days = _DAYS.fullmatch(text)
+        if days is not None and own.name != self.schema.target:
+            low, high = days.groups()
+            if isinstance(own, Date):
+                return replace(own, low=low, high=high, inferred=False)
+            return Date(own.name, low, high, never_missing=own.never_missing)
         bounds = _BOUNDS.fullmatch(text)
         if bounds is not None and own.name != self.schema.target:
             low, high = (float(part) for part in bounds.groups())
-            if isinstance(own, Numeric):
+            if isinstance(own, Numeric) and not isinstance(own, Date):
                 return replace(own, low=low, high=high, inferred=False)
             return Numeric(own.name, low, high, never_missing=own.never_missing)
         raise ParameterError(

@@ -16,6 +16,7 @@ from privet.files.documents import TooLarge, read_json
 from privet.files.whole_file import whole_file
 from privet.schema.acceptance import Acceptance, assumptions_of
 from privet.schema.attribute import Attribute, Categorical, Label, Numeric, check_name, checked_labels
+from privet.schema.days import Date
 
 # An attribute's number takes 15 bits of a packed node.
 MAX_ATTRIBUTES = 2**15 - 1
@@ -28,7 +29,7 @@ DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_c
 _FLAGS = ("inferred", "never_missing")
 _NUMBER_FLAGS = ("whole",)
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred", "classes_accepted"}
-_NOUNS = {"categorical": "categories", "continuous": "bounds"}
+_NOUNS = {"categorical": "categories", "continuous": "bounds", "date": "first and last date"}
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ def domain_of(attribute: Attribute) -> str:
 
 def _plain_edges(attribute: Attribute) -> dict[str, Any]:
     """Return what a whole number is without being whole; a last number with a cell of its own loses that."""
-    if not isinstance(attribute, Numeric) or not attribute.whole:
+    if not isinstance(attribute, Numeric) or attribute.kind != Numeric.kind or not attribute.whole:
         return {}
     edges = None if attribute.edges is None else tuple(edge for edge in attribute.edges if edge < attribute.high)
     return {"whole": False, "edges": edges}
@@ -290,19 +291,16 @@ def _attribute_from_json(data: object) -> Attribute:
         check_keys(data, keys, required={"name", "categories"}, where=where)
         options = {key: data[key] for key in _FLAGS if key in data}
         return Categorical(data["name"], data["categories"], **options, **_accepted_in(data))
-    if data.get("type") != "continuous":
-        raise SchemaError(f'{where}: type must be "categorical" or "continuous"')
-    check_keys(
-        data,
-        {"name", "type", "bounds", "bins", "edges", "accepted", *_FLAGS, *_NUMBER_FLAGS},
-        required={"name", "bounds"},
-        where=where,
-    )
+    if data.get("type") not in (Numeric.kind, Date.kind):
+        raise SchemaError(f'{where}: type must be "categorical", "continuous" or "date"')
+    kind, flags = (Date, _FLAGS) if data["type"] == Date.kind else (Numeric, (*_FLAGS, *_NUMBER_FLAGS))
+    known = {"name", "type", "bounds", "bins", "edges", "accepted", *flags}
+    check_keys(data, known, required={"name", "bounds"}, where=where)
     bounds = data["bounds"]
     if not isinstance(bounds, list) or len(bounds) != 2:
         raise SchemaError(f"{where}: bounds must be [low, high]; write two numbers")
-    options = {key: data[key] for key in ("bins", "edges", *_FLAGS, *_NUMBER_FLAGS) if key in data}
-    return Numeric(data["name"], bounds[0], bounds[1], **options, **_accepted_in(data))
+    options = {key: data[key] for key in ("bins", "edges", *flags) if key in data}
+    return kind(data["name"], bounds[0], bounds[1], **options, **_accepted_in(data))
 
 
 def _accepted_in(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,8 +312,7 @@ def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
     if isinstance(attribute, Categorical):
         data["categories"] = list(attribute.categories)
     else:
-        data["bounds"] = [attribute.low, attribute.high]
-        data.update({} if attribute.bins is None else {"bins": int(attribute.bins)})
-        data.update({} if attribute.edges is None else {"edges": list(attribute.edges)})
-    flags = {key: True for key in (*_FLAGS, *_NUMBER_FLAGS) if getattr(attribute, key, False)}
+        data.update(attribute.domain_json())
+    of_numbers = _NUMBER_FLAGS if attribute.kind == Numeric.kind else ()
+    flags = {key: True for key in (*_FLAGS, *of_numbers) if getattr(attribute, key)}
     return {**data, **flags, **({} if attribute.accepted is None else {"accepted": attribute.accepted.to_json()})}

@@ -157,7 +157,7 @@ def _span_text(attribute: Numeric, name: str, first: int, last: int) -> str:
 
 def _whole_text(attribute: Numeric, name: str, first: int, last: int) -> str:
     """Return the same for whole numbers, by the first and the last of them."""
-    least, most = (f"{number:.0f}" for number in (attribute.borders[first], attribute.borders[last + 1] - 1))
+    least, most = (attribute.written(number) for number in (attribute.borders[first], attribute.borders[last + 1] - 1))
     if last == attribute.n_values - 1:
         return f"{name} >= {least}"
     if first == 0:

@@ -153,7 +153,7 @@ def _named(attribute: Attribute, fine: Axis, points: Points) -> tuple[tuple[str,
         own = (values[points.first[known]] + values[last[known]]) / 2
         own = np.floor(own) if attribute.whole else own
         own[0], own[-1] = values[0], values[-1]
-        return (*brief(own), *missing), own
+        return (*(map(attribute.written, own) if attribute.whole else brief(own)), *missing), own
     names = [_cell_name(attribute, int(i), int(j)) for i, j in zip(points.first[known], last[known], strict=True)]
     return (*names, *missing), None
 
@@ -193,9 +193,9 @@ def _cell_name(attribute: Attribute, first: int, last: int) -> str:
 
 
 def _whole_name(attribute: Numeric, first: int, last: int) -> str:
-    least, most = attribute.borders[first], attribute.borders[last + 1] - 1
+    least, most = (attribute.written(number) for number in (attribute.borders[first], attribute.borders[last + 1] - 1))
     if first == 0:
-        return f"up to {most:.0f}" if last < attribute.n_values - 1 else "any"
+        return f"up to {most}" if last < attribute.n_values - 1 else "any"
     if last == attribute.n_values - 1:
-        return f"{least:.0f} or more"
-    return f"{least:.0f}" if least == most else f"{least:.0f} to {most:.0f}"
+        return f"{least} or more"
+    return least if least == most else f"{least} to {most}"

@@ -12,11 +12,14 @@ SHOWN_CATEGORIES = 4
 
 def domain_text(attribute: "Attribute", most: int = SHOWN_CATEGORIES) -> str:
     """Return an attribute's domain in words, with at most so many categories."""
-    from privet.schema import Numeric
+    from privet.schema import Date, Numeric
 
     if not isinstance(attribute, Numeric):
         n = len(attribute.categories)
         return f"{n} {'category' if n == 1 else 'categories'}: {few_labels(attribute.categories, most)}"
+    if isinstance(attribute, Date):
+        low, high = attribute.written(attribute.low), attribute.written(attribute.high)
+        return f"dates from {low} to {high} in {attribute.n_values:,} cells"
     width = "cells of its own edges" if attribute.edges is not None else "cells" if attribute.whole else "equal cells"
     noun = "whole numbers from " if attribute.whole else ""
     return f"{noun}{attribute.low:,.12g} to {attribute.high:,.12g} in {attribute.n_values:,} {width}"

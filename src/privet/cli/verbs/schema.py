@@ -163,7 +163,7 @@ def _examine(rows: Path, schema: "Schema") -> _Findings:
 
 def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
     from privet.schema import Numeric
-    from privet.schema.encoding import numbers_of
+    from privet.schema.encoding import values_of
 
     schema = encoder.schema
     codes = encoder.encode(batch.select(list(schema.names)), allow_missing=True)
@@ -171,7 +171,7 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
         column = batch.column(attribute.name)
         empty, unread = column.null_count > 0, codes[:, j] == attribute.missing_code
         if isinstance(attribute, Numeric):
-            numbers = numbers_of(column, attribute.name)
+            numbers = values_of(column, attribute)
             clipped = ((numbers < attribute.low) | (numbers > attribute.high)).any()
             findings.clipped |= {attribute.name} if clipped else set()
             cut_off = attribute.whole and (numbers % 1 > 0).any()

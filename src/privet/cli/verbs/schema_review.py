@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _HELP = (
     ("0 to 120", "bounds that are publicly known; they take the place of what was read"),
+    ("2020-01-01 to 2025-12-31", "the first and last date that are publicly known to be possible"),
     ("categories A, B, C", "categories that are publicly known; quotes around one with a comma in it"),
     ("classes A, B", "the same for the label"),
     ("accept", "you declare that it was public before anybody looked at the rows; the guarantee says so"),
@@ -184,7 +185,7 @@ def _few_numbers(rows: Path, schema: "Schema") -> dict[str, list[int]]:
 
     with output.working("reading the rows"):
         table = read_whole(rows)
-        names = [a.name for a in schema.attributes if isinstance(a, Numeric) and a.inferred]
+        names = [a.name for a in schema.attributes if a.kind == Numeric.kind and a.inferred]
         check_present(table.column_names, names)
         found = {name: few_numbers(table.column(name), name, MOST_PROPOSED) for name in names}
     return {name: values for name, values in found.items() if values is not None}

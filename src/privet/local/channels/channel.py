@@ -19,7 +19,7 @@ from privet.files.whole_file import whole_file
 from privet.local.channels.field_channel import Clear, FieldChannel
 from privet.local.channels.secret import CLEAR, WAVES, fingerprint_of
 from privet.privacy.guarantee import rounded_up
-from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema import Attribute, Categorical, Date, Numeric, Schema
 
 if TYPE_CHECKING:
     from privet.local.channels.record_channel import RecordChannel
@@ -262,6 +262,11 @@ class Channel:
 def check_askable(schema: Schema) -> None:
     """Refuse attributes of a kind that respondent.js and the fits of answers do not know."""
     for attribute in schema.attributes:
+        if isinstance(attribute, Date):
+            raise ChannelError(
+                f"attribute {attribute.name!r} is a date, which disturbed answers do not know; ask for a number, "
+                "such as the year"
+            )
         if isinstance(attribute, Numeric) and attribute.whole:
             raise ChannelError(
                 f"attribute {attribute.name!r} is declared whole, which disturbed answers do not know; ask by "

@@ -13,7 +13,7 @@ from privet.privacy.guarantee import CURATOR, NOT_PRIVATE, PAPER
 from privet.privacy.unit import Unit
 from privet.report.page.formats import exact, number
 from privet.report.page.receipts import Receipt
-from privet.schema import Attribute, Numeric, Schema
+from privet.schema import Attribute, Date, Numeric, Schema
 from privet.schema.acceptance import Acceptance
 
 MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
@@ -76,6 +76,9 @@ def _source(accepted: Acceptance | None, *, is_inferred: bool) -> str:
 def _domain(attribute: Attribute) -> str:
     if not isinstance(attribute, Numeric):
         return ", ".join(map(str, attribute.categories))
+    if isinstance(attribute, Date):
+        low, high = attribute.written(attribute.low), attribute.written(attribute.high)
+        return f"{low} to {high}, in {attribute.n_values:,} cells"
     noun = "whole numbers from " if attribute.whole else ""
     return f"{noun}{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells"
 
