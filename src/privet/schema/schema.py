@@ -298,7 +298,7 @@ def _attribute_from_json(data: object) -> Attribute:
     check_keys(data, known, required={"name", "bounds"}, where=where)
     bounds = data["bounds"]
     if not isinstance(bounds, list) or len(bounds) != 2:
-        raise SchemaError(f"{where}: bounds must be [low, high]; write two numbers")
+        raise SchemaError(f"{where}: bounds must be [low, high]; write both")
     options = {key: data[key] for key in ("bins", "edges", *flags) if key in data}
     return kind(data["name"], bounds[0], bounds[1], **options, **_accepted_in(data))
 
