@@ -114,6 +114,9 @@ class Numeric:
         between two of them. A fraction is cut off: 34.7 is read as 34.
     accepted : Acceptance, optional
         The bounds were read from the rows, and somebody declared that they were public before.
+    scale : {"linear", "log"}
+        With "log", cells and knots are equally wide in the logarithm, for incomes, durations and counts that span
+        several sizes. ``low`` is at least 0; where it is 0, it is the logarithm of 1 + x.
 
     Notes
     -----
@@ -130,6 +133,7 @@ class Numeric:
     never_missing: bool = False
     whole: bool = False
     accepted: Acceptance | None = None
+    scale: str = "linear"
 
     kind: ClassVar[str] = "continuous"
 
@@ -142,6 +146,12 @@ class Numeric:
         if not isinstance(self.whole, bool):
             raise SchemaError(f"attribute {self.name!r}: whole must be true or false; write true, or leave it out")
         self._check_whole((self.low, self.high), "its bounds")
+        if self.scale not in ("linear", "log"):
+            raise SchemaError(f'attribute {self.name!r}: scale must be "linear" or "log"; write "log", or leave it out')
+        if self.is_log and self.low < 0:
+            raise SchemaError(
+                f"attribute {self.name!r}: a log scale needs a low of at least 0; raise it, or drop scale"
+            )
         if self.edges is not None:
             object.__setattr__(self, "edges", self._checked_edges(self.edges))
         self._check_bins()
@@ -163,13 +173,15 @@ class Numeric:
     @property
     def uniform(self) -> bool:
         """Whether all cells are equally wide."""
-        return self.edges is None and not (self.whole and self._span % self.n_values)
+        return self.edges is None and not self.is_log and not (self.whole and self._span % self.n_values)
 
     @property
     def n_values(self) -> int:
         """How many codes stand for values."""
         if self.edges is not None:
             return len(self.edges) + 1
+        if self.is_log:
+            return len(self.borders) - 1
         n_cells = self.bins or DEFAULT_CELLS
         return min(n_cells, int(self._span)) if self.whole else n_cells
 
@@ -199,6 +211,8 @@ class Numeric:
         end = self.high + self.whole
         if self.edges is not None:
             return np.array([self.low, *self.edges, end])
+        if self.is_log:
+            return np.array([self.low, *self._log_cuts(), end])
         if self.whole:
             return self.low + np.floor(np.arange(self.n_values + 1) * self._span / self.n_values + 0.5)
         steps = np.arange(self.n_values + 1) / self.n_values
@@ -208,8 +222,42 @@ class Numeric:
     @property
     def middles(self) -> NDArray[np.float64]:
         """The value in the middle of each cell."""
+        if self.is_log:
+            places = self.place(self.borders)
+            return self.value((places[1:] + places[:-1]) / 2)
         found: NDArray[np.float64] = (self.borders[1:] + self.borders[:-1] - self.whole) / 2
         return found
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the scale is logarithmic."""
+        return self.scale == "log"
+
+    def place(self, values: Any) -> NDArray[np.float64]:
+        """Return where values lie on the scale: themselves, or their logarithms."""
+        numbers = np.asarray(values, dtype=np.float64)
+        if not self.is_log:
+            return numbers
+        found: NDArray[np.float64] = np.log(numbers) if self.low > 0 else np.log1p(numbers)
+        return found
+
+    def value(self, places: Any) -> NDArray[np.float64]:
+        """Return the values at these places of the scale; of logarithms, to six digits, whatever the machine."""
+        numbers = np.asarray(places, dtype=np.float64)
+        if not self.is_log:
+            return numbers
+        found = np.exp(numbers) if self.low > 0 else np.expm1(numbers)
+        return np.array([float(f"{number:.6g}") for number in found.ravel()]).reshape(found.shape)
+
+    def _log_cuts(self) -> list[float]:
+        """Return cuts of equal distance on the log scale, at values of few digits where these tell them apart."""
+        n_cells = self.bins or DEFAULT_CELLS
+        low, high = self.place([self.low, self.high + self.whole])
+        steps = np.arange(1, n_cells) / n_cells
+        cuts = self.value(low * (1 - steps) + high * steps)
+        if self.whole:
+            cuts = np.floor(cuts + 0.5)
+        return sorted({float(cut) for cut in cuts if self.low < cut < self.high + self.whole})
 
     def written(self, number: float) -> str:
         """Return a whole number of the range as text."""
@@ -220,6 +268,7 @@ class Numeric:
         data: dict[str, Any] = {"bounds": [self.low, self.high]}
         data.update({} if self.bins is None else {"bins": int(self.bins)})
         data.update({} if self.edges is None else {"edges": list(self.edges)})
+        data.update({"scale": self.scale} if self.is_log else {})
         return data
 
     @property

@@ -51,6 +51,8 @@ class Date(Numeric):
     kind: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
+        if self.scale != "linear":
+            raise SchemaError(f"attribute {self.name!r}: dates have no log scale; leave scale out")
         object.__setattr__(self, "whole", True)
         super().__post_init__()
         object.__setattr__(self, "low", Day(self.low))

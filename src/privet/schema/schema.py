@@ -28,6 +28,7 @@ DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_c
 # What an attribute can be besides its domain; written where it is true.
 _FLAGS = ("inferred", "never_missing")
 _NUMBER_FLAGS = ("whole",)
+_NUMBER_KEYS = (*_NUMBER_FLAGS, "scale")
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred", "classes_accepted"}
 _NOUNS = {"categorical": "categories", "continuous": "bounds", "date": "first and last date"}
 
@@ -126,11 +127,11 @@ class Schema:
         return assumptions_of([*accepted, (f"classes of {self.target!r}", self.classes_accepted)])
 
     def for_answers(self) -> Self:
-        """Return the schema to ask people by who disturb their answers: whole numbers are ordinary numbers there.
+        """Return the schema to ask people by who disturb their answers: all numbers are ordinary ones there.
 
         Who accepted a domain is left out too: what is promised to respondents does not depend on it.
         """
-        plain = [replace(a, accepted=None, **_plain_edges(a)) for a in self.attributes]
+        plain = [replace(a, accepted=None, **_as_plain(a)) for a in self.attributes]
         return replace(self, attributes=tuple(plain), classes_accepted=None)
 
     def with_bins(self, n_bins: int) -> Self:
@@ -239,12 +240,14 @@ def domain_of(attribute: Attribute) -> str:
     return f"{_NOUNS[attribute.kind]} of {attribute.name!r}"
 
 
-def _plain_edges(attribute: Attribute) -> dict[str, Any]:
-    """Return what a whole number is without being whole; a last number with a cell of its own loses that."""
-    if not isinstance(attribute, Numeric) or attribute.kind != Numeric.kind or not attribute.whole:
+def _as_plain(attribute: Attribute) -> dict[str, Any]:
+    """Return what makes an ordinary number of one; a last whole number with a cell of its own loses that."""
+    if not isinstance(attribute, Numeric) or attribute.kind != Numeric.kind:
         return {}
-    edges = None if attribute.edges is None else tuple(edge for edge in attribute.edges if edge < attribute.high)
-    return {"whole": False, "edges": edges}
+    edges = attribute.edges
+    if attribute.whole and edges is not None:
+        edges = tuple(edge for edge in edges if edge < attribute.high)
+    return {"scale": "linear", "whole": False, "edges": edges}
 
 
 def check_keys(data: Mapping[str, Any], known: set[str], *, required: set[str], where: str) -> None:
@@ -293,7 +296,7 @@ def _attribute_from_json(data: object) -> Attribute:
         return Categorical(data["name"], data["categories"], **options, **_accepted_in(data))
     if data.get("type") not in (Numeric.kind, Date.kind):
         raise SchemaError(f'{where}: type must be "categorical", "continuous" or "date"')
-    kind, flags = (Date, _FLAGS) if data["type"] == Date.kind else (Numeric, (*_FLAGS, *_NUMBER_FLAGS))
+    kind, flags = (Date, _FLAGS) if data["type"] == Date.kind else (Numeric, (*_FLAGS, *_NUMBER_KEYS))
     known = {"name", "type", "bounds", "bins", "edges", "accepted", *flags}
     check_keys(data, known, required={"name", "bounds"}, where=where)
     bounds = data["bounds"]

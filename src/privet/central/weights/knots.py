@@ -51,7 +51,8 @@ def quantile_codes(attribute: Numeric, histogram: Histogram, n_knots: int) -> tu
     borders = attribute.borders
     ends = (CODES_A_BIN * np.arange(n_bins + 1) - CODES_A_BIN // 2).clip(0, attribute.n_values)
     ends[-1] = attribute.n_values
-    widths = np.diff(borders[ends]) / (borders[-1] - borders[0])
+    widths = np.diff(attribute.place(borders[ends]))
+    widths /= widths.sum() if attribute.is_log else borders[-1] - borders[0]
     even = _GUESSED_EVEN_AROUND_ZERO if attribute.low < 0 < attribute.high else _GUESSED_EVEN
     guess = (1 - even) * widths + even / n_bins
     seen = histogram.noisy[:n_bins] / max(1, histogram.n_rows)
@@ -84,19 +85,25 @@ def codings(attribute: Attribute, n_bins: int, *, soft: bool) -> list[NDArray[np
 def knot_values(attribute: Numeric, n_bins: int, n_halvings: int | None = None) -> list[float]:
     """Return knots of equal distance, with finer ones near zero or the lower bound, both bounds among them."""
     low, high = attribute.low, attribute.high
-    steps = [i / max(n_bins - 1, 1) for i in range(1, n_bins - 1)]
-    equal = {low * (1 - step) + high * step for step in steps}
+    equal = _equal_parts(attribute, max(n_bins - 1, 1))
     return [low, *_inside(attribute, equal | _halvings(attribute, n_bins, n_halvings)), high]
 
 
 def cell_cuts(attribute: Numeric, n_bins: int, n_halvings: int | None) -> tuple[float, ...]:
     """Return the borders of cells of equal width, of which that near zero or the lower bound is halved further."""
-    low, high = attribute.low, attribute.high
-    equal = {low * (1 - i / n_bins) + high * (i / n_bins) for i in range(1, n_bins)}
-    return _inside(attribute, equal | _halvings(attribute, n_bins, n_halvings))
+    return _inside(attribute, _equal_parts(attribute, n_bins) | _halvings(attribute, n_bins, n_halvings))
+
+
+def _equal_parts(attribute: Numeric, n_parts: int) -> set[float]:
+    """Return the values between parts of the range that are equally wide on its scale."""
+    low, high = attribute.place([attribute.low, attribute.high]).tolist()
+    steps = [i / n_parts for i in range(1, n_parts)]
+    return set(attribute.value([low * (1 - step) + high * step for step in steps]).tolist())
 
 
 def _halvings(attribute: Numeric, n_bins: int, n_halvings: int | None) -> set[float]:
+    if attribute.is_log:  # small values have room as it is
+        return set()
     low, high = attribute.low, attribute.high
     wanted = math.ceil(n_bins / 2) if n_halvings is None else n_halvings
     parts = [2.0**-j / n_bins for j in range(1, wanted + 1)]
@@ -111,7 +118,8 @@ def _edges_between(attribute: Numeric, knots: list[float]) -> tuple[float, ...]:
     Whole numbers next to each other have no cells between them.
     """
     parts = [(i + 0.5) / CODES_A_BIN for i in range(CODES_A_BIN)]
-    edges = [low * (1 - part) + high * part for low, high in pairwise(knots) for part in parts]
+    places = pairwise(attribute.place(knots).tolist())
+    edges = attribute.value([low * (1 - part) + high * part for low, high in places for part in parts]).tolist()
     if attribute.whole:
         return tuple(sorted({float(math.ceil(edge)) for edge in edges}))
     # Floats may not tell them apart where bounds are large and close together.

@@ -127,7 +127,10 @@ def code_values(attribute: Numeric) -> Floats:
     """Return the value that each code of a number with knots stands for: even steps between those that bins lie at."""
     cuts = attribute.cuts
     if attribute.whole:
-        return np.array([attribute.low, *np.floor(attribute.middles[1:-1]), attribute.high])
+        inner = np.clip(np.floor(attribute.middles[1:-1]), attribute.borders[1:-2], None)
+        return np.array([attribute.low, *inner, attribute.high])
+    if attribute.is_log:
+        return np.array([attribute.low, *attribute.middles[1:-1], attribute.high])
     if attribute.n_values % CODES_A_BIN != 1:  # floats did not tell all cells apart
         return attribute.middles
     ends = cuts.reshape(-1, CODES_A_BIN)

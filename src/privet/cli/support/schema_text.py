@@ -20,7 +20,9 @@ def domain_text(attribute: "Attribute", most: int = SHOWN_CATEGORIES) -> str:
     if isinstance(attribute, Date):
         low, high = attribute.written(attribute.low), attribute.written(attribute.high)
         return f"dates from {low} to {high} in {attribute.n_values:,} cells"
-    width = "cells of its own edges" if attribute.edges is not None else "cells" if attribute.whole else "equal cells"
+    width = "cells" if attribute.whole else "equal cells"
+    width = "cells of its own edges" if attribute.edges is not None else width
+    width = "cells on a log scale" if attribute.is_log and attribute.edges is None else width
     noun = "whole numbers from " if attribute.whole else ""
     return f"{noun}{attribute.low:,.12g} to {attribute.high:,.12g} in {attribute.n_values:,} {width}"
 

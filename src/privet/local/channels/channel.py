@@ -267,9 +267,10 @@ def check_askable(schema: Schema) -> None:
                 f"attribute {attribute.name!r} is a date, which disturbed answers do not know; ask for a number, "
                 "such as the year"
             )
-        if isinstance(attribute, Numeric) and attribute.whole:
+        if isinstance(attribute, Numeric) and (attribute.whole or attribute.is_log):
+            kind = "declared whole" if attribute.whole else "on a log scale"
             raise ChannelError(
-                f"attribute {attribute.name!r} is declared whole, which disturbed answers do not know; ask by "
+                f"attribute {attribute.name!r} is {kind}, which disturbed answers do not know; ask by "
                 "schema.for_answers(), in which it is an ordinary number"
             )
     if schema.assumptions:

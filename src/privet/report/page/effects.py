@@ -249,7 +249,9 @@ def is_stretched(effect: Effect) -> bool:
 
 
 def _widths(effect: Effect) -> Floats:
-    values = marked(effect)
+    (attribute,) = effect.attributes
+    assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
+    values = attribute.place(marked(effect))
     widths: Floats = np.diff(values) / (values[-1] - values[0])
     return widths
 
@@ -284,7 +286,9 @@ def ticks(effect: Effect) -> list[float]:
         assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
         # The last cell of whole numbers ends where the next one would begin.
         return sorted({*map(float, values[:-1]), attribute.high})
-    if not is_stretched(effect):
+    (attribute,) = effect.attributes
+    is_log = isinstance(attribute, Numeric) and attribute.is_log
+    if not (is_log or is_stretched(effect)):
         return round_numbers(low, high)
     sizes = range(math.floor(math.log10((high - low) / 100)), math.ceil(math.log10(max(abs(low), abs(high)))) + 1)
     found = {sign * m * 10.0**size for size in sizes for m in (1, 2, 5) for sign in (-1, 1)} | {0.0}

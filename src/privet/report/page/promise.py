@@ -80,7 +80,8 @@ def _domain(attribute: Attribute) -> str:
         low, high = attribute.written(attribute.low), attribute.written(attribute.high)
         return f"{low} to {high}, in {attribute.n_values:,} cells"
     noun = "whole numbers from " if attribute.whole else ""
-    return f"{noun}{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells"
+    scale = " on a log scale" if attribute.is_log else ""
+    return f"{noun}{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells{scale}"
 
 
 @dataclass(frozen=True)
