@@ -17,7 +17,7 @@ from privet import errors, methods
 
 NAMES = {
     "privet": (
-        "Categorical Channel Coding DPDFClassifier DPRFClassifier DiffPID3Classifier FieldSampling GaussianNoise "
+        "Categorical Channel Coding DPDFClassifier DPRFClassifier Date DiffPID3Classifier FieldSampling GaussianNoise "
         "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier "
         "PrivateID3Classifier PrivateRDTClassifier RandomResponseForestClassifier RandomizedResponse "
         "ReconstructionTreeClassifier RecordComplement SampledForestClassifier Schema Secret UniformNoise "

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from privet.privacy.ledger import Ledger as Ledger
     from privet.registry import load as load
     from privet.schema import Categorical as Categorical
+    from privet.schema import Date as Date
     from privet.schema import Numeric as Numeric
     from privet.schema import Schema as Schema
 else:
@@ -49,7 +50,7 @@ else:
         "privet.partitioned": ("Party",),
         "privet.privacy.ledger": ("Ledger",),
         "privet.registry": ("load",),
-        "privet.schema": ("Categorical", "Numeric", "Schema"),
+        "privet.schema": ("Categorical", "Date", "Numeric", "Schema"),
     }  # fmt: skip
     _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
     _HOMES |= {method.class_name: method.home for method in METHODS if method.in_privet}

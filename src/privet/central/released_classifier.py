@@ -99,7 +99,7 @@ class ReleasedClassifier(ClassWeightedClassifier):
             event,
             public=[*public_facts(schema), "the method and its parameters"],
             leaks=schema.leaks,
-            assumptions=[*self._assumptions(event), *self._stated_of_parts(event)],
+            assumptions=[*schema.assumptions, *self._assumptions(event), *self._stated_of_parts(event)],
             unit=self._unit(),
             trust=self.trust,
         )

@@ -206,7 +206,7 @@ class WeightForestClassifier(ReleasedClassifier):
             self.leaf_weights_, self.schema_, self.released_, self._row_shares, held, rows=effective,
             are_released=self.released_.cells is not None,
         )  # fmt: skip
-        asked = {(a,): direction for a, direction in self._fitted_directions.items()}
+        asked: dict[tuple[int, ...], int] = {(a,): way for a, way in self._fitted_directions.items()}
         return [replace(own, direction=asked.get(own.attributes, 0)) for own in shapes]
 
     @property

@@ -23,6 +23,7 @@ from privet.cli.verbs import (
     report,
     rules,
     schema,
+    schema_review,
     serve,
     update,
 )
@@ -32,7 +33,7 @@ from privet.lazy import import_later
 PANELS: Panels = {
     "Begin": [
         demo.demo,
-        group(schema, schema.init, schema.check),
+        group(schema, schema.init, schema_review.review, schema.check),
     ],
     "Nobody trusted": [
         perturb.perturb,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import refuse_local
 from privet.cli.support.progress import Progress
 from privet.errors import DataError, ParameterError
@@ -56,6 +57,7 @@ class _Table:
 _Score: TypeAlias = Callable[[_Table, _Fold], float]
 
 
+@reads_csv
 def evaluate(
     rows: options.RowsFile,
     schema: options.SchemaFile = None,

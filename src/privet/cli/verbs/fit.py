@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import cluster, options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import (
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from privet.schema import Schema
 
 
+@reads_csv
 def fit(
     context: typer.Context,
     rows: Annotated[

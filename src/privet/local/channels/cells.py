@@ -71,14 +71,12 @@ def intervals_for(n_values: int) -> int:
 
 def edges_of(attribute: Numeric) -> Floats:
     """Return the borders of all cells, the bounds with them."""
-    return np.array([attribute.low, *attribute.cuts, attribute.high])
+    return attribute.borders
 
 
 def midpoints_of(attribute: Numeric) -> Floats:
     """Return the middle of every cell."""
-    edges = edges_of(attribute)
-    middle: Floats = (edges[:-1] + edges[1:]) / 2
-    return middle
+    return attribute.middles
 
 
 def labels_of(attribute: Attribute) -> list[Label]:

@@ -8,8 +8,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.checks import check_whole
 from privet.errors import ParameterError
-from privet.report.page.effects import BAND, Effect, effects_of, marked, places, score_of, shown_range, ticks
-from privet.report.page.formats import number
+from privet.report.page.effects import (
+    BAND,
+    Effect,
+    effects_of,
+    marked,
+    places,
+    score_of,
+    shown_range,
+    tick_names,
+    ticks,
+)
 from privet.report.plots.trees import class_colour, short
 from privet.schema import Label
 
@@ -129,7 +138,7 @@ def _draw_number(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None
     ax.axhline(0, color="0.6", linestyle=":", linewidth=1)
     written = np.array(ticks(effect))
     at = np.interp(written, marked(effect), xs)
-    every = [number(float(value)) for value in written]
+    every = tick_names(effect)
     chosen = _apart(at, every)
     names = [every[i] for i in chosen]
     ax.set_xticks([*at[chosen], *missing_at], [*names, *("missing" for _ in missing_at)])
