@@ -14,7 +14,7 @@ from privet.errors import ParameterError
 if TYPE_CHECKING:
     from privet.local import Channel
     from privet.local.planning.answers_plan import AnswersPlan
-    from privet.local.planning.stand_in import Simulation
+    from privet.local.planning.simulation import Simulation
 
 # Parameters of `privet plan` that only one of the two kinds of methods takes.
 _CURATORS = (
@@ -130,8 +130,8 @@ class LocalPlan:
         return asked.channel(options.load_schema(self.schema), None)
 
     def _simulated(self, channel: "Channel") -> "list[Simulation]":
+        from privet.datasets.stand_in import STRENGTHS
         from privet.local import simulate_answers
-        from privet.local.planning.stand_in import STRENGTHS
 
         chosen: list[float | str] = list(STRENGTHS) if self.strength is None else [_strength(self.strength)]
         seed = 0 if self.random_state is None else self.random_state
@@ -199,7 +199,7 @@ def _cells(question: Any) -> list[str]:
 
 
 def _print_simulation(found: "Simulation") -> None:
-    from privet.local.planning.stand_in import STRENGTHS
+    from privet.datasets.stand_in import STRENGTHS
 
     output.print_text()
     known = {own: f", {name}" for name, own in STRENGTHS.items()}

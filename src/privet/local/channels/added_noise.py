@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import FieldValues, Floats, Ints, SeenCells, edges_of, midpoints_of
+from privet.local.channels.cells import FieldValues, Floats, Ints, SeenCells
 from privet.local.channels.distributions import (
     DISTRIBUTIONS,
     TOTAL_WEIGHT,
@@ -28,6 +28,7 @@ from privet.local.channels.field_channel import (
 )
 from privet.local.measures.posterior import Histogram, entropy_of
 from privet.schema import Attribute, Numeric
+from privet.schema.cells import edges_of, midpoints_of
 
 # Numbers are put on a grid of so many steps over their range before noise is added: a floating-point sum would give
 # away its terms in the last digits. Where the noise is wider than the range, fewer steps are as good.

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from privet.checks import is_number
 from privet.errors import ChannelError, DataError, ParameterError, SchemaError
 from privet.local.channels.attribute_code import AttributeCode
-from privet.local.channels.cells import FieldValues, Floats, edges_of
+from privet.local.channels.cells import FieldValues, Floats
 from privet.local.measures.anonymity import coding_anonymity
 from privet.schema import Attribute, Categorical, Label, Numeric, Schema
+from privet.schema.cells import edges_of
 from privet.schema.table import columns_of
 
 if TYPE_CHECKING:

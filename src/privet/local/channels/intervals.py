@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import FieldValues, Floats, edges_of, midpoints_of
+from privet.local.channels.cells import FieldValues, Floats
 from privet.local.channels.channel import Channel
 from privet.local.channels.field_channel import Draw, Impossible, NumberChannel, number_in
 from privet.local.channels.secret import Secret
 from privet.local.channels.transformers import ChannelTransformer, check_share
 from privet.local.measures.posterior import Histogram, entropy_of
 from privet.schema import Attribute, Numeric, Schema
+from privet.schema.cells import edges_of, midpoints_of
 
 # How far from an interval's middle a number may lie, in widths of an interval: files may round.
 _TOLERANCE = 1e-3

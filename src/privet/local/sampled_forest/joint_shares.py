@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import edges_of
 from privet.local.channels.sampling.question import Support
 from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.sampled_forest.answers import checked_weights
 from privet.local.sampled_forest.class_tables import NORMAL_95, class_balance, class_tables, joint_table, label_tables
 from privet.schema import Attribute, Categorical, Label
+from privet.schema.cells import edges_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.errors import PrivetError
-from privet.local.channels.cells import edges_of
 from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.sampled_forest.class_tables import NORMAL_95, ClassTable, class_tables
 from privet.schema import Numeric
+from privet.schema.cells import edges_of
 
 if TYPE_CHECKING:
     from privet.local import Channel

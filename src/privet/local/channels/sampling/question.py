@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import Floats, Ints, edges_of
+from privet.local.channels.cells import Floats, Ints
 from privet.local.channels.sampling.subset_selection import SubsetSelection
 from privet.schema import Attribute, Categorical, Label, Schema
+from privet.schema.cells import edges_of
 
 
 @dataclass(frozen=True)
