@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from privet.partitioned import VerticalForest as VerticalForest
     from privet.privacy.ledger import Ledger as Ledger
     from privet.registry import load as load
+    from privet.rehearsal import rehearse as rehearse
     from privet.schema import Categorical as Categorical
     from privet.schema import Numeric as Numeric
     from privet.schema import Schema as Schema
@@ -49,6 +50,7 @@ else:
         "privet.partitioned": ("Party",),
         "privet.privacy.ledger": ("Ledger",),
         "privet.registry": ("load",),
+        "privet.rehearsal": ("rehearse",),
         "privet.schema": ("Categorical", "Numeric", "Schema"),
     }  # fmt: skip
     _HOMES = {name: room for room, names in _ROOMS.items() for name in names}

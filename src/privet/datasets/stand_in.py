@@ -94,7 +94,8 @@ def checked_shares(schema: Schema, class_shares: Mapping[Label, float] | None) -
     if (others and left <= 0) or (not others and abs(left) > _ROUNDING):
         raise ParameterError(f"class_shares={stated!r} must add up to 1, or leave something to the classes not named")
     shares = np.array([stated.get(label, left / max(others, 1)) for label in schema.classes])
-    return shares / shares.sum()
+    scaled: Floats = shares / shares.sum()
+    return scaled
 
 
 def _values(attribute: Attribute, class_shares: Floats, strength: float, rng: np.random.Generator) -> Floats:

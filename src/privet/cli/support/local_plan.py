@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli.support import options, output
 from privet.cli.support.channel_request import ChannelRequest
-from privet.cli.support.files import check_picture
+from privet.cli.support.files import check_picture, write_picture
 from privet.cli.support.local_methods import check_fits, refuse_curator_options
 from privet.errors import ParameterError
 
@@ -91,7 +92,9 @@ class LocalPlan:
         planned = replace(planned, method=self.method)
         made_up = self._simulated(channel) if self.simulate else []
         if self.plot is not None:
-            _draw(planned, self.plot)
+            from privet.report.plots.planning import plot_answers_plan
+
+            write_picture(self.plot, partial(plot_answers_plan, planned))
         if as_json:
             simulated = {"simulated": [vars(own) for own in made_up]} if self.simulate else {}
             output.print_json({**planned.to_json(), **simulated, "plot": None if self.plot is None else str(self.plot)})
@@ -215,15 +218,3 @@ def _print_simulation(found: "Simulation") -> None:
     ]
     headings = ["people", *(f"epsilon {epsilon:.6g}" for epsilon in found.epsilons)]
     output.print_table(headings, lines, right=range(len(headings)))
-
-
-def _draw(planned: "AnswersPlan", plot: Path) -> None:
-    from matplotlib.figure import Figure
-
-    from privet.files.whole_file import whole_bytes
-    from privet.report.plots.planning import plot_answers_plan
-
-    figure = Figure(figsize=(6.5, 4.2), layout="constrained")  # of its own: pyplot would look for a screen
-    plot_answers_plan(planned, ax=figure.subplots())
-    with whole_bytes(plot) as file:
-        figure.savefig(file, format=plot.suffix.lower().removeprefix("."), dpi=150)

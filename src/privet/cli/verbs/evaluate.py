@@ -12,7 +12,7 @@ import typer
 from privet.cli.support import options, output
 from privet.cli.support.local_methods import refuse_local
 from privet.cli.support.progress import Progress
-from privet.errors import DataError, ParameterError
+from privet.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,7 +84,7 @@ def evaluate(
     refuse_local(method, _ON_CLEAR_ROWS)
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, variant=variant, delta=delta)
-    epsilons = _parse_epsilons(epsilon)
+    epsilons = options.parse_epsilons(epsilon)
     for one in epsilons:
         chosen.estimator(declared, epsilon=one, random_state=random_state)  # refuses before any data are read
     with output.working("reading the rows"):
@@ -188,16 +188,6 @@ def _too_few() -> DataError:
 def _no_better_than_guessing(results: dict[str, tuple[float, float]], n_epsilons: int) -> bool:
     means = [mean for mean, _ in results.values()]
     return max(means[:n_epsilons]) < means[-1] + 0.01
-
-
-def _parse_epsilons(text: str) -> list[float]:
-    """Return the epsilons of a list such as 0.1,1,inf."""
-    try:
-        epsilons = [float(word) for word in text.split(",")]
-    except ValueError:
-        raise ParameterError(f"--epsilon {text!r} is not a number or a list such as 0.1,1,inf") from None
-    # NaN equals nothing, and is refused later with the other values that are out of range.
-    return list(dict.fromkeys(epsilons))
 
 
 def _run(table: _Table, parts: list[_Fold], scores: dict[str, _Score]) -> dict[str, tuple[float, float]]:
