@@ -19,7 +19,7 @@ NAMES = {
     "privet": (
         "Categorical Channel Coding DPDFClassifier DPRFClassifier DiffPID3Classifier FieldSampling GaussianNoise "
         "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier "
-        "PrivateID3Classifier PrivateRDTClassifier RandomResponseForestClassifier RandomizedResponse "
+        "PrivateID3Classifier PrivateRDTClassifier PrivateSearch RandomResponseForestClassifier RandomizedResponse "
         "ReconstructionTreeClassifier RecordComplement SampledForestClassifier Schema Secret UniformNoise "
         "VerticalForest __version__ audit audit_in_one_run load membership_inference perturb reconstruct rehearse"
     ),
