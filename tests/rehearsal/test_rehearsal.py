@@ -48,6 +48,13 @@ def test_the_same_random_state_gives_the_same_figures_and_another_others():
     assert once(3) != once(4)
 
 
+def test_people_are_as_easily_guessed_as_stated_whichever_attribute_tells_more():
+    for strength in ("weak", {"sex": "strong"}):
+        found = rehearse(SCHEMA, [100], epsilons=[1.0], class_shares={"yes": 0.3}, strength=strength, best=0.8, draws=3)
+        assert found.best == pytest.approx(0.8, abs=0.02)
+        assert "80 % can be guessed right at most" in found.basis
+
+
 def test_a_rule_in_a_public_table_is_found_and_a_table_without_it_gives_no_more_than_guessing():
     rule, none = public_table(), public_table().assign(job="b")
     found, lost = (rehearse(SCHEMA, [400], epsilons=[4.0], like=table, draws=2) for table in (rule, none))
@@ -113,7 +120,8 @@ def test_the_picture_has_a_line_for_each_method_and_number_of_rows():
         ({"strength": {"height": 0.3}}, "names 'height', which is no attribute"),
         ({"strength": "huge"}, "must be weak, medium, strong"),
         ({"class_shares": {"maybe": 0.3}}, "which is no class"),
-        ({"class_shares": {"yes": 0.3}, "like": public_table()}, "like has its own classes"),
+        ({"class_shares": {"yes": 0.3}, "like": public_table()}, "like has classes and rules of its own"),
+        ({"class_shares": {"yes": 0.3}, "best": 0.6}, "above the largest class's share, 0.7"),
         ({"draws": 1}, "draws=1 must be a whole number"),
         ({"epsilons": [-1]}, "epsilon"),
     ],

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from privet.checks import is_number
 from privet.errors import ParameterError
+from privet.rng import public_generator
 from privet.schema import Attribute, Label, Numeric, Schema
 from privet.schema.cells import labels_of
 
@@ -21,6 +22,8 @@ Strength: TypeAlias = float | str
 STRENGTHS = {"weak": 0.1, "medium": 0.2, "strong": 0.4}
 _MOST_GAIN, _STEPS = 30.0, 50
 _ROUNDING = 1e-6
+# Of a search for strengths by what they let be guessed.
+_LEAST_W, _MOST_W, _GAIN_STEPS, _ASKED = 0.005, 0.95, 14, 2_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,31 @@ class StandIn:
         each = np.broadcast_to(np.asarray(strength, dtype=np.float64), len(schema.attributes)).tolist()
         asked = zip(schema.attributes, each, strict=True)
         return cls(schema, class_shares, tuple(_values(a, class_shares, own, rng) for a, own in asked))
+
+    @classmethod
+    def draw_as_good(
+        cls, schema: Schema, class_shares: Floats, strength: Sequence[float], best: float, rng: np.random.Generator
+    ) -> Self:
+        """Return people of whom ``best`` can be guessed right at most; ``strength`` says which attribute tells more.
+
+        Where no strength is enough, they are as easily guessed as such people can be.
+        """
+        seed = int(rng.integers(2**63))
+
+        def drawn(gain: float) -> Self:
+            each = np.clip(gain * np.asarray(strength), _LEAST_W, _MOST_W).tolist()
+            return cls.draw(schema, class_shares, each, public_generator(seed))
+
+        low, high = math.log(_LEAST_W / max(strength)), math.log(_MOST_W / min(strength))
+        for _ in range(_GAIN_STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if drawn(math.exp(middle)).best(seed) < best else (low, middle)
+        return drawn(math.exp(high))
+
+    def best(self, seed: int) -> float:
+        """Return how many of 2,000 people can be guessed right at most."""
+        codes, _ = self.people(_ASKED, public_generator(seed))
+        return float(self.chances(codes).max(axis=1).mean())
 
     def people(self, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Return the codes and labels of ``n`` of them."""

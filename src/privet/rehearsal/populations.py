@@ -65,16 +65,20 @@ class MadeUpPeople:
     schema: Schema
     class_shares: Floats
     strengths: tuple[float, ...]
+    best: float | None = None
 
     def describe(self) -> str:
         """Return in words what the rows are."""
+        if self.best is not None:
+            return f"made-up rows, of which {100 * self.best:.3g} % can be guessed right at most"
         low, high = min(self.strengths), max(self.strengths)
         each = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         return f"made-up rows, each attribute going with the class by Cohen's w = {each}"
 
     def draw(self, rng: np.random.Generator) -> Draw:
         """Return new people of a new kind each time: what says what is drawn again."""
-        people = StandIn.draw(self.schema, self.class_shares, self.strengths, rng)
+        stated = self.schema, self.class_shares, self.strengths
+        people = StandIn.draw(*stated, rng) if self.best is None else StandIn.draw_as_good(*stated, self.best, rng)
         codes = people.people(_TEST_ROWS, rng)[0]
         chances, classes = people.chances(codes), np.array(self.schema.classes)
 

@@ -50,6 +50,13 @@ def rehearse(
             "Cohen's w; of one attribute age=0.3. Repeat for more. By default medium.", show_default=False,
         ),
     ] = None,
+    best: Annotated[
+        float | None,
+        typer.Option(
+            "--best", metavar="SHARE", help="How many rows can be guessed right at most, as far as is known: 0.87. "
+            "Strengths are scaled to it.", show_default=False,
+        ),
+    ] = None,
     like: Annotated[
         Path | None,
         typer.Option(
@@ -71,7 +78,7 @@ def rehearse(
 
     Reads the schema and no row of yours, and costs nothing.
 
-    Example:  privet rehearse --schema schema.json --rows 20000 --class-share yes=0.2 --plot rehearsal.png
+    Example:  privet rehearse --schema schema.json --rows 20000 --class-share yes=0.2 --best 0.87 --plot rehearsal.png
 
     Example:  privet rehearse --schema schema.json --rows 20000 --like last-census.csv --method private-forest,dpdf
     """
@@ -87,7 +94,7 @@ def rehearse(
     with Progress("rehearsing", steps="fits", lines=progress) as steps:
         found = fit_them(
             declared, _rows(rows), epsilons=options.parse_epsilons(epsilon), methods=methods,
-            class_shares=_shares(declared, class_share), strength=_strengths(strength), like=like, draws=draws,
+            class_shares=_shares(declared, class_share), strength=_strengths(strength), best=best, like=like, draws=draws,
             random_state=0 if random_state is None else random_state, watch=steps.step,
         )  # fmt: skip
     if as_json:
