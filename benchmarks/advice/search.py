@@ -7,13 +7,22 @@ epsilon to the same rows. The lines are printed, and stand in docs/search.md.
 
 import csv
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.utility.splits import Split
-from privet import DiffPID3Classifier, DPDFClassifier, PrivateForestClassifier, PrivateRDTClassifier, PrivateSearch
+from privet import (
+    DiffPID3Classifier,
+    DPDFClassifier,
+    PrivateForestClassifier,
+    PrivateRDTClassifier,
+    PrivateSearch,
+    Schema,
+)  # fmt: skip
 
 RESULTS = Path(__file__).parents[1] / "utility" / "results" / "summary.csv"
 TABLES, EPSILONS, SPLITS = ("adult", "nursery", "mushroom", "segment"), (0.5, 1.0, 4.0), 4
@@ -23,7 +32,7 @@ CANDIDATES = {
     "four methods": (FOREST, "DPDF, 1 tree", "DiffPID3, n_gini", "Private-RDT"),
 }
 # Of rows times epsilon, what a candidate is chosen by and what the model that leaves is fitted with, of k candidates.
-WAYS = {
+WAYS: dict[str, Callable[[int], tuple[float, float]]] = {
     "trial at a fifth, then a fit": lambda k: (0.2 / (k + 1), 0.8),
     "trial at two fifths, then a fit": lambda k: (0.4 / (k + 1), 0.6),
     "random stopping, logarithmic (2 epsilon)": lambda _: (0.4, 0.4),
@@ -68,9 +77,9 @@ def prices() -> None:
             print(f"| {title} | {way} | {' | '.join(f'{each:+.1f}' for each in ahead)} |", flush=True)
 
 
-def searches(schema: object) -> dict[str, dict[str, object]]:
+def searches(schema: Schema) -> dict[str, dict[str, Any]]:
     """Return what is searched among."""
-    forest = {"forest": PrivateForestClassifier(schema)}
+    forest: dict[str, Any] = {"forest": PrivateForestClassifier(schema)}
     two = {**forest, "dpdf": DPDFClassifier(schema)}
     return {
         "two methods": two,
@@ -89,7 +98,7 @@ def measured() -> None:
             for repeat in range(SPLITS):
                 split = Split(table, repeat)
                 (rows, test), truth = split.frames(), split.truth
-                models = {"default": PrivateForestClassifier(split.schema, epsilon=epsilon)}
+                models: dict[str, Any] = {"default": PrivateForestClassifier(split.schema, epsilon=epsilon)}
                 models |= {name: PrivateSearch(own, epsilon=epsilon) for name, own in searches(split.schema).items()}
                 for name, model in models.items():
                     fitted = model.fit(rows, split.labels)

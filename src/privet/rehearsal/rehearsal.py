@@ -84,7 +84,8 @@ def rehearse(
     schema: Schema | str | Path, n_rows: int | Sequence[int] | None = None, *,
     epsilons: Sequence[float] = EPSILONS, methods: Sequence[str] | Mapping[str, Any] = ("private-forest",),
     class_shares: Mapping[Label, float] | None = None, strength: Strength | Mapping[str, Strength] = "medium",
-    best: float | None = None, like: Any = None, draws: int = 3, random_state: int | None = 0, watch: Watch | None = None,
+    best: float | None = None, like: Any = None, draws: int = 3, random_state: int | None = 0,
+    watch: Watch | None = None,
 ) -> Rehearsal:  # fmt: skip
     """Fit methods to rows that are made up or public, and return how accurate they are. It spends nothing.
 
@@ -137,24 +138,23 @@ def rehearse(
     population = _population(declared, class_shares, strength, best, like)
     n_draws = check_whole("draws", draws, least=2, most=_MOST_DRAWS)
     cells = list(product(models, sizes, prices))
-    found = np.empty((n_draws, len(cells)))
-    majority, best = np.empty(n_draws), []
+    found, drawn = np.empty((n_draws, len(cells))), []
     steps = _Steps(watch, dict.fromkeys(models, n_draws * len(sizes) * len(prices)))
     for i, rng in enumerate(public_generator(random_state).spawn(n_draws)):
-        drawn, seed = population.draw(rng), int(rng.integers(2**31))
-        majority[i] = drawn.chances.mean(axis=0).max()
-        best += [] if drawn.best is None else [drawn.best]
-        rows = {n: drawn.rows(n) for n in sizes}
+        drawn.append(population.draw(rng))
+        rows, seed = {n: drawn[i].rows(n) for n in sizes}, int(rng.integers(2**31))
         for j, (name, n, epsilon) in enumerate(cells):
             steps.next(name)
             model = clone(models[name]).set_params(
-                schema=replace(declared, rows=n), epsilon=epsilon, random_state=seed, unsafe_seeded_noise=True,
-            )  # fmt: skip
-            found[i, j] = drawn.accuracy(_fitted(model, *rows[n]).predict_proba(drawn.test).argmax(axis=1))
+                schema=replace(declared, rows=n), epsilon=epsilon, random_state=seed, unsafe_seeded_noise=True
+            )
+            found[i, j] = drawn[i].accuracy(_fitted(model, *rows[n]).predict_proba(drawn[i].test).argmax(axis=1))
     steps.end()
     scores = zip(cells, found.mean(axis=0).tolist(), found.std(axis=0, ddof=1).tolist(), strict=True)
+    known = [each.best for each in drawn if each.best is not None]
     return Rehearsal(
-        population.describe(), float(majority.mean()), float(np.mean(best)) if best else None,
+        population.describe(), float(np.mean([each.chances.mean(axis=0).max() for each in drawn])),
+        float(np.mean(known)) if known else None,
         tuple(Rehearsed(name, n, epsilon, mean, off) for (name, n, epsilon), mean, off in scores),
     )  # fmt: skip
 
@@ -196,7 +196,9 @@ def _models(methods: Sequence[str] | Mapping[str, Any], schema: Schema) -> dict[
     return dict(methods)
 
 
-def _population(schema: Schema, class_shares: Mapping[Label, float] | None, strength: Any, like: Any) -> Population:
+def _population(
+    schema: Schema, class_shares: Mapping[Label, float] | None, strength: Any, best: float | None, like: Any
+) -> Population:
     if like is not None:
         if class_shares is not None or best is not None:
             raise ParameterError("like has classes and rules of its own; leave class_shares and best out, or like")

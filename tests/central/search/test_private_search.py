@@ -2,7 +2,7 @@
 
 import json
 import math
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
@@ -82,7 +82,7 @@ def test_every_row_is_in_one_part_and_in_the_same_one_in_every_pass():
     parts = RowParts(lambda: iter([table.slice(0, 300), *table.slice(300).to_batches(max_chunksize=77)]), 4, EACH_ROW)
     first, again = ([pa.concat_tables(parts.part(i))["number"].to_pylist() for i in range(4)] for _ in range(2))
     assert first == again
-    assert sorted(sum(first, [])) == list(range(1_000))
+    assert sorted(chain.from_iterable(first)) == list(range(1_000))
     assert all(180 < len(part) < 320 for part in first)
 
 

@@ -94,8 +94,8 @@ def rehearse(
     with Progress("rehearsing", steps="fits", lines=progress) as steps:
         found = fit_them(
             declared, _rows(rows), epsilons=options.parse_epsilons(epsilon), methods=methods,
-            class_shares=_shares(declared, class_share), strength=_strengths(strength), best=best, like=like, draws=draws,
-            random_state=0 if random_state is None else random_state, watch=steps.step,
+            class_shares=_shares(declared, class_share), strength=_strengths(strength), best=best, like=like,
+            draws=draws, random_state=0 if random_state is None else random_state, watch=steps.step,
         )  # fmt: skip
     if as_json:
         output.print_json(found.to_json())
