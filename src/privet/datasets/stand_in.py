@@ -49,14 +49,14 @@ class StandIn:
     @classmethod
     def draw_as_good(
         cls, schema: Schema, class_shares: Floats, strength: Sequence[float], best: float, rng: np.random.Generator
-    ) -> Self:
+    ) -> "StandIn":
         """Return people of whom ``best`` can be guessed right at most; ``strength`` says which attribute tells more.
 
         Where no strength is enough, they are as easily guessed as such people can be.
         """
         seed = int(rng.integers(2**63))
 
-        def drawn(gain: float) -> Self:
+        def drawn(gain: float) -> StandIn:
             each = np.clip(gain * np.asarray(strength), _LEAST_W, _MOST_W).tolist()
             return cls.draw(schema, class_shares, each, public_generator(seed))
 

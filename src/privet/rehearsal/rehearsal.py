@@ -77,7 +77,7 @@ class Rehearsal:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**asdict(self), "scores": [asdict(score) for score in self.scores]}
+        return asdict(self)
 
 
 def rehearse(
