@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from privet.schema import Label, Schema
 
 _MADE_UP = (
-    "made-up rows are no rows of yours: on six public tables such figures were off by {off} points on average "
-    "(docs/rehearsal.md); a public table of the same kind (--like) tells more"
+    "made-up rows are no rows of yours: on six public tables such figures were off by {off} points on average, and by "
+    "less than one from a public table of the same kind (--like)"
 )
-_OFF = "8"
+# By what was stated of the rows, in points (docs/rehearsal.md).
+_OFF_BEST, _OFF_STRENGTH, _OFF_NOTHING = 3, 7, 14
 _LIKE = "--like declares this table public: nothing protects its rows here"
 
 
@@ -103,7 +104,8 @@ def rehearse(
         _print(found)
     if plot is not None:
         write_picture(plot, found.plot)
-    output.say(_MADE_UP.format(off=_OFF) if like is None else _LIKE)
+    off = _OFF_BEST if best is not None else _OFF_STRENGTH if strength else _OFF_NOTHING
+    output.say(_LIKE if like is not None else _MADE_UP.format(off=off))
 
 
 def _rows(text: str | None) -> int | list[int] | None:
