@@ -250,7 +250,8 @@ def test_tables_of_all_kinds_and_files_are_searched(tmp_path):
     whole.to_parquet(tmp_path / "rows.parquet")
     arrow = pa.Table.from_pandas(whole, preserve_index=False)
     for rows in (
-        (X, y), (X.to_numpy(), y), (arrow.select(["colour"]), arrow["class"]), (tmp_path / "rows.csv",),
+        (X, y), (X, pd.DataFrame({"label": y})), (X.to_numpy(), y.tolist()),
+        (arrow.select(["colour"]), arrow["class"]), (tmp_path / "rows.csv",),
         (Files(tmp_path / "rows.parquet"),), ([arrow.to_batches()[0]],),
     ):  # fmt: skip
         search = PrivateSearch(two(), epsilon=100.0).fit(*rows)

@@ -119,8 +119,8 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("a search splits rows that one process reads; pass a table, files or batches")
         reservation = self._reserve(epsilon)
         with reservation:
-            self._check_rows(next(iter(models.values())), X, y, reservation)
-            parts = RowParts(batches_of(X, y, schema, self._unit()), len(models) + 1, self._unit())
+            labels = self._check_rows(next(iter(models.values())), X, y, reservation)
+            parts = RowParts(batches_of(X, labels, schema, self._unit()), len(models) + 1, self._unit())
             chosen, receipt = self._trial(models, parts, trial, reservation)
         best = clone(self._named()[chosen]).set_params(
             epsilon=remaining(epsilon, trial), unit=self.unit, max_rows=self.max_rows, ledger=self.ledger
@@ -208,12 +208,13 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             schema=replace(schema, rows=rows), epsilon=epsilon, unit=self.unit, max_rows=self.max_rows
         )
 
-    def _check_rows(self, model: Any, X: Any, y: Any, reservation: Reservation | NoReservation) -> None:
-        """Read all rows once, so that what a fit would refuse is refused while nothing is spent."""
+    def _check_rows(self, model: Any, X: Any, y: Any, reservation: Reservation | NoReservation) -> Any:
+        """Read all rows once, so that what a fit refuses is refused while nothing is spent; return plain labels."""
         _, rows = model._open(FitCall(X, y), reservation)  # noqa: SLF001 - a model of this package
         rows.require_rereadable()
         for _ in rows.blocks():
             pass
+        return None if y is None else model._labels(y)  # noqa: SLF001
 
     def _reserve(self, epsilon: float) -> Reservation | NoReservation:
         if self.ledger is None:
