@@ -30,6 +30,7 @@ def test_json_has_every_score_and_the_picture_is_drawn(privet):
     assert [(own["rows"], own["epsilon"]) for own in data["scores"]] == [
         (200, 0.5), (200, 2.0), (200, "inf"), (400, 0.5), (400, 2.0), (400, "inf")
     ]  # fmt: skip
+    assert data["plot"] == "rehearsal.svg"
     assert "<svg" in Path("rehearsal.svg").read_text()
 
 

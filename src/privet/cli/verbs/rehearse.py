@@ -66,7 +66,9 @@ def rehearse(
         ),
     ] = None,
     draws: Annotated[int, typer.Option("--draws", min=2, help="How often rows are drawn.")] = 3,
-    random_state: options.RandomState = None,
+    random_state: Annotated[
+        int | None, typer.Option("--random-state", min=0, help="Fixes what is drawn; by default 0.", show_default=False)
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Also a picture: .png, .svg or .pdf.", show_default=False),
@@ -98,12 +100,12 @@ def rehearse(
             class_shares=_shares(declared, class_share), strength=_strengths(strength), best=best, like=like,
             draws=draws, random_state=0 if random_state is None else random_state, watch=steps.step,
         )  # fmt: skip
-    if as_json:
-        output.print_json(found.to_json())
-    else:
-        _print(found)
     if plot is not None:
         write_picture(plot, found.plot)
+    if as_json:
+        output.print_json({**found.to_json(), "plot": None if plot is None else str(plot)})
+    else:
+        _print(found, plot)
     off = _OFF_BEST if best is not None else _OFF_STRENGTH if strength else _OFF_NOTHING
     output.say(_LIKE if like is not None else _MADE_UP.format(off=off))
 
@@ -155,7 +157,7 @@ def _word_or_number(text: str) -> float | str:
         return text
 
 
-def _print(found: "Rehearsal") -> None:
+def _print(found: "Rehearsal", plot: Path | None) -> None:
     output.print_text(f"Accuracy expected from {found.basis}", style="bold")
     output.print_text()
     prices = list(dict.fromkeys(score.epsilon for score in found.scores))
@@ -169,3 +171,5 @@ def _print(found: "Rehearsal") -> None:
     output.print_text()
     known = "" if found.best is None else f"; what can be known at most {output.percent(found.best)}"
     output.print_text(f"the largest class {output.percent(found.majority)}{known}")
+    if plot is not None:
+        output.print_text(f"picture: {plot}")
