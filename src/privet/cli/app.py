@@ -20,6 +20,7 @@ from privet.cli.verbs import (
     plan,
     predict,
     reconstruct,
+    rehearse,
     report,
     rules,
     schema,
@@ -45,6 +46,7 @@ PANELS: Panels = {
         reconstruct.reconstruct,
     ],
     "Train": [
+        rehearse.rehearse,
         plan.plan,
         group(ledger, ledger.init, ledger.show, ledger.verify, ledger.add),
         fit.fit,
