@@ -156,7 +156,7 @@ def structure(
 
 
 def _read_split(path: Path) -> dict[str, list[str]]:
-    from privet.partitioned.party_files import read_canonical
+    from privet.signing.documents import read_canonical
 
     split = read_canonical(path, "split")
     if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in split.values()):

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from privet.checks import looks_of
 from privet.errors import PartyError
-from privet.partitioned.keys import PublicKey
-from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.signing.documents import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.signing.keys import PublicKey
 
 FORMAT, VERSION = "privet-roster", 1
 MAX_PARTIES = 10_000

@@ -13,7 +13,7 @@ from typing import Any, Self
 from privet.checks import is_hex
 from privet.entropy import secure_bytes
 from privet.errors import ParameterError, PartyError, PrivetError
-from privet.partitioned.party_files import (
+from privet.signing.documents import (
     canonical,
     check_document,
     check_owner_only,
