@@ -24,7 +24,9 @@ from privet.cli.verbs import (
     rules,
     schema,
     serve,
+    sign,
     update,
+    verify,
 )
 from privet.lazy import import_later
 
@@ -64,6 +66,8 @@ PANELS: Panels = {
         predict.explain,
         rules.rules,
         report.report,
+        sign.sign,
+        verify.verify,
         export.export,
     ],
     "What stands behind it": [

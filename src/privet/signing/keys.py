@@ -59,8 +59,11 @@ class PublicKey:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a public key."""
-        what = f"the public key {str(path)!r}"
-        document = read_canonical(path, "public key")
+        return cls.from_json(read_canonical(path, "public key"), f"the public key {str(path)!r}")
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], what: str = "the public key") -> Self:
+        """Read a public key from its document."""
         check_document(document, what, format_=PUBLIC_FORMAT, version=VERSION, keys={"name", "public"})
         return cls(document["name"], document["public"])
 
@@ -117,7 +120,7 @@ def _ed25519() -> ModuleType:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError as missing:
         raise PrivetError(
-            "parties sign with the package cryptography, which is not installed; pip install 'privet[parties]'"
+            "signatures need the package cryptography, which is not installed; pip install 'privet[parties]'"
         ) from missing
     module: ModuleType = ed25519
     return module
