@@ -1,4 +1,4 @@
-"""What was run on a model, attached to its report: an audit, an attack, test scores. Each names the model it is about."""
+"""What was run on a model, attached to its report: an audit, an attack, test scores. Each names its model."""
 
 import hashlib
 import math

@@ -31,7 +31,8 @@ def sign(
 
     Example:  privet sign model.privet --key clinic.key --until 2027-12-31
     """
-    from privet.signing.model_signature import ModelSignature, PrivateKey, read_day, signature_file
+    from privet.signing import ModelSignature, PrivateKey
+    from privet.signing.model_signature import read_day, signature_file
 
     last = None if until is None else read_day(until)
     made_file = destination or signature_file(model_file)

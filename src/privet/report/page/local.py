@@ -18,9 +18,7 @@ _DIGITS = 10
 _FLIPPED_LABEL = "flipped_label"
 
 
-def local_facts(
-    model: Any, *, model_checksum: str, name: str = "", evidence: Evidence = NOTHING
-) -> dict[str, Any]:
+def local_facts(model: Any, *, model_checksum: str, name: str = "", evidence: Evidence = NOTHING) -> dict[str, Any]:
     """Return what the report says as plain values.
 
     Parameters
@@ -69,9 +67,9 @@ def in_plain_words(guarantee: dict[str, Any]) -> str:
         return "Nothing is promised: assume that whoever sees an answer can tell what was true."
     apart = " apart from the leaks" if guarantee["leaks"] else ""
     return (
-        f"At most {of_hundred(right_guesses(epsilon))} right guesses in 100{apart}: so often is somebody right who sees "
-        "all answers of a person, knows everything else, and hesitates between two records. Without the answers it is "
-        "50."
+        f"At most {of_hundred(right_guesses(epsilon))} right guesses in 100{apart}: so often is somebody right who "
+        "sees all answers of a person, knows everything else, and hesitates between two records. Without the answers "
+        "it is 50."
     )
 
 

@@ -90,7 +90,10 @@ class Report:
 
     @classmethod
     def of(cls, model: Any, *, ledger: str | Path | None = None, **given: Any) -> Self:
-        """Read the facts off a fitted model, or off the path of a model file; ``given`` is as `Evidence.gather` has it."""
+        """Read the facts off a fitted model, or off the path of a model file.
+
+        ``given`` is what `Evidence.gather` takes.
+        """
         if isinstance(model, (str, Path)):
             document = read_document(model)
             opened, checksum, name = model_of(document, model), str(document["checksum"]), Path(model).name

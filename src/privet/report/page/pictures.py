@@ -244,7 +244,9 @@ def effect_of_pair(effect: Effect, name: str, colours: Sequence[int]) -> Picture
 
 def _crossed_out(x: float, y: float, width: float, height: float) -> Mark:
     to = f"{width - 1:.1f} {height - 1:.0f}"
-    return _mark("path", "void", d=f"M{x + 0.5:.1f} {y + 0.5:.1f}h{width - 1:.1f}v{height - 1:.0f}h{1 - width:.1f}zl{to}")
+    return _mark(
+        "path", "void", d=f"M{x + 0.5:.1f} {y + 0.5:.1f}h{width - 1:.1f}v{height - 1:.0f}h{1 - width:.1f}zl{to}"
+    )
 
 
 def _mark(tag: str, kind: str | None = None, *, text: str = "", inside: tuple[Mark, ...] = (), **fields: Any) -> Mark:

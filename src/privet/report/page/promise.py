@@ -31,8 +31,8 @@ def in_plain_words(guarantee: dict[str, Any]) -> str:
     guesses = of_hundred(right_guesses(float(guarantee["epsilon"]), float(guarantee["delta"])))
     next_to_none = " That is next to no promise at all." if guesses >= _CERTAIN else ""
     return (
-        f"At most {guesses} right guesses in 100: so often is somebody right who has this model, knows everything else, "
-        f"and guesses whether {was_in(guarantee)} in the table{provided(guarantee)}. Without the model it is "
+        f"At most {guesses} right guesses in 100: so often is somebody right who has this model, knows everything "
+        f"else, and guesses whether {was_in(guarantee)} in the table{provided(guarantee)}. Without the model it is "
         f"50.{next_to_none}"
     )
 
@@ -147,8 +147,8 @@ def _stated(question: str, stated: str | None, otherwise: str) -> Answer:
 
 def _bias(stated: str | None) -> Answer:
     answer = (
-        "Noise affects small groups most: where a class or a branch has few rows, its share is uncertain. The page shows "
-        "by how much. "
+        "Noise affects small groups most: where a class or a branch has few rows, its share is uncertain. The page "
+        "shows by how much. "
     )
     if stated is None:
         answer += "Whether the rows themselves treat groups fairly is not in the file."

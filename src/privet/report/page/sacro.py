@@ -14,7 +14,7 @@ PROCEED, STOP = "Proceed to next step of checking", "Do not allow release"
 
 
 def checkfile(method: str, file: str, guarantee: dict[str, Any], evidence: Evidence) -> dict[str, Any]:
-    """Return the record: release is advised against without a sound promise, with leaks, and where an attack beat it."""
+    """Return the record: release is advised against without a sound promise, with leaks, or if an attack beat it."""
     reasons = [
         *([] if guarantee["mode"] == SOUND else [f"the promise is not sound: {guarantee['reason']}"]),
         *(f"read from the rows without noise: {leak}" for leak in guarantee["leaks"]),
