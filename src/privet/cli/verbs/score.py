@@ -29,8 +29,8 @@ def score(
 ) -> None:
     """Score a model on rows that it was not fitted to, all together and by group.
 
-    The scores are exact, so they are for the owner of the rows. With --json they can be attached to a report, which then
-    says so.
+    The scores are exact, so they are for the owner of the rows. With --json they can be attached to a report, which
+    then says so.
 
     Example:  privet score model.privet test.csv --by sex --json > scores.json
 
@@ -85,13 +85,19 @@ def _by_group(
     """Yield the scores of the rows with each value of a column, by the value as text."""
     import numpy as np
 
-    values = np.array(["missing" if value is None else str(value) for value in table.column(name).to_pylist()])
+    values = np.array([_spelled(value) for value in table.column(name).to_pylist()])
     groups = np.unique(values)
     if len(groups) > _MOST_GROUPS:
         raise ParameterError(f"--by {name!r} has more than {_MOST_GROUPS} values; choose a column with few")
     for group in groups:
         own = values == group
         yield str(group), _scores(chances[own], labels[own], classes)
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a category 1 is read as 1.0
+    return "missing" if value is None else str(value)
 
 
 def _cells(scores: dict[str, Any]) -> tuple[str, ...]:
