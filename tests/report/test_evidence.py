@@ -117,7 +117,7 @@ def test_exact_figures_take_back_that_the_page_may_be_passed_on(stated):
     assert "Reading it, printing it or passing it on costs no further privacy." in read(harmless)
     assert "Found little." in read(harmless)
     assert EXACT in read(telling)
-    assert "Computed from rows, and taken as exact: scores.json." in read(telling)
+    assert "Computed from rows, and taken as exact: scores.json" in read(telling)
     assert "passing it on costs no further privacy" not in read(telling)
 
 

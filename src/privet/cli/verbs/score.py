@@ -52,8 +52,9 @@ def score(
         groups = {name: dict(_by_group(name, table, chances, labels, model.schema_.classes)) for name in by or ()}
     output.say(_NOTICE)
     if as_json:
-        about = {"model": document["checksum"], "kind": "scores on rows with known labels"}
-        output.print_json({**about, **found, **({"by_group": groups} if groups else {}), "notice": _NOTICE})
+        output.print_json(
+            {"model": document["checksum"], **found, **({"by_group": groups} if groups else {}), "notice": _NOTICE}
+        )
         return
     lines = [("all", *_cells(found))]
     lines += [(f"{name} = {value}", *_cells(own)) for name, values in groups.items() for value, own in values.items()]

@@ -18,7 +18,7 @@ from privet.report.page.receipts import Receipt
 from privet.schema import Attribute, Numeric, Schema
 
 MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
-STATED, ALSO_ATTACHED = "the data owner", "the model file and what is attached, in part"
+STATED, ALSO_ATTACHED = "the data owner", "attached documents, in part"
 _CERTAIN = 100
 
 
