@@ -31,6 +31,7 @@ GROUPS = (
         "nobody", "Nobody", "Values are disturbed before they leave; trees are grown from what arrives.", "privet.local"
     ),
     Group("parties", "Each holder", "Several holders of rows, each of whom keeps its own.", "privet.partitioned"),
+    Group("signing", "Whose model", "Keys, and signatures of models.", "privet.signing"),
     Group("report", "Reading a model", "Text, pictures and the page to sign, from released numbers.", "privet.report"),
     Group("export", "Exporting a model", "Predictors that need no privet.", "privet.export"),
     Group("attack", "Attacking a method", "How much of its epsilon an attacker can show.", "privet.attack"),

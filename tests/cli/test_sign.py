@@ -103,3 +103,14 @@ def test_without_the_package_a_sentence_says_how_to_get_it(refused, signed, monk
     assert refused("verify model.privet --keys clinic.pub", EXIT_DATA) == (
         "signatures need the package cryptography, which is not installed; pip install 'privet[parties]'"
     )
+
+
+def test_a_key_can_be_locked_and_signs_with_the_passphrase_in_a_file(privet, refused, model_file, monkeypatch):
+    Path("passphrase").write_text("correct horse battery\n")
+    Path("passphrase").chmod(0o600)
+    monkeypatch.setenv("PRIVET_PASSPHRASE_FILE", "passphrase")
+    assert privet("party keygen clinic --passphrase").exit_code == 0
+    assert privet("sign model.privet --key clinic.key").exit_code == 0
+    assert privet("verify model.privet --keys clinic.pub").exit_code == 0
+    monkeypatch.delenv("PRIVET_PASSPHRASE_FILE")
+    assert "is locked by a passphrase" in refused("sign model.privet --key clinic.key --force", EXIT_DATA)

@@ -32,9 +32,9 @@ def score(
     The scores are exact, so they are for the owner of the rows. With --json they can be attached to a report, which
     then says so.
 
-    Example:  privet score model.privet test.csv --by sex --json > scores.json
+    Example:  privet score model.privet test.csv
 
-    Example:  privet report model.privet --attach scores.json
+    Example:  privet score model.privet test.csv --by sex --json > scores.json
     """
     with output.working("scoring"):
         from privet.cli.support.labelled_rows import read_labelled
