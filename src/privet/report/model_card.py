@@ -52,4 +52,4 @@ def _template() -> "Template":
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.filters |= {"percent": formats.percent, "exact": formats.exact}
-    return made.get_template("card.md")
+    return made.get_template("card.md.jinja")

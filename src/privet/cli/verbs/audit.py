@@ -94,7 +94,7 @@ def audit(
 
     Example:  privet audit --method private-rdt --trees 1 --one-run 20000
 
-    Example:  privet audit --model model.privet --json > audit.json
+    Example:  privet audit --model model.privet --json
 
     Example:  privet audit --model model.privet --members rows.csv --others test.csv
     """

@@ -34,7 +34,7 @@ def score(
 
     Example:  privet score model.privet test.csv
 
-    Example:  privet score model.privet test.csv --by sex --json > scores.json
+    Example:  privet score model.privet test.csv --by sex --json
     """
     with output.working("scoring"):
         from privet.cli.support.labelled_rows import read_labelled
