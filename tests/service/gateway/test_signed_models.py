@@ -4,6 +4,7 @@ import pytest
 
 from privet.errors import SignatureError
 from privet.signing import PrivateKey, Roster, verify_model
+from privet.signing.model_signature import utc_today
 
 CURATOR = PrivateKey("clinic", bytes(range(32)))
 KEYS = Roster([CURATOR.public])
@@ -51,3 +52,10 @@ def test_a_gateway_without_a_key_says_so(make_gateway):
     answer = ana.get(f"/v1/fits/{ana.made()['fit']}/signature")
     assert (answer.status_code, answer.json()["error"]) == (404, "not_signed")
     assert answer.json()["message"] == "this gateway signs no models; ask its owner for a signature"
+
+
+def test_the_report_says_whose_model_it_is(ana, make_gateway):
+    words = f"<strong><bdi>clinic</bdi></strong> signed it on {utc_today()}"
+    assert words in ana.get(f"/v1/fits/{ana.made()['fit']}/report").text
+    unsigned = make_gateway("two").analyst()
+    assert "not verified: no signature was checked" in unsigned.get(f"/v1/fits/{unsigned.made()['fit']}/report").text

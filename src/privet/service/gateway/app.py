@@ -30,6 +30,7 @@ from privet.service.limits import RateLimit
 from privet.service.requests import Refusal, address_of, error_answers, read_object
 from privet.signing.keys import PrivateKey
 from privet.signing.model_signature import ModelSignature, signature_file
+from privet.signing.roster import Roster
 
 PER_MINUTE, UNKNOWN_PER_MINUTE = 240, 60
 _PREDICT_BYTES = 2**23
@@ -186,7 +187,9 @@ class AnalystRoutes:
         path = await self._own_model(analyst, request)
         # To be saved, not shown here: the page has a policy of its own, which allows for its script.
         as_file = {"Content-Disposition": f'attachment; filename="{path.stem}.html"'}
-        return Response(await self._compute(_report_of, path), media_type="text/html; charset=utf-8", headers=as_file)
+        return Response(
+            await self._compute(_report_of, path, self._signer), media_type="text/html; charset=utf-8", headers=as_file
+        )
 
     async def _predict(self, analyst: Analyst, request: Request) -> Response:
         path = await self._own_model(analyst, request)
@@ -251,8 +254,11 @@ def _signature_of(path: Path, signer: PrivateKey) -> ModelSignature:
     return ModelSignature.make(str(read_document(path)["checksum"]), signer)
 
 
-def _report_of(path: Path) -> str:
+def _report_of(path: Path, signer: PrivateKey | None) -> str:
     from privet.report.page.page import Report, page
 
-    about = Report.of(path)
+    signed: dict[str, Any] = {}
+    if signer is not None:
+        signed = {"signature": _signature_of(path, signer), "keys": Roster([signer.public])}
+    about = Report.of(path, **signed)
     return page(about.model, about.facts)
