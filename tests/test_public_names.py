@@ -44,10 +44,11 @@ NAMES = {
         "export_text plot_answers_plan plot_importances plot_reconstruction plot_rehearsal plot_reliability "
         "plot_shapes plot_tree write_report"
     ),
+    "privet.signing": "ModelSignature PrivateKey PublicKey Roster sign_model verify_model",
     "privet.errors": (
         "BudgetExceeded ChannelError DataError DatasetUnavailable DiskFull EntropyError ExecutorError LedgerError "
         "ModelFileError NoGuaranteeWarning Note ParameterError PartyError PrivacyLeakWarning PrivetError "
-        "SchemaError StructureTooLarge"
+        "SchemaError SignatureError StructureTooLarge"
     ),
 }
 # Of each estimator: its parameters in order, with their defaults.

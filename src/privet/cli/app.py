@@ -25,8 +25,11 @@ from privet.cli.verbs import (
     rules,
     schema,
     schema_review,
+    score,
     serve,
+    sign,
     update,
+    verify,
 )
 from privet.lazy import import_later
 
@@ -67,7 +70,10 @@ PANELS: Panels = {
         predict.predict,
         predict.explain,
         rules.rules,
+        score.score,
         report.report,
+        sign.sign,
+        verify.verify,
         export.export,
     ],
     "What stands behind it": [

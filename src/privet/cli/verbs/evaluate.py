@@ -130,17 +130,12 @@ def evaluate(
 
 def _read_table(rows: Path, schema: "Schema") -> _Table:
     """Read the whole file once."""
-    import pyarrow as pa
+    from privet.cli.support.labelled_rows import read_labelled
 
-    from privet.counting.files import read_batches
-    from privet.schema.encoding import Encoder
-
-    batches = list(read_batches(rows, schema, [*schema.names, schema.target]))
-    if not batches:
+    read = read_labelled(rows, schema)
+    if read is None:
         raise _too_few()
-    table = pa.Table.from_batches(batches)
-    labels = Encoder(schema).encode_labels(table.column(schema.target))
-    return _Table(schema, table.select(list(schema.names)), labels)
+    return _Table(schema, *read)
 
 
 def _split(table: _Table, *, folds: int, repeats: int, random_state: int | None) -> tuple[list[_Fold], bool]:

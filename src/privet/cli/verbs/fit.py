@@ -198,7 +198,8 @@ def _refuse_beside_tune(given: Container[str]) -> None:
     for name in alone:
         if name in given:
             raise ParameterError(
-                f"--{name.replace('_', '-')} does not go with --tune, which tries methods as they are on rows that one process reads; "
+                f"--{name.replace('_', '-')} does not go with --tune, which tries methods as they are on rows "
+                "that one process reads; "
                 "leave one of them out"
             )
 

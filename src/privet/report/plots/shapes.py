@@ -181,8 +181,8 @@ def _draw_pair(ax: "Axes", effect: Effect) -> None:
     k = int(effect.values.reshape(-1, len(effect.classes)).std(axis=0).argmax())
     values = effect.of_class(k)
     most = float(np.quantile(np.abs(values), 0.95)) or 1.0
-    # Grey is no more than noise.
-    values = np.where(np.abs(values) >= BAND * effect.noise, values, np.nan)
+    # Grey is no more than noise, or where no rows are for sure.
+    values = np.where(effect.seen & (np.abs(values) >= BAND * effect.noise), values, np.nan)
     ax.set_facecolor("0.88")
     turned = values.shape[0] > values.shape[1]
     cells = effect.cells[::-1] if turned else effect.cells
