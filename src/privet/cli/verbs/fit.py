@@ -51,6 +51,8 @@ def fit(
     trees: options.Trees = None,
     height: options.Height = None,
     variant: options.Variant = None,
+    increasing: options.Increasing = None,
+    decreasing: options.Decreasing = None,
     class_weight: options.ClassWeight = None,
     channel: Annotated[
         Path | None,
@@ -121,7 +123,9 @@ def fit(
         return
     refuse_what_is_not_local(method, channel, strategy, person)
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
+    chosen = options.ModelOptions(
+        method, trees, height, jobs, unit, max_rows, variant, delta, tuple(increasing or ()), tuple(decreasing or ())
+    )
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
     model.set_params(ledger=account, class_weight=options.class_weight_of(declared, class_weight))
     model.check_parameters()
