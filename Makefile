@@ -217,9 +217,9 @@ docs-check: docs browser-tools
 
 lock: venv
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --extra onnx --extra parties --extra serve --extra postgres --universal --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra plot --extra delta --extra onnx --extra parties --extra serve --extra postgres --universal --generate-hashes \
 		--no-emit-index-url --no-header --quiet --python-version 3.11 --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-docs .venv-flower .venv-fuzz .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-docs .venv-flower .venv-fuzz .venv-peers .venv-spark .venv-synthetic .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from privet.cli.support.ledger import heads_path
 from privet.errors import ParameterError
+from privet.extras import matplotlib
 
 _PICTURES = (".png", ".svg", ".pdf")
 # What SQLite calls the files that it makes and removes beside a database.
@@ -61,6 +62,7 @@ def check_picture(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), opt
     """Refuse a picture of a kind that cannot be drawn, or that `check_output` refuses."""
     if path.suffix.lower() not in _PICTURES:
         raise ParameterError(f"a picture is written as {', '.join(_PICTURES)}; name it so instead of {path.name!r}")
+    matplotlib("figure")  # before anything is asked or paid for
     check_output(path, force=force, inputs=inputs, option=option)
 
 

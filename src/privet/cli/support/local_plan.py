@@ -218,12 +218,14 @@ def _print_simulation(found: "Simulation") -> None:
 
 
 def _draw(planned: "AnswersPlan", plot: Path) -> None:
-    from matplotlib.figure import Figure
-
+    from privet.extras import matplotlib
     from privet.files.whole_file import whole_bytes
     from privet.report.plots.planning import plot_answers_plan
 
-    figure = Figure(figsize=(6.5, 4.2), layout="constrained")  # of its own: pyplot would look for a screen
+    # Of its own: pyplot would look for a screen.
+    figure = matplotlib("figure").Figure(
+        figsize=(6.5, 4.2), layout="constrained"
+    )  # of its own: pyplot would look for a screen
     plot_answers_plan(planned, ax=figure.subplots())
     with whole_bytes(plot) as file:
         figure.savefig(file, format=plot.suffix.lower().removeprefix("."), dpi=150)

@@ -105,15 +105,17 @@ def _check_picture(plot: Path | None, original: Path | None, *, force: bool, inp
 
 
 def _draw(table: "ReconstructionTable", plot: Path, original: Path | None) -> None:
-    from matplotlib.figure import Figure
-
+    from privet.extras import matplotlib
     from privet.files.whole_file import whole_bytes
     from privet.report.plots.reconstruction import plot_reconstruction
     from privet.report.plots.trees import short
     from privet.tree.conditions import quoted
 
     clear = None if original is None else table.clear_values(original)
-    figure = Figure(figsize=(6.5, 3.6), layout="constrained")  # of its own: pyplot would look for a screen
+    # Of its own: pyplot would look for a screen.
+    figure = matplotlib("figure").Figure(
+        figsize=(6.5, 3.6), layout="constrained"
+    )  # of its own: pyplot would look for a screen
     ax = plot_reconstruction(table.found, original=clear, ax=figure.subplots())
     if table.label is not None:
         title = f"{short(quoted(table.channel.schema.target))} = {short(quoted(table.label))}"
