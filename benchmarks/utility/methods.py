@@ -9,6 +9,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import privet
+from benchmarks.peer_environment import SYNTHETIC
 from benchmarks.utility import local, peers
 from benchmarks.utility.fitting import predictions
 from benchmarks.utility.naive_bayes import NoisyNaiveBayes
@@ -41,6 +42,8 @@ class Method:
         Fits to a split at an epsilon and says what it predicts.
     binary_only
         Whether it knows two classes only.
+    few_tables
+        Whether it takes so long that only a few tables are measured.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Method:
     setting: str
     fit: Callable[[Split, float | None], Predictions]
     binary_only: bool = False
+    few_tables: bool = False
 
     @property
     def epsilons(self) -> tuple[float | None, ...]:
@@ -94,7 +98,8 @@ def _clear(label: str, setting: str, make: Callable[[Split], Any]) -> Method:
 
 def _peer(peer: peers.Peer) -> Method:
     promise = "epsilon, delta 1e-5" if peer.needs_delta else PURE
-    return Method(peer.name, "peer", promise, peer.setting, partial(peers.fit, peer), peer.binary_only)
+    fit = partial(peers.fit, peer)
+    return Method(peer.name, "peer", promise, peer.setting, fit, peer.binary_only, peer.environment == SYNTHETIC)
 
 
 FOREST, FOREST_DELTA = "private forest", "private forest, delta 1e-6"
