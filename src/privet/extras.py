@@ -16,7 +16,7 @@ def of_extra(module: str, extra: str, work: str, *, way_out: str = "") -> Any:
     """
     package = module.partition(".")[0]
     try:
-        return importlib.import_module(module)
+        importlib.import_module(package)
     except ModuleNotFoundError as missing:
         if missing.name != package:
             raise
@@ -24,6 +24,7 @@ def of_extra(module: str, extra: str, work: str, *, way_out: str = "") -> Any:
             f"{work} needs the package {package.replace('_', '-')}, which is not installed; "
             f"install it with `pip install 'privet[{extra}]'`{way_out}"
         ) from None
+    return importlib.import_module(module)
 
 
 def matplotlib(part: str) -> Any:

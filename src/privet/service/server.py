@@ -20,8 +20,8 @@ _PLAIN = (
 
 def check_installed() -> None:
     """Refuse to go on where the libraries of a server are missing."""
-    for module in ("starlette", "uvicorn"):
-        of_extra(module, "serve", "a server")
+    of_extra("starlette", "serve", "a server")
+    of_extra("uvicorn", "serve", "a server")
 
 
 def check_binding(host: str, certificate: Path | None, key: Path | None, *, without_tls: bool) -> None:
