@@ -23,20 +23,21 @@ _SETTINGS = {"zipmap": [True, False, "columns"], "nocl": [True, False]}
 def register_converters() -> None:
     """Teach skl2onnx every method of privet's, so that it converts pipelines that end in one of them.
 
-    The columns have to reach the model in the order of the schema, or with the names of its attributes. In single
-    precision a number beside a cell's border may fall into the next cell: let the pipeline take doubles.
+    Columns are taken by name where all names are the schema's attributes, else in the schema's order. In single
+    precision a number beside a cell's border may fall into the next cell: let the pipeline take doubles. The guarantee
+    covers the model alone, and no step that learns from rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skl2onnx import to_onnx
     >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> from sklearn.preprocessing import Binarizer
     >>> from privet import Numeric, PrivateForestClassifier, Schema
     >>> from privet.export import register_converters
-    >>> schema = Schema([Numeric("age", 0, 1)], classes=["no", "yes"], target="smoker", rows=4)
-    >>> X = np.array([[0.2], [0.4], [0.6], [0.8]])
-    >>> pipeline = make_pipeline(FunctionTransformer(), PrivateForestClassifier(schema, epsilon=1.0))
+    >>> schema = Schema([Numeric("age", 0, 100)], classes=["no", "yes"], target="smoker", rows=4)
+    >>> X = np.array([[20.0], [40.0], [60.0], [80.0]])
+    >>> pipeline = make_pipeline(Binarizer(threshold=50), PrivateForestClassifier(schema, epsilon=1.0))
     >>> pipeline = pipeline.fit(X, ["no", "no", "yes", "yes"])
     >>> register_converters()
     >>> graph = to_onnx(pipeline, X[:1], options={"zipmap": False})
