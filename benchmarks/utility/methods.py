@@ -9,7 +9,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import privet
-from benchmarks.peer_environment import SYNTHETIC
 from benchmarks.utility import local, peers
 from benchmarks.utility.fitting import predictions
 from benchmarks.utility.naive_bayes import NoisyNaiveBayes
@@ -42,8 +41,8 @@ class Method:
         Fits to a split at an epsilon and says what it predicts.
     binary_only
         Whether it knows two classes only.
-    few_tables
-        Whether it takes so long that only a few tables are measured.
+    apart
+        Whether it is left out of means over tables, since not every table can be measured.
     """
 
     name: str
@@ -52,7 +51,7 @@ class Method:
     setting: str
     fit: Callable[[Split, float | None], Predictions]
     binary_only: bool = False
-    few_tables: bool = False
+    apart: bool = False
 
     @property
     def epsilons(self) -> tuple[float | None, ...]:
@@ -99,7 +98,7 @@ def _clear(label: str, setting: str, make: Callable[[Split], Any]) -> Method:
 def _peer(peer: peers.Peer) -> Method:
     promise = "epsilon, delta 1e-5" if peer.needs_delta else PURE
     fit = partial(peers.fit, peer)
-    return Method(peer.name, "peer", promise, peer.setting, fit, peer.binary_only, peer.environment == SYNTHETIC)
+    return Method(peer.name, "peer", promise, peer.setting, fit, peer.binary_only, peer.apart)
 
 
 FOREST, FOREST_DELTA = "private forest", "private forest, delta 1e-6"

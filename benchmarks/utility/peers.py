@@ -49,6 +49,8 @@ class Peer:
         How it is called, for the page.
     needs_delta, binary_only
         Whether it promises (epsilon, delta), and knows two classes only.
+    apart
+        Whether it is left out of means over tables: it takes too long for most, or fails on some.
     environment
         Where it is installed.
     """
@@ -58,6 +60,7 @@ class Peer:
     setting: str
     needs_delta: bool = False
     binary_only: bool = False
+    apart: bool = False
     environment: str = USUAL
 
 
@@ -75,6 +78,7 @@ PEERS = (
     Peer(
         "diffprivlib logistic, cells", "logistic, cells",
         f"LogisticRegression(data_norm=square root of the number of attributes) on indicators of {BINS} cells a number",
+        apart=True,
     ),
     Peer(
         "DP-EBM", "ebm",
@@ -86,11 +90,13 @@ PEERS = (
             f"{name}, then boosting", name.lower(),
             f"HistGradientBoostingClassifier() on as many rows as declared from dpmm's {name}GM(delta={DELTA:g}) of "
             f"cells, {BINS} a number; {CPU_SECONDS} CPU seconds at most",
-            needs_delta=True, environment=SYNTHETIC,
+            needs_delta=True, apart=True, environment=SYNTHETIC,
         )
         for name in ("MST", "AIM")
     ),
 )  # fmt: skip
+
+SYNTHETIC_PEERS = tuple(peer.name for peer in PEERS if peer.environment == SYNTHETIC)
 
 
 def fit(peer: Peer, split: Split, epsilon: float | None) -> Predictions:

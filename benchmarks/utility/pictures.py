@@ -49,12 +49,12 @@ _SHOWN_ABOVE = 0.15
 
 def ranked_methods() -> list[str]:
     """Return the methods that are drawn and are fitted to any table."""
-    return [method for method in fast_methods() if not METHODS[method].binary_only]
+    return [method for method in methods_of_means() if not METHODS[method].binary_only]
 
 
-def fast_methods() -> list[str]:
-    """Return the methods that are drawn and are fitted to every table whose classes they know."""
-    return [method for method in LOOKS if not METHODS[method].few_tables]
+def methods_of_means() -> list[str]:
+    """Return the methods that are drawn and have means over tables."""
+    return [method for method in LOOKS if not METHODS[method].apart]
 
 
 def draw_tables(summary: Summary, tables: Sequence[str], path: Path) -> None:
@@ -116,7 +116,7 @@ def draw_means(summary: Summary, path: Path) -> None:
     left, right = figure.subplots(1, 2)
     all_methods = ranked_methods()
     _draw_panel(left, summary, all_methods, summary.common_tables(all_methods, EPSILONS), "mean over {} tables")
-    drawn = fast_methods()
+    drawn = methods_of_means()
     _draw_panel(right, summary, drawn, summary.common_tables(drawn, EPSILONS), "over the {} with two classes")
     left.set_ylabel("accuracy on held-out rows, %", fontsize=14)
     handles, names = right.get_legend_handles_labels()

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from benchmarks.utility.methods import FOREST, FOREST_DELTA, METHODS, Method
+from benchmarks.utility.peers import SYNTHETIC_PEERS
 from benchmarks.utility.splits import TABLES
 from benchmarks.utility.store import Cell
 
@@ -17,9 +18,9 @@ _REPEATS = ((2_000, 10), (100_000, 5), (1_000_000, 2))
 _RUNS = {FOREST: 5, FOREST_DELTA: 5}
 _LARGEST = "census-income-kdd"
 # These take minutes a fit on the largest table, and gigabytes.
-_ONCE_THERE = ("diffprivlib forest, one-hot", "diffprivlib logistic", "diffprivlib logistic, cells", "DP-EBM")
-# These take long everywhere.
-_ONCE = ("MST, then boosting", "AIM, then boosting")
+_ONCE_THERE = ("diffprivlib forest, one-hot", "diffprivlib logistic", "DP-EBM")
+# These take long everywhere, or are far behind.
+_ONCE = (*SYNTHETIC_PEERS, "diffprivlib logistic, cells")
 
 
 def repeats_of(table: str, method: str) -> int:
@@ -33,7 +34,7 @@ def is_measured(table: str, method: Method) -> bool:
     """Return whether a method is fitted to a table at all."""
     if method.kind == "local":
         return table in LOCAL_TABLES
-    if method.few_tables and table not in SYNTHETIC_TABLES:
+    if method.name in SYNTHETIC_PEERS and table not in SYNTHETIC_TABLES:
         return False
     return not method.binary_only or TABLES[table].classes == 2
 

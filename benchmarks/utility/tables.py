@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 
 from benchmarks.utility.methods import EPSILONS, FOREST, FOREST_DELTA, LOCAL_EPSILONS, METHODS, NOT_PROVEN, Kind
+from benchmarks.utility.peers import SYNTHETIC_PEERS
 from benchmarks.utility.plan import LOCAL_TABLES, SYNTHETIC_TABLES
 from benchmarks.utility.splits import GROUPS, TABLES
 from benchmarks.utility.store import Cell
@@ -30,7 +31,7 @@ def names_of(*kinds: Kind) -> list[str]:
 def for_all_classes() -> list[str]:
     """Return the methods with a price that can be fitted to any table, and are."""
     priced = names_of("own", "variant", "baseline", "peer")
-    return [name for name in priced if not (METHODS[name].binary_only or METHODS[name].few_tables)]
+    return [name for name in priced if not (METHODS[name].binary_only or METHODS[name].apart)]
 
 
 def rivals(*, with_variants: bool = False) -> list[str]:
@@ -188,14 +189,13 @@ def synthetic_table(summary: Summary, failures: Collection[Cell]) -> str:
         place = Place(method, table, epsilon)
         return "stopped" if place in stopped else percent(first.mean(place))
 
-    slow = [name for name in METHODS if METHODS[name].few_tables]
     lines = []
     for table in SYNTHETIC_TABLES:
-        if any(first.repeats(Place(name, table, epsilon)) for name in slow for epsilon in EPSILONS):
+        if any(first.repeats(Place(name, table, epsilon)) for name in SYNTHETIC_PEERS for epsilon in EPSILONS):
             bounds = [percent(first.majority(table)), percent(first.ceiling(table))]
             lines += [
                 [table, emphasised(name), *(accuracy(name, table, epsilon) for epsilon in EPSILONS), *bounds]
-                for name in (FOREST, FOREST_DELTA, *slow)
+                for name in (FOREST, FOREST_DELTA, *SYNTHETIC_PEERS)
             ]
     return markdown(["table", "method", *_PRICES, "guessing", "no privacy"], lines)
 
