@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
+from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
 
-from privet import __version__
 from privet.errors import ModelFileError, ParameterError
 from privet.privacy import events
 from privet.privacy.accounting import epsilon_at, stated_delta
@@ -30,7 +30,7 @@ CURATOR = "the curator who held the rows"
 
 @cache
 def _versions() -> dict[str, str]:
-    return {"privet": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    return {"privet": version("privet"), "numpy": np.__version__, "python": platform.python_version()}
 
 
 def installed_versions() -> dict[str, str]:
