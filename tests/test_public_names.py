@@ -53,7 +53,7 @@ NAMES = {
 PARAMETERS = {
     "PrivateForestClassifier": (
         "schema=None epsilon=1.0 delta=0.0 n_attributes=None n_bins=None group_size=None prior_variance=None "
-        "balance_share=None selection_share=None unit='row' max_rows=1 ledger=None random_state=None "
+        "balance_share=None selection_share=None monotonic_cst=None unit='row' max_rows=1 ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateRDTClassifier": (

@@ -49,7 +49,8 @@ PANELS: Panels = {
         fit.fit,
         update.update,
         evaluate.evaluate,
-        group(serve, serve.init, serve.analyst, serve.issuer, serve.revoke, serve.run, serve.spending),
+        group(serve, serve.init, serve.analyst, serve.issuer, serve.revoke, serve.run, serve.spending,
+              serve.backup, serve.restore),
     ],
     "Several parties": [
         group(

@@ -62,6 +62,19 @@ Height: TypeAlias = Annotated[
     int | None,
     typer.Option("--height", min=1, help="Tests on a path; by default a rule of schema and size.", show_default=False),
 ]
+Increasing: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--increasing",
+        metavar="NAME",
+        help="private-forest: a number with which the chance of the second class may only rise; repeat for more.",
+        show_default=False,
+    ),
+]
+Decreasing: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--decreasing", metavar="NAME", help="The same, where it may only fall.", show_default=False),
+]
 Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all cores.")]
 RandomState: TypeAlias = Annotated[
     int | None,
@@ -102,6 +115,8 @@ class ModelOptions:
     max_rows: int = 1
     variant: str | None = None
     delta: float | None = None
+    increasing: tuple[str, ...] = ()
+    decreasing: tuple[str, ...] = ()
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""
@@ -126,6 +141,9 @@ class ModelOptions:
         """Return the parameters that were given; a method may lack some."""
         options = {"--trees": "n_trees", "--height": "height", "--variant": "variant", "--delta": "delta"}
         given = {option: getattr(self, option.removeprefix("--")) for option in options}
+        ways = {"--increasing": self.increasing, "--decreasing": self.decreasing}
+        for option in (option for option, names in ways.items() if names):
+            options[option], given[option] = "monotonic_cst", self._directions()
         given = {option: value for option, value in given.items() if value is not None}
         for option in given:
             if options[option] not in estimator.get_params():
@@ -133,6 +151,12 @@ class ModelOptions:
                     f"{option} does not apply to {self.method}; leave it out, or choose another --method"
                 )
         return {options[option]: value for option, value in given.items()}
+
+    def _directions(self) -> dict[str, int]:
+        twice = sorted(set(self.increasing) & set(self.decreasing))
+        if twice:
+            raise ParameterError(f"--increasing and --decreasing both name {twice[0]!r}; keep one of the two")
+        return {**dict.fromkeys(self.increasing, 1), **dict.fromkeys(self.decreasing, -1)}
 
 
 def check_known(method: str) -> None:

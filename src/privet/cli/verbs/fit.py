@@ -51,6 +51,8 @@ def fit(
     trees: options.Trees = None,
     height: options.Height = None,
     variant: options.Variant = None,
+    increasing: options.Increasing = None,
+    decreasing: options.Decreasing = None,
     channel: Annotated[
         Path | None,
         typer.Option(
@@ -120,7 +122,9 @@ def fit(
         return
     refuse_what_is_not_local(method, channel, strategy, person)
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
+    chosen = options.ModelOptions(
+        method, trees, height, jobs, unit, max_rows, variant, delta, tuple(increasing or ()), tuple(decreasing or ())
+    )
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
     model.set_params(ledger=account)
     _say_beforehand(model, declared)

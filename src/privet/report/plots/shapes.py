@@ -89,7 +89,8 @@ def _draw(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
         _draw_pair(ax, effect)
     else:
         _draw_bars(ax, effect, classes)
-    ax.set_title(f"{short(effect.title)} ({100 * effect.share:.0f} %)", fontsize=10, parse_math=False)
+    size = f"{100 * effect.share:.0f} %" + (f", {effect.asked}" if effect.asked else "")
+    ax.set_title(f"{short(effect.title)} ({size})", fontsize=10, parse_math=False)
     if len(effect.cells) != 2:
         along = ax.set_ylabel if effect.is_number else ax.set_xlabel
         along(short(score_of(effect, classes)), fontsize=8, parse_math=False)
