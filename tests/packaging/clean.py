@@ -53,7 +53,10 @@ class Clean:
         """Make the environment, and install the wheel with pip as a user does."""
         run([python, "-m", "venv", folder], folder.parent)
         install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", wheel]
-        return cls(folder, Seconds.of(lambda: run(install, folder.parent)))
+        done: list[subprocess.CompletedProcess[str]] = []
+        seconds = Seconds.of(lambda: done.append(run(install, folder.parent)))
+        assert done[0].returncode == 0, done[0].stderr
+        return cls(folder, seconds)
 
     def run(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment in a folder of its own."""
@@ -65,7 +68,7 @@ class Clean:
     def packages(self) -> set[str]:
         """The names of what was installed beside pip."""
         listed = json.loads(self.run("python", "-m", "pip", "list", "--format=json").stdout)
-        return {package["name"] for package in listed} - {"pip", "setuptools"}
+        return {package["name"].lower() for package in listed} - {"pip", "setuptools"}
 
     @property
     def megabytes(self) -> int:
