@@ -174,9 +174,10 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         Parameters
         ----------
         X : table, path or batches
-            A pandas, polars or Arrow table or a NumPy array, with labels in ``y``; or what holds its labels itself:
-            paths to Parquet, CSV or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark
-            DataFrame. Named columns are found by name, NumPy columns by position.
+            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
+            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
+            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
+            found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
         sample_weight : array of 0 and 1, optional
@@ -217,7 +218,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
     def _check_next_batch(self) -> None:
         super()._check_next_batch()
         plain, fitted = self._plain_parameters(), self._fitted_with
-        changed = [name for name in self.file_parameters if plain[name] != fitted[name]]
+        changed = [name for name in self.file_parameters if plain.get(name) != fitted.get(name)]
         if changed:
             raise ParameterError(f"{changed[0]} changed since the first batch; set it back, or fit again")
 

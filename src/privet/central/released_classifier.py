@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from privet.central.class_weight import ClassWeightedClassifier, class_weight_from_json
+from privet.central.class_weight import CLASS_WEIGHT, ClassWeightedClassifier, class_weight_from_json
 from privet.central.receipts import ROW_COUNT, asked_epsilon, fit_of, is_seeded, is_trial, trial_of
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
@@ -247,18 +247,15 @@ class ReleasedClassifier(ClassWeightedClassifier):
     @classmethod
     def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **others: Any) -> Self:
         """Return an unfitted model with a file's ``parameters`` and ``others`` that follow from the rest of it."""
-        known = set(cls.file_parameters)
-        if (
-            not isinstance(parameters, Mapping)
-            or set(parameters) - {"class_weight"} | set(cls.later_parameters) != known
-        ):
+        known = {CLASS_WEIGHT, *cls.file_parameters}
+        if not isinstance(parameters, Mapping) or {CLASS_WEIGHT, *parameters, *cls.later_parameters} != known:
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
         own = {**cls.later_parameters, **parameters}
-        if "class_weight" in own:
-            own["class_weight"] = class_weight_from_json(own["class_weight"])
+        if CLASS_WEIGHT in own:
+            own[CLASS_WEIGHT] = class_weight_from_json(own[CLASS_WEIGHT])
         model = cls(
             schema, epsilon=asked_epsilon(fit_of(guarantee.event)), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **own, **others,
+            unsafe_seeded_noise=is_seeded(guarantee.event), **{**own, **others},
         )  # fmt: skip
         try:
             model.check_parameters()
