@@ -17,11 +17,11 @@ from privet import errors, methods
 
 NAMES = {
     "privet": (
-        "Categorical Channel Coding DPDFClassifier DPRFClassifier DiffPID3Classifier FieldSampling GaussianNoise "
+        "Categorical Channel Coding DPDFClassifier DPRFClassifier Date DiffPID3Classifier FieldSampling GaussianNoise "
         "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier "
-        "PrivateID3Classifier PrivateRDTClassifier RandomResponseForestClassifier RandomizedResponse "
+        "PrivateID3Classifier PrivateRDTClassifier PrivateSearch RandomResponseForestClassifier RandomizedResponse "
         "ReconstructionTreeClassifier RecordComplement SampledForestClassifier Schema Secret UniformNoise "
-        "VerticalForest __version__ audit audit_in_one_run load membership_inference perturb reconstruct"
+        "VerticalForest __version__ audit audit_in_one_run load membership_inference perturb reconstruct rehearse"
     ),
     "privet.attack": "Audit Membership OneRun audit audit_in_one_run membership_inference",
     "privet.central": (
@@ -39,14 +39,16 @@ NAMES = {
         "ForestRound HorizontalForest NewtonRound Party PrivateKey PublicKey Release Roster SecureSumForest "
         "SplitStructure Structure SumParty TableForest TableRound Terms VerticalForest"
     ),
+    "privet.rehearsal": "Rehearsal rehearse",
     "privet.report": (
-        "export_text plot_answers_plan plot_importances plot_reconstruction plot_reliability plot_shapes plot_tree "
-        "write_report"
+        "export_text plot_answers_plan plot_importances plot_reconstruction plot_rehearsal plot_reliability "
+        "plot_shapes plot_tree write_report"
     ),
+    "privet.signing": "ModelSignature PrivateKey PublicKey Roster sign_model verify_model",
     "privet.errors": (
         "BudgetExceeded ChannelError DataError DatasetUnavailable DiskFull EntropyError ExecutorError LedgerError "
         "ModelFileError NoGuaranteeWarning Note ParameterError PartyError PrivacyLeakWarning PrivetError "
-        "SchemaError StructureTooLarge"
+        "SchemaError SignatureError StructureTooLarge"
     ),
 }
 # Of each estimator: its parameters in order, with their defaults.

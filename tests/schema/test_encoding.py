@@ -164,8 +164,11 @@ MARK = "marked-4711"
         (pd.concat([FRAME, FRAME[["age"]]], axis=1), "has the column 'age' twice"),
         (FRAME.assign(age=MARK), "'age' holds text, but the schema calls it continuous"),
         (FRAME.assign(sex=4711), "'sex' holds numbers, but its categories in the schema are text"),
-        (FRAME.assign(code=MARK), "'code' holds text, but its categories in the schema are numbers"),
-        (FRAME.assign(member=MARK), "'member' holds text, but its categories in the schema are true/false"),
+        (
+            FRAME.assign(code=MARK),
+            "'code' holds text that is not a number, but its categories in the schema are numbers",
+        ),
+        (FRAME.assign(member=MARK), "'member' holds values other than 0, 1, true and false, but its categories"),
         (FRAME.assign(sex=pd.Timestamp("1947-11-07")), r"'sex' holds values of type timestamp\[\w+\]"),
         (FRAME.assign(age=[1, MARK, 3, 4, 5, 6]), "'age' mixes types"),
         (FRAME.assign(age=[{MARK: 3}] * 6), "'age' holds nested values"),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.receipts import after_trial
 from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.errors import ModelFileError
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
@@ -123,6 +124,7 @@ class CountForestClassifier(ReleasedClassifier):
 
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
+        event = after_trial(call.searched, event)
         self._set_fitted(encoder, forest, noisy_counts, self._guarantee(encoder.schema, event))
         self._settle(newest or event, reservation, call)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a count")

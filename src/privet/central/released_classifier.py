@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from privet.central.class_weight import CLASS_WEIGHT, ClassWeightedClassifier, class_weight_from_json
-from privet.central.receipts import ROW_COUNT, asked_epsilon, is_seeded
+from privet.central.receipts import ROW_COUNT, asked_epsilon, fit_of, is_seeded, is_trial, trial_of
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
 from privet.checks import plain
@@ -49,7 +49,8 @@ class FitCall:
     """One call of a fit: what was passed to it, and what is to be done before its cost is settled.
 
     ``batch`` checks the rows and puts them on record, ``save`` is given the fitted model, and ``adds`` says that the
-    rows are added to those in the model. ``reservation`` is one that was made already.
+    rows are added to those in the model. ``reservation`` is one that was made already, and ``searched`` the receipt of
+    the trial that chose the method and its parameters.
     """
 
     X: Any
@@ -61,6 +62,7 @@ class FitCall:
     save: Callable[[Any], None] | None = None
     adds: bool = False
     reservation: Reservation | NoReservation | None = None
+    searched: Event | None = None
 
     @cached_property
     def table(self) -> Any:
@@ -97,9 +99,9 @@ class ReleasedClassifier(ClassWeightedClassifier):
     def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
         return Guarantee.from_event(
             event,
-            public=[*public_facts(schema), "the method and its parameters"],
+            public=[*public_facts(schema), _settings(event)],
             leaks=schema.leaks,
-            assumptions=[*self._assumptions(event), *self._stated_of_parts(event)],
+            assumptions=[*schema.assumptions, *self._assumptions(event), *self._stated_of_parts(event)],
             unit=self._unit(),
             trust=self.trust,
         )
@@ -237,7 +239,9 @@ class ReleasedClassifier(ClassWeightedClassifier):
         stated = self._unit().one_part_each
         if self._unit().column is not None and stated in guarantee.assumptions:
             expected = replace(expected, assumptions=(*expected.assumptions, stated))
-        if guarantee != expected or not self._is_receipt(guarantee.event, forest, schema):
+        trial = trial_of(guarantee.event)
+        is_whole = trial is None or is_trial(trial, self._unit())
+        if guarantee != expected or not is_whole or not self._is_receipt(guarantee.event, forest, schema):
             raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
 
     @classmethod
@@ -250,7 +254,7 @@ class ReleasedClassifier(ClassWeightedClassifier):
         if CLASS_WEIGHT in own:
             own[CLASS_WEIGHT] = class_weight_from_json(own[CLASS_WEIGHT])
         model = cls(
-            schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
+            schema, epsilon=asked_epsilon(fit_of(guarantee.event)), unit=guarantee.unit, max_rows=guarantee.max_rows,
             unsafe_seeded_noise=is_seeded(guarantee.event), **{**own, **others},
         )  # fmt: skip
         try:
@@ -276,3 +280,9 @@ class ReleasedClassifier(ClassWeightedClassifier):
     def _say(self, message: str) -> None:
         if self.verbose:
             print(f"privet: {message}", file=sys.stderr)
+
+
+def _settings(event: Event) -> str:
+    """Return in words what was public about the method."""
+    trial = trial_of(event)
+    return "the method and its parameters" if trial is None else f"{len(trial.parts) - 1} candidates for the method"

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.trees import Axis, Trees
 from privet.errors import ParameterError
-from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema import Attribute, Categorical, Date, Numeric, Schema
 from privet.tree.forest import LEAF, Forest
 from privet.tree.vote import SummedCounts
 
@@ -124,6 +124,12 @@ class WeightSums(LeafSums):
 def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     """Return what ``model`` adds up. Refuse a model that decides in another way, or with sums beyond a double."""
     check_is_fitted(model)
+    dates = [attribute.name for attribute in model.schema_.attributes if isinstance(attribute, Date)]
+    if dates:
+        raise ParameterError(
+            f"this model cannot be exported: {dates[0]!r} is a date, which exported predictors do not read; predict "
+            "with privet, or fit with a number of days instead"
+        )
     # A subclass may compute something else, so the type must be exactly this one.
     vote, weights = vars(model).get("_vote"), vars(model).get("_weights_with_missing")
     class_weight = getattr(model, "class_weight_", None)

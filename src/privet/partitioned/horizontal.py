@@ -14,9 +14,7 @@ from privet.central.receipts import is_count
 from privet.central.released_classifier import ReleasedClassifier
 from privet.errors import ParameterError, PartyError
 from privet.model_file import MAX_COUNT
-from privet.partitioned.keys import checked_name
 from privet.partitioned.release import Release, check_releases
-from privet.partitioned.roster import MAX_PARTIES, Roster
 from privet.partitioned.structure import Counts, Structure
 from privet.privacy.events import Event, Parallel
 from privet.privacy.ledger import Ledger
@@ -24,6 +22,8 @@ from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.unit import Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.signing.keys import checked_name
+from privet.signing.roster import MAX_PARTIES, Roster
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 from privet.tree.vote import SummedCounts, Vote

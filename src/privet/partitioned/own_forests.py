@@ -23,9 +23,7 @@ from privet.checks import check_whole
 from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
 from privet.model_file import checked_document, schema_from_json, with_checksum
 from privet.partitioned.horizontal import PartyModel, one_party_each
-from privet.partitioned.keys import checked_name
 from privet.partitioned.release import Release, check_releases
-from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Keep, Round, round_name
 from privet.privacy.accounting import check_delta, stated_epsilon
 from privet.privacy.events import Event, Parallel
@@ -34,6 +32,8 @@ from privet.privacy.mechanisms.rational import check_epsilon
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.signing.keys import checked_name
+from privet.signing.roster import Roster
 
 # What rounding may add to an epsilon that shares of it add up to.
 _ROUNDING = 1e-9

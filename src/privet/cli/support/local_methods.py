@@ -35,6 +35,7 @@ _CURATOR_OPTIONS = (
     "dataset",
     "part",
     "variant",
+    "tune",
     "class_weight",
     "increasing",
     "decreasing",

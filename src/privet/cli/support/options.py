@@ -175,6 +175,16 @@ def check_known(method: str) -> None:
         raise ParameterError(f"--method {method!r} is not known; choose from {known}")
 
 
+def parse_epsilons(text: str) -> list[float]:
+    """Return the epsilons of a list such as 0.1,1,inf."""
+    try:
+        epsilons = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"--epsilon {text!r} is not a number or a list such as 0.1,1,inf") from None
+    # NaN equals nothing, and is refused later with the other values that are out of range.
+    return list(dict.fromkeys(epsilons))
+
+
 def label_of(schema: "Schema", text: str) -> "Label":
     """Return the class that ``text`` spells, else the text itself, which is none."""
     by_text = {str(label).lower() if isinstance(label, bool) else str(label): label for label in schema.classes}

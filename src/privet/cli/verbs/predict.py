@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import is_local
 from privet.cli.support.row_output import STDOUT, check_destination, say_where, write_answers
 from privet.errors import ParameterError
@@ -15,6 +16,7 @@ Destination: TypeAlias = Annotated[
 ]
 
 
+@reads_csv
 def predict(
     model_file: options.ModelFile,
     rows: options.RowsFile,
@@ -66,6 +68,7 @@ def _weighted(model: Any, class_weight: list[str] | None) -> Any:
     return model.with_class_weight(wanted)
 
 
+@reads_csv
 def explain(
     model_file: options.ModelFile,
     rows: options.RowsFile,
