@@ -209,3 +209,16 @@ def test_no_name_in_a_card_is_markup():
     assert "\u202e" not in card
     tables = [line for line in card.splitlines() if line.startswith("| ")]
     assert {line.replace("\\|", "").count("|") for line in tables} == {3, 4}
+
+
+def test_keys_without_a_signature_are_never_taken_for_a_check(stated, tmp_path):
+    keys = Roster([KEY.public])
+    with pytest.raises(SignatureError, match="there is no signature"):
+        write_report(stated, tmp_path / "page.html", keys=keys)
+    signature = sign_model(stated, KEY)
+    assert Report.of(stated, keys=keys).facts["signer"]["name"] == "clinic"
+    with pytest.raises(ParameterError, match="a signature says nothing without the keys to check it"):
+        write_report(stated, tmp_path / "page.html", signature=signature)
+    with pytest.raises(ParameterError, match="pass both, or neither"):
+        write_report(fitted(), tmp_path / "page.html", keys=keys)
+    assert not (tmp_path / "page.html").exists()

@@ -29,23 +29,33 @@ def codes_of(categories, values, *, path=None):
     ("categories", "values", "codes"),
     [
         (["0", "1"], [0, 1, 7], [0, 1, 2]),
-        (["0", "1"], [0.0, 1.0, -0.0], [0, 1, 0]),
-        (["0", "1"], [0.0, None, 1.0], [0, 2, 1]),
-        (["0", "1"], ["0", "1.0", "0.00"], [0, 1, 0]),
+        (["0", "1"], ["0", "1.0", "00"], [0, 2, 2]),
         (["0", "1", "unknown"], [1, 0, 5], [1, 0, 3]),
-        (["0.5", "-2"], [0.5, -2.0, 2.0], [0, 1, 2]),
-        (MANY, [39.0, None, 3.5], [39, 40, 40]),
+        (MANY, [39, 40, 3], [39, 40, 3]),
         ([0, 1], ["0", "1.0", "-0"], [0, 1, 0]),
         ([0, 1], [" 1", "", None], [1, 2, 2]),
         ([5, 2.5], ["2.5", "5e0", "7"], [1, 0, 2]),
         ([False, True], [0, 1, 1], [0, 1, 1]),
-        ([False, True], [0.0, None, 1.0], [0, 2, 1]),
         ([False, True], ["true", "FALSE", "1"], [1, 0, 1]),
     ],
 )
 def test_a_data_frame_and_its_csv_have_the_same_codes(categories, values, codes, tmp_path):
     assert codes_of(categories, values) == codes
     assert codes_of(categories, values, path=tmp_path / "rows.csv") == codes
+
+
+@pytest.mark.parametrize(
+    ("categories", "values", "codes"),
+    [
+        (["0", "1"], [0.0, 1.0, -0.0], [0, 1, 0]),
+        (["0", "1"], [0.0, None, 1.0], [0, 2, 1]),
+        (["0.5", "-2"], [0.5, -2.0, 2.0], [0, 1, 2]),
+        (MANY, [39.0, None, 3.5], [39, 40, 40]),
+        ([False, True], [0.0, None, 1.0], [0, 2, 1]),
+    ],
+)
+def test_whole_numbers_that_a_missing_one_made_floats_of_are_the_same_categories(categories, values, codes):
+    assert codes_of(categories, values) == codes
 
 
 @pytest.mark.parametrize("make", [pd.Series, pl.Series, pa.array, lambda v: pd.Series(v, dtype="category")])
@@ -63,7 +73,7 @@ def test_a_number_with_two_possible_spellings_is_never_guessed():
         assert numbers_in_text(tuple(categories)) is None
         with pytest.raises(DataError, match="'flag' holds numbers, but its categories in the schema are text"):
             codes_of(categories, [7, 8])
-        assert codes_of(categories, [categories[0], "8.0"]) == [0, 2]
+        assert codes_of(categories, [categories[0], "8"]) == [0, 1]
 
 
 def test_words_are_no_numbers():
@@ -97,7 +107,7 @@ def test_what_cannot_be_read_is_refused_without_its_value(categories, values, se
 def test_one_row_never_changes_how_another_is_read():
     values = ["1", "1.0", "01", "x", None]
     together = codes_of(["0", "1"], values)
-    assert together == [codes_of(["0", "1"], [value])[0] for value in values] == [1, 1, 2, 2, 2]
+    assert together == [codes_of(["0", "1"], [value])[0] for value in values] == [1, 2, 2, 2, 2]
 
 
 def test_classes_keep_their_type():

@@ -94,6 +94,7 @@ def test_few_whole_numbers_are_proposed_as_categories():
         ("bins 10", {"bins": 10}),
         ("edges 30, 65", {"edges": (30, 65)}),
         ("fractions", {"whole": False}),
+        ("Log scale", {"scale": "log"}),
         ("never missing", {"never_missing": True}),
     ],
 )

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from privet.errors import ParameterError
 from privet.report.about import About
 from privet.report.attachments import Attachment
 from privet.signing import ModelSignature, Roster
@@ -45,6 +46,8 @@ class Evidence:
         keys: Roster | None = None,
     ) -> Self:
         """Read what was given for the model with this checksum, and refuse what is about another."""
+        if (signature is None) != (keys is None):
+            raise ParameterError("a signature says nothing without the keys to check it; pass both, or neither")
         signer = None if signature is None or keys is None else Signer.of(signature, checksum, keys)
         attached = tuple(Attachment.load(path, checksum) for path in attach)
         return cls(None if about is None else About.load(about), attached, signer)

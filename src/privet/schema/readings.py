@@ -1,9 +1,10 @@
 """One rule for a number and its text: `0`, `0.0` and "0" are one category, in a data frame as in a CSV.
 
 Where categories are numbers, text is read as a number. Where they are text, a number is looked up by how it is plainly
-written. That needs categories in which a number has one spelling, which the schema alone decides, never a row: beside
-"07" or "7.0" it is not certain what 7 is, and numbers are refused. Where categories are true and false, 0 and 1 and
-these words are read as them. A column of true and false fits such categories only.
+written, and text has to be equal, as in exported predictors. That needs categories in which a number has one spelling,
+which the schema alone decides, never a row: beside "07" or "7.0" it is not certain what 7 is, and numbers are refused.
+Where categories are true and false, 0 and 1 and these words are read as them. A column of true and false fits such
+categories only.
 """
 
 import re
@@ -15,11 +16,9 @@ from privet.errors import DataError
 from privet.schema.attribute import Label, label_kind
 
 # How a CSV may write true and false.
-TRUE_WORDS, FALSE_WORDS = ("true", "True", "TRUE", "1", "1.0"), ("false", "False", "FALSE", "0", "0.0")
+TRUE_WORDS, FALSE_WORDS = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0")
 _PLAIN = re.compile(r"0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,8})\.[0-9]{0,5}[1-9]")
 _LOOKS_LIKE_A_NUMBER = re.compile(r"\s*[+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
-# A whole number as programs write it whose column has become one of floats, such as by a missing value.
-_WHOLE_FLOAT = r"^(?:-(0)|(-?[0-9]+))\.0+$"
 
 
 def arrow_type_of(labels: Sequence[Label]) -> Any:
@@ -54,8 +53,7 @@ def as_kind_of(column: Any, found: str, labels: tuple[Label, ...], name: str) ->
 
     wanted = label_kind(labels[0])
     if found in {wanted, "nothing"}:
-        has_numbers = found == "text" and numbers_in_text(labels) is not None
-        return (_without_zeros(column) if has_numbers else column), as_labels(labels)
+        return column, as_labels(labels)
     if (found, wanted) == ("text", "numbers"):
         return _parsed(column, name), as_labels(labels)
     if (found, wanted) == ("numbers", "text"):
@@ -64,13 +62,6 @@ def as_kind_of(column: Any, found: str, labels: tuple[Label, ...], name: str) ->
     if wanted == "true/false" and found in {"text", "numbers"}:
         return _truths(column, name, is_text=found == "text"), as_labels(labels)
     return None
-
-
-def _without_zeros(column: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return pc.replace_substring_regex(column.cast(pa.large_string()), _WHOLE_FLOAT, r"\1\2")
 
 
 def _parsed(column: Any, name: str) -> Any:

@@ -88,7 +88,10 @@ class Review:
                 return self._accept(name, own)
             if word.lower() == "drop" and not rest:
                 return self._drop(name)
-            if text.strip().lower() in {"whole", "fractions", "never missing"} or word.lower() in {"bins", "edges"}:
+            if text.strip().lower() in {"whole", "fractions", "log scale", "never missing"} or word.lower() in {
+                "bins",
+                "edges",
+            }:
                 self._put(name, self._changed(own, text.strip().lower()))
                 return CHANGED
             return self._replace(name, self._domain(own, text.strip()))
@@ -125,6 +128,8 @@ class Review:
             raise ParameterError(f"{text.split()[0]!r} is for numbers; answer accept, skip, or categories A, B, C")
         if isinstance(own, Date) and not text.startswith("bins"):
             raise ParameterError(f"{text.split()[0]!r} is for numbers; answer accept, skip, or two dates")
+        if text == "log scale":
+            return replace(own, scale="log")
         if text in {"whole", "fractions"}:
             return replace(own, whole=text == "whole")
         word, _, rest = text.partition(" ")

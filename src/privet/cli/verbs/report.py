@@ -13,7 +13,6 @@ from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from privet.report.page.page import Report
-    from privet.signing import ModelSignature
 
 
 class Form(StrEnum):
@@ -108,7 +107,7 @@ def report(
 
         if ledger is not None:
             accounts(ledger, kept_heads())  # refuses one that was cut short
-        signed = _signed(model_file, keys, keys_hash, signature)
+        signed = _signed(keys, keys_hash, signature)
         made = Report.of(model_file, ledger=ledger, about=about, attach=attached, **signed)
     open_fields: list[str] = []
     if written is not None:
@@ -125,18 +124,16 @@ def report(
     output.print_text(f"report: {written}")
 
 
-def _signed(
-    model_file: Path, keys: list[Path] | None, pin: str | None, signature: Path | None
-) -> "dict[str, Any | ModelSignature]":
-    """Return the signature of the model and the keys to check it with; nothing where no key was given."""
+def _signed(keys: list[Path] | None, pin: str | None, signature: Path | None) -> dict[str, Any]:
+    """Return the keys to check a signature with, and the signature where it is not beside the model."""
     if not keys:
         if signature is not None or pin is not None:
             raise ParameterError("a signature says nothing without a key to check it; pass --keys too")
         return {}
-    from privet.signing.model_signature import ModelSignature, signature_file
+    from privet.signing import ModelSignature
 
-    known = signing.trusted(keys, pin)
-    return {"signature": ModelSignature.load(signature or signature_file(model_file)), "keys": known}
+    read = None if signature is None else ModelSignature.load(signature)
+    return {"signature": read, "keys": signing.trusted(keys, pin)}
 
 
 def _write(made: "Report", form: Form, path: Path) -> list[str]:

@@ -29,6 +29,7 @@ _HELP = (
     ("bins 10", "cut the range into so many cells, if the method should not choose"),
     ("edges 20, 40", "cut the range there"),
     ("whole, fractions", "whether numbers are whole, such as years and counts"),
+    ("log scale", "cells equally wide in the logarithm, for incomes and durations"),
     ("never missing", "every row has a value, by the table's design"),
     ("drop", "leave the column out of the schema"),
     ("skip", "leave the mark; so does an empty answer"),

@@ -29,6 +29,7 @@ from privet.report.page.pictures import Picture, belief_band, detection_curve, h
 from privet.report.page.promise import public_domains, words
 from privet.report.page.receipts import folded
 from privet.signing import ModelSignature, Roster
+from privet.signing.model_signature import signature_file
 from privet.tree.intervals import RELIABLE
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def write_report(
     attach : sequence of paths
         JSON documents about this model: what `privet audit --model` and `privet score` print.
     signature : ModelSignature, optional
-        Whose model it is; checked against ``keys``.
+        Whose model it is; by default, with ``keys``, the one beside the model file.
     keys : Roster, optional
-        The public keys of those from whom it may be.
+        The public keys of those from whom it may be. A model that none of them signed is refused.
 
     Privacy
     -------
@@ -97,6 +98,8 @@ class Report:
         if isinstance(model, (str, Path)):
             document = read_document(model)
             opened, checksum, name = model_of(document, model), str(document["checksum"]), Path(model).name
+            if given.get("keys") is not None and given.get("signature") is None:
+                given["signature"] = ModelSignature.load(signature_file(model))
         else:
             check_is_fitted(model)
             opened, checksum, name = model, checksum_of(model.to_document()), ""
