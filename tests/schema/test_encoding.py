@@ -155,8 +155,12 @@ MARK = "marked-4711"
         (FRAME.rename(columns={"age": "Age"}), "lacks the column 'age'; did you mean 'Age'"),
         (FRAME.drop(columns="code"), "lacks the column 'code'; add it, or name another"),
         (FRAME.assign(**{"class": "no"}), "the label's column 'class' is among the attributes; drop it from the table"),
-        (pl.from_pandas(FRAME).lazy(), "a lazy frame has no rows yet"),
+        (pl.from_pandas(FRAME).lazy().with_columns(pl.lit(MARK).cast(pl.Int8)), "the lazy frame cannot be computed"),
         (FRAME.assign(id=MARK), "has a column 'id' that the schema lacks; drop it"),
+        (
+            FRAME.assign(age=pd.arrays.SparseArray([0.0, 1] * 3)),
+            "'age' is sparse; pass it dense, such as",
+        ),
         (pd.concat([FRAME, FRAME[["age"]]], axis=1), "has the column 'age' twice"),
         (FRAME.assign(age=MARK), "'age' holds text, but the schema calls it continuous"),
         (FRAME.assign(sex=4711), "'sex' holds numbers, but its categories in the schema are text"),

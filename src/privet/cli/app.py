@@ -20,12 +20,16 @@ from privet.cli.verbs import (
     plan,
     predict,
     reconstruct,
+    rehearse,
     report,
     rules,
     schema,
     schema_review,
+    score,
     serve,
+    sign,
     update,
+    verify,
 )
 from privet.lazy import import_later
 
@@ -45,12 +49,14 @@ PANELS: Panels = {
         reconstruct.reconstruct,
     ],
     "Train": [
+        rehearse.rehearse,
         plan.plan,
         group(ledger, ledger.init, ledger.show, ledger.verify, ledger.add),
         fit.fit,
         update.update,
         evaluate.evaluate,
-        group(serve, serve.init, serve.analyst, serve.issuer, serve.revoke, serve.run, serve.spending),
+        group(serve, serve.init, serve.analyst, serve.issuer, serve.revoke, serve.run, serve.spending,
+              serve.backup, serve.restore),
     ],
     "Several parties": [
         group(
@@ -64,7 +70,10 @@ PANELS: Panels = {
         predict.predict,
         predict.explain,
         rules.rules,
+        score.score,
         report.report,
+        sign.sign,
+        verify.verify,
         export.export,
     ],
     "What stands behind it": [

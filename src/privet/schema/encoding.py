@@ -21,6 +21,8 @@ from privet.schema.readings import as_kind_of, as_labels
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
+# VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict fit to 0, 1, ... whatever labels are.
+_IN_WRAPPERS = "; a wrapper of scikit-learn that numbers the classes needs schema.with_numbered_classes()"
 # Rows that are encoded at a time: they stay in the cache, and a table of another type is never converted as a whole.
 _BLOCK = 4_096
 
@@ -89,15 +91,23 @@ class Encoder:
     def _all_cells(self) -> _Cells:
         return _Cells.of(self._numeric)
 
-    def encode(self, table: Any, *, allow_missing: bool = False) -> NDArray[Any]:
+    def encode(self, table: Any, *, allow_missing: bool = False, others_allowed: bool = False) -> NDArray[Any]:
         """Return the codes of ``table``: one line per row, one column per attribute.
 
-        With ``allow_missing`` rows may lack a value that is never missing: they are only looked at or predicted.
+        With ``allow_missing`` rows may lack a value that is never missing: they are only looked at or predicted. Where
+        others are allowed, columns that the schema lacks are not read.
         """
-        codes = self._encode_matrix(table) if self._is_numeric_matrix(table) else self._encode_columns(table)
+        if self._is_numeric_matrix(table):
+            codes = self._encode_matrix(table)
+        else:
+            codes = self._encode_columns(table, others_allowed=others_allowed)
         if not allow_missing:
             self._check_complete(codes)
         return codes
+
+    def encode_new(self, table: Any) -> NDArray[Any]:
+        """Return the codes of rows to predict, which may have other columns and lack values."""
+        return self.encode(table, allow_missing=True, others_allowed=True)
 
     def _check_complete(self, codes: NDArray[Any]) -> None:
         """Refuse a row that lacks a value which the schema declares never missing; trees have no branch for it."""
@@ -111,8 +121,10 @@ class Encoder:
                     "drop those rows, or take never_missing out of the schema"
                 )
 
-    def _encode_columns(self, table: Any) -> NDArray[Any]:
-        columns = columns_of(table, self.schema.names, label=self.schema.target, unit=self.unit)
+    def _encode_columns(self, table: Any, *, others_allowed: bool) -> NDArray[Any]:
+        columns = columns_of(
+            table, self.schema.names, label=self.schema.target, unit=self.unit, others_allowed=others_allowed
+        )
         if len({len(column) for column in columns}) > 1:
             raise DataError("the table's columns have different lengths; pass one value per row in every column")
         codes = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
@@ -134,6 +146,7 @@ class Encoder:
         if (positions < 0).any():
             raise DataError(
                 f"column {target!r} has labels that are not in the schema's classes; add them there or drop the rows"
+                f"{_IN_WRAPPERS if arrow_kind(column.type) == 'numbers' else ''}"
             )
         return positions.astype(np.uint16)
 
@@ -224,6 +237,7 @@ def _comparable(column: Any, labels: Sequence[Label], name: str, noun: str) -> t
         raise DataError(
             f"column {name!r} holds {found}, but its {noun} in the schema are {wanted}; "
             f"read the column as {wanted}, or write the {noun} as {found}"
+            f"{_IN_WRAPPERS if (noun, found) == ('classes', 'numbers') else ''}"
         )
     return both
 

@@ -144,6 +144,14 @@ class Schema:
         """Return the schema with other attributes."""
         return replace(self, attributes=tuple(attributes))
 
+    def with_numbered_classes(self) -> Self:
+        """Return the schema with the classes 0, 1, ... in place of its own, in their order.
+
+        Some of scikit-learn's wrappers, such as VotingClassifier, number the classes before they fit their members, and
+        name them again afterwards. Their members need this schema.
+        """
+        return replace(self, classes=tuple(range(len(self.classes))))
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a schema from a JSON file."""

@@ -48,6 +48,8 @@ class Shape:
     shares : tuple of arrays or None
         The sure share of the rows at each point of each attribute: the released share less what noise may have added,
         made to add up to 1. 0 where noise alone may have shown some. None where shares were not released.
+    direction : int
+        1 where the effect was asked to rise with the attribute, for the second class, -1 to fall, 0 for neither.
     """
 
     attributes: tuple[int, ...]
@@ -57,6 +59,7 @@ class Shape:
     weights: Floats
     noise_std: Floats
     shares: tuple[Floats, ...] | None = None
+    direction: int = 0
 
     @property
     def title(self) -> str:

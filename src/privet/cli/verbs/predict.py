@@ -1,7 +1,7 @@
 """``privet predict`` and ``privet explain``: what a model says about new rows, batch by batch."""
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -22,6 +22,7 @@ def predict(
     rows: options.RowsFile,
     destination: Destination = STDOUT,
     proba: Annotated[bool, typer.Option("--proba", help="One more column a class: its probability.")] = False,
+    class_weight: options.ClassWeight = None,
     keep: options.Keep = None,
     progress: options.Progress = False,
     jobs: options.Jobs = -1,
@@ -35,11 +36,13 @@ def predict(
     Example:  privet predict model.privet new.csv --proba
 
     Example:  privet predict model.privet new.parquet --keep id -o out.parquet
+
+    Example:  privet predict model.privet new.csv --class-weight balanced
     """
     from privet.registry import load
 
     check_destination(destination, what="predictions", force=force, inputs=(model_file, rows))
-    model = load(model_file).set_params(n_jobs=jobs)
+    model = _weighted(load(model_file).set_params(n_jobs=jobs), class_weight)
     from privet.cli.support.predictions import Predictions
 
     if is_local(model.method):
@@ -50,6 +53,19 @@ def predict(
     in_json = predictions.to_json if as_json else None
     write_answers(predictions, destination, done="predicted", lines=progress, as_json=in_json)
     say_where(destination, model_file, what="predictions", as_json=as_json)
+
+
+def _weighted(model: Any, class_weight: list[str] | None) -> Any:
+    """Return the model with other class weights than its file has, if any were given."""
+    wanted = options.class_weight_of(model.schema_, class_weight)
+    if wanted is None:
+        return model
+    if not hasattr(model, "with_class_weight"):
+        raise ParameterError(
+            f"--class-weight does not apply to a {model.method}, which has released no balance of its classes; "
+            "leave it out"
+        )
+    return model.with_class_weight(wanted)
 
 
 @reads_csv

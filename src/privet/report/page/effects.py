@@ -60,6 +60,8 @@ class Effect:
         The effect's share in how much scores differ.
     stands_out : bool
         Whether noise alone would not show as much.
+    direction : int
+        1 where it was asked to rise, for the second class, -1 to fall, 0 for neither.
     """
 
     position: int
@@ -75,11 +77,17 @@ class Effect:
     row_shares: tuple[Floats, ...] | None
     share: float
     stands_out: bool
+    direction: int = 0
 
     @property
     def title(self) -> str:
         """The attributes' names."""
         return f" {TIMES} ".join(self.names)
+
+    @property
+    def asked(self) -> str:
+        """Which way the effect was asked to go; empty where no way was."""
+        return {1: "may only rise", -1: "may only fall", 0: ""}[self.direction]
 
     @property
     def is_shown(self) -> bool:
@@ -181,7 +189,7 @@ def effects_of(model: Any, class_: Label | None = None) -> list[Effect]:
             shape.values, _have_missing(shape, model.schema_), tuple(classes[k] for k in shown),
             factor * shape.weights[..., shown], factor * shape.noise_std,
             None if empty is None else factor * empty.noise_std, shape.shares, own.size / (sum(sizes) or 1.0),
-            own.stands_out,
+            own.stands_out, shape.direction,
         )
         for position, (shape, empty, own) in enumerate(zip(shapes, rare, model.effects_, strict=True))
     ]  # fmt: skip

@@ -99,7 +99,8 @@ def _draw(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
         _draw_pair(ax, effect)
     else:
         _draw_bars(ax, effect, classes)
-    ax.set_title(f"{short(effect.title)} ({100 * effect.share:.0f} %)", fontsize=10, parse_math=False)
+    size = f"{100 * effect.share:.0f} %" + (f", {effect.asked}" if effect.asked else "")
+    ax.set_title(f"{short(effect.title)} ({size})", fontsize=10, parse_math=False)
     if len(effect.cells) != 2:
         along = ax.set_ylabel if effect.is_number else ax.set_xlabel
         along(short(score_of(effect, classes)), fontsize=8, parse_math=False)
@@ -180,8 +181,8 @@ def _draw_pair(ax: "Axes", effect: Effect) -> None:
     k = int(effect.values.reshape(-1, len(effect.classes)).std(axis=0).argmax())
     values = effect.of_class(k)
     most = float(np.quantile(np.abs(values), 0.95)) or 1.0
-    # Grey is no more than noise.
-    values = np.where(np.abs(values) >= BAND * effect.noise, values, np.nan)
+    # Grey is no more than noise, or where no rows are for sure.
+    values = np.where(effect.seen & (np.abs(values) >= BAND * effect.noise), values, np.nan)
     ax.set_facecolor("0.88")
     turned = values.shape[0] > values.shape[1]
     cells = effect.cells[::-1] if turned else effect.cells
