@@ -101,7 +101,7 @@ def rehearse(
             draws=draws, random_state=0 if random_state is None else random_state, watch=steps.step,
         )  # fmt: skip
     if plot is not None:
-        write_picture(plot, found.plot)
+        write_picture(plot, found.plot, height=4.8)
     if as_json:
         output.print_json({**found.to_json(), "plot": None if plot is None else str(plot)})
     else:
