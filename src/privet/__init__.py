@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from privet.registry import load as load
     from privet.rehearsal import rehearse as rehearse
     from privet.schema import Categorical as Categorical
+    from privet.schema import Date as Date
     from privet.schema import Numeric as Numeric
     from privet.schema import Schema as Schema
 else:
@@ -53,7 +54,7 @@ else:
         "privet.privacy.ledger": ("Ledger",),
         "privet.registry": ("load",),
         "privet.rehearsal": ("rehearse",),
-        "privet.schema": ("Categorical", "Numeric", "Schema"),
+        "privet.schema": ("Categorical", "Date", "Numeric", "Schema"),
     }  # fmt: skip
     _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
     _HOMES |= {method.class_name: method.home for method in METHODS if method.in_privet}

@@ -17,7 +17,7 @@ from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
 from privet.schema import Label, Schema
 from privet.schema.encoding import Encoder
-from privet.tree.counted import CountedForest, gini_importances
+from privet.tree.counted import CountedForest, balance_of, gini_importances
 from privet.tree.forest import Forest
 from privet.tree.rules import RuleTable, chosen_rules
 from privet.tree.vote import Vote
@@ -139,6 +139,9 @@ class CountForestClassifier(ReleasedClassifier):
             encoder, _fitted_with=self._plain_parameters(), _grown=forest, forest_=nodes.forest,
             noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee, _vote=self._vote_of(nodes, encoder.schema),
         )  # fmt: skip
+
+    def _class_balance(self) -> NDArray[np.float64]:
+        return balance_of(self.nodes_)
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)

@@ -1,12 +1,13 @@
 """The recommended forest: small trees whose leaf weights are fitted together. The argument is in private_forest.md."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from privet.central.class_weight import ClassWeight
 from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
 from privet.central.receipts import composed
 from privet.central.released_classifier import FitCall, row_count_share
@@ -15,9 +16,11 @@ from privet.central.weight_file import MOST_FITS
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.knots import without_cells
+from privet.central.weights.monotone import directions_of
+from privet.central.weights.order import Directions
 from privet.central.weights.policy import FINE_BINS, Overrides, Policy
 from privet.central.weights.released_weights import ReleasedWeights
-from privet.checks import Number, Whole, n_threads, pluralize
+from privet.checks import Number, OneOfTwoWays, Whole, n_threads, pluralize
 from privet.errors import ParameterError
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Parallel
@@ -54,7 +57,10 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         How large weights may be before any row is seen, 0.01 to 100; noise makes it smaller.
     balance_share, selection_share : float, optional
         Of epsilon, for the class balance and for choosing attributes, 0.01 to 0.5.
-    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+    monotonic_cst : dict, optional
+        Numbers that may move the chance of the second class one way only, by name: 1 up, -1 down. It is for two
+        classes, and costs nothing.
+    class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` fixes how attributes are grouped.
 
     Attributes
@@ -103,7 +109,9 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
     max_batches = MOST_FITS
     file_parameters = (
         "delta", "n_attributes", "n_bins", "group_size", "prior_variance", "balance_share", "selection_share",
+        "monotonic_cst",
     )  # fmt: skip
+    later_parameters: ClassVar = {"monotonic_cst": None}
     constraints: ClassVar = {
         "n_attributes": Whole(1, 2**15 - 1, optional=True),
         "n_bins": Whole(1, 64, optional=True),
@@ -111,6 +119,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         "prior_variance": Number(0.01, 100, optional=True),
         "balance_share": Number(0.01, 0.5, optional=True),
         "selection_share": Number(0.01, 0.5, optional=True),
+        "monotonic_cst": OneOfTwoWays(),
     }
 
     def __init__(
@@ -125,6 +134,8 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         prior_variance: float | None = None,
         balance_share: float | None = None,
         selection_share: float | None = None,
+        monotonic_cst: Mapping[str, int] | None = None,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -142,6 +153,8 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         self.prior_variance = prior_variance
         self.balance_share = balance_share
         self.selection_share = selection_share
+        self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -161,9 +174,10 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         Parameters
         ----------
         X : table, path or batches
-            A pandas, polars or Arrow table or a NumPy array, with labels in ``y``; or what holds its labels itself:
-            paths to Parquet, CSV or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark
-            DataFrame. Named columns are found by name, NumPy columns by position.
+            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
+            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
+            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
+            found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
         sample_weight : array of 0 and 1, optional
@@ -189,6 +203,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
                 rows.require_rereadable()
             fitting = Fitting(
                 policy, rows, self._unit().max_rows, left, public_rng, noise, n_threads(self.n_jobs),
+                self._directions(schema),
             )  # fmt: skip
             self._say(f"fitting up to {pluralize(policy.n_attributes, 'attribute')}")
             released = fitting.release()
@@ -203,7 +218,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
     def _check_next_batch(self) -> None:
         super()._check_next_batch()
         plain, fitted = self._plain_parameters(), self._fitted_with
-        changed = [name for name, value in plain.items() if value != fitted[name]]
+        changed = [name for name in self.file_parameters if plain.get(name) != fitted.get(name)]
         if changed:
             raise ParameterError(f"{changed[0]} changed since the first batch; set it back, or fit again")
 
@@ -235,8 +250,12 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         noisy, receipt = self._release_row_count(rows, share, noise)
         return encoder.schema, max(2, noisy), remaining(epsilon, share), (receipt,)
 
+    def _directions(self, schema: Schema) -> Directions:
+        return directions_of(self.monotonic_cst, schema)
+
     def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
         """Return the policy at a row's share of what a unit may cost."""
+        self._directions(schema)  # refuses what this schema does not have
         plain = self._plain_parameters()
         fixed = Overrides(**{name: plain[name] for name in Overrides.__dataclass_fields__})
         m = self._unit().max_rows

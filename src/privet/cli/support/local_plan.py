@@ -130,7 +130,7 @@ class LocalPlan:
             label=not sampled, covers_missing=not sampled, ask=self.ask, pairs=self.pairs,
             field_epsilons=self.field_epsilons,
         )  # fmt: skip
-        return asked.channel(options.load_schema(self.schema), None)
+        return asked.channel(options.load_schema(self.schema).for_answers(), None)
 
     def _simulated(self, channel: "Channel") -> "list[Simulation]":
         from privet.datasets.stand_in import STRENGTHS

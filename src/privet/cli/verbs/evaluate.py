@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.held_out import Answered, HeldOutClasses
 from privet.cli.support.local_methods import refuse_local
 from privet.cli.support.progress import Progress
@@ -59,6 +60,7 @@ _Results: TypeAlias = dict[str, HeldOutClasses]
 _Fit: TypeAlias = Callable[[_Table, _Fold], "NDArray[np.float64]"]
 
 
+@reads_csv
 def evaluate(
     rows: options.RowsFile,
     schema: options.SchemaFile = None,
@@ -128,17 +130,12 @@ def evaluate(
 
 def _read_table(rows: Path, schema: "Schema") -> _Table:
     """Read the whole file once."""
-    import pyarrow as pa
+    from privet.cli.support.labelled_rows import read_labelled
 
-    from privet.counting.files import read_batches
-    from privet.schema.encoding import Encoder
-
-    batches = list(read_batches(rows, schema, [*schema.names, schema.target]))
-    if not batches:
+    read = read_labelled(rows, schema)
+    if read is None:
         raise _too_few()
-    table = pa.Table.from_batches(batches)
-    labels = Encoder(schema).encode_labels(table.column(schema.target))
-    return _Table(schema, table.select(list(schema.names)), labels)
+    return _Table(schema, *read)
 
 
 def _split(table: _Table, *, folds: int, repeats: int, random_state: int | None) -> tuple[list[_Fold], bool]:

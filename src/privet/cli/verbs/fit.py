@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import cluster, options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from privet.schema import Schema
 
 
+@reads_csv
 def fit(
     context: typer.Context,
     rows: Annotated[
@@ -63,6 +65,9 @@ def fit(
     trees: options.Trees = None,
     height: options.Height = None,
     variant: options.Variant = None,
+    increasing: options.Increasing = None,
+    decreasing: options.Decreasing = None,
+    class_weight: options.ClassWeight = None,
     channel: Annotated[
         Path | None,
         typer.Option(
@@ -143,9 +148,12 @@ def fit(
         output.say(f"the trial chose {searched.best_}")
         _tell(searched.model_, searched.best_, model_file, as_json=as_json)
         return
-    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
+    chosen = options.ModelOptions(
+        method, trees, height, jobs, unit, max_rows, variant, delta, tuple(increasing or ()), tuple(decreasing or ())
+    )
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
-    model.set_params(ledger=account)
+    model.set_params(ledger=account, class_weight=options.class_weight_of(declared, class_weight))
+    model.check_parameters()
     _say_beforehand(model, declared)
     _fit(model, rows, workers, PendingModel(model_file, force), lines=progress)
     _tell(model, method, model_file, as_json=as_json)
@@ -184,10 +192,14 @@ def _search(
 
 def _refuse_beside_tune(given: Container[str]) -> None:
     """Refuse options of one method, and of what splits no rows."""
-    for name in ("method", "trees", "height", "variant", "delta", "part", "dask"):
+    alone = (
+        "method", "trees", "height", "variant", "delta", "increasing", "decreasing", "class_weight", "part", "dask",
+    )  # fmt: skip
+    for name in alone:
         if name in given:
             raise ParameterError(
-                f"--{name} does not go with --tune, which tries methods as they are on rows that one process reads; "
+                f"--{name.replace('_', '-')} does not go with --tune, which tries methods as they are on rows "
+                "that one process reads; "
                 "leave one of them out"
             )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture, write_picture
 from privet.errors import ParameterError
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _ABOVE_LEGEND = 24  # points
 
 
+@reads_csv
 def reconstruct(
     answers: Annotated[
         Path, typer.Argument(metavar="ANSWERS", help="Disturbed rows: .csv, .csv.gz or .parquet.", show_default=False)

@@ -19,7 +19,7 @@ from privet.local.channels.field_channel import FieldChannel, Mass
 from privet.local.reconstruction.bayes_iteration import MAX_STEPS, TOLERANCE, iterate
 from privet.schema import Attribute, Categorical
 from privet.schema.attribute import Label
-from privet.schema.cells import edges_of, labels_of
+from privet.schema.cells import labels_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Reconstruction:
         """The borders of the estimate's cells; None for categories."""
         if isinstance(self.attribute, Categorical):
             return None
-        return edges_of(self.attribute)
+        return self.attribute.borders
 
     @property
     def categories(self) -> list[Label | None]:

@@ -14,7 +14,6 @@ from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.sampled_forest.answers import checked_weights
 from privet.local.sampled_forest.class_tables import NORMAL_95, class_balance, class_tables, joint_table, label_tables
 from privet.schema import Attribute, Categorical, Label
-from privet.schema.cells import edges_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,5 +116,5 @@ def _values(attribute: Attribute) -> list[Label | None]:
     """Return what each code stands for: a category, a range in words, None for a missing value."""
     if isinstance(attribute, Categorical):
         return [*attribute.categories, None]
-    edges = [f"{float(edge):,.10g}" for edge in edges_of(attribute)]
+    edges = [f"{float(edge):,.10g}" for edge in attribute.borders]
     return [*(f"{low} to {high}" for low, high in pairwise(edges)), None]
