@@ -11,13 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-<<<<<<< HEAD
-from privet.central.class_weight import ClassWeightedClassifier, class_weight_from_json
-from privet.central.receipts import ROW_COUNT, asked_epsilon, fit_of, is_seeded, is_trial, trial_of
-=======
 from privet.central.class_weight import CLASS_WEIGHT, ClassWeightedClassifier, class_weight_from_json
-from privet.central.receipts import ROW_COUNT, asked_epsilon, is_seeded
->>>>>>> habits
+from privet.central.receipts import ROW_COUNT, asked_epsilon, fit_of, is_seeded, is_trial, trial_of
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
 from privet.checks import plain
@@ -259,13 +254,8 @@ class ReleasedClassifier(ClassWeightedClassifier):
         if CLASS_WEIGHT in own:
             own[CLASS_WEIGHT] = class_weight_from_json(own[CLASS_WEIGHT])
         model = cls(
-<<<<<<< HEAD
             schema, epsilon=asked_epsilon(fit_of(guarantee.event)), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **own, **others,
-=======
-            schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
             unsafe_seeded_noise=is_seeded(guarantee.event), **{**own, **others},
->>>>>>> habits
         )  # fmt: skip
         try:
             model.check_parameters()
