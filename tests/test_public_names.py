@@ -29,7 +29,7 @@ NAMES = {
         "PrivateRDTClassifier"
     ),
     "privet.datasets": "Dataset UCI_NAMES agrawal tic_tac_toe uci uci_folder",
-    "privet.export": "FORMATS export_model portable_document",
+    "privet.export": "FORMATS export_model portable_document register_converters",
     "privet.local": (
         "Channel Coding FieldSampling GaussianNoise Intervals LaplaceNoise RandomResponseForestClassifier "
         "RandomizedResponse ReconstructionTreeClassifier RecordComplement SampledForestClassifier Secret UniformNoise "

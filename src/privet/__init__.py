@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from privet.lazy import lazy_names
 from privet.methods import METHODS
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from privet.attack import audit as audit

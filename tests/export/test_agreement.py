@@ -8,6 +8,7 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,6 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from privet import Categorical
 from privet.central.receipts import in_sequence, unwrapped
 from privet.export import export_model, portable_document
+from privet.export.onnx_graph import OPSET, onnx_model
+from privet.export.onnx_older import OLDER_ML_OPSET, use_older_operators
 from privet.export.predictor import Predictor
 from tests.export import weight_models
 from tests.export.models import cases
@@ -96,6 +99,16 @@ def test_onnx_answers_as_the_model_does(case, tmp_path):
     # ONNX runtimes add up weighted chances in an order of their own.
     inexact = False if getattr(case.model, "class_weight_", None) else None
     assert_same(labels.tolist(), probabilities, case, relative=1e-12, is_exact=inexact)
+
+
+def test_onnx_of_older_operators_answers_as_the_model_does(case):
+    proto = onnx_model(case.model)
+    use_older_operators(proto)
+    onnx.checker.check_model(proto, full_check=True)
+    assert {each.domain: each.version for each in proto.opset_import} == {"": OPSET, "ai.onnx.ml": OLDER_ML_OPSET}
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    labels, probabilities = session.run(None, feeds(case))
+    assert_same(labels.tolist(), probabilities, case, relative=1e-12)
 
 
 @pytest.mark.parametrize(

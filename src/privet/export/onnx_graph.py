@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from privet.central.weights.trees import Axis
 from privet.errors import ParameterError
 from privet.export.leaf_sums import Borders, CountSums, WeightSums, leaf_sums
+from privet.extras import of_extra
 from privet.schema import Attribute, Categorical, Numeric
 from privet.schema.attribute import label_kind
 from privet.tree.forest import LEAF, Forest
@@ -399,10 +400,4 @@ def _check_size(n_nodes: int) -> None:
 
 
 def _onnx() -> Any:
-    try:
-        import onnx
-    except ImportError as error:
-        raise ParameterError(
-            "the ONNX format needs the onnx package; install it with `pip install 'privet[onnx]'`"
-        ) from error
-    return onnx
+    return of_extra("onnx", "onnx", "the ONNX format")

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.checks import check_whole
 from privet.errors import ParameterError
+from privet.extras import matplotlib
 from privet.report.page.effects import (
     BAND,
     Effect,
@@ -80,12 +81,10 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
 
 
 def _new_figure(n_axes: int) -> "list[Axes]":
-    from matplotlib import pyplot as plt
-
     n_columns = min(_COLUMNS, n_axes)
     n_rows = math.ceil(n_axes / n_columns)
     size = (4.6 * n_columns, 3.3 * n_rows)
-    figure, grid = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained")
+    figure, grid = matplotlib("pyplot").subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained")
     axes = list(grid.flat)
     for spare in axes[n_axes:]:
         figure.delaxes(spare)
