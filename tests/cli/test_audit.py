@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,13 @@ def test_json_has_the_same_and_a_picture_is_drawn(privet, tmp_path, monkeypatch)
 
 def test_a_picture_that_cannot_be_drawn_is_refused_before_any_fit(refused):
     assert "a picture is written as .png, .svg, .pdf" in refused(f"{SMALL} --picture audit.bmp", EXIT_USAGE)
+
+
+def test_without_matplotlib_a_picture_is_refused_before_any_fit(refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert refused(f"{SMALL} --picture audit.png", EXIT_USAGE) == (
+        "a picture needs the package matplotlib, which is not installed; install it with `pip install 'privet[plot]'`"
+    )
 
 
 def test_what_is_of_many_fits_is_refused_for_one_run(refused):

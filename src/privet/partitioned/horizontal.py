@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import is_count
 from privet.central.released_classifier import ReleasedClassifier
@@ -43,6 +44,7 @@ class PartyModel(ReleasedClassifier):
         *,
         parties: Any = (),
         epsilon: float = 1.0,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -53,6 +55,7 @@ class PartyModel(ReleasedClassifier):
         self.schema = schema
         self.parties = parties
         self.epsilon = epsilon
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger

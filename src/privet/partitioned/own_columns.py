@@ -81,7 +81,7 @@ class ColumnForest(SplitColumns, OwnForests):
         """Return every row's class probabilities; all columns of a party may be absent."""
         check_is_fitted(self)
         weights, codes = self._read(X)
-        return weights.chances(codes)
+        return self._weighted(weights.chances(codes))
 
     @property
     def party_names(self) -> list[Any]:

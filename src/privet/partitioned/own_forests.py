@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.class_weight import ClassWeight
 from privet.central.private_forest import PrivateForestClassifier
 from privet.central.receipts import ROW_COUNT, in_sequence, is_seeded, unwrapped
 from privet.central.released_classifier import FitCall
@@ -185,6 +186,7 @@ class OwnForests(PartyModel, WeightForestClassifier):
         parties: Any = (),
         epsilon: float = 1.0,
         delta: float = 0.0,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -193,8 +195,8 @@ class OwnForests(PartyModel, WeightForestClassifier):
         unsafe_seeded_noise: bool = False,
     ) -> None:
         super().__init__(
-            schema, parties=parties, epsilon=epsilon, unit=unit, max_rows=max_rows, ledger=ledger, n_jobs=n_jobs,
-            verbose=verbose, unsafe_seeded_noise=unsafe_seeded_noise,
+            schema, parties=parties, epsilon=epsilon, class_weight=class_weight, unit=unit, max_rows=max_rows,
+            ledger=ledger, n_jobs=n_jobs, verbose=verbose, unsafe_seeded_noise=unsafe_seeded_noise,
         )  # fmt: skip
         self.delta = delta
 

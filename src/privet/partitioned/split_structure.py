@@ -185,6 +185,7 @@ def _common(part: Round) -> tuple[Any, ...]:
     return (
         part.method, part.round, part.epsilon, part.cost.delta, part.unit, n_trees, schema.target, schema.classes,
         tuple(map(type, schema.classes)), schema.rows, schema.classes_inferred,
+        schema.classes_accepted,
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from typing import Any, Self
 
 from privet.checks import is_hex
 from privet.entropy import secure_bytes
-from privet.errors import ParameterError, PartyError, PrivetError
+from privet.errors import ParameterError, PartyError
+from privet.extras import of_extra
 from privet.signing.documents import (
     canonical,
     check_document,
@@ -127,15 +128,8 @@ class PrivateKey:
         return _ed25519().Ed25519PrivateKey.from_private_bytes(self.secret)
 
 
-def _ed25519() -> ModuleType:
-    try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519
-    except ImportError as missing:
-        raise PrivetError(
-            "signatures need the package cryptography, which is not installed; pip install 'privet[parties]'"
-        ) from missing
-    module: ModuleType = ed25519
-    return module
+def _ed25519() -> Any:
+    return of_extra("cryptography.hazmat.primitives.asymmetric.ed25519", "parties", "a signature")
 
 
 def _exceptions() -> ModuleType:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.progress import Progress
@@ -202,6 +203,7 @@ def _structure_facts(drawn: "Round | SplitStructure", path: Path) -> dict[str, A
     return {**facts, **together, "hash": drawn.hash}
 
 
+@reads_csv
 def check(
     rows: OwnRows,
     structure_file: StructureFile,
@@ -298,6 +300,7 @@ def roster(
     tell({"roster": str(destination), "parties": list(listed.names), "hash": listed.hash}, as_json=as_json)
 
 
+@reads_csv
 def release(
     rows: OwnRows,
     structure_file: StructureFile,

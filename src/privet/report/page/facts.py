@@ -84,6 +84,7 @@ def facts(
             "classes": list(schema.classes),
             **(presenter.forest(model) if presenter else {}),
             "attributes": list(schema.names),
+            **_class_weights(model),
         },
         "guarantee": guarantee,
         "public": guarantee["public"],
@@ -107,6 +108,12 @@ def facts(
         "sacro_ml": sacro.checkfile(model.method, name, guarantee, evidence),
         "budget": budget,
     }
+
+
+def _class_weights(model: Any) -> dict[str, Any]:
+    """Return how much each class counts in predictions, where not all count alike."""
+    weights = getattr(model, "class_weight_", None)
+    return {} if not weights else {"class_weights": [{"class": c, "weight": own} for c, own in weights.items()]}
 
 
 def budget_facts(ledger: str | Path, model_checksum: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.privacy.guarantee import of_hundred, right_guesses
-from privet.report.page.effects import BAND, Effect, marked, places, round_numbers, shown_range, ticks
+from privet.report.page.effects import BAND, Effect, marked, places, round_numbers, shown_range, tick_names, ticks
 from privet.report.page.formats import number, percent, shown
 from privet.report.page.odds import belief, detection_rate
 
@@ -176,7 +176,7 @@ def effect_of_number(effect: Effect, name: str, colours: Sequence[int]) -> Pictu
     marks += [_label(number(tick), _LEFT - 5, f"{y(tick) + 4:.1f}", anchor="end") for tick in y.ticks()]
     written = ticks(effect)
     at = np.interp(written, marked(effect), xs)
-    for value, x in _with_room([number(value) for value in written], at):
+    for value, x in _with_room(tick_names(effect), at):
         marks += [
             _mark("path", "axis", d=f"M{x:.1f} {bottom}v4"),
             _label(value, f"{x:.1f}", bottom + 15, anchor="end" if x == xs[-1] else "middle"),

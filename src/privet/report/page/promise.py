@@ -15,7 +15,8 @@ from privet.report.attachments import AUDIT, MEMBERSHIP, SCORES
 from privet.report.evidence import NOTHING, Evidence
 from privet.report.page.formats import exact, number
 from privet.report.page.receipts import Receipt
-from privet.schema import Attribute, Numeric, Schema
+from privet.schema import Attribute, Date, Numeric, Schema
+from privet.schema.acceptance import Acceptance
 
 MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
 STATED, ALSO_ATTACHED = "the data owner", "attached documents, in part"
@@ -78,16 +79,28 @@ def words(guarantee: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def public_domains(schema: Schema) -> list[tuple[str, str, bool]]:
-    """Return every attribute with its domain and whether that was read from the rows; the class is last."""
-    listed = [(attribute.name, _domain(attribute), attribute.inferred) for attribute in schema.attributes]
-    return [*listed, (schema.target, ", ".join(map(str, schema.classes)), schema.classes_inferred)]
+def public_domains(schema: Schema) -> list[tuple[str, str, str]]:
+    """Return every attribute with its domain and how that is known; the class is last."""
+    listed = [(a.name, _domain(a), _source(a.accepted, is_inferred=a.inferred)) for a in schema.attributes]
+    of_classes = _source(schema.classes_accepted, is_inferred=schema.classes_inferred)
+    return [*listed, (schema.target, ", ".join(map(str, schema.classes)), of_classes)]
+
+
+def _source(accepted: Acceptance | None, *, is_inferred: bool) -> str:
+    if accepted is not None:
+        return f"read from the rows; {accepted.by} declared on {accepted.on} that it was public before"
+    return "read from the rows" if is_inferred else "declared"
 
 
 def _domain(attribute: Attribute) -> str:
     if not isinstance(attribute, Numeric):
         return ", ".join(map(str, attribute.categories))
-    return f"{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells"
+    if isinstance(attribute, Date):
+        low, high = attribute.written(attribute.low), attribute.written(attribute.high)
+        return f"{low} to {high}, in {attribute.n_values:,} cells"
+    noun = "whole numbers from " if attribute.whole else ""
+    scale = " on a log scale" if attribute.is_log else ""
+    return f"{noun}{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells{scale}"
 
 
 @dataclass(frozen=True)
