@@ -14,7 +14,9 @@ from privet import Schema
 from privet.cli.app import app
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES_WITH_PYTHON = ["schema", "epsilon", "methods", "people", "report", "updates", "local", "parties", "export"]
+PAGES_WITH_PYTHON = [
+    "schema", "epsilon", "methods", "people", "report", "updates", "search", "local", "parties", "export",
+]  # fmt: skip
 
 
 def blocks(page, language):

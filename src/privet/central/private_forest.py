@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from privet.central.class_weight import ClassWeight
 from privet.central.forest_plan import ForestPlan, epsilon_for_loss, planned_forest
 from privet.central.receipts import composed
 from privet.central.released_classifier import FitCall, row_count_share
@@ -59,7 +60,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
     monotonic_cst : dict, optional
         Numbers that may move the chance of the second class one way only, by name: 1 up, -1 down. It is for two
         classes, and costs nothing.
-    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+    class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` fixes how attributes are grouped.
 
     Attributes
@@ -134,6 +135,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         balance_share: float | None = None,
         selection_share: float | None = None,
         monotonic_cst: Mapping[str, int] | None = None,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -152,6 +154,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         self.balance_share = balance_share
         self.selection_share = selection_share
         self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -171,9 +174,10 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
         Parameters
         ----------
         X : table, path or batches
-            A pandas, polars or Arrow table or a NumPy array, with labels in ``y``; or what holds its labels itself:
-            paths to Parquet, CSV or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark
-            DataFrame. Named columns are found by name, NumPy columns by position.
+            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
+            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
+            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
+            found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
         sample_weight : array of 0 and 1, optional
@@ -214,7 +218,7 @@ class PrivateForestClassifier(WeightForestClassifier, UpdatedClassifier):
     def _check_next_batch(self) -> None:
         super()._check_next_batch()
         plain, fitted = self._plain_parameters(), self._fitted_with
-        changed = [name for name, value in plain.items() if value != fitted[name]]
+        changed = [name for name in self.file_parameters if plain.get(name) != fitted.get(name)]
         if changed:
             raise ParameterError(f"{changed[0]} changed since the first batch; set it back, or fit again")
 

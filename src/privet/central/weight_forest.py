@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.receipts import in_parallel, in_sequence
+from privet.central.receipts import after_trial, in_parallel, in_sequence
 from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.central.weight_file import are_receipts, releases_from_json, releases_to_json
 from privet.central.weights.combining import Scales, combined, combined_scales, noise_after_each
@@ -69,6 +69,9 @@ class WeightForestClassifier(ReleasedClassifier):
         """
         check_is_fitted(self)
         return self.released_.class_shares(self._balance_scale)
+
+    def _class_balance(self) -> NDArray[np.float64]:
+        return self.class_shares_
 
     @property
     def n_rows_(self) -> int:
@@ -203,7 +206,7 @@ class WeightForestClassifier(ReleasedClassifier):
             self.leaf_weights_, self.schema_, self.released_, self._row_shares, held, rows=effective,
             are_released=self.released_.cells is not None,
         )  # fmt: skip
-        asked = {(a,): direction for a, direction in self._fitted_directions.items()}
+        asked: dict[tuple[int, ...], int] = {(a,): way for a, way in self._fitted_directions.items()}
         return [replace(own, direction=asked.get(own.attributes, 0)) for own in shapes]
 
     @property
@@ -242,7 +245,7 @@ class WeightForestClassifier(ReleasedClassifier):
 
     def _read(self, X: Any) -> tuple[LeafWeights, NDArray[Any]]:
         """Return the weights that score the rows of ``X``, and the rows' codes."""
-        return self._weights_with_missing, self._encoder.encode(X, allow_missing=True)
+        return self._weights_with_missing, self._encoder.encode_new(X)
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._weights_with_missing.chances(codes)
@@ -259,8 +262,8 @@ class WeightForestClassifier(ReleasedClassifier):
 
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
-        self._set_fitted(encoder, releases, self._guarantee(encoder.schema, event))
-        self._settle(in_parallel(event)[-1], reservation, call)
+        self._set_fitted(encoder, releases, self._guarantee(encoder.schema, after_trial(call.searched, event)))
+        self._settle(after_trial(call.searched, in_parallel(event)[-1]), reservation, call)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a leaf")
         return self
 

@@ -20,11 +20,16 @@ from privet.cli.verbs import (
     plan,
     predict,
     reconstruct,
+    rehearse,
     report,
     rules,
     schema,
+    schema_review,
+    score,
     serve,
+    sign,
     update,
+    verify,
 )
 from privet.lazy import import_later
 
@@ -32,7 +37,7 @@ from privet.lazy import import_later
 PANELS: Panels = {
     "Begin": [
         demo.demo,
-        group(schema, schema.init, schema.check),
+        group(schema, schema.init, schema_review.review, schema.check),
     ],
     "Nobody trusted": [
         perturb.perturb,
@@ -44,6 +49,7 @@ PANELS: Panels = {
         reconstruct.reconstruct,
     ],
     "Train": [
+        rehearse.rehearse,
         plan.plan,
         group(ledger, ledger.init, ledger.show, ledger.verify, ledger.add),
         fit.fit,
@@ -64,7 +70,10 @@ PANELS: Panels = {
         predict.predict,
         predict.explain,
         rules.rules,
+        score.score,
         report.report,
+        sign.sign,
+        verify.verify,
         export.export,
     ],
     "What stands behind it": [

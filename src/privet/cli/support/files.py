@@ -1,6 +1,7 @@
 """Files that verbs write: never unasked over one that is there, never over an input, never half."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from privet.cli.support.ledger import heads_path
@@ -64,6 +65,17 @@ def check_picture(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), opt
         raise ParameterError(f"a picture is written as {', '.join(_PICTURES)}; name it so instead of {path.name!r}")
     matplotlib("figure")  # before anything is asked or paid for
     check_output(path, force=force, inputs=inputs, option=option)
+
+
+def write_picture(path: Path, draw: Callable[..., object], *, height: float = 4.2) -> None:
+    """Write what ``draw`` draws on the axes that it is given as ``ax``."""
+    from privet.files.whole_file import whole_bytes
+
+    # Of its own: pyplot would look for a screen.
+    figure = matplotlib("figure").Figure(figsize=(6.5, height), layout="constrained")
+    draw(ax=figure.subplots())
+    with whole_bytes(path) as file:
+        figure.savefig(file, format=path.suffix.lower().removeprefix("."), dpi=150)
 
 
 def stamp(path: Path) -> tuple[int, int, int] | None:

@@ -35,6 +35,8 @@ _CURATOR_OPTIONS = (
     "dataset",
     "part",
     "variant",
+    "tune",
+    "class_weight",
     "increasing",
     "decreasing",
 )

@@ -139,10 +139,21 @@ def run(
     key: server_options.Key = None,
     without_tls: server_options.WithoutTls = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=16, help="So many fits at a time.")] = 1,
+    signing_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--signing-key",
+            metavar="FILE",
+            help="Sign the models with your private key, as `privet party keygen` made it.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Start the server.
 
     Example:  privet serve run gate --host 0.0.0.0 --port 443 --certificate chain.pem --key key.pem
+
+    Example:  privet serve run gate --signing-key clinic.key
     """
     from privet.service.server import check_binding, check_installed, serve
 
@@ -150,13 +161,16 @@ def run(
     check_binding(host, certificate, key, without_tls=without_tls)
     from privet.files.file_lock import file_lock
     from privet.service.gateway.app import make_app
+    from privet.signing import PrivateKey
 
-    opened = _opened(folder)
+    opened, signer = _opened(folder), None if signing_key is None else PrivateKey.load(signing_key)
     with file_lock(opened.lock_file, seconds=0) as is_mine:
         if not is_mine:
             raise ParameterError(_RUNS)
-        app = make_app(opened, opened.open_ledger(kept_heads()), workers=workers)
+        app = make_app(opened, opened.open_ledger(kept_heads()), workers=workers, signer=signer)
         scheme = "http" if certificate is None else "https"
+        if signer is not None:
+            output.say(f"models are signed by {signer.name}; give analysts its public key, {signer.public.hex}")
         output.say(f"serving at {scheme}://{host}:{port}/ ; the owner's page is at /owner")
         serve(app, host, port, certificate, key)
 

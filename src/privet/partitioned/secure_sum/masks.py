@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from privet.entropy import secure_bytes
 from privet.errors import PartyError
 from privet.extras import of_extra
-from privet.partitioned.party_files import canonical
+from privet.signing.documents import canonical
 
 KEY_BYTES = 32
 # 64-bit little-endian numbers, on every machine.

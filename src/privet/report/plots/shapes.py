@@ -9,8 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.extras import matplotlib
-from privet.report.page.effects import BAND, Effect, effects_of, marked, places, score_of, shown_range, ticks
-from privet.report.page.formats import number
+from privet.report.page.effects import (
+    BAND,
+    Effect,
+    effects_of,
+    marked,
+    places,
+    score_of,
+    shown_range,
+    tick_names,
+    ticks,
+)
 from privet.report.plots.trees import class_colour, short
 from privet.schema import Label
 
@@ -128,7 +137,7 @@ def _draw_number(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None
     ax.axhline(0, color="0.6", linestyle=":", linewidth=1)
     written = np.array(ticks(effect))
     at = np.interp(written, marked(effect), xs)
-    every = [number(float(value)) for value in written]
+    every = tick_names(effect)
     chosen = _apart(at, every)
     names = [every[i] for i in chosen]
     ax.set_xticks([*at[chosen], *missing_at], [*names, *("missing" for _ in missing_at)])
@@ -171,8 +180,8 @@ def _draw_pair(ax: "Axes", effect: Effect) -> None:
     k = int(effect.values.reshape(-1, len(effect.classes)).std(axis=0).argmax())
     values = effect.of_class(k)
     most = float(np.quantile(np.abs(values), 0.95)) or 1.0
-    # Grey is no more than noise.
-    values = np.where(np.abs(values) >= BAND * effect.noise, values, np.nan)
+    # Grey is no more than noise, or where no rows are for sure.
+    values = np.where(effect.seen & (np.abs(values) >= BAND * effect.noise), values, np.nan)
     ax.set_facecolor("0.88")
     turned = values.shape[0] > values.shape[1]
     cells = effect.cells[::-1] if turned else effect.cells
