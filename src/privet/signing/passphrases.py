@@ -66,9 +66,9 @@ def unlock(parts: dict[str, Any], passphrase: str, name: str, what: str, *, n_by
 
 
 def _cipher(passphrase: str, salt: bytes) -> Any:
-    ciphers = of_extra("cryptography.hazmat.primitives.ciphers.aead", "parties", "a signature")
+    aead = of_extra("cryptography.hazmat.primitives.ciphers.aead", "parties", "a locked key")
     key = hashlib.scrypt(passphrase.encode(), salt=salt, n=_COST, r=_BLOCK, p=1, maxmem=_MEMORY, dklen=32)
-    return ciphers.ChaCha20Poly1305(key)
+    return aead.ChaCha20Poly1305(key)
 
 
 def _from_file(path: Path) -> str:
