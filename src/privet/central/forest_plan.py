@@ -264,7 +264,8 @@ def _if_lopsided(policy: Policy) -> dict[str, str]:
     least, most = (100 * share for share in policy.lopsided)
     if not most:
         return {}
-    return {f"{least:.2g} to {most:.2g} % of rows outside the largest class": "one tree of one attribute instead"}
+    shares = f"{least:.2g} to {most:.2g} %"
+    return {f"if {shares} of rows are outside the largest class": "one tree of one attribute instead"}
 
 
 def _numbers(policy: Policy) -> str:
