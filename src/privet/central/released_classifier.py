@@ -20,7 +20,7 @@ from privet.counting.engines.parts import PartitionedRows
 from privet.counting.opening import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import ModelFileError, ParameterError, PrivetError, SchemaError
-from privet.estimator import PrivateClassifier, check_labels_given, public_facts
+from privet.estimator import PrivateClassifier, PrivateEstimator, check_labels_given, public_facts
 from privet.model_file import checksum_of
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import CURATOR, Guarantee
@@ -30,7 +30,7 @@ from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON
 from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema
-from privet.schema.encoding import Encoder
+from privet.schema.encoding import Encoder, encoder_of
 
 # Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it needs a rough number only.
 ROW_COUNT_SHARE = 0.05
@@ -61,7 +61,7 @@ class FitCall:
     reservation: Reservation | NoReservation | None = None
 
 
-class ReleasedClassifier(PrivateClassifier):
+class ReleasedModel(PrivateEstimator):
     """A model of released numbers."""
 
     # Constructor parameters that decide how released numbers are read, and so belong in the file.
@@ -167,11 +167,11 @@ class ReleasedClassifier(PrivateClassifier):
             encoder = self._declared_encoder()
         reservation.mark_opened()
         labels = self._labels(call.y)
-        encoder = encoder or Encoder(self._adapted(self._resolve_schema(call.X, labels)), unit.column)
+        encoder = encoder or encoder_of(self._adapted(self._resolve_schema(call.X, labels)), unit.column)
         rows = MemoryRows(encoder.encode(call.X), encoder.encode_labels(labels))
         rows = rows.bounded(unit, call.X, call.y, call.sample_weight)
         if batch is not None:
-            batch.check_table(Encoder(self._compared_by(call) or encoder.schema, unit.column), call.X, labels)
+            batch.check_table(encoder_of(self._compared_by(call) or encoder.schema, unit.column), call.X, labels)
         if call.executor is not None:
             return encoder, PartitionedRows(OnExecutor(rows.partitions(), call.executor), encoder)
         return encoder, rows
@@ -191,7 +191,7 @@ class ReleasedClassifier(PrivateClassifier):
             )
 
     def _declared_encoder(self) -> Encoder:
-        return Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
+        return encoder_of(self._adapted(self._resolve_schema(None, None)), self._unit().column)
 
     def _compared_by(self, call: FitCall) -> Schema | None:  # noqa: ARG002 - batches differ from first fits
         """Return the schema by whose codes rows are compared; None for the model's own.
@@ -235,7 +235,7 @@ class ReleasedClassifier(PrivateClassifier):
 
     def _encoder_of(self, schema: Schema) -> Encoder:
         try:
-            return Encoder(schema, self._unit().column)
+            return encoder_of(schema, self._unit().column)
         except SchemaError as error:
             raise ModelFileError("the unit's column is one of the schema's; the file was changed") from error
 
@@ -249,3 +249,7 @@ class ReleasedClassifier(PrivateClassifier):
     def _say(self, message: str) -> None:
         if self.verbose:
             print(f"privet: {message}", file=sys.stderr)
+
+
+class ReleasedClassifier(PrivateClassifier, ReleasedModel):
+    """A classifier of released numbers."""

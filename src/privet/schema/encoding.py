@@ -2,7 +2,7 @@
 
 A missing value, or one outside the domain, gets the attribute's `missing_code`. Where the schema declares an attribute
 never missing, it is an error, unless the rows are to be predicted. Numbers are clipped to their bounds. A label must be
-one of the schema's classes.
+one of the schema's classes. A target that is a number is clipped to its bounds and becomes a whole number of steps.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from privet.errors import DataError, SchemaError
 from privet.schema.attribute import Label, Numeric, label_kind
 from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
-from privet.schema.schema import Schema
+from privet.schema.schema import BOUNDS_NEEDED, Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
 # Rows that are encoded at a time: they stay in the cache, and a table of another type is never converted as a whole.
 _BLOCK = 4_096
+# A target that is a number is rounded to so many steps of its range: 0 is its lower bound. A power of two, so that
+# shares of the range are exact as floats.
+TARGET_STEPS = 2**12
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ class Encoder:
 
     def encode_labels(self, labels: Any) -> NDArray[np.uint16]:
         """Return the position of every label in the schema's classes."""
+        self.schema.require_classes()
         target = self.schema.target
         column = as_arrow(labels, target)
         if _has_missing(column):
@@ -154,6 +158,31 @@ class Encoder:
     def _write_numbers(cells: _Cells, column: Column, name: str, codes: NDArray[Any]) -> None:
         for start in range(0, len(codes), _BLOCK):
             cells.write(numbers_of(column[start : start + _BLOCK], name), codes[start : start + _BLOCK])
+
+
+class TargetEncoder(Encoder):
+    """An encoder whose labels are a number: steps of its range."""
+
+    def __init__(self, schema: Schema, unit: str | None = None) -> None:
+        if schema.number is None:
+            raise SchemaError(BOUNDS_NEEDED)
+        super().__init__(schema, unit)
+        self._number = schema.number
+
+    def encode_labels(self, labels: Any) -> NDArray[np.uint16]:
+        """Return how many of `TARGET_STEPS` every number is above the lower bound; beyond the bounds it is clipped."""
+        low, high = self._number.low, self._number.high
+        numbers = np.asarray(numbers_of(as_arrow(labels, self._number.name), self._number.name), dtype=np.float64)
+        if np.isnan(numbers).any():
+            raise DataError(f"column {self._number.name!r} has missing numbers (NaN or null); drop those rows")
+        # Halves first: the range may be wider than the largest float.
+        shares = (np.clip(numbers, low, high) / 2 - low / 2) / (high / 2 - low / 2)
+        return np.rint(np.clip(shares, 0.0, 1.0) * TARGET_STEPS).astype(np.uint16)
+
+
+def encoder_of(schema: Schema, unit: str | None = None) -> Encoder:
+    """Return the encoder for rows whose label is what the schema says: one of its classes, or a number."""
+    return Encoder(schema, unit) if schema.number is None else TargetEncoder(schema, unit)
 
 
 def numbers_of(column: Column, name: str) -> NDArray[Any]:

@@ -26,6 +26,16 @@ _DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_
 # What an attribute can be besides its domain; written where it is true.
 _FLAGS = ("inferred", "never_missing")
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
+_NUMBER_KEYS = {"name", "bounds", "inferred"}
+# What is said where classes are needed and the target is a number, and the other way round.
+CLASSES_NEEDED = (
+    "the schema's target is a number, and this needs classes; use PrivateForestRegressor (--method "
+    "private-forest-regressor), or declare classes"
+)
+BOUNDS_NEEDED = (
+    "the schema's target has classes, and a regressor learns a number; declare its bounds, for example "
+    'target=Numeric("price", 0, 500_000), and no classes'
+)
 
 
 @dataclass(frozen=True)
@@ -38,9 +48,9 @@ class Schema:
         In the order of a NumPy table's columns; other tables are matched by name.
     classes : sequence of str, int, float or bool
         Every label that is publicly known to be possible, at least two. They are kept sorted, as scikit-learn's scorers
-        expect.
-    target : str
-        The label's column in a file.
+        expect. A target that is a number has none.
+    target : str or Numeric
+        The label's column in a file; for a regressor the number that it learns, with its public bounds.
     rows : int, optional
         Roughly how many rows there are, decided before looking at them. Without it, a method that needs the number
         spends a small share of epsilon on a noisy count.
@@ -64,21 +74,25 @@ class Schema:
     target: str = "class"
     rows: int | None = None
     classes_inferred: bool = False
+    # The target, where it is a number; ``target`` is its name.
+    number: Numeric | None = None
 
     def __init__(
         self,
         attributes: Iterable[Attribute],
         *,
-        classes: Iterable[Label],
-        target: str = "class",
+        classes: Iterable[Label] | None = None,
+        target: str | Numeric = "class",
         rows: int | None = None,
         classes_inferred: bool = False,
     ) -> None:
-        labels = classes if isinstance(classes, (str, np.ndarray)) else list(classes)
+        number = target if isinstance(target, Numeric) else None
+        target = target.name if isinstance(target, Numeric) else target
         for name, value in {
             "attributes": tuple(attributes),
-            "classes": tuple(sorted(checked_labels(labels, where=f"target {target!r}", noun="classes"))),
+            "classes": _checked_classes(classes, target, number),
             "target": target,
+            "number": number,
             "rows": int(rows) if rows is not None and is_whole(rows) else rows,
             "classes_inferred": classes_inferred,
         }.items():
@@ -87,12 +101,24 @@ class Schema:
         self._check_classes_and_rows()
 
     def __repr__(self) -> str:
-        return f"Schema({len(self.attributes)} attributes, {len(self.classes)} classes, target={self.target!r})"
+        target = f"target={self.target!r}" if self.number is None else f"target={self.number!r}"
+        classes = "" if self.number is not None else f"{len(self.classes)} classes, "
+        return f"Schema({len(self.attributes)} attributes, {classes}{target})"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes' names in order."""
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes; of a target that is a number two, the ends of its range."""
+        return 2 if self.number is not None else len(self.classes)
+
+    def require_classes(self) -> None:
+        """Refuse a target that is a number."""
+        if self.number is not None:
+            raise SchemaError(CLASSES_NEEDED)
 
     @property
     def mean_domain_size(self) -> Fraction:
@@ -109,6 +135,7 @@ class Schema:
         """The parts of this schema that were read from the rows instead of declared."""
         noun = {"categorical": "categories", "continuous": "bounds"}
         found = [f"{noun[a.kind]} of {a.name!r}" for a in self.attributes if a.inferred]
+        found += [f"bounds of {self.target!r}"] if self.number is not None and self.number.inferred else []
         return (*found, f"classes of {self.target!r}") if self.classes_inferred else tuple(found)
 
     def with_bins(self, n_bins: int) -> Self:
@@ -120,8 +147,9 @@ class Schema:
     def with_attributes(self, attributes: Iterable[Attribute]) -> Self:
         """Return the schema with other attributes."""
         return type(self)(
-            attributes, classes=self.classes, target=self.target, rows=self.rows, classes_inferred=self.classes_inferred
-        )
+            attributes, classes=None if self.number is not None else self.classes, target=self.number or self.target,
+            rows=self.rows, classes_inferred=self.classes_inferred,
+        )  # fmt: skip
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -151,21 +179,27 @@ class Schema:
         """Read a schema from plain JSON values."""
         if not isinstance(data, Mapping):
             raise SchemaError("a schema is a JSON object with the keys target, classes and attributes")
-        check_keys(data, _KEYS | _DESCRIPTION | {"name"}, required={"classes", "attributes"}, where="the schema")
+        target = data.get("target", "class")
+        is_number = isinstance(target, Mapping)
+        required = {"attributes"} if is_number else {"classes", "attributes"}
+        check_keys(data, _KEYS | _DESCRIPTION | {"name"}, required=required, where="the schema")
         attributes = data["attributes"]
         if not isinstance(attributes, list):
             raise SchemaError("the schema's attributes must be a list; write them in [ ]")
         return cls(
             _attributes_from_json(attributes),
-            classes=_json_list(data["classes"], "classes"),
-            target=data.get("target", "class"),
+            classes=_json_list(data["classes"], "classes") if "classes" in data else None,
+            target=_number_from_json(target) if is_number else target,
             rows=data.get("rows"),
             classes_inferred=data.get("classes_inferred", False),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
-        data: dict[str, Any] = {"target": self.target, "classes": list(self.classes)}
+        if self.number is None:
+            data: dict[str, Any] = {"target": self.target, "classes": list(self.classes)}
+        else:
+            data = {"target": _number_to_json(self.number)}
         if self.rows is not None:
             data["rows"] = self.rows
         if self.classes_inferred:
@@ -189,13 +223,14 @@ class Schema:
 
     def _check_classes_and_rows(self) -> None:
         where = f"target {self.target!r}"
-        if len(self.classes) < 2:
+        if self.number is None and len(self.classes) < 2:
             raise SchemaError(
                 f"{where} has one class, so there is nothing to learn; list every possible label in classes"
             )
         if len(self.classes) > MAX_CLASSES:
             raise SchemaError(f"{where} has more than {MAX_CLASSES:,} classes; merge rare ones into a group")
-        for flag in (self.classes_inferred, *(attribute.inferred for attribute in self.attributes)):
+        numbers = () if self.number is None else (self.number,)
+        for flag in (self.classes_inferred, *(declared.inferred for declared in (*self.attributes, *numbers))):
             if not isinstance(flag, bool):
                 raise SchemaError("inferred must be true or false; remove it once the domain is publicly known")
         for attribute in self.attributes:
@@ -205,6 +240,39 @@ class Schema:
                 )
         if self.rows is not None and not (is_whole(self.rows) and 1 <= self.rows <= 2**53):
             raise SchemaError("rows must be a whole number of at least 1, roughly the table's size; or leave it out")
+
+
+def _checked_classes(classes: Iterable[Label] | None, target: str, number: Numeric | None) -> tuple[Label, ...]:
+    """Return the classes, sorted; none where the target is a number."""
+    if number is not None:
+        if classes is not None:
+            raise SchemaError(f"target {target!r} is a number and has no classes; leave classes out, or its bounds")
+        if not number.is_open or number.never_missing:
+            raise SchemaError(f"target {target!r} has a name and bounds, and nothing else; leave the rest out")
+        return ()
+    if classes is None:
+        raise SchemaError(
+            f"target {target!r} needs classes: list every possible label; or, to learn a number, declare its bounds"
+        )
+    labels = classes if isinstance(classes, (str, np.ndarray)) else list(classes)
+    return tuple(sorted(checked_labels(labels, where=f"target {target!r}", noun="classes")))
+
+
+def _number_from_json(data: Mapping[str, Any]) -> Numeric:
+    check_keys(data, _NUMBER_KEYS, required={"name", "bounds"}, where="the schema's target")
+    low, high = _bounds_from_json(data["bounds"], "the schema's target")
+    return Numeric(data["name"], low, high, inferred=data.get("inferred", False))
+
+
+def _number_to_json(number: Numeric) -> dict[str, Any]:
+    bounds = [number.low, number.high]
+    return {"name": number.name, "bounds": bounds, **({"inferred": True} if number.inferred else {})}
+
+
+def _bounds_from_json(bounds: object, where: str) -> tuple[Any, Any]:
+    if not isinstance(bounds, list) or len(bounds) != 2:
+        raise SchemaError(f"{where}: bounds must be [low, high]; write two numbers")
+    return bounds[0], bounds[1]
 
 
 def check_keys(data: Mapping[str, Any], known: set[str], *, required: set[str], where: str) -> None:
@@ -257,11 +325,9 @@ def _attribute_from_json(data: object) -> Attribute:
         required={"name", "bounds"},
         where=where,
     )
-    bounds = data["bounds"]
-    if not isinstance(bounds, list) or len(bounds) != 2:
-        raise SchemaError(f"{where}: bounds must be [low, high]; write two numbers")
+    low, high = _bounds_from_json(data["bounds"], where)
     options = {key: data[key] for key in ("bins", "edges", *_FLAGS) if key in data}
-    return Numeric(data["name"], bounds[0], bounds[1], **options)
+    return Numeric(data["name"], low, high, **options)
 
 
 def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from privet.central.weights.selection import choose_informative
 from privet.central.weights.single_tree import choose_accurate, release_leaves, weights_of_counts
 from privet.central.weights.trees import Knots, Trees, coarse_axes
 from privet.counting.rows import Rows
-from privet.counting.tables import TableLayout, exact_tables
+from privet.counting.tables import TableLayout, exact_tables, exact_target_tables
 from privet.privacy.events import DiscreteLaplace, Event, Seeded, drawn_from
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import equal_share, multiple, remaining
@@ -91,7 +91,7 @@ class Fitting:
         every = list(range(len(self.policy.cells.attributes)))
         first, trees = self.policy, self.policy.trees(every, self.public_rng)
         rows = self._leaf_rows(trees)
-        balance = self._release_and_correct(rows.exact_classes(first.n_classes))
+        balance = self._release_and_correct(rows.exact_classes(first.n_classes, first.steps))
         if not self.policy.chooses and self.policy.group_size(every) == first.group_size(every):
             return self.fit_weights(trees, rows, balance)
         # There are far more or fewer rows than declared, so other trees are needed.
@@ -118,10 +118,12 @@ class Fitting:
         return self.fit_weights(trees, self._leaf_rows(trees), balance)
 
     def _leaf_rows(self, trees: Trees) -> CodedRows:
-        return coded(self.rows, trees, n_classes=self.policy.n_classes)
+        return coded(self.rows, trees, n_labels=self.policy.n_labels)
 
     def _exact_tables(self) -> list[NDArray[np.int64]]:
         """Return the class counts of every attribute's codes, in one pass."""
+        if self.policy.steps > 1:
+            return exact_target_tables(self.rows, self.policy.cells, self.policy.steps)
         layout, root = TableLayout.of(self.policy.cells), Growth.roots(self.policy.cells.attributes, 1).forest
         ((_, table),) = exact_tables(root, np.array([0]), self.rows, layout)
         return [layout.of_attribute(table, a)[0] for a in range(len(self.policy.cells.attributes))]
@@ -189,7 +191,8 @@ class Fitting:
         if later is None:
             return released
         model = LeafWeights(trees, start, released.weights * np.float64(2.0**released.exponent), MARGIN)
-        return self._fit_later(released, Unexplained(rows, model, axes, self.n_threads), later_knots, shares, later)
+        unexplained = Unexplained(rows, model, axes, self.n_threads, policy.steps)
+        return self._fit_later(released, unexplained, later_knots, shares, later)
 
     def _fit_later(
         self, first: ReleasedWeights, unexplained: Unexplained, knots: Knots, shares: NDArray[np.float64], later: Later
@@ -227,7 +230,9 @@ class Fitting:
         drawn = chosen.draw(self.noise)
         with threadpool_limits(1, "blas"):  # its threads cost more than they gain, and would change the last digits
             prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
-            objective = Objective(rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads)
+            objective = Objective(
+                rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads, steps=policy.steps
+            )
             weights, receipt = release_minimiser(
                 objective, public.grid, noise_error=drawn.error, epsilon=digits, what=names[1], noise=self.noise
             )

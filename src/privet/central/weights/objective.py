@@ -36,6 +36,7 @@ class Gradient:
     offsets: Floats
     margin: float
     digits: int
+    steps: int = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -59,11 +60,14 @@ class Gradient:
         found = np.empty((len(block.labels), self.weights.shape[1]), dtype=np.float32)
         unit = 2.0**self.digits
         if self.weights.shape[1] == 1:
-            offset = float(self.offsets[1] - self.offsets[0])
-            kernels.binary_gradient(
-                block.cells, self.starts, block.labels, block.counts, block.scores.reshape(-1), self.weights[:, 0],
-                offset, self.margin, unit, found[:, 0], out[:, :, 0],
+            rest = (
+                block.counts, block.scores.reshape(-1), self.weights[:, 0], float(self.offsets[1] - self.offsets[0]),
+                self.margin, unit, found[:, 0], out[:, :, 0],
             )  # fmt: skip
+            if self.steps > 1:
+                kernels.share_gradient(block.cells, self.starts, block.labels, self.steps, *rest)
+            else:
+                kernels.binary_gradient(block.cells, self.starts, block.labels, *rest)
         else:
             kernels.softmax_gradient(
                 block.cells, self.starts, block.labels, block.counts, block.scores, self.weights, self.offsets,
@@ -117,7 +121,8 @@ def _in_one(sums: Whole) -> Whole:
 class Objective:
     """sum of losses + 1/2 weights' precision weights + linear_noise' weights; weights are leaves x columns.
 
-    Two classes have one column: the score of the second against the first.
+    Two classes have one column: the score of the second against the first. With more than one of ``steps`` a label is
+    how many of them a line is of the second class, and its loss the mean of those of both classes.
     """
 
     rows: CodedRows
@@ -127,6 +132,7 @@ class Objective:
     linear_noise: Floats
     margin: float = MARGIN
     n_threads: int = 1
+    steps: int = 1
     _last: list[Gradient] = field(default_factory=list, init=False, repr=False, compare=False)
     _samples: dict[int, LeafRows] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -178,7 +184,7 @@ class Objective:
     def _gradient_at(self, weights: Floats) -> Gradient:
         offsets = self.offsets if self.is_binary else self._padded_offsets
         of_cells = self._padded(self.trees.of_cells(weights))
-        return Gradient(of_cells, self.trees.cell_starts, offsets, self.margin, self._digits)
+        return Gradient(of_cells, self.trees.cell_starts, offsets, self.margin, self._digits, self.steps)
 
     def _loss_part(self, question: Pass, digits: int) -> Floats:
         """Return the sums that a pass finds, for the leaves."""

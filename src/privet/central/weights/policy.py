@@ -24,6 +24,7 @@ from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most, n_columns, pulls
 from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple, remaining
 from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema.encoding import TARGET_STEPS
 
 # A row's loss is that of a score lower by this; it raises the pull of rows near the border and costs nothing.
 MARGIN = 1.0
@@ -165,7 +166,17 @@ class Policy:
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        return len(self.schema.classes)
+        return self.schema.n_classes
+
+    @property
+    def steps(self) -> int:
+        """How many steps of the second class a row's label counts: 1 where it is a class, more where it is a number."""
+        return 1 if self.schema.number is None else TARGET_STEPS
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are: classes, or steps of a number."""
+        return self.n_classes if self.schema.number is None else self.steps + 1
 
     @property
     def n_columns(self) -> int:
