@@ -54,6 +54,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     method: ClassVar[str]
     # What the parameters of the constructor may be, apart from those that all estimators have.
     constraints: ClassVar[Mapping[str, Constraint]] = {}
+    # What a schema that is inferred has of the target.
+    _read_of_target: ClassVar[str] = "classes"
     schema_: Schema
     n_features_in_: int
     guarantee_: Guarantee
@@ -126,14 +128,18 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             return self.schema
         if self.schema == "infer":
             warnings.warn(
-                'schema="infer" reads domains and classes from the rows without noise; the guarantee records the leak',
+                f'schema="infer" reads domains and {self._read_of_target} from the rows without noise; the guarantee '
+                "records the leak",
                 PrivacyLeakWarning, stacklevel=7,  # the caller of fit
             )  # fmt: skip
-            check_classification_targets(np.array(np.asarray(labels).tolist()))
-            return infer_schema(X, labels, unit=self._unit().column)
+            return self._inferred_schema(X, labels)
         if isinstance(self.schema, (str, os.PathLike)):
             return Schema.load(self.schema)
         raise SchemaError(_HOW_TO_WRITE_A_SCHEMA)
+
+    def _inferred_schema(self, X: Any, labels: Any) -> Schema:
+        check_classification_targets(np.array(np.asarray(labels).tolist()))
+        return infer_schema(X, labels, unit=self._unit().column)
 
     def _declared_schema(self) -> Schema:
         if self.schema == "infer":

@@ -13,7 +13,7 @@ from privet.central.released_classifier import FitCall
 from privet.counting.engines.predicting import Predicting
 from privet.counting.sources import engine_of
 from privet.errors import DataError, ParameterError, SchemaError
-from privet.schema import Schema
+from privet.schema import Schema, infer_schema
 from privet.schema.schema import BOUNDS_NEEDED
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
 
     Parameters
     ----------
-    schema : Schema or path
+    schema : Schema, path or "infer"
         What is public about the table; its target has bounds: ``target=Numeric("price", 0, 500_000)``. A target beyond
         them is clipped.
     epsilon, delta, n_attributes, n_bins, group_size, prior_variance, balance_share, selection_share
@@ -62,6 +62,7 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
     """
 
     method = "private-forest-regressor"
+    _read_of_target = "the target's bounds"
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
         """Fit to the rows of ``X`` and their targets ``y``, or to files or batches.
@@ -124,6 +125,12 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
         check_is_fitted(self)
         return self._explained(X, 1)
 
+    def epsilon_needed(self, *_: Any, **__: Any) -> float:
+        """Refuse: other methods have it, and it says how good a classifier is."""
+        raise ParameterError(
+            "epsilon_needed says how good a classifier is, by accuracy or votes; plan() says the noise of a regressor"
+        )
+
     @property
     def target_mean_(self) -> float:
         """The mean of the target, from the released sum and number of rows."""
@@ -145,10 +152,10 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
         if schema.number is None:
             raise SchemaError(BOUNDS_NEEDED)
 
-    def _given_schema(self, X: Any, labels: Any) -> Schema:
-        if isinstance(self.schema, str) and self.schema == "infer":
-            raise ParameterError(
-                'schema="infer" would read the target\'s bounds from the rows, and all noise hangs on them; declare a '
-                'schema with target=Numeric("price", 0, 500_000)'
-            )
-        return super()._given_schema(X, labels)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def _inferred_schema(self, X: Any, labels: Any) -> Schema:
+        return infer_schema(X, labels, target="target", unit=self._unit().column, is_number=True)

@@ -171,10 +171,13 @@ class TargetEncoder(Encoder):
 
     def encode_labels(self, labels: Any) -> NDArray[np.uint16]:
         """Return how many of `TARGET_STEPS` every number is above the lower bound; beyond the bounds it is clipped."""
-        low, high = self._number.low, self._number.high
-        numbers = np.asarray(numbers_of(as_arrow(labels, self._number.name), self._number.name), dtype=np.float64)
-        if np.isnan(numbers).any():
-            raise DataError(f"column {self._number.name!r} has missing numbers (NaN or null); drop those rows")
+        name, low, high = self._number.name, self._number.low, self._number.high
+        column = as_arrow(labels, name)
+        if (kind := arrow_kind(column.type)) not in {"numbers", "nothing"}:
+            raise DataError(f"column {name!r} holds {kind}, but the schema's target is a number; convert it to numbers")
+        numbers = np.asarray(numbers_of(column, name), dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            raise DataError(f"column {name!r} has missing or infinite numbers (NaN, null, inf); drop those rows")
         # Halves first: the range may be wider than the largest float.
         shares = (np.clip(numbers, low, high) / 2 - low / 2) / (high / 2 - low / 2)
         return np.rint(np.clip(shares, 0.0, 1.0) * TARGET_STEPS).astype(np.uint16)

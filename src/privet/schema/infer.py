@@ -15,16 +15,20 @@ from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, as_matrix, column_names, columns_of
 
 
-def infer_schema(table: Any, labels: Any, *, target: str = "class", unit: str | None = None) -> Schema:
+def infer_schema(
+    table: Any, labels: Any, *, target: str = "class", unit: str | None = None, is_number: bool = False
+) -> Schema:
     """Return a schema with the domains that occur in ``table`` and ``labels``, each marked as inferred.
 
-    The column ``unit`` identifies people and is not an attribute.
+    The column ``unit`` identifies people and is not an attribute. With ``is_number`` the target has bounds, not classes.
     """
     found = column_names(table)
     names = found if found is not None else [f"x{j}" for j in range(as_matrix(table).shape[1])]
     names = [name for name in names if name != unit]
     columns = columns_of(table, names, unit=unit)
     attributes = [_infer_attribute(name, column) for name, column in zip(names, columns, strict=True)]
+    if is_number:
+        return Schema(attributes, target=Numeric(target, *_bounds(as_arrow(labels, target), target), inferred=True))
     return Schema(attributes, classes=_distinct(labels, target), target=target, classes_inferred=True)
 
 

@@ -56,6 +56,8 @@ class Schema:
         spends a small share of epsilon on a noisy count.
     classes_inferred : bool
         The classes were read from the rows; a model that uses them says so.
+    number : Numeric, optional
+        The target, where it is a number; it follows from ``target``, which is then its name.
 
     Examples
     --------
@@ -74,7 +76,6 @@ class Schema:
     target: str = "class"
     rows: int | None = None
     classes_inferred: bool = False
-    # The target, where it is a number; ``target`` is its name.
     number: Numeric | None = None
 
     def __init__(
@@ -85,9 +86,9 @@ class Schema:
         target: str | Numeric = "class",
         rows: int | None = None,
         classes_inferred: bool = False,
+        number: Numeric | None = None,
     ) -> None:
-        number = target if isinstance(target, Numeric) else None
-        target = target.name if isinstance(target, Numeric) else target
+        number, target = (target, target.name) if isinstance(target, Numeric) else (number, target)
         for name, value in {
             "attributes": tuple(attributes),
             "classes": _checked_classes(classes, target, number),
@@ -146,10 +147,7 @@ class Schema:
 
     def with_attributes(self, attributes: Iterable[Attribute]) -> Self:
         """Return the schema with other attributes."""
-        return type(self)(
-            attributes, classes=None if self.number is not None else self.classes, target=self.number or self.target,
-            rows=self.rows, classes_inferred=self.classes_inferred,
-        )  # fmt: skip
+        return replace(self, attributes=tuple(attributes))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -245,7 +243,7 @@ class Schema:
 def _checked_classes(classes: Iterable[Label] | None, target: str, number: Numeric | None) -> tuple[Label, ...]:
     """Return the classes, sorted; none where the target is a number."""
     if number is not None:
-        if classes is not None:
+        if classes is not None and len(list(classes)):
             raise SchemaError(f"target {target!r} is a number and has no classes; leave classes out, or its bounds")
         if not number.is_open or number.never_missing:
             raise SchemaError(f"target {target!r} has a name and bounds, and nothing else; leave the rest out")
