@@ -78,6 +78,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_constraints(self, self.constraints)
         n_threads(self.n_jobs)
         self._unit()
+        if isinstance(self.schema, Schema):
+            self._check_target(self.schema)
         return check_epsilon(self.epsilon)
 
     def _unit(self) -> Unit:

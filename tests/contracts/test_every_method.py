@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
 from privet.central.weights.trees import checked_trees

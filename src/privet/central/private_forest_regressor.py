@@ -24,7 +24,7 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
     """The forest of `PrivateForestClassifier` for a target that is a number with declared bounds.
 
     A row whose target is 30 % up its range counts as 30 % of a row at the upper bound and 70 % of one at the lower: one
-    row in all. The forest fits the chance of the upper bound, so that a prediction is a mean and lies within the bounds.
+    row in all. The forest fits the chance of the upper bound, so a prediction is a mean and lies within the bounds.
 
     Parameters
     ----------

@@ -190,9 +190,7 @@ def sum_residuals(
     return float(times.sum()) * 2.0**-73
 
 
-def residuals(
-    scores: list[Decimal], offsets: Floats, label: int, margin: float, steps: int = 1
-) -> list[Decimal]:
+def residuals(scores: list[Decimal], offsets: Floats, label: int, margin: float, steps: int = 1) -> list[Decimal]:
     """Return what one line pulls each column by, to 60 digits, from its scores without the offsets."""
     with localcontext() as context:
         context.prec = _DIGITS

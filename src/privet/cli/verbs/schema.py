@@ -6,7 +6,7 @@ Example:  privet schema init rows.csv --target class
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -17,7 +17,7 @@ from privet.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privet.schema import Attribute, Label, Schema
+    from privet.schema import Attribute, Label, Numeric, Schema
     from privet.schema.encoding import Encoder
 
 # More distinct texts than this look like names or free text; no domain of that kind is publicly known.
@@ -49,6 +49,9 @@ def init(
     rows: options.RowsFile,
     schema_file: Annotated[Path, typer.Option("--output", "-o", help="The schema file.")] = Path("schema.json"),
     target: Annotated[str, typer.Option("--target", help="The column that holds the label.")] = "class",
+    number: Annotated[
+        bool, typer.Option("--number", help="The label is a number to be predicted: it has bounds, not classes.")
+    ] = False,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -60,7 +63,7 @@ def init(
     """
     check_output(schema_file, force=force, inputs=(rows,))
     with output.working("reading the rows"):
-        draft = _draft(rows, target)
+        draft = _draft(rows, target, is_number=number)
     draft.schema.save(schema_file)
     for name, why in draft.left_out.items():
         output.say(f"column {name!r} is left out: {why}")
@@ -84,7 +87,7 @@ def _draft_summary(draft: _Draft, schema_file: Path) -> dict[str, Any]:
     }
 
 
-def _draft(rows: Path, target: str) -> _Draft:
+def _draft(rows: Path, target: str, *, is_number: bool) -> _Draft:
     from privet.counting.files import file_columns, read_whole
     from privet.schema import Schema, infer_schema
 
@@ -97,9 +100,12 @@ def _draft(rows: Path, target: str) -> _Draft:
     table = read_whole(rows)
     reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(names) if name != target}
     left_out = {name: why for name, why in reasons.items() if why is not None}
-    labels = _read_labels(table, target)
-    drafted = infer_schema(table.drop_columns([target, *left_out]), labels, target=target)
+    labels = _only(table, target) if is_number else _read_labels(table, target)
+    drafted = infer_schema(table.drop_columns([target, *left_out]), labels, target=target, is_number=is_number)
     attributes = [_round_bounds(attribute) for attribute in drafted.attributes]
+    if drafted.number is not None:
+        number = cast("Numeric", _round_bounds(drafted.number))
+        return _Draft(Schema(attributes, target=number), left_out)
     return _Draft(Schema(attributes, classes=drafted.classes, target=target, classes_inferred=True), left_out)
 
 
@@ -125,7 +131,10 @@ def _read_labels(table: Any, target: str) -> Any:
 
     labels = _only(table, target)
     if len(distinct_values(labels, target)) > MANY_VALUES:
-        raise DataError(f"column {target!r} has too many different values for classes; choose another with --target")
+        raise DataError(
+            f"column {target!r} has too many different values for classes; choose another with --target, or pass "
+            "--number where it is a number to be predicted"
+        )
     return labels
 
 
@@ -213,9 +222,9 @@ def check_rows(rows: Path, schema: "Schema", *, as_json: bool) -> None:
 
 def _examine(rows: Path, schema: "Schema") -> _Findings:
     from privet.counting.files import read_batches
-    from privet.schema.encoding import Encoder
+    from privet.schema.encoding import encoder_of
 
-    encoder, findings = Encoder(schema), _Findings()
+    encoder, findings = encoder_of(schema), _Findings()
     for batch in read_batches(rows, schema, [*schema.names, schema.target]):
         findings.n_rows += batch.num_rows
         encoder.encode_labels(batch.column(schema.target))
@@ -228,6 +237,9 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
     from privet.schema.encoding import numbers_of
 
     schema = encoder.schema
+    if (target := schema.number) is not None:
+        numbers = numbers_of(batch.column(target.name), target.name)
+        findings.clipped |= {target.name} if ((numbers < target.low) | (numbers > target.high)).any() else set()
     codes = encoder.encode(batch.select(list(schema.names)), allow_missing=True)
     for j, attribute in enumerate(schema.attributes):
         column = batch.column(attribute.name)
@@ -261,7 +273,7 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
     for what, names in kinds.items():
         listed = ", ".join(
             f"{name!r} ({findings.share_of_unknown(name)})" if names is findings.unknown else repr(name)
-            for name in schema.names
+            for name in (*schema.names, schema.target)
             if name in names
         )
         output.say(f"columns with {what}: {listed or 'none'}")
@@ -279,8 +291,12 @@ def _check_summary(schema: "Schema", findings: _Findings | None) -> dict[str, An
 
 def _print_schema(schema: "Schema") -> None:
     cells = [(attribute.name, attribute.kind, _domain(attribute), _marks(attribute)) for attribute in schema.attributes]
-    classes = f"{len(schema.classes)} classes: {_few(schema.classes)}"
-    cells.append((schema.target, "label", classes, "inferred" if schema.classes_inferred else ""))
+    if schema.number is None:
+        classes = f"{len(schema.classes)} classes: {_few(schema.classes)}"
+        cells.append((schema.target, "label", classes, "inferred" if schema.classes_inferred else ""))
+    else:
+        bounds = f"{schema.number.low:g} to {schema.number.high:g}"
+        cells.append((schema.target, "label, a number", bounds, _marks(schema.number)))
     output.print_table(["column", "type", "domain", "mark"], cells)
     output.print_text()
     about = (
