@@ -39,6 +39,7 @@ _LEAST_SIGNAL, _LEAST_EPSILON = 16.0, 1e-4
 MOST_LEAVES, MOST_WEIGHTS = 2**12, 2**16
 # Attributes are kept up to this many rows times epsilon for each, and up to the power of a number of such rows.
 _ROWS_PER_ATTRIBUTE, _ROWS_PER_TREE, _TREE_POWER = 250.0, 110.0, 2 / 3
+_ROWS_OF_NUMBER = 4.0  # times as many where a number is learnt
 # A categorical attribute of few values is half the cost of others. Nearly all attributes are better than a choice.
 _FEW_VALUES, _COST_OF_FEW, _NEARLY_ALL, _ALMOST_ALL = 4, 0.5, 0.75, 3
 # Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
@@ -65,6 +66,13 @@ LATER_EFFECTS = {2: (0.5, 0.5), 3: (0.35, 0.4, 0.25), 4: (0.3, 0.35, 0.2, 0.15)}
 # The second stage: its part of what is left for fits, where the noise that is predicted for the first is below this
 # (two classes, more), and how far that has to fall for another tree.
 LATER_PART, _QUIET_OF_TWO, _QUIET_OF_MORE, _TREE_FALL, _MOST_LATER = 0.35, 0.012, 0.04, 100.0, 3
+# The prior variance of a weight where no noise drowns it; where a number is learnt, of the weights of all trees. A number
+# keeps to a small part of its range, so that its scores vary less than those of classes, and noise shows sooner in its
+# mean than in which class is likelier. So the class balance, which tells its mean, has more of epsilon: for so many rows
+# times epsilon all that it may have; and a second stage has to wait until noise is less.
+_MOST_VARIANCE, _MOST_VARIANCE_OF_NUMBER = 2.0, 0.5
+_BALANCE, _BALANCE_OF_NUMBER = (8.0, 0.2), (80.0, 0.3)
+_QUIET_OF_NUMBER = 0.0012
 # With normal noise, the second stage's part of the precision.
 _LATER_PRECISION = 0.4
 # Of epsilon, the prior variance of a row's score with normal noise, for two classes and for more: in a fit that is
@@ -203,6 +211,7 @@ class Policy:
         if self.fixed.n_attributes is not None:
             return min(self.fixed.n_attributes, most, self._n_affordable)
         worth, cost = self.n_rows * self.epsilon, self._mean_cost
+        worth /= 1.0 if self.schema.number is None else _ROWS_OF_NUMBER
         linear = worth / _ROWS_PER_ATTRIBUTE / (cost if self.n_classes == 2 else 1.0)
         kept = min(linear, (worth / _ROWS_PER_TREE) ** _TREE_POWER / cost, most)
         if self.delta:  # half of the way to as many as leave the noise of all trees together what it would be
@@ -378,7 +387,9 @@ class Policy:
             )
             return Shares(0.0, choice, 0.0, 0.0, remaining(self.epsilon, choice))
         part = self.fixed.balance_share
-        balance = self.epsilon * (np.clip(8 / (self.n_rows * self.epsilon), 0.05, 0.2) if part is None else part)
+        rows, most_part = _BALANCE if self.schema.number is None else _BALANCE_OF_NUMBER
+        usual = np.clip(rows / (self.n_rows * self.epsilon), 0.05, most_part)
+        balance = self.epsilon * (usual if part is None else part)
         release = _RELEASE_SHARE * self.epsilon
         histograms = _HISTOGRAM_SHARE * self.epsilon if self.counts_cells else 0.0
         left = remaining(remaining(remaining(self.epsilon, float(balance)), release), histograms)
@@ -452,7 +463,8 @@ class Policy:
         """Return the prior variance of a weight of each tree: small where noise would drown what rows say of it."""
         if self.n_classes > 2:  # noise that adds up to zero is a little smaller than noise that was made so
             noise_std = noise_std * math.sqrt(self.n_classes / (self.n_classes - 1))
-        most = 2.0 if self.fixed.prior_variance is None else self.fixed.prior_variance
+        most = _MOST_VARIANCE if self.schema.number is None else _MOST_VARIANCE_OF_NUMBER / trees.n_trees
+        most = most if self.fixed.prior_variance is None else self.fixed.prior_variance
         return np.minimum(most / (1 + noise_std**2 / self._signal(trees, balance)), curvature / trees.n_trees)
 
     def _signal(self, trees: Trees, balance: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -480,10 +492,10 @@ class Policy:
         self, trees: Trees, axes: Mapping[int, Axis], balance: NDArray[np.float64], normal: NormalPlan | None = None
     ) -> Later | None:
         """Return what the second stage has, or None where noise leaves no room for one; from released numbers alone."""
-        noise, quiet = self.noise(trees, balance, normal), _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
+        noise, quiet = self.noise(trees, balance, normal), self._quiet
         if len(trees.kept) < 2 or noise >= quiet or not LATER_PART:
             return None
-        falls = math.log(_QUIET_OF_TWO / noise) / math.log(_TREE_FALL) if noise else math.inf
+        falls = math.log(min(_QUIET_OF_TWO, quiet) / noise) / math.log(_TREE_FALL) if noise else math.inf
         n_trees = int(np.clip(1 + math.floor(min(falls, 9)), 1, _MOST_LATER))
         chance = _CHANCE * math.sqrt(self.n_rows * row_pull(balance) * self.n_classes / 2)
         if math.isinf(self.epsilon):
@@ -500,6 +512,13 @@ class Policy:
         is_enough = later_fit > 0 and min(groups / later.n_choices, release) >= _LEAST_CHOICE
         is_enough = is_enough and affordable >= _LEAST_GROUP_CELLS
         return later if is_enough and self.pairs(axes, later) else None
+
+    @property
+    def _quiet(self) -> float:
+        """How far noise may move a row's score in the first stage for a second one to follow."""
+        if self.schema.number is not None:
+            return _QUIET_OF_NUMBER
+        return _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
 
     def pairs(self, axes: Mapping[int, Axis], later: Later) -> list[tuple[int, int]]:
         """Return which two attributes a tree of the second stage may have."""

@@ -94,18 +94,16 @@ def number_scores(
 
 def summary(results: dict[str, list[NumberScores]]) -> dict[str, dict[str, float]]:
     """Return mean scores over folds, and the standard deviation of R2."""
-    return {
-        name: {**dict(zip(NumberScores._fields, map(float, np.mean(own, axis=0)), strict=True)), "r2_deviation": _spread(own)}
-        for name, own in results.items()
-    }  # fmt: skip
+    means = {name: NumberScores(*map(float, np.mean(own, axis=0))) for name, own in results.items()}
+    return {name: {**own._asdict(), "r2_deviation": _spread(results[name])} for name, own in means.items()}
 
 
 def print_scores(results: dict[str, list[NumberScores]]) -> None:
     """Print a line for each model."""
-    cells = [
-        (name, f"{own['r2']:.3f}", f"{own['r2_deviation']:.3f}", *(f"{own[error]:,.4g}" for error in NumberScores._fields[1:]))
-        for name, own in summary(results).items()
-    ]  # fmt: skip
+    cells = []
+    for name, own in summary(results).items():
+        errors = (f"{own[error]:,.4g}" for error in NumberScores._fields[1:])
+        cells.append((name, f"{own['r2']:.3f}", f"{own['r2_deviation']:.3f}", *errors))
     heads = ["", "R2", "standard deviation over folds", "mean absolute error", "root mean squared error"]
     output.print_table(heads, cells, right=[1, 2, 3, 4])
 

@@ -80,7 +80,8 @@ def evaluate(
 ) -> None:
     """Estimate by cross-validation how well a forest predicts, at one epsilon or at several.
 
-    Of classes it shows accuracy, of a number R2 and the size of errors. The scores are exact, so they are for the owner of the rows; publish them only where the rows are public.
+    Of classes it shows accuracy, of a number R2 and the size of errors. The scores are exact, so they are for the owner
+    of the rows; publish them only where the rows are public.
 
     Example:  privet evaluate rows.csv --schema schema.json --epsilon 0.1,1,inf
     """
