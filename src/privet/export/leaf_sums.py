@@ -121,6 +121,11 @@ class WeightSums(LeafSums):
 def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     """Return what ``model`` adds up. Refuse a model that decides in another way, or with sums beyond a double."""
     check_is_fitted(model)
+    if model.schema_.number is not None:
+        raise ParameterError(
+            f"{type(model).__name__} predicts a number, and exported predictors know classes alone; save it with save() "
+            "and predict with privet"
+        )
     # A subclass may compute something else, so the type must be exactly this one.
     vote, weights = vars(model).get("_vote"), vars(model).get("_weights_with_missing")
     if type(vote) is SummedCounts:

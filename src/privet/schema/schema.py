@@ -116,6 +116,11 @@ class Schema:
         """The number of classes; of a target that is a number two, the ends of its range."""
         return 2 if self.number is not None else len(self.classes)
 
+    @property
+    def ends(self) -> tuple[Label, ...]:
+        """What scores stand for: the classes, or the lower and the upper bound of a number."""
+        return self.classes if self.number is None else (self.number.low, self.number.high)
+
     def require_classes(self) -> None:
         """Refuse a target that is a number."""
         if self.number is not None:

@@ -158,7 +158,9 @@ def plan(
     if "loss" in target:
         points = f"{100 * target['loss']:g}"
         output.print_text(f"epsilon for an expected loss of {points} points at {planned.n_rows:,} rows: {needed:g}")
-    elif chosen.has_height and needed is not None:  # without, it is as reliable at any epsilon, with fewer trees at a smaller one
+    elif (
+        chosen.has_height and needed is not None
+    ):  # without, it is as reliable at any epsilon, with fewer trees at a smaller one
         votes = output.percent(target["reliability"])
         output.print_text(f"epsilon for {votes} reliable votes at {planned.n_rows:,} rows: {needed:g}")
     if not chosen.has_height and needed is not None:

@@ -62,6 +62,8 @@ def words(guarantee: dict[str, Any]) -> dict[str, Any]:
 def public_domains(schema: Schema) -> list[tuple[str, str, bool]]:
     """Return every attribute with its domain and whether that was read from the rows; the class is last."""
     listed = [(attribute.name, _domain(attribute), attribute.inferred) for attribute in schema.attributes]
+    if schema.number is not None:
+        return [*listed, (schema.target, _domain(schema.number), schema.number.inferred)]
     return [*listed, (schema.target, ", ".join(map(str, schema.classes)), schema.classes_inferred)]
 
 
