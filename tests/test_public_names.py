@@ -18,15 +18,15 @@ from privet import errors, methods
 NAMES = {
     "privet": (
         "Categorical Channel Coding DPDFClassifier DPRFClassifier DiffPID3Classifier FieldSampling GaussianNoise "
-        "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier "
+        "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier PrivateForestRegressor "
         "PrivateID3Classifier PrivateRDTClassifier RandomResponseForestClassifier RandomizedResponse "
         "ReconstructionTreeClassifier RecordComplement SampledForestClassifier Schema Secret UniformNoise "
         "VerticalForest __version__ audit audit_in_one_run load membership_inference perturb reconstruct"
     ),
     "privet.attack": "Audit Membership OneRun audit audit_in_one_run membership_inference",
     "privet.central": (
-        "DPDFClassifier DPRFClassifier DiffPID3Classifier PrivateForestClassifier PrivateID3Classifier "
-        "PrivateRDTClassifier"
+        "DPDFClassifier DPRFClassifier DiffPID3Classifier PrivateForestClassifier PrivateForestRegressor "
+        "PrivateID3Classifier PrivateRDTClassifier"
     ),
     "privet.datasets": "Dataset UCI_NAMES agrawal tic_tac_toe uci uci_folder",
     "privet.export": "FORMATS export_model portable_document",
@@ -52,6 +52,11 @@ NAMES = {
 # Of each estimator: its parameters in order, with their defaults.
 PARAMETERS = {
     "PrivateForestClassifier": (
+        "schema=None epsilon=1.0 delta=0.0 n_attributes=None n_bins=None group_size=None prior_variance=None "
+        "balance_share=None selection_share=None unit='row' max_rows=1 ledger=None random_state=None "
+        "n_jobs=None verbose=0 unsafe_seeded_noise=False"
+    ),
+    "PrivateForestRegressor": (
         "schema=None epsilon=1.0 delta=0.0 n_attributes=None n_bins=None group_size=None prior_variance=None "
         "balance_share=None selection_share=None unit='row' max_rows=1 ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"

@@ -7,6 +7,7 @@ import numpy as np
 from privet import Numeric, Schema
 from privet.methods import METHODS
 
+OF_CLASSES = [method.name for method in METHODS if method.room == "central" and method.learns == "classes"]
 OF_NUMBERS = {method.name for method in METHODS if method.learns == "number"}
 
 

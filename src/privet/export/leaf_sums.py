@@ -123,8 +123,8 @@ def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     check_is_fitted(model)
     if model.schema_.number is not None:
         raise ParameterError(
-            f"{type(model).__name__} predicts a number, and exported predictors know classes alone; save it with save() "
-            "and predict with privet"
+            f"{type(model).__name__} predicts a number, and exported predictors know classes alone; save it with "
+            "save() and predict with privet"
         )
     # A subclass may compute something else, so the type must be exactly this one.
     vote, weights = vars(model).get("_vote"), vars(model).get("_weights_with_missing")

@@ -20,7 +20,7 @@ def infer_schema(
 ) -> Schema:
     """Return a schema with the domains that occur in ``table`` and ``labels``, each marked as inferred.
 
-    The column ``unit`` identifies people and is not an attribute. With ``is_number`` the target has bounds, not classes.
+    The column ``unit`` identifies people and is not an attribute. With ``is_number`` the target has bounds, no classes.
     """
     found = column_names(table)
     names = found if found is not None else [f"x{j}" for j in range(as_matrix(table).shape[1])]

@@ -13,7 +13,7 @@ from privet.registry import METHODS
 from privet.schema import Schema
 from privet.service.requests import Refusal
 
-OFFERED = tuple(method.name for method in methods_of("central"))
+OFFERED = tuple(method.name for method in methods_of("central", "classes"))
 # For a variant nothing may be proven. All else that a constraint is declared for changes how a paid fit is made.
 _WITHHELD = {"variant"}
 # Bounds on work and memory, below those of the methods themselves.
