@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peer_environment import DIFFPRIVLIB, INTERPRET, python_with
+from benchmarks.regression import linear
+from benchmarks.regression.peer_fit import indicators
 from benchmarks.regression.tables import Split
 from privet import PrivateForestRegressor
 
@@ -51,6 +53,17 @@ def _forest(**parameters: Any) -> Callable[[Split, float | None], Answer]:
 
 def _peer(model: str) -> Callable[[Split, float | None], Answer]:
     return lambda split, epsilon: _worker().fit(model, split, epsilon)
+
+
+def _noisy_sums(split: Split, epsilon: float | None) -> Answer:
+    assert epsilon is not None
+    given = split.for_peers()
+    sizes, bounds, (low, high) = given["sizes"], given["bounds"], given["target_bounds"]
+    train, test = (indicators(given[part], sizes, bounds) for part in ("train", "test"))
+    y = (np.clip(given["y"], low, high) - low) / (high - low)
+    start = time.process_time()
+    found = linear.predicted(train, y, test, norm=len(sizes), epsilon=epsilon, delta=DELTA)
+    return Answer(low + (high - low) * found, time.process_time() - start)
 
 
 def _boosting(split: Split, epsilon: float | None) -> Answer:  # noqa: ARG001 - it has no price
@@ -114,6 +127,10 @@ PRIVATE = {
     "DP-EBM": Method(
         "DPExplainableBoostingRegressor(delta=1e-6, feature_types=..., privacy_bounds=..., privacy_target_min=..., "
         "privacy_target_max=...)", "epsilon, delta 1e-6", _peer("ebm"),
+    ),
+    "noisy sums, ridge": Method(
+        "sums of squares and products with normal noise, then ridge regression, on the same columns as diffprivlib's",
+        "epsilon, delta 1e-6", _noisy_sums,
     ),
     "diffprivlib linear": Method(
         "LinearRegression(bounds_X=(0, 1), bounds_y=...) on indicators of categories and numbers scaled to 0..1",
