@@ -1,7 +1,7 @@
 """A linear model of noisy sums: the sums of squares and products with normal noise, then ridge regression.
 
-The textbook's way to a private linear model (sufficient statistics, as Wang 2018 has it), with floats for noise: fit for
-a comparison alone.
+The textbook's way to a private linear model (sufficient statistics, as Wang 2018 has it), with floats for noise: it is
+here for comparison alone.
 """
 
 import math
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privet.privacy.mechanisms.objective_perturbation import gaussian_delta
 
 Floats = NDArray[np.float64]
-_HALVINGS = 60
+_HALVINGS, _RIDGE = 60, 2.5
 
 
 def predicted(train: Floats, y: Floats, test: Floats, *, norm: float, epsilon: float, delta: float) -> Floats:
@@ -26,7 +26,8 @@ def predicted(train: Floats, y: Floats, test: Floats, *, norm: float, epsilon: f
     sigma = (norm + 2) / _mu_of(epsilon, delta)
     noise = np.triu(rng.normal(0, sigma, (Z.shape[1], Z.shape[1])))
     noisy = Z.T @ Z + noise + np.triu(noise, 1).T
-    ridge = sigma * math.sqrt(Z.shape[1]) * np.eye(Z.shape[1] - 1)
+    # The noise's eigenvalues are at most about twice this root.
+    ridge = _RIDGE * sigma * math.sqrt(Z.shape[1]) * np.eye(Z.shape[1] - 1)
     weights = np.linalg.solve(noisy[:-1, :-1] + ridge, noisy[:-1, -1])
     found: Floats = np.clip(np.column_stack([np.ones(len(test)), test]) @ weights, 0, 1)
     return found

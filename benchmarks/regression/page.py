@@ -118,19 +118,17 @@ def main() -> None:
     text = [
         "# How well a number is predicted",
         "",
-        "Six public tables, of each a numeric column as the target, with the bounds that its schema declares. At most "
-        f"{MOST_ROWS:,} rows of",
-        f"a table, {len(REPEATS)} splits, a fifth held out. Targets were chosen before anything was fitted. The policy of "
-        "the regressor was measured",
-        "on ten other tables. `make regression` measures what is missing and writes this page.",
+        "Six public tables, of each a numeric column as the target, with the bounds that its schema declares.",
+        f"At most {MOST_ROWS:,} rows of a table, {len(REPEATS)} splits, a fifth held out.",
+        "Targets were chosen before anything was fitted. The policy of the regressor was measured on ten other tables.",
+        "`make regression` measures what is missing and writes this page.",
         "",
         f"![R2 over epsilon of the private forest's regressor and of peers]({PICTURE.name})",
         "",
-        f"Of {cells} cells (tables at epsilons) the forest leads all others in {ahead}, though it has no delta, and DP-EBM "
-        f"and the ridge {DELTA:g}.",
-        f"With the same delta it leads in {with_delta}. R2 is that of held-out rows: 0 is the mean of the training rows, and below 0 "
-        "the mean would have been",
-        "better. In brackets, the standard error over splits. The best private method of a cell is bold.",
+        f"Of {cells} cells (tables at epsilons) the forest leads all others in {ahead}.",
+        f"It has no delta there; DP-EBM and the ridge have {DELTA:g}. With the same delta it leads in {with_delta}.",
+        "R2 is that of held-out rows: 0 is the mean of the training rows, and below 0 the mean would have been better.",
+        "In brackets, the standard error over splits. The best private method of a cell is bold.",
         "",
         *table_lines(found),
         "",
