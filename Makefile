@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test test-fast browser-tools postgres-tools browser check format slow audit crashes leaks bench bench-full load load-full collect-load utility regression monotone expected-loss importances updates family local parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock clean
+.PHONY: venv docs docs-check demo test test-fast browser-tools postgres-tools browser check format slow audit crashes leaks bench bench-full load load-full collect-load utility regression monotone expected-loss importances updates family local parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock wheel-check clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -24,7 +24,7 @@ demo: venv
 	$(BIN)/privet demo
 
 test: venv
-	$(BIN)/python -m pytest -m "not slow and not browser and not site and not cluster and not spark" -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m "not slow and not browser and not site and not cluster and not spark and not wheel" -n 2 --dist worksteal
 
 # What to run after each change: the library by subject, and what every verb of the command line shares. It leaves out
 # the contracts over every method, crashes, hostile files, leaks, papers, the README, benchmarks, real data and the verbs
@@ -35,7 +35,7 @@ FAST = $(filter-out tests/test_readme.py,$(wildcard tests/test_*.py)) tests/sche
 
 test-fast: venv
 	$(BIN)/python -m pytest -q -n 2 \
-		-m "not slow and not browser and not site and not cluster and not spark and not real_data" $(FAST)
+		-m "not slow and not browser and not site and not cluster and not spark and not wheel and not real_data" $(FAST)
 
 # A browser for `make browser`, and node, in which `make test` runs exported code and which it otherwise skips. Where
 # one is missing, Debian's packages are installed.
@@ -112,6 +112,11 @@ fuzz: venv
 
 fuzz-guided: .venv-fuzz/.ready
 	.venv-fuzz/bin/python -m tests.hostile.fuzz --coverage-guided --seconds 600
+
+# The wheel: built, looked into, installed with pip in a clean environment of each Python from 3.11 to 3.14 that is here,
+# and run there; it prints sizes and seconds.
+wheel-check: venv
+	$(BIN)/python -m pytest -m "wheel or not wheel" -s -q tests/packaging
 
 check: venv
 	$(BIN)/ruff check .
@@ -222,9 +227,9 @@ docs-check: docs browser-tools
 
 lock: venv
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra dev --extra delta --extra onnx --extra parties --extra serve --extra postgres --universal --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra plot --extra delta --extra onnx --extra parties --extra serve --extra postgres --universal --generate-hashes \
 		--no-emit-index-url --no-header --quiet --python-version 3.11 --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-docs .venv-flower .venv-fuzz .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-docs .venv-flower .venv-fuzz .venv-peers .venv-spark .venv-synthetic .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

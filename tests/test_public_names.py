@@ -17,11 +17,11 @@ from privet import errors, methods
 
 NAMES = {
     "privet": (
-        "Categorical Channel Coding DPDFClassifier DPRFClassifier DiffPID3Classifier FieldSampling GaussianNoise "
+        "Categorical Channel Coding DPDFClassifier DPRFClassifier Date DiffPID3Classifier FieldSampling GaussianNoise "
         "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier PrivateForestRegressor "
-        "PrivateID3Classifier PrivateRDTClassifier RandomResponseForestClassifier RandomizedResponse "
+        "PrivateID3Classifier PrivateRDTClassifier PrivateSearch RandomResponseForestClassifier RandomizedResponse "
         "ReconstructionTreeClassifier RecordComplement SampledForestClassifier Schema Secret UniformNoise "
-        "VerticalForest __version__ audit audit_in_one_run load membership_inference perturb reconstruct"
+        "VerticalForest __version__ audit audit_in_one_run load membership_inference perturb reconstruct rehearse"
     ),
     "privet.attack": "Audit Membership OneRun audit audit_in_one_run membership_inference",
     "privet.central": (
@@ -29,7 +29,7 @@ NAMES = {
         "PrivateID3Classifier PrivateRDTClassifier"
     ),
     "privet.datasets": "Dataset UCI_NAMES agrawal tic_tac_toe uci uci_folder",
-    "privet.export": "FORMATS export_model portable_document",
+    "privet.export": "FORMATS export_model portable_document register_converters",
     "privet.local": (
         "Channel Coding FieldSampling GaussianNoise Intervals LaplaceNoise RandomResponseForestClassifier "
         "RandomizedResponse ReconstructionTreeClassifier RecordComplement SampledForestClassifier Secret UniformNoise "
@@ -39,48 +39,55 @@ NAMES = {
         "ForestRound HorizontalForest NewtonRound Party PrivateKey PublicKey Release Roster SecureSumForest "
         "SplitStructure Structure SumParty TableForest TableRound Terms VerticalForest"
     ),
+    "privet.rehearsal": "Rehearsal rehearse",
     "privet.report": (
-        "export_text plot_answers_plan plot_importances plot_reconstruction plot_reliability plot_shapes plot_tree "
-        "write_report"
+        "export_text plot_answers_plan plot_importances plot_reconstruction plot_rehearsal plot_reliability "
+        "plot_shapes plot_tree write_report"
     ),
+    "privet.signing": "ModelSignature PrivateKey PublicKey Roster sign_model verify_model",
     "privet.errors": (
         "BudgetExceeded ChannelError DataError DatasetUnavailable DiskFull EntropyError ExecutorError LedgerError "
         "ModelFileError NoGuaranteeWarning Note ParameterError PartyError PrivacyLeakWarning PrivetError "
-        "SchemaError StructureTooLarge"
+        "SchemaError SignatureError StructureTooLarge"
     ),
 }
 # Of each estimator: its parameters in order, with their defaults.
 PARAMETERS = {
     "PrivateForestClassifier": (
         "schema=None epsilon=1.0 delta=0.0 n_attributes=None n_bins=None group_size=None prior_variance=None "
-        "balance_share=None selection_share=None unit='row' max_rows=1 ledger=None random_state=None "
+        "balance_share=None selection_share=None monotonic_cst=None class_weight=None unit='row' max_rows=1 "
+        "ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateForestRegressor": (
         "schema=None epsilon=1.0 delta=0.0 n_attributes=None n_bins=None group_size=None prior_variance=None "
-        "balance_share=None selection_share=None unit='row' max_rows=1 ledger=None random_state=None "
-        "n_jobs=None verbose=0 unsafe_seeded_noise=False"
+        "balance_share=None selection_share=None monotonic_cst=None unit='row' max_rows=1 ledger=None "
+        "random_state=None n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateRDTClassifier": (
-        "schema=None epsilon=1.0 n_trees=10 height=None unit='row' max_rows=1 ledger=None random_state=None "
+        "schema=None epsilon=1.0 n_trees=10 height=None "
+        "class_weight=None unit='row' max_rows=1 ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "DPRFClassifier": (
         "schema=None epsilon=1.0 n_trees=None noise_factor='classes' vote='max_confidence' "
-        "missing_branches='reliable' unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
+        "missing_branches='reliable' "
+        "class_weight=None unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "DPDFClassifier": (
         "schema=None epsilon=1.0 n_trees=1 height=4 criterion='gini' numeric='bins' min_support=100 "
-        "variant='sound' unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
+        "variant='sound' class_weight=None unit='row' max_rows=1 ledger=None random_state=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "DiffPID3Classifier": (
-        "schema=None epsilon=1.0 height=4 criterion='gini' min_support=None unit='row' max_rows=1 ledger=None "
+        "schema=None epsilon=1.0 height=4 criterion='gini' min_support=None "
+        "class_weight=None unit='row' max_rows=1 ledger=None "
         "random_state=None n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateID3Classifier": (
-        "schema=None epsilon=1.0 height=None variant='privet' unit='row' max_rows=1 ledger=None random_state=None "
+        "schema=None epsilon=1.0 height=None variant='privet' "
+        "class_weight=None unit='row' max_rows=1 ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "ReconstructionTreeClassifier": (
@@ -95,19 +102,19 @@ PARAMETERS = {
         "schema=None channel=None cautious=True random_state=None n_jobs=None verbose=0 person=None"
     ),
     "HorizontalForest": (
-        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "schema=None parties=() epsilon=1.0 class_weight=None unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "VerticalForest": (
-        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "schema=None parties=() epsilon=1.0 class_weight=None unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "SecureSumForest": (
-        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "schema=None parties=() epsilon=1.0 class_weight=None unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
     "TableForest": (
-        "schema=None parties=() epsilon=1.0 unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
+        "schema=None parties=() epsilon=1.0 class_weight=None unit='row' max_rows=1 ledger=None n_jobs=None verbose=0 "
         "unsafe_seeded_noise=False"
     ),
 }

@@ -13,9 +13,9 @@ import numpy as np
 from benchmarks.local.accuracy import RESULTS, TABLES
 from benchmarks.utility.splits import Split
 from privet import FieldSampling
+from privet.datasets.stand_in import cohens_w
 from privet.local import simulate_answers
 from privet.local.channels.cells import codes_of
-from privet.local.planning.stand_in import cohens_w
 
 _HEADING = (
     "| table | people | w | largest class | epsilon 0.5 | 1 | 2 | 4 | 8 |\n"

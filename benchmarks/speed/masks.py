@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.speed import harness
-from privet.partitioned.keys import PrivateKey
 from privet.partitioned.secure_sum.masks import AgreementKey, Words
 from privet.partitioned.secure_sum.messages import mask, masked_message
 from privet.privacy.mechanisms.noise_shares import noise_share
+from privet.signing.keys import PrivateKey
 
 N_COUNTERS, N_PARTIES = 1_000_000, 10
 _BAR = 0.2

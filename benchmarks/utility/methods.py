@@ -41,6 +41,8 @@ class Method:
         Fits to a split at an epsilon and says what it predicts.
     binary_only
         Whether it knows two classes only.
+    apart
+        Whether it is left out of means over tables, since not every table can be measured.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Method:
     setting: str
     fit: Callable[[Split, float | None], Predictions]
     binary_only: bool = False
+    apart: bool = False
 
     @property
     def epsilons(self) -> tuple[float | None, ...]:
@@ -94,7 +97,8 @@ def _clear(label: str, setting: str, make: Callable[[Split], Any]) -> Method:
 
 def _peer(peer: peers.Peer) -> Method:
     promise = "epsilon, delta 1e-5" if peer.needs_delta else PURE
-    return Method(peer.name, "peer", promise, peer.setting, partial(peers.fit, peer), peer.binary_only)
+    fit = partial(peers.fit, peer)
+    return Method(peer.name, "peer", promise, peer.setting, fit, peer.binary_only, peer.apart)
 
 
 FOREST, FOREST_DELTA = "private forest", "private forest, delta 1e-6"

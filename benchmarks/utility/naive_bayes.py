@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.utility.splits import BINS
 from privet import Schema
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.schema.encoding import Encoder
@@ -18,7 +19,7 @@ from privet.schema.encoding import Encoder
 class NoisyNaiveBayes:
     """Naive Bayes from noisy counts, with every count below ``least`` raised to it."""
 
-    def __init__(self, schema: Schema, *, epsilon: float, bins: int = 16, least: float = 1.0) -> None:
+    def __init__(self, schema: Schema, *, epsilon: float, bins: int = BINS, least: float = 1.0) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.bins = bins

@@ -5,9 +5,11 @@ import csv
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peer_environment import PEERS as USUAL
+from benchmarks.peer_environment import SYNTHETIC
 from benchmarks.utility import monotone, pictures, tables
 from benchmarks.utility.methods import EPSILONS, FOREST, METHODS
-from benchmarks.utility.peers import REQUIREMENTS
+from benchmarks.utility.peers import CPU_SECONDS, REQUIREMENTS
 from benchmarks.utility.plan import cells
 from benchmarks.utility.run import FITS, RESULTS
 from benchmarks.utility.splits import GROUPS, TABLES
@@ -37,13 +39,20 @@ def page(store: Store) -> str:
         "groups": "\n".join(f"- {title}: {', '.join(group)}" for title, group in GROUPS.items()),
         "monotone": monotone.section(summary),
         "tables": "\n\n".join(_group(summary, title) for title in GROUPS),
+        "synthetic": tables.synthetic_table(summary, store.failures()),
         "local": tables.local_table(summary),
         "version": __version__,
-        "requirements": " ".join(f'"{name}"' for names in REQUIREMENTS.values() for name in names),
+        "requirements": _installation(USUAL),
+        "synthetic_requirements": _installation(SYNTHETIC),
+        "cpu_seconds": CPU_SECONDS,
         "settings": tables.setting_table(),
         "failures": _failures(store),
     }
     return _TEMPLATE.read_text(encoding="utf-8").format(**parts).rstrip() + "\n"
+
+
+def _installation(environment: str) -> str:
+    return " ".join(f'"{name}"' for names in REQUIREMENTS[environment].values() for name in names)
 
 
 def _state(store: Store) -> str:
@@ -74,7 +83,7 @@ def _means(summary: Summary) -> dict[str, Any]:
 
 
 def _binary_means(summary: Summary) -> dict[str, Any]:
-    methods = [*tables.for_all_classes(), *(name for name in METHODS if METHODS[name].binary_only)]
+    methods = [*tables.for_all_classes(), *(name for name, method in METHODS.items() if method.binary_only)]
     common = summary.common_tables(methods, EPSILONS)
     return {
         "n_binary": len(common),

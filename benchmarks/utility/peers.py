@@ -1,7 +1,8 @@
 """Peers that a user can install beside privet, fitted in an environment of their own by `peer_fit.py`.
 
-They pin other versions than privet. ``.venv-peers`` is made on the first run, with the requirements below. What they
-ask to be told as public is declared to them: bounds, classes, which columns are categories.
+They pin other versions than privet. ``.venv-peers`` and ``.venv-synthetic`` are made on the first run, with the
+requirements below. What they ask to be told as public is declared to them: bounds, classes, which columns are
+categories, and cells of equal width where numbers have to be cut.
 """
 
 import atexit
@@ -16,15 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peer_environment import DIFFPRIVLIB, INTERPRET, python_with
+from benchmarks.peer_environment import DIFFPRIVLIB, DPMM, INTERPRET, SYNTHETIC, python_with
+from benchmarks.peer_environment import PEERS as USUAL
 from benchmarks.utility.scores import Predictions, by_schema
-from benchmarks.utility.splits import Split, bounds_of, category_sizes, positions
+from benchmarks.utility.splits import BINS, Split, bounds_of, category_sizes, cell_counts, positions
 
-# By the module to import.
-REQUIREMENTS = {"diffprivlib": DIFFPRIVLIB, "interpret.privacy": [INTERPRET]}
+# By environment, then by the module to import.
+REQUIREMENTS = {USUAL: {"diffprivlib": DIFFPRIVLIB, "interpret.privacy": [INTERPRET]}, SYNTHETIC: {"dpmm": [DPMM]}}
 _SCRIPT = Path(__file__).with_name("peer_fit.py")
-# DP-EBM's default.
+# The default of DP-EBM, MST and AIM.
 DELTA = 1e-5
+# Of a fit; what takes longer is stopped, and the results say so.
+CPU_SECONDS = 120
 
 
 class PeerFailed(Exception):
@@ -45,6 +49,10 @@ class Peer:
         How it is called, for the page.
     needs_delta, binary_only
         Whether it promises (epsilon, delta), and knows two classes only.
+    apart
+        Whether it is left out of means over tables: it takes too long for most, or fails on some.
+    environment
+        Where it is installed.
     """
 
     name: str
@@ -52,6 +60,8 @@ class Peer:
     setting: str
     needs_delta: bool = False
     binary_only: bool = False
+    apart: bool = False
+    environment: str = USUAL
 
 
 PEERS = (
@@ -66,16 +76,32 @@ PEERS = (
         "LogisticRegression(data_norm=square root of the number of attributes) on indicators and scaled numbers",
     ),
     Peer(
+        "diffprivlib logistic, cells", "logistic, cells",
+        f"LogisticRegression(data_norm=square root of the number of attributes) on indicators of {BINS} cells a number",
+        apart=True,
+    ),
+    Peer(
         "DP-EBM", "ebm",
         f"DPExplainableBoostingClassifier(delta={DELTA:g}, feature_types=..., privacy_bounds=...)",
         needs_delta=True, binary_only=True,
     ),
+    *(
+        Peer(
+            f"{name}, then boosting", name.lower(),
+            f"HistGradientBoostingClassifier() on as many rows as declared from dpmm's {name}GM(delta={DELTA:g}) of "
+            f"cells, {BINS} a number; {CPU_SECONDS} CPU seconds at most",
+            needs_delta=True, apart=True, environment=SYNTHETIC,
+        )
+        for name in ("MST", "AIM")
+    ),
 )  # fmt: skip
+
+SYNTHETIC_PEERS = tuple(peer.name for peer in PEERS if peer.environment == SYNTHETIC)
 
 
 def fit(peer: Peer, split: Split, epsilon: float | None) -> Predictions:
     """Fit a peer in its own environment and say what it predicts."""
-    return _worker().fit(peer, split, epsilon)
+    return _worker(peer.environment).fit(peer, split, epsilon)
 
 
 def command(python: Path) -> list[str]:
@@ -85,7 +111,11 @@ def command(python: Path) -> list[str]:
 
 def request(peer: Peer, epsilon: float | None, rows: Path, answer: Path) -> dict[str, Any]:
     """Return what the peers' process is asked."""
-    return {"model": peer.model, "epsilon": epsilon, "delta": DELTA, "rows": str(rows), "answer": str(answer)}
+    limit = CPU_SECONDS if peer.environment == SYNTHETIC else None
+    return {
+        "model": peer.model, "epsilon": epsilon, "delta": DELTA, "rows": str(rows), "answer": str(answer),
+        "cpu_seconds": limit,
+    }  # fmt: skip
 
 
 class Worker:
@@ -135,7 +165,7 @@ class Worker:
 
 def rows_of(split: Split) -> dict[str, Any]:
     """Return the rows and what is public about them, as numbers: the child knows nothing of privet."""
-    schema, (train, test) = split.schema, split.numbers()
+    schema, (train, test), (train_cells, test_cells) = split.schema, split.numbers(), split.cells()
     return {
         "train": train,
         "labels": positions(split.labels, schema.classes),
@@ -143,10 +173,15 @@ def rows_of(split: Split) -> dict[str, Any]:
         "sizes": np.array(category_sizes(schema)),
         "bounds": bounds_of(schema),
         "n_classes": np.array(len(schema.classes)),
+        "train_cells": train_cells,
+        "test_cells": test_cells,
+        "n_cells": np.array(cell_counts(schema)),
+        "n_rows": np.array(schema.rows),
     }
 
 
 @cache
-def _worker() -> Worker:
-    pythons = [python_with(module, requirements) for module, requirements in REQUIREMENTS.items()]
+def _worker(environment: str) -> Worker:
+    wanted = REQUIREMENTS[environment]
+    pythons = [python_with(module, requirements, environment) for module, requirements in wanted.items()]
     return Worker(pythons[0])

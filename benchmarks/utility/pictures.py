@@ -36,7 +36,10 @@ LOOKS = {
     "diffprivlib forest": Look("#000000", "o", "--"),
     "diffprivlib naive Bayes": Look("#0072B2", "d", "--"),
     "diffprivlib logistic": Look("#009E73", "<", "--"),
+    "diffprivlib logistic, cells": Look("#E69F00", ">", "--"),
     "DP-EBM": Look("#CC79A7", "*", "--"),
+    "MST, then boosting": Look("#56B4E9", "h", "-."),
+    "AIM, then boosting": Look("#D55E00", "p", "-."),
 }
 _DOTS_PER_INCH = 100
 # Of the way from guessing to what is possible without privacy, and at least these points.
@@ -45,8 +48,13 @@ _SHOWN_ABOVE = 0.15
 
 
 def ranked_methods() -> list[str]:
-    """Return the methods that are drawn and can be fitted to any table."""
-    return [method for method in LOOKS if not METHODS[method].binary_only]
+    """Return the methods that are drawn and are fitted to any table."""
+    return [method for method in methods_of_means() if not METHODS[method].binary_only]
+
+
+def methods_of_means() -> list[str]:
+    """Return the methods that are drawn and have means over tables."""
+    return [method for method in LOOKS if not METHODS[method].apart]
 
 
 def draw_tables(summary: Summary, tables: Sequence[str], path: Path) -> None:
@@ -108,7 +116,8 @@ def draw_means(summary: Summary, path: Path) -> None:
     left, right = figure.subplots(1, 2)
     all_methods = ranked_methods()
     _draw_panel(left, summary, all_methods, summary.common_tables(all_methods, EPSILONS), "mean over {} tables")
-    _draw_panel(right, summary, list(LOOKS), summary.common_tables(LOOKS, EPSILONS), "over the {} with two classes")
+    drawn = methods_of_means()
+    _draw_panel(right, summary, drawn, summary.common_tables(drawn, EPSILONS), "over the {} with two classes")
     left.set_ylabel("accuracy on held-out rows, %", fontsize=14)
     handles, names = right.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=13, frameon=False)

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from benchmarks.utility.methods import FOREST, FOREST_DELTA, METHODS, Method
+from benchmarks.utility.peers import SYNTHETIC_PEERS
 from benchmarks.utility.splits import TABLES
 from benchmarks.utility.store import Cell
 
 # What trusts nobody needs more rows than most tables have; a few tables show it.
 LOCAL_TABLES = ("car-evaluation", "compas", "mushroom", "nursery", "adult")
+# Models that draw synthetic rows take half a minute a fit at six attributes, and minutes at sixteen.
+SYNTHETIC_TABLES = ("car-evaluation", "compas", "nursery", "phoneme", "mozilla4")
 # Repeats of tables with fewer rows than this.
 _REPEATS = ((2_000, 10), (100_000, 5), (1_000_000, 2))
 # What is drawn moves the recommended forest as much as the split does.
@@ -16,11 +19,13 @@ _RUNS = {FOREST: 5, FOREST_DELTA: 5}
 _LARGEST = "census-income-kdd"
 # These take minutes a fit on the largest table, and gigabytes.
 _ONCE_THERE = ("diffprivlib forest, one-hot", "diffprivlib logistic", "DP-EBM")
+# These take long everywhere, or are far behind.
+_ONCE = (*SYNTHETIC_PEERS, "diffprivlib logistic, cells")
 
 
 def repeats_of(table: str, method: str) -> int:
     """Return how many splits of a table a method is fitted to."""
-    if _is_slow(table, method):
+    if method in _ONCE or _is_slow(table, method):
         return 1
     return next(repeats for rows, repeats in _REPEATS if TABLES[table].rows < rows)
 
@@ -29,6 +34,8 @@ def is_measured(table: str, method: Method) -> bool:
     """Return whether a method is fitted to a table at all."""
     if method.kind == "local":
         return table in LOCAL_TABLES
+    if method.name in SYNTHETIC_PEERS and table not in SYNTHETIC_TABLES:
+        return False
     return not method.binary_only or TABLES[table].classes == 2
 
 

@@ -30,6 +30,8 @@ class Facts(NamedTuple):
     classes: int
 
 
+# Into how many cells of equal width a number is cut for peers that take no numbers, as for naive Bayes.
+BINS = 16
 PEOPLE, MEASUREMENTS = "people and everyday things", "measurements"
 # Small ones first. The tables of the first group have mostly categories, those of the second mostly numbers, which tell
 # more together than one by one, and more of them have many classes. The second lies in a folder beside the first.
@@ -119,6 +121,11 @@ class Split:
         X = numbers_of(self.table)
         return X[self.train], X[self.test]
 
+    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the training rows and the test rows as `cells_of` has them."""
+        codes = cells_of(self.table)
+        return codes[self.train], codes[self.test]
+
 
 @cache
 def loaded(table: str) -> Dataset:
@@ -176,6 +183,18 @@ def numbers_of(table: str) -> NDArray[np.float64]:
         if isinstance(attribute, Numeric):
             numbers[:, j] = data.X.iloc[:, j]
     return numbers
+
+
+@cache
+def cells_of(table: str) -> NDArray[np.int64]:
+    """Return the table as codes: numbers by their public cell, categories by their position, the missing last."""
+    data = loaded(table)
+    return Encoder(data.schema.with_bins(BINS)).encode(data.X).astype(np.int64)
+
+
+def cell_counts(schema: Schema) -> list[int]:
+    """Return how many codes each column of `cells_of` can have, the missing one included."""
+    return [attribute.n_values + 1 for attribute in schema.with_bins(BINS).attributes]
 
 
 def category_sizes(schema: Schema) -> list[int]:

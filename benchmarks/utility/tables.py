@@ -1,11 +1,13 @@
 """The tables of the page in Markdown, made from a summary."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from benchmarks.utility.methods import EPSILONS, FOREST, FOREST_DELTA, LOCAL_EPSILONS, METHODS, NOT_PROVEN, Kind
-from benchmarks.utility.plan import LOCAL_TABLES
+from benchmarks.utility.peers import SYNTHETIC_PEERS
+from benchmarks.utility.plan import LOCAL_TABLES, SYNTHETIC_TABLES
 from benchmarks.utility.splits import GROUPS, TABLES
+from benchmarks.utility.store import Cell
 from benchmarks.utility.summary import Lead, Place, Summary
 
 # At the price at which other scores than accuracy are shown beside it.
@@ -27,8 +29,9 @@ def names_of(*kinds: Kind) -> list[str]:
 
 
 def for_all_classes() -> list[str]:
-    """Return the methods with a price that can be fitted to any table."""
-    return [name for name in names_of("own", "variant", "baseline", "peer") if not METHODS[name].binary_only]
+    """Return the methods with a price that can be fitted to any table, and are."""
+    priced = names_of("own", "variant", "baseline", "peer")
+    return [name for name in priced if not (METHODS[name].binary_only or METHODS[name].apart)]
 
 
 def rivals(*, with_variants: bool = False) -> list[str]:
@@ -175,6 +178,26 @@ def local_table(summary: Summary) -> str:
         bounds = [percent(summary.majority(table)), percent(summary.ceiling(table))]
         lines += [[table, *_accuracies(summary, m, table, LOCAL_EPSILONS), *bounds] for m in names_of("local")]
     return markdown(header, lines)
+
+
+def synthetic_table(summary: Summary, failures: Collection[Cell]) -> str:
+    """Return, on the first split, the accuracies of what draws synthetic rows, and of others beside it."""
+    first = Summary({cell: scores for cell, scores in summary.results.items() if cell.repeat == 0})
+    stopped = {Place(*cell[:3]) for cell in failures if cell.repeat == 0}
+
+    def accuracy(method: str, table: str, epsilon: float) -> str:
+        place = Place(method, table, epsilon)
+        return "stopped" if place in stopped else percent(first.mean(place))
+
+    lines = []
+    for table in SYNTHETIC_TABLES:
+        if any(first.repeats(Place(name, table, epsilon)) for name in SYNTHETIC_PEERS for epsilon in EPSILONS):
+            bounds = [percent(first.majority(table)), percent(first.ceiling(table))]
+            lines += [
+                [table, emphasised(name), *(accuracy(name, table, epsilon) for epsilon in EPSILONS), *bounds]
+                for name in (FOREST, FOREST_DELTA, *SYNTHETIC_PEERS)
+            ]
+    return markdown(["table", "method", *_PRICES, "guessing", "no privacy"], lines)
 
 
 def setting_table() -> str:

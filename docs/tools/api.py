@@ -17,12 +17,14 @@ class Group:
 
     @property
     def names(self) -> list[str]:
-        """The names, the recommended one first; of privet itself those that no other page has."""
-        elsewhere = {name for group in GROUPS if group is not self for name in public_names(group.package)}
-        own = [name for name in public_names(self.package) if self.package != "privet" or name not in elsewhere]
+        """The names, the recommended one first; of packages that repeat others' names those that no other page has."""
+        others = [group for group in GROUPS if group is not self and group.package != "privet"]
+        elsewhere = {name for group in others for name in public_names(group.package)}
+        own = [name for name in public_names(self.package) if self.package not in _REPEAT or name not in elsewhere]
         return sorted(own, key=lambda name: name != RECOMMENDED)
 
 
+_REPEAT = ("privet", "privet.partitioned")
 RECOMMENDED = "PrivateForestClassifier"
 GROUPS = (
     Group("common", "In common", "What is public, what was spent, and models from files.", "privet"),
@@ -31,6 +33,7 @@ GROUPS = (
         "nobody", "Nobody", "Values are disturbed before they leave; trees are grown from what arrives.", "privet.local"
     ),
     Group("parties", "Each holder", "Several holders of rows, each of whom keeps its own.", "privet.partitioned"),
+    Group("signing", "Whose model", "Keys, and signatures of models.", "privet.signing"),
     Group("report", "Reading a model", "Text, pictures and the page to sign, from released numbers.", "privet.report"),
     Group("export", "Exporting a model", "Predictors that need no privet.", "privet.export"),
     Group("attack", "Attacking a method", "How much of its epsilon an attacker can show.", "privet.attack"),

@@ -30,6 +30,7 @@ ARGUMENT_FOLDERS = {
     "partitioned": "Several parties",
     "partitioned/secure_sum": "A sum that opens as a whole",
     "partitioned/tables": "Class tables and a Newton step, summed by parties",
+    "signing": "Signatures of models",
     "privacy/mechanisms": "Mechanisms",
     "privacy/ledger": "The ledger",
     "service/collect": "A server that collects answers",

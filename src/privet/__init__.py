@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 from privet.lazy import lazy_names
 from privet.methods import METHODS
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from privet.attack import audit as audit
     from privet.attack import audit_in_one_run as audit_in_one_run
     from privet.attack import membership_inference as membership_inference
     from privet.central import *  # noqa: F403
+    from privet.central.search.private_search import PrivateSearch as PrivateSearch
     from privet.local import Channel as Channel
     from privet.local import Coding as Coding
     from privet.local import FieldSampling as FieldSampling
@@ -34,13 +35,16 @@ if TYPE_CHECKING:
     from privet.partitioned import VerticalForest as VerticalForest
     from privet.privacy.ledger import Ledger as Ledger
     from privet.registry import load as load
+    from privet.rehearsal import rehearse as rehearse
     from privet.schema import Categorical as Categorical
+    from privet.schema import Date as Date
     from privet.schema import Numeric as Numeric
     from privet.schema import Schema as Schema
 else:
     # Imported on first use, so that `import privet` and `privet --help` stay quick.
     _ROOMS = {
         "privet.attack": ("audit", "audit_in_one_run", "membership_inference"),
+        "privet.central.search.private_search": ("PrivateSearch",),
         "privet.local": (
             "Channel", "Coding", "FieldSampling", "GaussianNoise", "Intervals", "LaplaceNoise", "RandomizedResponse",
             "RecordComplement",
@@ -49,7 +53,8 @@ else:
         "privet.partitioned": ("Party",),
         "privet.privacy.ledger": ("Ledger",),
         "privet.registry": ("load",),
-        "privet.schema": ("Categorical", "Numeric", "Schema"),
+        "privet.rehearsal": ("rehearse",),
+        "privet.schema": ("Categorical", "Date", "Numeric", "Schema"),
     }  # fmt: skip
     _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
     _HOMES |= {method.class_name: method.home for method in METHODS if method.in_privet}

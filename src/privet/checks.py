@@ -36,7 +36,9 @@ def check_whole(name: str, value: object, *, least: int, most: int) -> int:
 
 
 def plain(value: Any) -> Any:
-    """Return any kind of number as a plain one of Python, and all else as it is."""
+    """Return any kind of number as a plain one of Python, those of a mapping too, and all else as it is."""
+    if isinstance(value, Mapping):
+        return {key: plain(own) for key, own in value.items()}
     if isinstance(value, (np.bool_, np.str_)):
         return value.item()
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -99,6 +101,21 @@ class OneOf:
 
     def __str__(self) -> str:
         return f"is not known; choose from {', '.join(self.words)}"
+
+
+class OneOfTwoWays:
+    """None, or a mapping from names to 1, -1, or 0 for neither."""
+
+    def allows(self, value: object) -> bool:
+        """Return whether ``value`` is such a mapping."""
+        return value is None or (
+            isinstance(value, Mapping)
+            and all(isinstance(name, str) for name in value)
+            and all(is_whole(way) and way in (-1, 0, 1) for way in value.values())
+        )
+
+    def __str__(self) -> str:
+        return "must be a dict from names of attributes to 1 (may only rise) or -1 (may only fall), or None"
 
 
 class Flag:

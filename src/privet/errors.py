@@ -12,6 +12,7 @@
     ├── ChannelError         a channel or a secret is damaged, or does not fit what is asked of it
     ├── ModelFileError       a model file is damaged, or of a later format
     ├── PartyError           a structure, key, roster or message between parties is damaged, or fits no other
+    ├── SignatureError       a model is not signed, or not by whom it should be
     ├── LedgerError          a ledger is damaged, missing or busy, or contradicts what is asked of it
     ├── BudgetExceeded       a release would cost more than the ledger has left
     ├── EntropyError         the system's secure generator gave no random bytes
@@ -87,6 +88,10 @@ class ModelFileError(PrivetError, ValueError):
 
 class PartyError(PrivetError, ValueError):
     """A structure, a key, a roster or a message between parties is damaged, or does not fit the others."""
+
+
+class SignatureError(PrivetError, ValueError):
+    """A model is not signed, or not by one of the keys that were given."""
 
 
 class LedgerError(PrivetError, ValueError):

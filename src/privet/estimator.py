@@ -9,6 +9,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -210,7 +211,32 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             return probabilities
         if not hasattr(self, "guarantee_"):  # check_is_fitted alone takes as long as one row's whole prediction
             check_is_fitted(self)
-        return self._probabilities(self._encoder.encode(X, allow_missing=True))
+        return self._weighted(self._probabilities(self._encoder.encode_new(X)))
+
+    def predict_proba_frame(self, X: Any, library: str = "pandas") -> Any:
+        """Return every row's class probabilities as a frame with a column for each class, called as it is.
+
+        `predict_proba` itself is always an array, which scorers and wrappers take columns of by number.
+
+        Parameters
+        ----------
+        X : table
+            As in `predict`; the index of a pandas table is kept.
+        library : {"pandas", "polars", "pyarrow"}
+            Of the frame. The last two call their columns by text.
+        """
+        if library not in ("pandas", "polars", "pyarrow"):
+            raise ParameterError(f"library={library!r} is not known; choose from pandas, polars, pyarrow")
+        if (engine := engine_of(X)) is not None:
+            raise ParameterError(f"probabilities of a {engine} frame are one already; use predict_proba")
+        chances = self.predict_proba(X)
+        if library == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(chances, columns=self.classes_, index=getattr(X, "index", None))
+        make: Any = import_module(library)
+        columns = {str(label): of_class for label, of_class in zip(self.classes_, chances.T, strict=True)}
+        return make.table(columns) if library == "pyarrow" else make.DataFrame(columns)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of every row's class probabilities."""
@@ -218,6 +244,26 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             raise ParameterError(f"logarithms of a {engine} frame are {engine}'s to take; use predict_proba")
         with np.errstate(divide="ignore"):  # the logarithm of a probability of 0 is -inf
             return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of classes: of two, how much likelier the second is; of more, each against all others.
+
+        The most probable class has the largest, of two the second where its log-odds are above 0. They are the odds of
+        `predict_proba`, and finite: a chance of 0 counts as 1e-308.
+        """
+        if (engine := engine_of(X)) is not None:
+            raise ParameterError(f"log-odds of a {engine} frame are {engine}'s to take; use predict_proba")
+        chances = np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)
+        if chances.shape[1] == 2:
+            others, chances = chances[:, 0], chances[:, 1]
+        else:
+            others = np.maximum(chances.sum(axis=1, keepdims=True) - chances, np.finfo(np.float64).tiny)
+        log_odds: NDArray[np.float64] = np.log(chances / others)
+        return log_odds
+
+    def _weighted(self, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the chances as the model's class weights have them, if it has any."""
+        return chances
 
     def _predicting(self, *, of_classes: bool) -> Predicting:
         """Return what predicts a cluster's frame: this model without its ledger, which workers have no use for."""
@@ -256,7 +302,10 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 def check_labels_given(y: Any, estimator: str) -> None:
     """Refuse a table in memory without labels."""
     if y is None:
-        raise DataError(f"{estimator} requires y to be passed, but the target y is None; pass one label per row")
+        raise DataError(
+            f"{estimator} requires y to be passed, but the target y is None; pass one label per row, or a table with "
+            "named columns and the target that the schema names among them"
+        )
 
 
 def _only_column(y: Any) -> Any:

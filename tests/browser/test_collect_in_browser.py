@@ -36,6 +36,7 @@ from tests.browser.looking import emulate, picture
 
 pytestmark = pytest.mark.browser
 
+REFUSED = 'globalThis.fetch = async () => new Response(\'{"error": "refused", "message": "no"}\', { status: 422 });'
 GAPS = re.compile(r"(\{\w+\})")
 
 
@@ -332,11 +333,81 @@ def test_the_same_answers_through_the_same_channel_cost_nothing_more(page, colle
     assert ledger_shown(page) == ["1", "0", "1"]
 
 
+def answered_as_guest(page, link):
+    """Go from a link to what somebody else would send from this browser."""
+    open_link(page, link)
+    press(page, "#not-me")
+    assert part(page, "guest").is_displayed()
+    assert not part(page, "again").is_displayed()
+    agree(page)
+    fill(page)
+    disturb(page)
+    return part(page, "exactly").get_property("textContent")
+
+
+def test_somebody_else_at_the_same_browser_answers_by_a_secret_of_their_own_that_is_not_kept(page, collection):
+    first = json.dumps(answered(page, collection.link()))
+    send(page)
+    before = stored(page)
+    open_link(page, collection.link())
+    press(page, "#not-me")
+    assert page.switch_to.active_element == part(page, "guest")
+    look(page, "guest")
+    others = set()
+    for _ in range(6):
+        others.add(json.dumps(json.loads(answered_as_guest(page, collection.link()))))
+        assert part(page, "cost").text == ""
+        send(page)
+        assert stored(page) == before
+    # By chance all are the first one's report less than once in 10^6; by the first one's secret they always are.
+    assert others != {first}
+
+
+def test_a_guest_s_report_without_a_receipt_is_sent_again_and_is_in_nobody_s_ledger(page, collection):
+    answered(page, collection.link())
+    send(page)
+    before = stored(page)
+    answered_as_guest(page, collection.link())
+    page.execute_script('globalThis.fetch = async () => new Response(\'{"error": "unavailable"}\', { status: 503 });')
+    press(page, "#send")
+    reach(page, "pending")
+    assert stored(page)["pending"]["entry"] is None
+    page.get("about:blank")
+    page.get(f"{collection.base}/")
+    reach(page, "pending")
+    press(page, "#resend")
+    reach(page, "thanks")
+    assert stored(page) == before
+
+
+def test_a_guest_who_answers_anew_after_a_refusal_is_told_what_both_cost(page, collection):
+    answered(page, collection.link())
+    send(page)
+    answered_as_guest(page, collection.link())
+    page.execute_script(REFUSED)
+    press(page, "#send")
+    wait(page, lambda: "no" in part(page, "messages").text)
+    press(page, "#change")
+    fill(page, {**RECORD, "smoker": "no"})
+    disturb(page)
+    assert part(page, "cost").text == "This costs up to 1; together with earlier answers up to 2."
+
+
+def test_a_guest_may_forget_what_the_browser_keeps_of_its_owner(page, collection):
+    answered(page, collection.link())
+    send(page)
+    owners = stored(page)["secret"]
+    answered_as_guest(page, collection.link())
+    page.execute_script("localStorage.clear()")
+    send(page)
+    assert stored(page)["secret"] != owners
+    assert (stored(page)["ledger"], stored(page)["pins"], stored(page)["pending"]) == ([], [], None)
+
+
 def test_an_answer_that_a_server_took_and_refused_is_in_the_ledger_all_the_same(page, collection, autumn):
     """A server may keep what it refuses, and ask again in a wave of its own."""
-    refused = 'globalThis.fetch = async () => new Response(\'{"error": "refused", "message": "no"}\', { status: 422 });'
     answered(page, collection.link())
-    page.execute_script(refused)
+    page.execute_script(REFUSED)
     press(page, "#send")
     wait(page, lambda: "no" in part(page, "messages").text)
     assert [entry["epsilon"] for entry in stored(page)["ledger"]] == [1]

@@ -12,8 +12,10 @@ from selenium.webdriver.common.keys import Keys
 from privet import Numeric, PrivateRDTClassifier, Schema
 from privet.registry import METHODS
 from privet.report import write_report
+from privet.signing import PrivateKey, Roster, sign_model
 from tests.browser.looking import CONTRAST, CUT_OFF, PICTURES, background, emulate, picture
-from tests.report.people import exact, fitted, hostile, leaking, of_method, of_visits, paper
+from tests.report.people import HOSTILE, exact, fitted, hostile, leaking, of_method, of_visits, paper
+from tests.report.weighty import weights
 
 pytestmark = pytest.mark.browser
 
@@ -240,3 +242,59 @@ def ten_classes():
     y = np.clip((2 * X[:, 0] + X[:, 1] + 5).astype(int), 0, 9)
     schema = Schema([Numeric(f"x{i}", -4, 4) for i in range(4)], classes=list(range(10)), rows=5_000)
     return PrivateRDTClassifier(schema, epsilon=2.0, n_trees=4, height=5, random_state=2).fit(X, y)
+
+
+def with_evidence(tmp_path):
+    """Write a report with all that can be given, some of it hostile, and return its page."""
+    key = PrivateKey("clinic", bytes(range(32)))
+    fitted().save(tmp_path / "people.privet")
+    signature = sign_model(tmp_path / "people.privet", key)
+    fields = {"owner": HOSTILE, "purpose": "x" * 900, "period": "2023", "contact": "a@b.example"}
+    about = "".join(f"{name} = {json.dumps(value)}\n" for name, value in fields.items())
+    (tmp_path / "about.toml").write_text(about)
+    scores = {"model": signature.model, HOSTILE: 0.5, "by_group": {"y" * 150: {"accuracy": 0.25}}, "sentence": HOSTILE}
+    (tmp_path / "scores.json").write_text(json.dumps(scores))
+    write_report(
+        tmp_path / "people.privet", tmp_path / "people.html", about=tmp_path / "about.toml",
+        attach=[tmp_path / "scores.json"], signature=signature, keys=Roster([key.public]),
+    )  # fmt: skip
+    return (tmp_path / "people.html").as_uri()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_what_is_stated_and_attached_can_be_read_and_stays_text(browser, tmp_path, dark):
+    browser.get(with_evidence(tmp_path))
+    emulate(browser, dark=dark)
+    browser.refresh()
+    assert browser.title == "Privacy report: people.privet"
+    assert browser.find_elements(By.TAG_NAME, "img") == []
+    assert browser.find_element(By.CLASS_NAME, "about").text.count("onerror=") == 1
+    assert "clinic signed it on" in browser.find_element(By.CLASS_NAME, "about").text
+    assert browser.execute_script(CONTRAST) == []
+    assert browser.execute_script(CUT_OFF) == []
+    picture(browser, f"evidence-{'dark' if dark else 'light'}")
+
+
+def test_the_first_sentence_stands_before_all_else(opened):
+    browser = opened(fitted())
+    promise = browser.find_element(By.CLASS_NAME, "promise")
+    assert promise.text.startswith("At most 74 right guesses in 100")
+    texts, top = browser.find_elements(By.CSS_SELECTOR, "main p"), promise.location["y"]
+    above = [each for each in texts if each.location["y"] < top]
+    assert [each.text.split(" ")[0] for each in above] == ["Method"]
+
+
+def pages_of(browser):
+    pdf = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True, "printBackground": True})
+    return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(pdf["data"])))
+
+
+def test_a_report_on_the_recommended_forest_has_at_most_five_pages(opened):
+    browser = opened(weights())
+    assert 2 <= pages_of(browser) <= 5
+
+
+def test_the_count_of_pages_can_fail(opened):
+    browser = opened(weights())
+    browser.execute_script("document.querySelectorAll('section').forEach((s) => { s.style.breakAfter = 'page'; })")
+    assert pages_of(browser) > 5

@@ -1,9 +1,15 @@
 """privet audit: what it prints, draws and refuses."""
 
 import json
+import math
+import sys
 from pathlib import Path
 
+import pytest
+from tests.cli.conftest import people
+
 from privet.cli.support.output import EXIT_USAGE
+from privet.model_file import read_document
 
 SMALL = "audit --method private-rdt --trees 1 --height 1 --runs 20 --jobs 1"
 
@@ -34,6 +40,13 @@ def test_json_has_the_same_and_a_picture_is_drawn(privet, tmp_path, monkeypatch)
 
 def test_a_picture_that_cannot_be_drawn_is_refused_before_any_fit(refused):
     assert "a picture is written as .png, .svg, .pdf" in refused(f"{SMALL} --picture audit.bmp", EXIT_USAGE)
+
+
+def test_without_matplotlib_a_picture_is_refused_before_any_fit(refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert refused(f"{SMALL} --picture audit.png", EXIT_USAGE) == (
+        "a picture needs the package matplotlib, which is not installed; install it with `pip install 'privet[plot]'`"
+    )
 
 
 def test_what_is_of_many_fits_is_refused_for_one_run(refused):
@@ -89,3 +102,44 @@ def test_what_is_no_number_of_processes_is_refused(refused):
     for jobs in (-5, 0):
         sentence = refused(f"audit --method private-rdt --jobs {jobs}", EXIT_USAGE)
         assert sentence == f"--jobs {jobs} is no number of processes; pass 1 or more, or -1 for all cores"
+
+
+FIT = "fit rows.csv --schema schema.json --method private-rdt --trees 2 --height 2 --epsilon 2 --force"
+
+
+def test_the_method_of_a_model_is_audited_as_it_was_fitted(privet):
+    assert privet(FIT).exit_code == 0
+    shown = json.loads(privet("audit --model model.privet --runs 20 --jobs 1 --json").stdout)
+    assert shown["model"] == read_document("model.privet")["checksum"]
+    assert shown["claimed"] == {"epsilon": 2.0, "delta": 0.0}
+    assert shown["subject"] == "private-rdt"
+
+
+def test_a_membership_attack_is_on_the_model_itself(privet):
+    assert privet(FIT).exit_code == 0
+    people(200).to_csv("others.csv", index=False)
+    result = privet("audit --model model.privet --members rows.csv --others others.csv --json")
+    assert "unless the rows are public, do not publish what it found" in result.stderr
+    shown = json.loads(result.stdout)
+    assert shown["model"] == read_document("model.privet")["checksum"]
+    assert shown["most"] == pytest.approx(math.tanh(1.0))
+    assert shown["contradicts"] is False
+    assert shown["interval"][0] <= shown["advantage"] <= shown["interval"][1]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("audit --model model.privet --epsilon 1", "--epsilon is taken from the model; leave out one of the two"),
+        ("audit --model model.privet --without-noise", "--without-noise is taken from the model"),
+        ("audit --model model.privet --members rows.csv", "a membership attack takes --model, --members and --others"),
+        ("audit --members rows.csv --others rows.csv", "a membership attack takes --model, --members and --others"),
+    ],
+)
+def test_what_a_model_says_already_is_refused(privet, refused, line, sentence):
+    privet(FIT)
+    assert sentence in refused(line, EXIT_USAGE)
+
+
+def test_a_model_without_a_promise_claims_nothing_to_audit(refused, model_file):
+    assert "epsilon=inf claims nothing" in refused("audit --model model.privet --runs 20 --jobs 1", EXIT_USAGE)

@@ -17,8 +17,8 @@ def test_a_list_of_prices_makes_a_table(privet):
     result = privet(f"{EVALUATE} --epsilon .1,5,inf")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[0].split("  ")[-2:] == ["accuracy", "standard deviation over folds"]
-    names = [line.rsplit(" %")[0].rsplit("  ")[0].strip() for line in lines[1:]]
+    assert lines[0].split() == ["accuracy", "sd", "over", "folds", "balanced", "AUC", "log", "loss"]
+    names = [line.split(" %")[0].rsplit("  ")[0].strip() for line in lines[1:5]]
     assert [name.rsplit("  ")[0] for name in names] == [
         "epsilon = 0.1", "epsilon = 5", "epsilon = inf", "majority class"
     ]  # fmt: skip
@@ -99,3 +99,53 @@ def test_a_forest_that_only_guesses_is_told_what_may_help(privet):
     assert "no better than guessing the majority class; a larger epsilon or more rows may help" in said
     said = privet(f"{EVALUATE} --method private-rdt --epsilon 0.000001").stderr
     assert "no better than guessing the majority class; taller or more trees may help" in said
+
+
+def test_every_score_of_the_majority_is_that_of_its_share(privet):
+    labels = pd.read_csv("rows.csv")["class"]
+    share, largest = labels.value_counts(normalize=True).max(), labels.mode()[0]
+    found = json.loads(privet(f"{EVALUATE} --json").stdout)["majority_class"]
+    assert found["accuracy"] == pytest.approx(share, abs=0.005)
+    assert (found["balanced_accuracy"], found["auc"]) == (0.5, 0.5)
+    entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert found["log_loss"] == pytest.approx(entropy, abs=0.005)
+    assert found["recall"] == {label: float(label == largest) for label in ("no", "yes")}
+    assert found["confusion"] == dict.fromkeys(("no", "yes"), found["recall"])
+
+
+def test_recall_and_confusion_are_shown_by_the_names_of_classes(privet):
+    shown = privet(f"{EVALUATE} --epsilon inf --confusion").stdout
+    data = json.loads(privet(f"{EVALUATE} --epsilon inf --json").stdout)["scores"][0]
+    recall = next(line for line in shown.splitlines() if line.startswith("yes"))
+    assert f"{100 * data['recall']['yes']:.1f} %" in recall
+    assert "epsilon = inf: of" in shown
+    assert f"{100 * data['confusion']['no']['yes']:.1f} %" in shown.split("epsilon = inf: of")[1]
+    assert "as yes" not in privet(f"{EVALUATE} --epsilon inf").stdout
+
+
+def test_scores_by_group_are_those_of_the_group_alone(privet):
+    rows = pd.read_csv("rows.csv")
+    # In one group the class hangs on age, in the other it is always the same.
+    rows["class"] = np.where((rows["sex"] == "male") | (rows["age"] > 50), "yes", "no")
+    rows.to_csv("rows.csv", index=False)
+    data = json.loads(privet(f"{EVALUATE} --epsilon inf --by sex --json").stdout)["scores"][0]["groups"]
+    assert list(data) == ["sex = female", "sex = male"]
+    assert data["sex = male"]["auc"] is None
+    assert data["sex = male"]["recall"]["no"] is None
+    assert data["sex = female"]["auc"] > 0.9
+    shown = privet(f"{EVALUATE} --epsilon inf --by sex").stdout
+    assert "sex = female" in shown
+    assert f"{100 * data['sex = female']['accuracy']:.1f} %" in shown.split("sex = female")[1]
+
+
+def test_rows_that_lack_the_category_are_a_group(privet):
+    rows = pd.read_csv("rows.csv")
+    rows.loc[:40, "sex"] = None
+    rows.to_csv("rows.csv", index=False)
+    assert "sex missing" in json.loads(privet(f"{EVALUATE} --by sex --json").stdout)["scores"][0]["groups"]
+
+
+@pytest.mark.parametrize("name", ["age", "height"])
+def test_groups_need_categories(refused, name):
+    said = refused(f"evaluate missing.csv --schema schema.json --by {name}", EXIT_USAGE)
+    assert said == f"--by {name!r} is no attribute with categories; choose from sex"

@@ -100,7 +100,9 @@ def test_without_onnx_the_way_out_is_named(refused, model_file, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     before = sorted(Path().iterdir())
     said = refused(f"{EXPORT} --format onnx", EXIT_USAGE)
-    assert said == "the ONNX format needs the onnx package; install it with `pip install 'privet[onnx]'`"
+    assert said == (
+        "the ONNX format needs the package onnx, which is not installed; install it with `pip install 'privet[onnx]'`"
+    )
     assert sorted(Path().iterdir()) == before
 
 

@@ -1,5 +1,6 @@
 """privet fit."""
 
+import io
 import json
 from pathlib import Path
 
@@ -152,3 +153,32 @@ def test_a_schema_marked_as_inferred_shows_in_the_promise(privet):
     result = privet(f"{FIT} --epsilon 100")
     assert result.stdout.startswith("Apart from bounds of 'age', read from the rows without noise")
     assert "the schema is marked as inferred in places" in result.stderr
+
+
+def test_class_weights_are_in_the_model_and_its_predictions(privet):
+    assert privet(f"{FIT} --epsilon 5 --class-weight balanced").exit_code == 0
+    assert load("model.privet").class_weight == "balanced"
+    assert privet(f"{FIT} --epsilon 5 --class-weight yes=5 --class-weight no=0.5 -o other.privet").exit_code == 0
+    other = load("other.privet")
+    assert other.class_weight == {"yes": 5.0, "no": 0.5}
+    rows = pd.read_csv("rows.csv").drop(columns="class")
+    printed = pd.read_csv(io.StringIO(privet("predict other.privet rows.csv --proba").stdout))
+    assert_array_equal(printed[["P(no)", "P(yes)"]], other.predict_proba(rows))
+    again = pd.read_csv(io.StringIO(privet("predict other.privet rows.csv --proba --class-weight balanced").stdout))
+    assert_array_equal(again[["P(no)", "P(yes)"]], other.with_class_weight("balanced").predict_proba(rows))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("even", "--class-weight 'even' is neither balanced nor LABEL=NUMBER; write --class-weight balanced, or"),
+        ("yes=much", "--class-weight 'yes=much' is neither balanced nor LABEL=NUMBER"),
+        ("maybe=2", "class_weight names 'maybe', which is none of the schema's classes; choose from ['no', 'yes']"),
+        ("yes=-2", "must be 'balanced', None, or a dict of classes with numbers from"),
+    ],
+)
+def test_other_class_weights_are_refused(privet, given, sentence):
+    result = privet(f"{FIT} --class-weight {given}")
+    assert result.exit_code == EXIT_USAGE
+    assert sentence in result.stderr
+    assert not Path("model.privet").exists()

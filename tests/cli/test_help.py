@@ -64,7 +64,7 @@ def test_verbs_stand_in_panels_in_the_order_in_which_one_needs_them(privet):
     }
     assert [len(names) for names in listed.values()] == [len(panel) for panel in PANELS.values()]
     assert listed["Begin"][:2] == ["demo", "schema"]
-    assert listed["Train"][:3] == ["plan", "ledger", "fit"]
+    assert listed["Train"][:4] == ["rehearse", "plan", "ledger", "fit"]
     wanted = [word for panel, names in listed.items() for word in (f"╭─ {panel} ", *(f"│ {name} " for name in names))]
     places = [shown.index(word) for word in wanted]
     assert places == sorted(places)

@@ -16,8 +16,8 @@ from privet.cli.support import output
 from privet.cli.support.program import _sentence_and_code
 
 VERBS = [
-    "demo", "schema init", "schema check", "plan", "fit", "predict", "evaluate", "rules", "report", "export",
-    "ledger init", "ledger show", "ledger verify", "ledger add",
+    "demo", "schema init", "schema review", "schema check", "plan", "fit", "predict", "evaluate", "rules",
+    "report", "export", "ledger init", "ledger show", "ledger verify", "ledger add",
 ]  # fmt: skip
 
 

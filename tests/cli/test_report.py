@@ -68,7 +68,10 @@ def test_a_page_that_exists_is_replaced_with_force_only(privet, refused, model_f
 
 def test_another_ending_than_html_is_refused(refused, model_file):
     sentence = refused("report model.privet -o report.pdf", EXIT_USAGE)
-    assert sentence == "a report is written as HTML; name the output .html instead of 'report.pdf', or take --json"
+    assert sentence.startswith(
+        "a report is written as HTML; name the output .html instead of 'report.pdf', take --format"
+    )
+    assert sentence.endswith("or take --json")
 
 
 def test_the_model_is_never_written_over(privet, model_file):
@@ -116,3 +119,93 @@ def test_the_public_domains_are_listed_for_whoever_vouches_for_them(privet, mode
     assert "What was taken as public" in page
     assert "16 to 100, in 255 cells" in page
     assert "female, male" in page
+
+
+ABOUT = 'owner = "City Hospital"\npurpose = "To find smokers."\nperiod = "2023"\ncontact = "a@hospital.example"\n'
+FOR_THE_REGISTRY = (
+    'name = "Smokers"\ndescription = "A forest."\nowner_kind = "Government"\nregion = "Bern"\npublished = 2026-11-19\n'
+)
+SMALL = "fit rows.csv --schema schema.json --method private-rdt --trees 2 --height 2 --epsilon 1 --force"
+
+
+def test_the_template_of_what_the_owner_states_is_printed_without_a_model(privet):
+    result = privet("report --about-template")
+    assert result.exit_code == 0
+    assert 'owner = ""' in result.stdout
+    assert result.stderr == ""
+
+
+def test_everything_can_be_given_at_once(privet):
+    Path("about.toml").write_text(ABOUT)
+    assert privet("ledger init ledger.db --dataset patients --epsilon 3").exit_code == 0
+    for line in (
+        f"{SMALL} --ledger ledger.db",
+        "party keygen clinic",
+        "sign model.privet --key clinic.key",
+    ):
+        assert privet(line).exit_code == 0, line
+    Path("audit.json").write_text(privet("audit --model model.privet --one-run 200 --json").stdout)
+    Path("scores.json").write_text(privet("score model.privet rows.csv --by sex --json").stdout)
+    line = "report model.privet --about about.toml --attach audit.json --attach scores.json --keys clinic.pub"
+    result = privet(f"{line} --ledger ledger.db")
+    assert result.exit_code == 0, result.output
+    page = Path("model.html").read_text()
+    for words in (
+        "City Hospital",
+        "<strong><bdi>clinic</bdi></strong> signed it",
+        "audit.json",
+        "by_group, sex, female",
+    ):
+        assert words in page
+    facts = json.loads(privet(f"{line} --json").stdout)
+    assert [each["kind"] for each in facts["attachments"]] == ["audit", "test scores"]
+    assert facts["signer"]["name"] == "clinic"
+    assert facts["sacro_ml"]["researcher"] == "a@hospital.example"
+
+
+def test_a_document_about_another_model_is_refused_and_nothing_written(privet, refused):
+    privet(SMALL)
+    Path("scores.json").write_text(privet("score model.privet rows.csv --json").stdout)
+    privet(SMALL)
+    sentence = refused("report model.privet --attach scores.json", EXIT_USAGE)
+    assert sentence == "'scores.json' is about another model than this one; attach what was run on this file"
+    assert not Path("model.html").exists()
+
+
+def test_a_forged_model_has_no_report_in_the_signers_name(privet, refused):
+    for line in (SMALL, "party keygen clinic", "sign model.privet --key clinic.key", SMALL):
+        assert privet(line).exit_code == 0, line
+    assert "is for another model" in refused("report model.privet --keys clinic.pub", EXIT_DATA)
+    assert "pass --keys too" in refused("report model.privet --signature model.privet.sig", EXIT_USAGE)
+    assert not Path("model.html").exists()
+
+
+def test_a_record_for_the_registry_says_what_it_leaves_open(privet, refused):
+    privet(SMALL)
+    assert "the registry asks for what no model file knows" in refused(
+        "report model.privet --format registry -o r.yaml", 2
+    )
+    Path("about.toml").write_text(ABOUT)
+    line = "report model.privet --format registry --about about.toml"
+    assert "the registry also asks for name, description" in refused(f"{line} -o record.yaml", EXIT_USAGE)
+    Path("about.toml").write_text(ABOUT + FOR_THE_REGISTRY)
+    result = privet(line)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-2].startswith("not answered: basic.data_product_sector, ")
+    assert result.stdout.splitlines()[-1] == "report: model.yaml"
+    assert 'variant_name: "Pure DP"' in Path("model.yaml").read_text()
+    said = json.loads(privet(f"{line} --json -o other.yaml").stdout)
+    assert "deployment.basic.data_product_sector" in said["open_fields"]
+
+
+def test_a_card_is_markdown(privet, refused, model_file):
+    assert privet("report model.privet --format card").exit_code == 0
+    assert Path("model.md").read_text().startswith("---\nlibrary_name: privet\n")
+    sentence = refused("report model.privet --format card -o card.html", EXIT_USAGE)
+    assert sentence.startswith("a card is written as Markdown; name the output .md instead of 'card.html'")
+
+
+def test_what_is_read_is_never_written_over(refused, model_file):
+    Path("about.html").write_text(ABOUT)
+    sentence = refused("report model.privet --about about.html -o about.html --force", EXIT_USAGE)
+    assert "is read by this command" in sentence

@@ -26,9 +26,9 @@ def test_numbers_become_bounds_and_text_becomes_categories(privet):
     result = privet(INIT)
     assert (result.exit_code, result.stdout) == (0, "schema: draft.json\n")
     assert drafted() == {
-        "age": {"name": "age", "type": "continuous", "bounds": [16.0, 99.0], "inferred": True},
+        "age": {"name": "age", "type": "continuous", "bounds": [16.0, 99.0], "inferred": True, "whole": True},
         "sex": {"name": "sex", "type": "categorical", "categories": ["female", "male"], "inferred": True},
-        "children": {"name": "children", "type": "continuous", "bounds": [0.0, 4.0], "inferred": True},
+        "children": {"name": "children", "type": "categorical", "categories": [0, 1, 2, 3, 4], "inferred": True},
     }
 
 
@@ -36,7 +36,7 @@ def test_everything_is_marked_and_the_number_of_rows_is_not_written(privet):
     privet(INIT)
     schema = Schema.load("draft.json")
     assert schema.leaks == (
-        "bounds of 'age'", "categories of 'sex'", "bounds of 'children'", "classes of 'class'"
+        "bounds of 'age'", "categories of 'sex'", "categories of 'children'", "classes of 'class'"
     )  # fmt: skip
     assert schema.rows is None
 
@@ -244,6 +244,7 @@ def test_missing_unknown_and_clipped_values_are_told_by_column(privet):
         "missing": ["children", "sex"],
         "unknown": ["sex"],
         "clipped": ["age"],
+        "cut_off": [],
         "refused": [],
         "unknown_share": {"sex": "10 % of the rows or more"},
     }
@@ -304,3 +305,17 @@ def test_a_table_that_does_not_fit_exits_with_3(refused, text, sentence):
 def test_a_schema_that_is_wrong_exits_with_3(refused, text, sentence):
     Path("bad.json").write_text(text)
     assert sentence in refused("schema check bad.json", EXIT_DATA)
+
+
+def test_fractions_of_whole_numbers_are_told_by_column(privet):
+    document = json.loads(Path("schema.json").read_text())
+    for attribute in (document["attributes"][0], document["attributes"][2]):
+        attribute["whole"] = True
+    Path("whole.json").write_text(json.dumps(document))
+    Path("odd.csv").write_text(f"{HEADER}50.5,male,1,no\n51,male,2,yes\n")
+    result = privet("schema check whole.json odd.csv")
+    assert result.exit_code == 0
+    assert "whole numbers from 16 to 100 in 85 cells" in result.stdout
+    assert result.stderr.splitlines()[4] == (
+        "privet: columns with fractions although declared whole, which are cut off: 'age'"
+    )

@@ -142,12 +142,11 @@ _FLOAT_LAWS = {
     "exponential", "gamma", "gauss", "geometric", "gumbel", "laplace", "lognormvariate", "normal", "normalvariate",
     "rvs", "standard_exponential", "standard_normal",
 }  # fmt: skip
-# Types of public coins, and where they are made; and what people are like who are made up for a plan.
+# Types of public coins, and where they are made.
 _TYPES = {"np.random.Generator", "np.random.RandomState"}
 ALLOWED = {
     "entropy.py": {"os.urandom"},
     "rng.py": {"np.random.default_rng", *_TYPES},
-    "local/planning/stand_in.py": {".normal()"},
 }
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import (
@@ -29,7 +28,7 @@ from privet.export import portable_document
 from privet.export.predictor import Predictor
 from privet.partitioned import SplitStructure, Structure
 from privet.registry import METHODS
-from privet.report import export_text, plot_shapes, plot_tree, write_report
+from tests.contracts.readers import words_of
 from tests.contracts.tasks import OF_NUMBERS, answers, labels_for, schema_for
 from tests.partitioned.parties import SCHEMA, SPLIT, parties, released, released_columns, roster_of, table
 
@@ -93,23 +92,6 @@ CASES = {
 def fitted(request, tmp_path_factory):
     """Return a model of every method, of a schema in which nothing is ever missing."""
     return CASES[request.param](COMPLETE, tmp_path_factory.mktemp("parties"))
-
-
-def words_of(model, folder):
-    """Return all that a person reads of a model: rules, trees as text, cells of shapes, the report, the pictures."""
-    said = list(model.rules()["rule"]) if hasattr(model, "rules") else [str(shape.cells) for shape in model.shapes()]
-    write_report(model, folder / "report.html")
-    said.append((folder / "report.html").read_text(encoding="utf-8").partition("<script")[0])
-    if hasattr(model, "shapes"):
-        axes = plot_shapes(model)
-    elif hasattr(model, "coding_"):  # its trees ask for bits, and there are rules instead
-        axes = []
-    else:
-        said.append(export_text(model))
-        axes = [plot_tree(model)]
-    said += [text.get_text() for ax in np.ravel(axes) for text in ax.figure.findobj(plt.Text)]
-    plt.close("all")
-    return said
 
 
 def test_nothing_that_people_read_speaks_of_missing_values(fitted, tmp_path):

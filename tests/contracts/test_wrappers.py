@@ -19,7 +19,15 @@ from sklearn.ensemble import (
 from sklearn.feature_selection import SelectFromModel, SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV, cross_val_score
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    KFold,
+    PredefinedSplit,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+)
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -163,7 +171,7 @@ def test_bagging_that_draws_rows_repeatedly_is_refused_and_costs_nothing(method,
 
 
 def test_boosting_is_refused():
-    with pytest.raises(ParameterError, match="boosting and class weights need weights that privet does not take"):
+    with pytest.raises(ParameterError, match="boosting needs other weights; for rare classes there is class_weight"):
         AdaBoostClassifier(unfitted()).fit(*people())
 
 
@@ -276,11 +284,55 @@ def test_weights_are_for_tables_in_memory(tmp_path):
         unfitted().fit(tmp_path / "rows.csv", sample_weight=np.ones(N_ROWS))
 
 
+def others_moved(splitter):
+    """Return how many rows beside the first are in another training set when the first was not there, at most."""
+    X, y = people()
+
+    def training(start):
+        return [set((start + train).tolist()) for train, _ in splitter(start).split(X[start:], y[start:])]
+
+    pairs = zip(training(0), training(1), strict=True)
+    return max(len((with_first ^ without) - {0}) for with_first, without in pairs)
+
+
+OWN_FOLD = np.random.default_rng(5).integers(0, 5, N_ROWS)
+SPLITS = {
+    "`KFold`, `StratifiedKFold`": (lambda _: KFold(5), lambda _: StratifiedKFold(5)),
+    "with `shuffle=True` and a number for `random_state`": (
+        lambda _: KFold(5, shuffle=True, random_state=0), lambda _: StratifiedKFold(5, shuffle=True, random_state=0),
+    ),
+    "`PredefinedSplit` by something that each row says of itself": (lambda start: PredefinedSplit(OWN_FOLD[start:]),),
+}  # fmt: skip
+
+
+def test_one_row_more_moves_others_between_folds_unless_each_row_says_its_own():
+    few, many, none = ([others_moved(splitter) for splitter in splitters] for splitters in SPLITS.values())
+    assert all(1 <= moved <= 8 for moved in few)  # two at each of two borders, of each of two classes
+    assert all(moved > N_ROWS / 10 for moved in many)
+    assert none == [0]
+
+
+def test_bagging_draws_by_position_so_that_one_row_more_draws_others():
+    X, y = people()
+    bag = BaggingClassifier(unfitted((0, 1), epsilon=50.0), n_estimators=2, bootstrap=False, max_samples=0.5)
+    bag.set_params(random_state=0)
+
+    def drawn(start):
+        return [set((start + own).tolist()) for own in bag.fit(X[start:], y[start:]).estimators_samples_]
+
+    # Where the number of rows is public, another row may stand in the place of one: two rows for each fit.
+    assert drawn(0) == drawn(0)
+    assert all(
+        len(all_rows ^ all_but_one) > N_ROWS / 10 for all_rows, all_but_one in zip(drawn(0), drawn(1), strict=True)
+    )
+
+
 def test_the_page_lists_what_is_tested_here():
     rows = re.findall(r"^\| (.+?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    named = [row for row in rows if row != "wrapper"]
+    named = [row for row in rows if row not in ("wrapper", "folds")]
     others = {
-        "`FrozenEstimator`", "`BaggingClassifier`", "Rows made from rows, such as SMOTE", "`AdaBoostClassifier`",
+        *SPLITS, "`FrozenEstimator`", "`BaggingClassifier`", "`AdaBoostClassifier`",
+        "Rows made from rows, such as SMOTE",
     }  # fmt: skip
     assert len(named) == len(set(named))
     assert set(named) == {*KEEPING, *BREAKING, *DRAWS, *others}

@@ -108,7 +108,7 @@ MARK = "marked-4711"
         ("rows.csv", TEXT.replace("yes", ""), "'ill' has missing labels"),
         ("rows.csv", TEXT.replace("nurse", "\udcff"), "is not UTF-8 text; save it as UTF-8"),
         ("rows.csv", TEXT.replace("age", "\udcff"), "is not UTF-8 text; save it as UTF-8"),
-        ("rows.csv", TEXT.replace(",", ";"), "seems to separate its fields by ';'; save it with commas"),
+        ("rows.csv", TEXT.replace(",", ";"), "seems to separate its fields by ';' and not by ','; pass --sep ';'"),
         ("rows.parquet", TEXT, "cannot be read to its end"),
         ("rows.csv.gz", TEXT, "cannot be read to its end"),
     ],

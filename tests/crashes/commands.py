@@ -74,6 +74,11 @@ def with_model() -> None:
     privet(f"{FIT} --epsilon 1")
 
 
+def with_model_and_key() -> None:
+    with_model()
+    privet("party keygen bank")
+
+
 def with_old_model() -> None:
     privet(f"{FIT} --epsilon 1 -o model.privet.gz")
 
@@ -231,6 +236,8 @@ COMMANDS = (
     Command("combine", "combine clinic.json mill.json --structure s.json --roster r.json", ("model.privet",),
             with_releases),
     Command("report", "report model.privet", ("model.html",), with_model),
+    Command("report, a card", "report model.privet --format card", ("model.md",), with_model),
+    Command("sign", "sign model.privet --key bank.key", ("model.privet.sig",), with_model_and_key),
     Command("export", "export model.privet --format python", ("model.py",), with_model),
     Command("predict", "predict model.privet rows.csv -o out.parquet", ("out.parquet",), with_model),
 )  # fmt: skip

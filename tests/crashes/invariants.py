@@ -12,6 +12,7 @@ from privet.errors import PrivetError
 from privet.model_file import read_document
 from privet.partitioned import PrivateKey, PublicKey, Release
 from privet.privacy.ledger.account import Account, accounts
+from privet.signing import Roster, verify_model
 from tests.crashes.commands import LEDGER, Command
 from tests.crashes.forked import Outcome
 
@@ -179,5 +180,7 @@ _READERS = {
     "csv": lambda path: len(path.read_text().splitlines()) == _ROWS + 1,
     "parquet": lambda path: pq.read_table(path).num_rows == _ROWS,
     "html": lambda path: path.read_text().rstrip().endswith("</html>"),
+    "md": lambda path: path.read_text().rstrip().endswith("```"),
+    "sig": lambda path: verify_model(path.with_suffix(""), Roster.gather([path.parent / "bank.pub"])).signer == "bank",
     "py": lambda path: bool(compile(path.read_text(), path.name, "exec")),
 }

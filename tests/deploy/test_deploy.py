@@ -98,6 +98,27 @@ def test_the_compose_file_has_no_password_and_opens_no_port_to_others():
     check_words(services["collect"]["command"])
 
 
+def undeclared(compose):
+    """Return what services of a compose file name and the file does not declare."""
+    services = compose["services"]
+    found = {(kind, name) for kind in ("networks", "secrets") for own in services.values()
+             for name in own.get(kind, []) if name not in compose[kind]}  # fmt: skip
+    mounted = {volume.split(":")[0] for own in services.values() for volume in own.get("volumes", [])}
+    found |= {("volumes", name) for name in mounted - set(compose["volumes"])}
+    return found | {("services", name) for own in services.values() for name in own.get("depends_on", {})
+                    if name not in services}  # fmt: skip
+
+
+def test_the_compose_file_declares_what_its_services_name_and_builds_what_is_there():
+    assert undeclared(COMPOSE) == set()
+    build = COMPOSE["services"]["collect"]["build"]
+    assert (DEPLOY / build["context"] / build["dockerfile"]).samefile(DEPLOY / "Containerfile")
+    for kind in ("networks", "secrets", "volumes"):
+        for name in COMPOSE[kind]:
+            less = {**COMPOSE, kind: {own: told for own, told in COMPOSE[kind].items() if own != name}}
+            assert undeclared(less) == {(kind, name)}  # so that a name that is missing shows
+
+
 def test_the_compose_client_takes_the_file():
     docker = shutil.which("docker")
     has_compose = docker and subprocess.run([docker, "compose", "version"], capture_output=True).returncode == 0

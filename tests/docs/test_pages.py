@@ -14,7 +14,9 @@ from privet import Schema
 from privet.cli.app import app
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES_WITH_PYTHON = ["schema", "epsilon", "methods", "people", "report", "updates", "local", "parties"]
+PAGES_WITH_PYTHON = [
+    "schema", "epsilon", "methods", "people", "report", "updates", "search", "local", "parties", "export",
+]  # fmt: skip
 
 
 def blocks(page, language):
@@ -64,6 +66,18 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
     assert blocks(page, "python")
     for block in blocks(page, "python"):
         exec(compile(block, f"{page}.md", "exec"), given)  # noqa: S102 - our own page
+
+
+def test_the_pipeline_of_the_export_page_answers_as_in_python(tmp_path, monkeypatch):
+    import onnxruntime
+
+    monkeypatch.chdir(tmp_path)
+    given = {}
+    exec(compile(blocks("export", "python")[0], "export.md", "exec"), given)  # noqa: S102
+    labels, chances = onnxruntime.InferenceSession("ill.onnx").run(None, {"X": given["rows"]})
+    assert labels.tolist() == given["pipeline"].predict(given["rows"]).tolist()
+    np.testing.assert_allclose(chances, given["pipeline"].predict_proba(given["rows"]), rtol=1e-12)
+    assert (labels == given["labels"]).mean() > 0.8
 
 
 def test_the_numbers_that_pages_promise_come_out(tmp_path, monkeypatch, capsys):

@@ -178,6 +178,7 @@ def cases():
         "bits of coded values": on_bits([*NUMBERS[:5], *CATEGORIES[:5]], ["a", "b", "c"]),
         "bits, hostile text": on_bits(HOSTILE_ATTRIBUTES, [HOSTILE, "</script>", "no"], vote="majority"),
         "bits of flipped records": on_bits([*NUMBERS[:3], *CATEGORIES[:2]], ["no", "yes"], theta=0.9),
+        "weighted classes": fitted(mixed, n_trees=12).with_class_weight({"a": 0.3, "c": 7}),
     }
     # One case in full; the others show what they can do with fewer rows.
     sizes = {name: N_ROWS if name == "mixed, three classes" else FEW_ROWS for name in models}

@@ -92,7 +92,7 @@ def test_a_row_of_another_length_is_refused(predictor, row):
 
 
 @pytest.mark.parametrize(
-    "document", ['{"format": "privet-model", "version": 1}', '{"format": "privet-predictor", "version": 6}']
+    "document", ['{"format": "privet-model", "version": 1}', '{"format": "privet-predictor", "version": 7}']
 )
 def test_a_document_of_another_format_or_version_is_refused(document):
     with pytest.raises(ValueError, match="this is not a predictor document of a known version; export the model again"):
@@ -101,7 +101,7 @@ def test_a_document_of_another_format_or_version_is_refused(document):
 
 def test_the_predictor_knows_the_version_that_is_written_and_all_before():
     assert portable.FORMAT == FORMAT
-    assert tuple(range(1, portable.VERSION_OF_PLACES + 1)) == VERSIONS
+    assert tuple(range(1, portable.VERSION_OF_CLASS_WEIGHTS + 1)) == VERSIONS
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -36,7 +36,7 @@ NAMES = [
     "two classes, groups of two", FIVE, "nine classes", "weights, hostile text", "cells that neighbours share",
     "class balance alone", "class balance of five alone", "scores that saturate", "ties", "weights, never missing",
     "two stages", "two stages of five classes", "two stages, never missing", "a second stage of categories",
-    "knots close together", "batches", "batches of five classes",
+    "knots close together", "batches", "batches of five classes", "weights, weighted classes",
     "a single tree", "a single tree of five classes", "a single tree, never missing",
 ]  # fmt: skip
 
@@ -127,6 +127,7 @@ def weight_cases():
         close_knots(),
         with_batches(fitted_weights(schema_of([*mixed, *OPEN], ["no", "yes"]), group_size=2)),
         with_batches(fitted_weights(schema_of([*OPEN, *SMALL], five), epsilon=60.0)),
+        fitted_weights(schema_of([*NUMBERS[2:4], *SMALL], five), class_weight="balanced"),
         fitted_weights(schema_of(mixed, ["no", "yes"]), epsilon=0.08),
         fitted_weights(schema_of(OPEN, five), epsilon=0.3),
         fitted_weights(schema_of(complete(OPEN), [5, 9]), epsilon=0.08),

@@ -11,9 +11,9 @@ from tests.hostile.choices import Choices
 
 # Of a thousand cases, how many are of each kind: none below 20, and more of what is quickly tried.
 SHARES = {
-    "schema": 120, "model": 150, "local model": 90, "party model": 70, "structure": 60, "roster": 40, "key": 40,
-    "release": 50, "sum message": 40, "sum store": 20, "channel": 100, "secret": 30, "ledger": 30, "csv": 60,
-    "packed csv": 30, "parquet": 40, "arrow": 30,
+    "schema": 100, "model": 130, "local model": 90, "party model": 70, "structure": 60, "roster": 40, "key": 40,
+    "release": 50, "sum message": 40, "sum store": 20, "channel": 80, "secret": 30, "ledger": 30, "csv": 60,
+    "packed csv": 30, "parquet": 40, "arrow": 30, "signature": 20, "about": 20, "attachment": 20,
 }  # fmt: skip
 BLOCK = sum(SHARES.values())
 

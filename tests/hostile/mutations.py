@@ -23,7 +23,7 @@ from tests.hostile.seeds import Seed, files
 from tests.hostile.table_damage import damaged_arrow, damaged_csv, damaged_packed_csv
 
 _MODELS = ("model", "local model", "party model")
-_SIGNED = ("release", "sum message")
+_SIGNED = ("release", "sum message", "signature")
 # What comes of sealing a document that is too damaged to be sealed; it stays as it is.
 _UNSPELLABLE = (ValueError, TypeError, RecursionError, OverflowError, KeyError, AttributeError)
 
@@ -80,7 +80,7 @@ def _made_to_fit(kind: str, document: dict[str, Any], choices: Choices) -> dict[
     """Return the document with a checksum, a signature and, often, a promise that fit what it says now."""
     if kind in _SIGNED:
         body = {name: value for name, value in document.items() if name != "signature"}
-        party = files().parties.get(str(body.get("party")), files().parties["bank"])
+        party = files().parties.get(str(body.get("party", body.get("signer"))), files().parties["bank"])
         return {**body, "signature": party.key.sign(body)}
     if choices.chance(0.5):
         with suppress(PrivetError, *_UNSPELLABLE):

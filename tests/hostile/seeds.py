@@ -5,6 +5,7 @@ import json
 import math
 import tempfile
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ from privet.partitioned import (
     Terms,
 )
 from privet.registry import LOCAL_METHODS, METHODS, PARTY_METHODS
+from privet.signing import ModelSignature
 from tests.contracts.test_damaged_files import SMALL
 from tests.draws import cached
 from tests.partitioned.sums import messages
@@ -123,7 +125,7 @@ def files() -> Files:
         folder = Path(name)
         for add in (
             _schemas, _central_models, _local_files, _parties, _party_models, _sums, _tables_of_parties, _ledgers,
-            _tables,
+            _tables, _evidence,
         ):  # fmt: skip
             add(made, folder)
     return made
@@ -307,6 +309,26 @@ def _tables(made: Files, folder: Path) -> None:
     with pa.OSFile(str(folder / "rows.arrows"), "wb") as file, pa.ipc.new_stream(file, arrow.schema) as stream:
         stream.write_table(arrow)
     made.add("arrow", "rows.arrows", (folder / "rows.arrows").read_bytes())
+
+
+def _evidence(made: Files, folder: Path) -> None:
+    """What goes with a model: a signature, what its owner states, what was run on it."""
+    key, checksum_ = made.parties["bank"].key, "0" * 64
+    for until in (None, date(2999, 12, 31)):
+        ModelSignature.make(checksum_, key, until=until, today=date(2026, 1, 1)).save(folder / "model.sig")
+        made.add("signature", "model.sig", (folder / "model.sig").read_bytes())
+    filled = "".join(f'{name} = "a hospital"\n' for name in ("owner", "purpose", "period", "contact", "region"))
+    made.add("about", "about.toml", f'{filled}published = 2026-01-01\nauthors = ["A"]\n'.encode())
+    audit = {
+        "model": checksum_,
+        "claimed": {"epsilon": 1.0},
+        "epsilon_shown": 0.5,
+        "sentence": "s",
+        "cases": [{"a": 1}],
+    }
+    scores = {"model": checksum_, "accuracy": 0.9, "by_group": {"sex": {"female": {"rows": 5, "auc": None}}}}
+    for document in (audit, scores):
+        made.add("attachment", "attached.json", json.dumps(document).encode())
 
 
 def methods_with_a_seed() -> set[str]:

@@ -4,6 +4,8 @@ import json
 import math
 import os
 from collections.abc import Callable
+from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +45,15 @@ from privet.partitioned import (
 from privet.partitioned.split_structure import load_structure
 from privet.privacy.ledger.account import accounts
 from privet.report import export_text
+from privet.report.about import About
+from privet.report.attachments import Attachment
+from privet.report.evidence import Evidence
+from privet.report.model_card import model_card
+from privet.report.page.facts import facts
 from privet.report.page.page import Report, page
 from privet.schema import infer_schema
 from privet.schema.encoding import Encoder
+from privet.signing import ModelSignature
 from tests.hostile.choices import Choices
 from tests.hostile.seeds import DATASET, SCHEMA, files, rows
 
@@ -226,6 +234,38 @@ def use_table(path: Path, choices: Choices) -> None:
             infer_schema(table.drop_columns(["class"]), table.column("class"))
 
 
+def use_signature(path: Path, choices: Choices) -> None:
+    signature = ModelSignature.load(path)
+    signature.save(path)
+    assert ModelSignature.load(path) == signature
+    assert signature.check(signature.model, files().roster, today=date(2026, 1, 1)).name == signature.signer
+
+
+def use_about(path: Path, choices: Choices) -> None:
+    about = About.load(path)
+    json.dumps(about.to_json(), allow_nan=False)
+    _show(Evidence(about), choices)
+
+
+def use_attachment(path: Path, choices: Choices) -> None:
+    attached = Attachment.load(path, "0" * 64)
+    json.dumps(attached.to_json(), allow_nan=False)
+    _show(Evidence(attachments=(attached,)), choices)
+
+
+def _show(evidence: Evidence, choices: Choices) -> None:
+    if choices.chance(0.2):
+        report = Report.of(_small_model())
+        told = facts(report.model, model_checksum="0" * 64, evidence=evidence)
+        assert page(report.model, told).count("<script") == 2
+        assert "<script" not in model_card(report.model, told)
+
+
+@cache
+def _small_model() -> Any:
+    return PrivateRDTClassifier(SCHEMA, epsilon=1.0, n_trees=1, height=1, random_state=1).fit(*rows())
+
+
 TARGETS: dict[str, Callable[[Path, Choices], None]] = {
     "schema": use_schema,
     "model": use_model,
@@ -244,6 +284,9 @@ TARGETS: dict[str, Callable[[Path, Choices], None]] = {
     "packed csv": use_table,
     "parquet": use_table,
     "arrow": use_table,
+    "signature": use_signature,
+    "about": use_about,
+    "attachment": use_attachment,
 }
 
 

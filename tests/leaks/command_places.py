@@ -96,6 +96,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
             f"predict model.privet {given} -o predicted.csv --force",
             f"evaluate {given} --schema schema.json --folds 2 --trees 2",
             f"schema check schema.json {given}",
+            f"schema review schema.json {given} --by Ann",
             f"schema init {given} -o draft.json --force",
             f"perturb {given} --schema schema.json --noise laplace --epsilon 1 --secret k.json -o answers.csv --force",
             f"party release {given} --structure structure.json --key bank.key --again --force",

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import HorizontalForest, PrivateRDTClassifier, load
 from privet.errors import ModelFileError, ParameterError
@@ -132,3 +132,15 @@ def test_it_is_reported_ruled_and_exported_like_any_forest_of_counts(model, tmp_
     assert len(model.rules()) > 0
     for kind in ("json", "js", "python", "onnx"):
         export_model(model, tmp_path / f"m.{kind}", format=kind)
+
+
+def test_class_weights_are_taken_later_and_kept_in_the_file(model, tmp_path):
+    X, _ = table()
+    balanced = model.with_class_weight("balanced")
+    weights = np.array(list(balanced.class_weight_.values()))
+    parts = model.predict_proba(X) * weights
+    assert_allclose(balanced.predict_proba(X), parts / parts.sum(axis=1, keepdims=True))
+    balanced.save(tmp_path / "balanced.privet")
+    again = load(tmp_path / "balanced.privet")
+    assert_array_equal(again.predict_proba(X), balanced.predict_proba(X))
+    assert (again.class_weight, model.class_weight) == ("balanced", None)

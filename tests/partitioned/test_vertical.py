@@ -209,3 +209,15 @@ def test_it_is_reported_and_ruled_and_says_why_it_is_not_exported(noisy, tmp_pat
 def test_it_is_not_fitted_to_rows():
     with pytest.raises(ParameterError, match="is not fitted to rows"):
         VerticalForest().fit(*table())
+
+
+def test_class_weights_are_taken_later_and_kept_in_the_file(model, tmp_path):
+    X, _ = table()
+    balanced = model.with_class_weight("balanced")
+    weights = np.array(list(balanced.class_weight_.values()))
+    parts = model.predict_proba(X) * weights
+    assert_allclose(balanced.predict_proba(X), parts / parts.sum(axis=1, keepdims=True))
+    balanced.save(tmp_path / "balanced.privet")
+    again = load(tmp_path / "balanced.privet")
+    assert_array_equal(again.predict_proba(X), balanced.predict_proba(X))
+    assert (again.class_weight, model.class_weight) == ("balanced", None)

@@ -48,6 +48,7 @@ class Replay:
     max_rows: int = 1
     outputs: list = field(default_factory=list)
     seen: list = field(default_factory=list)
+    directions: dict = field(default_factory=dict)
 
     def stop_at(self, table):
         """Fit a table with the outputs chosen; return the release that comes next, or None, and the fit."""
@@ -55,7 +56,9 @@ class Replay:
         codes = np.array([codes for codes, _ in table], np.uint16).reshape(-1, len(self.policy.schema.attributes))
         rows = MemoryRows(codes, np.array([label for _, label in table], np.uint16))
         epsilon = self.policy.epsilon * self.max_rows
-        own = Fitting(self.policy, rows, self.max_rows, epsilon, np.random.default_rng(1), SystemNoise())
+        own = Fitting(
+            self.policy, rows, self.max_rows, epsilon, np.random.default_rng(1), SystemNoise(), 1, self.directions
+        )
         try:
             own.release()
         except StoppedError as stopped:
@@ -192,6 +195,8 @@ class Minimiser:
     def public(self):
         own = self.objective
         numbers = [own.offsets, *own.prior.precisions, *(float(scale) for scale in self.law.scales)]
+        if own.order is not None:
+            numbers += [own.order.lower, own.order.upper, own.order.slack, own.order.strength]
         return own.trees.axes, tuple(np.asarray(each).tobytes() for each in numbers), own.margin
 
     @property
@@ -222,6 +227,9 @@ class Minimiser:
         own, basis = self.objective, self.basis
         tilt = -self.precision @ weights
         hessian = np.kron(self.precision, np.eye(basis.shape[1]))
+        if own.order is not None:
+            tilt = tilt - own.order.gradient(weights)
+            own.order.add_hessian(weights, hessian)
         times = np.ones(own.rows.n_lines) if own.rows.weights is None else own.rows.weights
         for i, (line, count) in enumerate(zip(self.reached, times, strict=True)):
             score = line @ weights + (0 if own.rows.scores is None else own.rows.scores[i].astype(float))

@@ -225,6 +225,8 @@ def test_a_delta_that_is_no_probability_below_one_is_refused(delta):
 
 def test_without_dp_accounting_the_error_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
-    with pytest.raises(PrivetError, match=r"pip install 'privet\[delta\]', or use delta=0"):
+    with pytest.raises(
+        PrivetError, match=r"the package dp-accounting, .* `pip install 'privet\[delta\]'`, or use delta=0"
+    ):
         epsilon_at(laplace(0.5), delta=1e-6)
     assert epsilon_at(laplace(0.5), delta=0) == 0.5

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from privet import Categorical, Numeric, Schema
-from privet.central.weights import fitting, selection, single_tree
+from privet.central.weights import fitting, order, selection, single_tree
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.knots import with_cells
 from privet.central.weights.leaf_weights import LeafWeights
@@ -54,12 +54,12 @@ TABLES = {
 ROW = (THIRD, MOST, 0, FEW)
 
 
-def played(table, adversary, *, n_classes=2, epsilon=2.0, max_rows=1, fault=None, **fixed):
+def played(table, adversary, *, n_classes=2, epsilon=2.0, max_rows=1, fault=None, directions=None, **fixed):
     """Return the releases of a fit to a table with and without the row, its receipts and its budget."""
     schema = Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else range(n_classes), rows=FAR)
     policy = Policy(schema, epsilon / max_rows, FAR, Overrides(n_bins=N_BINS, **fixed))
     with pytest.MonkeyPatch.context() as patched:
-        replay = Replay(policy, max_rows).patch(patched)
+        replay = Replay(policy, max_rows, directions=directions or {}).patch(patched)
         if fault is not None:
             fault(patched, replay)
         return *replay.played(TABLES[table], [(ROW, n_classes - 1)] * max_rows, adversary), epsilon
@@ -147,6 +147,40 @@ def test_random_outputs_tell_no_more_than_their_prices(n_classes):
                 largest[step.what] = max(largest.get(step.what, 0.0), abs(step.told) / step.price)
     # A search that sees nothing would prove nothing.
     assert min(largest[what] for what in (CHOICES, DIGITS, GROUPS, LATER_DIGITS)) > 0.2
+
+
+# Weights in order.
+
+ORDERED = {0: 1, 1: -1, 3: 1}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_weights_kept_in_order_tell_no_more_than_their_prices(table):
+    for adversary in (Worst(1), Worst(-1), Random(5)):
+        steps, receipts, epsilon = played(table, adversary, directions=ORDERED)
+        check(steps, receipts, epsilon)
+        assert [step.what for step in steps][-1] == LATER_DIGITS
+
+
+def test_a_row_without_company_is_told_by_much_of_what_a_fit_in_order_costs():
+    assert told_of(played("empty", Worst(), directions=ORDERED)[0], DIGITS) > 0.6
+
+
+@pytest.mark.parametrize("what", ["strength", "slack"])
+def test_an_order_that_follows_from_the_rows_is_caught(what):
+    def plant(patched, _):
+        of = order.Order.of.__func__
+
+        def of_rows(cls, trees, directions, slack, *, held):
+            own = of(cls, trees, directions, slack, held=held)
+            n_rows = next(patched_rows)
+            return replace(own, **{what: getattr(own, what) + 0.01 * n_rows})
+
+        patched_rows = iter(range(100))  # the table with the row is fitted after the one without it
+        patched.setattr(order.Order, "of", classmethod(of_rows))
+
+    with pytest.raises(AssertionError, match="public numbers depend on the row"):
+        played("near", Worst(), directions=ORDERED, fault=plant)
 
 
 # A single tree.

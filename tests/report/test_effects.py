@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from privet import Numeric
+from privet import Categorical, Numeric
 from privet.errors import ParameterError
 from privet.report.page.effects import Effect, borders, effects_of, is_stretched, places, score_of, shown_range, ticks
+from privet.report.page.pictures import effect_of_pair
 from tests.report.people import people
 from tests.report.weighty import exact_weights, grouped, weights, without_shares
 
@@ -142,3 +143,36 @@ def test_a_curve_is_sure_where_rows_are():
 
 def test_an_infinite_epsilon_is_no_obstacle():
     assert all(math.isfinite(effect.share) for effect in effects_of(exact_weights()))
+
+
+def pair_effect(*row_shares):
+    """Return the effect of two attributes of three and two categories, strong everywhere and without noise."""
+    attributes = (Categorical("job", ["nurse", "cook", "clerk"]), Categorical("sex", ["f", "m"]))
+    values = np.arange(1.0, 7).reshape(3, 2, 1)
+    return Effect(
+        0, ("job", "sex"), attributes, (("nurse", "cook", "clerk"), ("f", "m")), (None, None), (False, False), ("yes",),
+        values, np.zeros((3, 2)), None, tuple(map(np.array, row_shares)) or None, 1.0, True,
+    )  # fmt: skip
+
+
+def test_squares_without_sure_rows_are_crossed_out_and_no_others():
+    # No clerk was released: both squares of clerks are crossed out, as hand and eye would have it.
+    picture = effect_of_pair(pair_effect([0.6, 0.4, 0.0], [0.5, 0.5]), "map", [1])
+    crossed = [mark for mark in picture.marks if mark.fields.get("class") == "void"]
+    coloured = [mark for mark in picture.marks if str(mark.fields.get("class")).startswith("class-")]
+    assert (len(crossed), len(coloured)) == (2, 4)
+    assert {mark.tag for mark in crossed} == {"path"}
+    # The map is turned so that it is wide: clerks are the last column, and below the names of columns are two rows.
+    lefts = {float(mark.fields["d"][1:].split()[0]) for mark in crossed}
+    assert len(lefts) == 1
+    assert lefts.pop() > max(float(mark.fields["x"]) for mark in coloured)
+    whole = effect_of_pair(pair_effect([0.6, 0.3, 0.1], [0.5, 0.5]), "map", [1])
+    unknown = effect_of_pair(pair_effect(), "map", [1])
+    assert not [mark for own in (whole, unknown) for mark in own.marks if mark.fields.get("class") == "void"]
+
+
+def test_colours_are_not_faded_by_squares_that_nobody_is_in():
+    values = np.array([[[1.0], [1.0]], [[1.0], [1.0]], [[100.0], [100.0]]])
+    picture = effect_of_pair(replace(pair_effect([0.6, 0.4, 0.0], [0.5, 0.5]), values=values), "map", [1])
+    shown = {mark.fields["fill-opacity"] for mark in picture.marks if "fill-opacity" in mark.fields}
+    assert shown == {"1.00"}

@@ -10,6 +10,7 @@ from privet import PrivateRDTClassifier, load, model_file
 from privet.model_file import read_document
 from privet.report.page import promise
 from privet.report.page.page import Report
+from tests.report.pages import page_of
 from tests.report.people import SCHEMA, exact, fitted, leaking, of_batches, of_method, of_visits, paper
 
 
@@ -39,6 +40,18 @@ def test_the_shape_of_the_model():
     assert shape["leaves"] == len(forest.leaves)
     assert shape["classes"] == ["no", "yes"]
     assert shape["attributes"] == ["age", "country"]
+
+
+def test_class_weights_are_told_where_there_are_some():
+    assert "class_weights" not in told(exact())["model"]
+    assert "classes count for more or less" not in page_of(exact())
+    weighted = exact().with_class_weight({"yes": 4})
+    assert told(weighted)["model"]["class_weights"] == [
+        {"class": "no", "weight": 1.0},
+        {"class": "yes", "weight": 4.0},
+    ]
+    shown = page_of(weighted)
+    assert "<bdi>no</bdi> 1 times, <bdi>yes</bdi> 4 times. All else on this page is without" in shown
 
 
 def test_released_values_and_their_noise():

@@ -28,7 +28,7 @@ def test_the_promise_the_checksum_and_the_sections_are_there():
     assert fitted().guarantee_.sentence in read.text
     assert "0" * 64 in read.text
     headings = [tag for tag, _ in read.tags if tag in {"h1", "h2"}]
-    assert headings == ["h1"] + ["h2"] * 9
+    assert headings == ["h1"] + ["h2"] * 10
     assert "at most 74 times of 100" in read.text
     assert "NIST SP 800-226" in read.text
     assert "Signature" in read.text

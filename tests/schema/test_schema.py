@@ -155,7 +155,7 @@ def test_too_many_attributes_are_refused():
                 "classes": ["a", "b"],
                 "attributes": [{"name": "x", "type": "continuous", "bounds": [0, 1], "bin": 3}],
             },
-            "'x' has an unknown key 'bin'; known keys are bins, bounds",
+            "'x' has an unknown key 'bin'; known keys are accepted, bins, bounds",
         ),
     ],
 )

@@ -3,20 +3,22 @@
 import subprocess
 import sys
 
+import narwhals
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 from privet.errors import DataError
-from privet.schema.table import as_arrow
+from privet.schema.table import as_arrow, as_table, columns_of
 
 # Every pair of kinds of objects, as objects and as categories; Arrow ends the process at some of them.
 PAIRS = """
 import datetime as dt, decimal, enum, itertools, uuid
 import numpy as np, pandas as pd
 from privet.errors import DataError
-from privet.schema.table import as_arrow
+from privet.schema.table import as_arrow, as_table, columns_of
 
 day, moment = dt.date(2020, 1, 2), dt.datetime(2020, 1, 2)
 kinds = [
@@ -78,3 +80,67 @@ def test_missing_values_mix_with_every_kind():
     dates = as_arrow(pd.Series([moment, np.nan, None, pd.NaT], dtype=object), "c")
     assert pa.types.is_timestamp(dates.type)
     assert dates.null_count == 3
+
+
+class Stream:
+    """What another library offers: a stream of Arrow batches and nothing else."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Broken:
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise ValueError("age=41 is too old")
+
+
+TABLE = pa.table({"age": [1.0, 2.0], "job": ["cook", None]})
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        Stream(TABLE),
+        TABLE.to_reader(),
+        pl.from_arrow(TABLE).lazy(),
+        pl.from_arrow(TABLE).lazy().filter(pl.col("age") > 0),
+        narwhals.from_native(pl.from_arrow(TABLE).lazy()),
+        narwhals.from_native(TABLE.to_pandas()),
+    ],
+    ids=["stream", "reader", "lazy", "lazy and filtered", "narwhals, lazy", "narwhals"],
+)
+def test_what_is_no_table_yet_becomes_one(rows):
+    table = as_table(rows)
+    ages, jobs = columns_of(table, ["age", "job"])
+    assert as_arrow(ages, "age").to_pylist() == [1.0, 2.0]
+    assert as_arrow(jobs, "job").to_pylist() == ["cook", None]
+
+
+@pytest.mark.parametrize(
+    "rows", [TABLE, TABLE.to_batches()[0], TABLE.to_pandas(), pl.from_arrow(TABLE), np.ones((2, 2))]
+)
+def test_tables_stay_as_they_are(rows):
+    assert as_table(rows) is rows
+
+
+def test_a_stream_or_lazy_frame_that_fails_shows_no_value():
+    with pytest.raises(DataError, match="the Arrow stream cannot be read as a table; convert it") as caught:
+        as_table(Broken())
+    assert caught.value.__cause__ is None
+    failing = pl.LazyFrame({"age": ["forty-one"]}).with_columns(pl.col("age").cast(pl.Int8))
+    with pytest.raises(DataError, match=r"the lazy frame cannot be computed; call its collect\(\)") as caught:
+        as_table(failing)
+    assert "forty-one" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_other_columns_are_not_read_where_they_are_allowed_and_refused_elsewhere():
+    table = TABLE.append_column("note", [["a", "b"]])
+    assert len(columns_of(table, ["age"], others_allowed=True)) == 1
+    with pytest.raises(DataError, match="has a column 'job' that the schema lacks; drop it"):
+        columns_of(table, ["age"])
+    with pytest.raises(DataError, match="lacks the column 'ago'; did you mean 'age'"):
+        columns_of(table, ["ago"], others_allowed=True)

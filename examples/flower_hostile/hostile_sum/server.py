@@ -6,9 +6,9 @@ from pathlib import Path
 from flwr.serverapp import ServerApp
 
 from privet.partitioned import PrivateKey
-from privet.partitioned.party_files import canonical
 from privet.partitioned.secure_sum.messages import KEY, MASKED
 from privet.partitioned.transports.flower import asker, open_round, terms_of
+from privet.signing.documents import canonical
 
 app = ServerApp()
 

@@ -17,6 +17,7 @@ from privet.attack.neighbours import Neighbours, Table, worst_cases
 from privet.checks import check_whole, n_threads
 from privet.errors import ParameterError
 from privet.estimator import PrivateEstimator
+from privet.extras import matplotlib
 from privet.files.whole_file import whole_bytes
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
@@ -252,13 +253,11 @@ def _declared(estimator: PrivateEstimator) -> Schema:
 
 def draw_audit(audit: Audit, path: Path) -> None:
     """Write a picture to ``path``, with a panel for each case: the attacker's scores with the row and without."""
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     columns = min(len(audit.attacks), _COLUMNS)
     lines = -(-len(audit.attacks) // columns)
     size = max(4.4 * columns, _LEAST_WIDTH), 1.1 + 3.0 * lines
-    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.1))  # pyplot would look for a screen
+    engine = matplotlib("layout_engine").ConstrainedLayoutEngine(w_pad=0.1)
+    figure = matplotlib("figure").Figure(figsize=size, layout=engine)  # pyplot would look for a screen
     axes = figure.subplots(lines, columns, squeeze=False, sharey=True)
     for ax in axes.flat[len(audit.attacks) :]:
         ax.set_axis_off()

@@ -1,7 +1,7 @@
 """Membership inference: separating a model's training rows from others by its confidence in their labels."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,20 @@ class Membership:
     auc: float
     most: float
     promises: bool
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the interval lies above what the model's epsilon and delta allow."""
+        return self.promises and self.interval[0] > self.most
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attack as plain values."""
+        return {
+            **asdict(self),
+            "interval": list(self.interval),
+            "contradicts": self.contradicts,
+            "sentence": self.sentence,
+        }
 
     def __str__(self) -> str:
         """Return the attack in words."""

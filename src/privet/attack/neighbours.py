@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.privacy.unit import EACH_ROW, Unit
-from privet.schema import Attribute, Numeric, Schema
+from privet.schema import Attribute, Date, Numeric, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,5 +96,6 @@ def empty_table(schema: Schema) -> Table:
 
 def _value(attribute: Attribute, *, last: bool) -> Any:
     if isinstance(attribute, Numeric):
-        return attribute.high if last else attribute.low
+        number = attribute.high if last else attribute.low
+        return attribute.written(number) if isinstance(attribute, Date) else number
     return attribute.categories[-1 if last else 0]

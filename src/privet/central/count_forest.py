@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.receipts import after_trial
 from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.errors import ModelFileError
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
@@ -16,7 +17,7 @@ from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
 from privet.schema import Label, Schema
 from privet.schema.encoding import Encoder
-from privet.tree.counted import CountedForest, gini_importances
+from privet.tree.counted import CountedForest, balance_of, gini_importances
 from privet.tree.forest import Forest
 from privet.tree.rules import RuleTable, chosen_rules
 from privet.tree.vote import Vote
@@ -123,6 +124,7 @@ class CountForestClassifier(ReleasedClassifier):
 
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
+        event = after_trial(call.searched, event)
         self._set_fitted(encoder, forest, noisy_counts, self._guarantee(encoder.schema, event))
         self._settle(newest or event, reservation, call)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a count")
@@ -137,6 +139,9 @@ class CountForestClassifier(ReleasedClassifier):
             encoder, _fitted_with=self._plain_parameters(), _grown=forest, forest_=nodes.forest,
             noisy_counts_=noisy_counts, nodes_=nodes, guarantee_=guarantee, _vote=self._vote_of(nodes, encoder.schema),
         )  # fmt: skip
+
+    def _class_balance(self) -> NDArray[np.float64]:
+        return balance_of(self.nodes_)
 
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         return self._vote.probabilities(codes, n_jobs=self.n_jobs)

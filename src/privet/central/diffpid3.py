@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import MAX_HEIGHT
 from privet.central.greedy_forest import BudgetedQueries, GreedyForestClassifier
 from privet.central.receipts import in_sequence, is_choice, is_count
@@ -43,7 +44,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
     min_support : int, optional
         A node is split if its released size is at least this. By default it is its authors' rule: a cell of the widest
         split must be expected to hold more than its noise. 100 is the rule of DPDF's authors.
-    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+    class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
 
     Attributes
@@ -79,6 +80,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         height: int = 4,
         criterion: str = "gini",
         min_support: int | None = None,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -92,6 +94,7 @@ class DiffPID3Classifier(GreedyForestClassifier):
         self.height = height
         self.criterion = criterion
         self.min_support = min_support
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.greedy_forest import DEFAULT_BINS
 from privet.central.leaf_counts import LeafCountClassifier
@@ -45,7 +46,7 @@ class DPRFClassifier(LeafCountClassifier):
         Which branches for missing values count where the vote adds up leaves: ``"reliable"`` for those whose support
         stands out from its noise, or ``"all"``, which is how version 0.1.0 voted. Rules and reports show the sums over
         all leaves. Where the schema says never_missing there are no such branches.
-    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+    class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`.
 
     Attributes
@@ -82,6 +83,7 @@ class DPRFClassifier(LeafCountClassifier):
         noise_factor: str = "classes",
         vote: str = "max_confidence",
         missing_branches: str = "reliable",
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -96,6 +98,7 @@ class DPRFClassifier(LeafCountClassifier):
         self.noise_factor = noise_factor
         self.vote = vote
         self.missing_branches = missing_branches
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger

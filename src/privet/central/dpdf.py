@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.greedy_forest import PAPER, BudgetedQueries, GreedyForestClassifier
 from privet.central.quantiles import QUANTILE_SHARE, WHAT, open_numbers, release_quantiles
@@ -69,7 +70,7 @@ class DPDFClassifier(GreedyForestClassifier):
         A node is split if its released counts sum up to this many rows, and to more than their own noise.
     variant : str
         ``"sound"``, or ``"paper"`` for the local sensitivity of its Theorem 1, for which nothing is proven.
-    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+    class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
 
     Attributes
@@ -112,6 +113,7 @@ class DPDFClassifier(GreedyForestClassifier):
         numeric: str = "bins",
         min_support: int = 100,
         variant: str = SOUND,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -128,6 +130,7 @@ class DPDFClassifier(GreedyForestClassifier):
         self.numeric = numeric
         self.min_support = min_support
         self.variant = variant
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger

@@ -132,9 +132,10 @@ class GreedyForestClassifier(CountForestClassifier):
         Parameters
         ----------
         X : table, path or batches
-            A pandas, polars or Arrow table or a NumPy array, with labels in ``y``; or what holds its labels itself:
-            paths to Parquet, CSV or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark
-            DataFrame. Named columns are found by name, NumPy columns by position.
+            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
+            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
+            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
+            found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
         sample_weight : array of 0 and 1, optional

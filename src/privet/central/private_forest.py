@@ -1,14 +1,21 @@
 """The recommended forest: small trees whose leaf weights are fitted together. The argument is in private_forest.md."""
 
+from collections.abc import Mapping
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
+from privet.central.class_weight import ClassWeight
 from privet.central.forest_plan import epsilon_for_loss
 from privet.central.recommended_forest import RecommendedForest
 from privet.central.released_classifier import FitCall
 from privet.central.updated_classifier import UpdatedClassifier
 from privet.central.weight_forest import WeightForestClassifier
 from privet.errors import ParameterError
+from privet.privacy.ledger import Ledger
+from privet.schema import Schema
 
 
 class PrivateForestClassifier(RecommendedForest, WeightForestClassifier, UpdatedClassifier):
@@ -37,7 +44,10 @@ class PrivateForestClassifier(RecommendedForest, WeightForestClassifier, Updated
         How large weights may be before any row is seen, 0.01 to 100; noise makes it smaller.
     balance_share, selection_share : float, optional
         Of epsilon, for the class balance and for choosing attributes, 0.01 to 0.5.
-    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+    monotonic_cst : dict, optional
+        Numbers that may move the chance of the second class one way only, by name: 1 up, -1 down. It is for two
+        classes, and costs nothing.
+    class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` fixes how attributes are grouped.
 
     Attributes
@@ -84,15 +94,46 @@ class PrivateForestClassifier(RecommendedForest, WeightForestClassifier, Updated
 
     method = "private-forest"
 
+    def __init__(
+        self,
+        schema: Schema | str | Path | None = None,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        n_attributes: int | None = None,
+        n_bins: int | None = None,
+        group_size: int | None = None,
+        prior_variance: float | None = None,
+        balance_share: float | None = None,
+        selection_share: float | None = None,
+        monotonic_cst: Mapping[str, int] | None = None,
+        class_weight: ClassWeight = None,
+        unit: str = "row",
+        max_rows: int = 1,
+        ledger: Ledger | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        unsafe_seeded_noise: bool = False,
+    ) -> None:
+        super().__init__(
+            schema, epsilon=epsilon, delta=delta, n_attributes=n_attributes, n_bins=n_bins, group_size=group_size,
+            prior_variance=prior_variance, balance_share=balance_share, selection_share=selection_share,
+            monotonic_cst=monotonic_cst, unit=unit, max_rows=max_rows, ledger=ledger, random_state=random_state,
+            n_jobs=n_jobs, verbose=verbose, unsafe_seeded_noise=unsafe_seeded_noise,
+        )  # fmt: skip
+        self.class_weight = class_weight
+
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
         """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
 
         Parameters
         ----------
         X : table, path or batches
-            A pandas, polars or Arrow table or a NumPy array, with labels in ``y``; or what holds its labels itself:
-            paths to Parquet, CSV or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark
-            DataFrame. Named columns are found by name, NumPy columns by position.
+            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
+            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
+            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
+            found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
         sample_weight : array of 0 and 1, optional

@@ -31,7 +31,7 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
     schema : Schema, path or "infer"
         What is public about the table; its target has bounds: ``target=Numeric("price", 0, 500_000)``. A target beyond
         them is clipped.
-    epsilon, delta, n_attributes, n_bins, group_size, prior_variance, balance_share, selection_share
+    epsilon, delta, n_attributes, n_bins, group_size, prior_variance, balance_share, selection_share, monotonic_cst
         As in `PrivateForestClassifier`.
     unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateForestClassifier`.
@@ -95,7 +95,7 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
         check_is_fitted(self)
         if (engine := engine_of(X)) is not None:
             return self._predicting().of_frame(X, engine)  # type: ignore[no-any-return]
-        codes = self._encoder.encode(X, allow_missing=True)
+        codes = self._encoder.encode_new(X)
         return self._in_bounds(self._weights_with_missing.chances(codes)[:, 1])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

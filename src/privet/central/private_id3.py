@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import MAX_HEIGHT
 from privet.central.greedy_forest import PAPER, BudgetedQueries, GreedyForestClassifier
 from privet.central.receipts import in_sequence, is_count
@@ -49,7 +50,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         size stands out from its noise, and a leaf without rows answers as its nearest ancestor with some. ``"paper"``
         is the paper's Algorithm 1 on released counts: it splits while the size and at least two class
         counts are positive, and a leaf without rows answers nothing (see `fails`).
-    unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
+    class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` serves seeded noise alone, since no structure is drawn.
 
     Attributes
@@ -83,6 +84,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         epsilon: float = 1.0,
         height: int | None = None,
         variant: str = PRIVET,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -95,6 +97,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         self.epsilon = epsilon
         self.height = height
         self.variant = variant
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -110,7 +113,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         enter: post-processing, which costs nothing.
         """
         check_is_fitted(self)
-        codes, fails = self._encoder.encode(X, allow_missing=True), self.nodes_.fails
+        codes, fails = self._encoder.encode_new(X), self.nodes_.fails
         if fails is None:
             return np.zeros(len(codes), dtype=bool)
         # A vote on one class, in which nodes that fail, or have no count left, weigh nothing.

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.leaf_counts import LeafCountClassifier
 from privet.checks import Whole
@@ -39,6 +40,10 @@ class PrivateRDTClassifier(LeafCountClassifier):
     height : int, optional
         The number of tests on a path. By default the paper's rule, from the schema and its number of rows, lowered
         where the trees would not fit in memory; without a declared number, 5 % of epsilon buys a noisy one.
+    class_weight : "balanced", dict or None
+        How much each class counts: chances are then those of rows where classes are so much more frequent. "balanced"
+        makes all classes equally frequent, by their released shares; a class that a dict leaves out weighs 1. It costs
+        nothing, and `with_class_weight` changes it later.
     unit : str
         ``"row"``, or the column that says whose row it is: the promise then covers all rows of a person. The column
         stands beside the schema's attributes and is not learnt.
@@ -86,6 +91,7 @@ class PrivateRDTClassifier(LeafCountClassifier):
         epsilon: float = 1.0,
         n_trees: int = 10,
         height: int | None = None,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -98,6 +104,7 @@ class PrivateRDTClassifier(LeafCountClassifier):
         self.epsilon = epsilon
         self.n_trees = n_trees
         self.height = height
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger

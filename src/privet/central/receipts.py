@@ -16,9 +16,13 @@ from privet.privacy.events import (
     Unproven,
     releases,
 )
+from privet.privacy.unit import Unit
 from privet.tree.criteria import Score
 
 ROW_COUNT = "number of rows"
+# The choice that ends a trial (private_search.md).
+SETTINGS = "method and settings, by right guesses for held-out rows"
+_ONE_TRIAL_PART = "is in one part of the trial, by a secret coin"
 
 
 def unwrapped(receipt: Event) -> Event:
@@ -26,14 +30,48 @@ def unwrapped(receipt: Event) -> Event:
     return unwrapped(receipt.part) if isinstance(receipt, Seeded | Unproven) else receipt
 
 
+def one_trial_part_each(unit: Unit) -> str:
+    """Return why the parts of a trial are disjoint."""
+    return f"each {unit.name if unit.column is None else repr(unit.name)} {_ONE_TRIAL_PART}"
+
+
+def trial_of(event: Event) -> Parallel | None:
+    """Return the receipts of the trial that chose a method and settings, or None where there was none."""
+    first = event.parts[0] if isinstance(event, Sequential) else None
+    return first if isinstance(first, Parallel) and first.because.endswith(_ONE_TRIAL_PART) else None
+
+
+def after_trial(trial: Event | None, fit: Event) -> Event:
+    """Return the receipts of a fit, with those of the trial before it if there was one."""
+    return fit if trial is None else Sequential((trial, fit))
+
+
+def fit_of(event: Event) -> Event:
+    """Return the receipts of a fit without those of a trial before it."""
+    return event.parts[-1] if isinstance(event, Sequential) and trial_of(event) is not None else event
+
+
+def is_trial(trial: Parallel, unit: Unit) -> bool:
+    """Return whether candidates were fitted to a part each, and one of them chosen by right guesses for the last."""
+    *fits, choice = trial.parts
+    release = unwrapped(choice)
+    if len(fits) < 2 or not isinstance(release, NoNoise | PermuteAndFlip) or release.what != SETTINGS:
+        return False
+    promised = (len(fits), unit.max_rows, True)
+    is_paid = isinstance(release, NoNoise) or (release.candidates, release.sensitivity, release.monotone) == promised
+    return is_paid and trial.because == one_trial_part_each(unit)
+
+
 def in_sequence(event: Event) -> tuple[Event, ...]:
-    """Return the releases that looked at the same rows."""
+    """Return the releases that looked at the same rows; of a fit after a trial, those of the fit."""
+    event = fit_of(event)
     parts = event.parts if isinstance(event, Sequential | Jointly) else (event,)
     return tuple(each for part in parts for each in (part.parts if isinstance(part, Jointly) else (part,)))
 
 
 def in_parallel(event: Event) -> tuple[Event, ...]:
-    """Return the receipts of fits that looked at different rows."""
+    """Return the receipts of fits that looked at different rows, without a trial before them."""
+    event = fit_of(event)
     return event.parts if isinstance(event, Parallel) else (event,)
 
 

@@ -3,7 +3,7 @@
 The argument is in private_forest.md, and what a number changes of it in private_forest_regressor.md.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -17,9 +17,11 @@ from privet.central.weight_file import MOST_FITS
 from privet.central.weight_forest import WeightForest
 from privet.central.weights.fitting import Fitting
 from privet.central.weights.knots import without_cells
+from privet.central.weights.monotone import directions_of
+from privet.central.weights.order import Directions
 from privet.central.weights.policy import FINE_BINS, Overrides, Policy
 from privet.central.weights.released_weights import ReleasedWeights
-from privet.checks import Number, Whole, n_threads, pluralize
+from privet.checks import Number, OneOfTwoWays, Whole, n_threads, pluralize
 from privet.errors import ParameterError
 from privet.privacy.accounting import check_delta
 from privet.privacy.events import Event, Parallel
@@ -36,7 +38,9 @@ class RecommendedForest(WeightForest, UpdatedModel):
     max_batches = MOST_FITS
     file_parameters = (
         "delta", "n_attributes", "n_bins", "group_size", "prior_variance", "balance_share", "selection_share",
+        "monotonic_cst",
     )  # fmt: skip
+    later_parameters: ClassVar = {"monotonic_cst": None}
     constraints: ClassVar = {
         "n_attributes": Whole(1, 2**15 - 1, optional=True),
         "n_bins": Whole(1, 64, optional=True),
@@ -44,6 +48,7 @@ class RecommendedForest(WeightForest, UpdatedModel):
         "prior_variance": Number(0.01, 100, optional=True),
         "balance_share": Number(0.01, 0.5, optional=True),
         "selection_share": Number(0.01, 0.5, optional=True),
+        "monotonic_cst": OneOfTwoWays(),
     }
 
     def __init__(
@@ -58,6 +63,7 @@ class RecommendedForest(WeightForest, UpdatedModel):
         prior_variance: float | None = None,
         balance_share: float | None = None,
         selection_share: float | None = None,
+        monotonic_cst: Mapping[str, int] | None = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -75,6 +81,7 @@ class RecommendedForest(WeightForest, UpdatedModel):
         self.prior_variance = prior_variance
         self.balance_share = balance_share
         self.selection_share = selection_share
+        self.monotonic_cst = monotonic_cst
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger
@@ -104,6 +111,7 @@ class RecommendedForest(WeightForest, UpdatedModel):
                 rows.require_rereadable()
             fitting = Fitting(
                 policy, rows, self._unit().max_rows, left, public_rng, noise, n_threads(self.n_jobs),
+                self._directions(schema),
             )  # fmt: skip
             self._say(f"fitting up to {pluralize(policy.n_attributes, 'attribute')}")
             released = fitting.release()
@@ -118,7 +126,7 @@ class RecommendedForest(WeightForest, UpdatedModel):
     def _check_next_batch(self) -> None:
         super()._check_next_batch()
         plain, fitted = self._plain_parameters(), self._fitted_with
-        changed = [name for name, value in plain.items() if value != fitted[name]]
+        changed = [name for name in self.file_parameters if plain.get(name) != fitted.get(name)]
         if changed:
             raise ParameterError(f"{changed[0]} changed since the first batch; set it back, or fit again")
 
@@ -150,8 +158,12 @@ class RecommendedForest(WeightForest, UpdatedModel):
         noisy, receipt = self._release_row_count(rows, share, noise)
         return encoder.schema, max(2, noisy), remaining(epsilon, share), (receipt,)
 
+    def _directions(self, schema: Schema) -> Directions:
+        return directions_of(self.monotonic_cst, schema)
+
     def _policy(self, schema: Schema, epsilon: float, n_rows: int) -> Policy:
         """Return the policy at a row's share of what a unit may cost."""
+        self._directions(schema)  # refuses what this schema does not have
         plain = self._plain_parameters()
         fixed = Overrides(**{name: plain[name] for name in Overrides.__dataclass_fields__})
         m = self._unit().max_rows

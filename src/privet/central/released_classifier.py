@@ -6,12 +6,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from privet.central.receipts import ROW_COUNT, asked_epsilon, is_seeded
+from privet.central.class_weight import CLASS_WEIGHT, ClassWeightedClassifier, class_weight_from_json
+from privet.central.receipts import ROW_COUNT, asked_epsilon, fit_of, is_seeded, is_trial, trial_of
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
 from privet.checks import plain
@@ -20,7 +21,7 @@ from privet.counting.engines.parts import PartitionedRows
 from privet.counting.opening import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import ModelFileError, ParameterError, PrivetError, SchemaError
-from privet.estimator import PrivateClassifier, PrivateEstimator, check_labels_given, public_facts
+from privet.estimator import PrivateEstimator, check_labels_given, public_facts
 from privet.model_file import checksum_of
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import CURATOR, Guarantee
@@ -31,6 +32,7 @@ from privet.privacy.mechanisms.rational import MIN_EPSILON
 from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema
 from privet.schema.encoding import Encoder, encoder_of
+from privet.schema.table import as_table, column_names, column_of, may_have_column, without_column
 
 # Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it needs a rough number only.
 ROW_COUNT_SHARE = 0.05
@@ -47,7 +49,8 @@ class FitCall:
     """One call of a fit: what was passed to it, and what is to be done before its cost is settled.
 
     ``batch`` checks the rows and puts them on record, ``save`` is given the fitted model, and ``adds`` says that the
-    rows are added to those in the model. ``reservation`` is one that was made already.
+    rows are added to those in the model. ``reservation`` is one that was made already, and ``searched`` the receipt of
+    the trial that chose the method and its parameters.
     """
 
     X: Any
@@ -59,6 +62,12 @@ class FitCall:
     save: Callable[[Any], None] | None = None
     adds: bool = False
     reservation: Reservation | NoReservation | None = None
+    searched: Event | None = None
+
+    @cached_property
+    def table(self) -> Any:
+        """Rows in memory as a table; a fit that goes through them twice computes a lazy frame once."""
+        return as_table(self.X)
 
 
 class ReleasedModel(PrivateEstimator):
@@ -71,7 +80,13 @@ class ReleasedModel(PrivateEstimator):
     later_parameters: ClassVar[Mapping[str, Any]] = {}
     # Who has to be trusted.
     trust: ClassVar[str] = CURATOR
-    _fitted_with: dict[str, Any]
+
+    def _class_weight_in_file(self) -> dict[str, Any]:
+        """Return the class weights as a file has them; only classifiers have some."""
+        return {}
+
+    def _check_class_weight(self, schema: Schema) -> None:
+        """Refuse a weight for a class that the schema lacks."""
 
     @abstractmethod
     def _is_receipt(self, event: Event, forest: Any, schema: Schema) -> bool:
@@ -85,14 +100,15 @@ class ReleasedModel(PrivateEstimator):
         """Return the parameters that belong in the file, as they are at the fit; any kind of number as a plain one."""
         values = {name: plain(getattr(self, name)) for name in self.file_parameters}
         later = self.later_parameters
-        return {name: value for name, value in values.items() if name not in later or value != later[name]}
+        used = {name: value for name, value in values.items() if name not in later or value != later[name]}
+        return used | self._class_weight_in_file()
 
     def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
         return Guarantee.from_event(
             event,
-            public=[*public_facts(schema), "the method and its parameters"],
+            public=[*public_facts(schema), _settings(event)],
             leaks=schema.leaks,
-            assumptions=[*self._assumptions(event), *self._stated_of_parts(event)],
+            assumptions=[*schema.assumptions, *self._assumptions(event), *self._stated_of_parts(event)],
             unit=self._unit(),
             trust=self.trust,
         )
@@ -152,6 +168,8 @@ class ReleasedModel(PrivateEstimator):
         batch is checked in the first pass, unless workers count: they take no fingerprint.
         """
         unit = self._unit()
+        if encoder is not None:
+            self._check_class_weight(encoder.schema)
         if call.executor is not None:
             check_executor(call.executor, unit)
         batch = None if call.executor is not None or call.batch is None or call.batch.is_done else call.batch
@@ -162,19 +180,31 @@ class ReleasedModel(PrivateEstimator):
             reservation.mark_opened()  # a column's type, or its being there, may depend on rows too
             table = call.X if batch is None else batch.watch(call.X, self._compared_by(call))
             return encoder, open_table(table, encoder, unit, call.executor)
-        check_labels_given(call.y, type(self).__name__)
         if encoder is None and self.schema != "infer":
             encoder = self._declared_encoder()
+        if encoder is None or not may_have_column(call.X, encoder.schema.target):
+            check_labels_given(call.y, type(self).__name__)
         reservation.mark_opened()
-        labels = self._labels(call.y)
-        encoder = encoder or encoder_of(self._adapted(self._resolve_schema(call.X, labels)), unit.column)
-        rows = MemoryRows(encoder.encode(call.X), encoder.encode_labels(labels))
-        rows = rows.bounded(unit, call.X, call.y, call.sample_weight)
+        X, y = self._with_labels(call, encoder)
+        labels = self._labels(y)
+        if encoder is None:
+            encoder = encoder_of(self._adapted(self._resolve_schema(X, labels)), unit.column)
+            self._check_class_weight(encoder.schema)
+        rows = MemoryRows(encoder.encode(X), encoder.encode_labels(labels))
+        rows = rows.bounded(unit, X, y, call.sample_weight)
         if batch is not None:
-            batch.check_table(encoder_of(self._compared_by(call) or encoder.schema, unit.column), call.X, labels)
+            batch.check_table(encoder_of(self._compared_by(call) or encoder.schema, unit.column), X, labels)
         if call.executor is not None:
             return encoder, PartitionedRows(OnExecutor(rows.partitions(), call.executor), encoder)
         return encoder, rows
+
+    def _with_labels(self, call: FitCall, encoder: Encoder | None) -> tuple[Any, Any]:
+        """Return a table in memory and its labels; where none were passed, the table may have the schema's target."""
+        if call.y is None and encoder is not None and encoder.schema.target in (column_names(call.table) or ()):
+            target = encoder.schema.target
+            return without_column(call.table, target), column_of(call.table, target)
+        check_labels_given(call.y, type(self).__name__)
+        return call.table, call.y
 
     def _check_source(self, call: FitCall, *, has_encoder: bool) -> None:
         """Refuse what does not go with rows that hold their labels: files, streams of batches, a cluster's frames."""
@@ -191,7 +221,9 @@ class ReleasedModel(PrivateEstimator):
             )
 
     def _declared_encoder(self) -> Encoder:
-        return encoder_of(self._adapted(self._resolve_schema(None, None)), self._unit().column)
+        encoder = encoder_of(self._adapted(self._resolve_schema(None, None)), self._unit().column)
+        self._check_class_weight(encoder.schema)
+        return encoder
 
     def _compared_by(self, call: FitCall) -> Schema | None:  # noqa: ARG002 - batches differ from first fits
         """Return the schema by whose codes rows are compared; None for the model's own.
@@ -214,21 +246,27 @@ class ReleasedModel(PrivateEstimator):
         stated = self._unit().one_part_each
         if self._unit().column is not None and stated in guarantee.assumptions:
             expected = replace(expected, assumptions=(*expected.assumptions, stated))
-        if guarantee != expected or not self._is_receipt(guarantee.event, forest, schema):
+        trial = trial_of(guarantee.event)
+        is_whole = trial is None or is_trial(trial, self._unit())
+        if guarantee != expected or not is_whole or not self._is_receipt(guarantee.event, forest, schema):
             raise ModelFileError("the guarantee is not that of this schema and these trees; the file was changed")
 
     @classmethod
     def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **others: Any) -> Self:
         """Return an unfitted model with a file's ``parameters`` and ``others`` that follow from the rest of it."""
-        known = set(cls.file_parameters)
-        if not isinstance(parameters, Mapping) or set(parameters) | set(cls.later_parameters) != known:
+        known = {CLASS_WEIGHT, *cls.file_parameters}
+        if not isinstance(parameters, Mapping) or {CLASS_WEIGHT, *parameters, *cls.later_parameters} != known:
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
+        own = {**cls.later_parameters, **parameters}
+        if CLASS_WEIGHT in own:
+            own[CLASS_WEIGHT] = class_weight_from_json(own[CLASS_WEIGHT])
         model = cls(
-            schema, epsilon=asked_epsilon(guarantee.event), unit=guarantee.unit, max_rows=guarantee.max_rows,
-            unsafe_seeded_noise=is_seeded(guarantee.event), **{**cls.later_parameters, **parameters, **others},
+            schema, epsilon=asked_epsilon(fit_of(guarantee.event)), unit=guarantee.unit, max_rows=guarantee.max_rows,
+            unsafe_seeded_noise=is_seeded(guarantee.event), **{**own, **others},
         )  # fmt: skip
         try:
             model.check_parameters()
+            model._check_class_weight(schema)
         except PrivetError as error:
             raise ModelFileError("a parameter of the model is out of its range; the file was changed") from error
         return model
@@ -251,5 +289,11 @@ class ReleasedModel(PrivateEstimator):
             print(f"privet: {message}", file=sys.stderr)
 
 
-class ReleasedClassifier(PrivateClassifier, ReleasedModel):
+class ReleasedClassifier(ClassWeightedClassifier, ReleasedModel):
     """A classifier of released numbers."""
+
+
+def _settings(event: Event) -> str:
+    """Return in words what was public about the method."""
+    trial = trial_of(event)
+    return "the method and its parameters" if trial is None else f"{len(trial.parts) - 1} candidates for the method"

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from privet.central.receipts import in_parallel
+from privet.central.receipts import in_parallel, trial_of
 from privet.central.released_classifier import FitCall, ReleasedClassifier, ReleasedModel
 from privet.errors import ParameterError
 from privet.privacy.events import Event, Parallel
@@ -34,6 +34,8 @@ class UpdatedModel(ReleasedModel):
         return Parallel((*self._batches, receipt), because=self._unit().one_batch_each)
 
     def _check_next_batch(self) -> None:
+        if trial_of(self.guarantee_.event) is not None:
+            raise ParameterError("a model whose settings were chosen by a trial takes no further batches; fit again")
         if self._unit() != self.guarantee_.protects:
             raise ParameterError("unit or max_rows changed since the first batch; set them back, or fit again")
         if len(self._batches) >= self.max_batches:

@@ -1,6 +1,7 @@
 """A forest of released leaf weights: its vote, its explanations, its guarantee, its file."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, Self
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from privet.central.receipts import in_parallel, in_sequence
+from privet.central.receipts import after_trial, in_parallel, in_sequence
 from privet.central.released_classifier import FitCall, ReleasedClassifier, ReleasedModel
 from privet.central.weight_file import are_receipts, releases_from_json, releases_to_json
 from privet.central.weights.combining import Scales, combined, combined_scales, noise_after_each
@@ -17,12 +18,15 @@ from privet.central.weights.histograms import Histogram
 from privet.central.weights.importance import Effect, effects_of_trees, mean_curvature, shares_of_effects
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
+from privet.central.weights.monotone import monotone
+from privet.central.weights.order import Directions
 from privet.central.weights.parts import RowShares, Split, effects_in, evenly, first_axes, over_codes
 from privet.central.weights.policy import MARGIN
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.shapes import Shape, shapes_of
 from privet.central.weights.trees import Trees
 from privet.checks import class_position
+from privet.errors import ModelFileError, ParameterError
 from privet.privacy.accounting import stated_delta
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import Guarantee
@@ -46,6 +50,7 @@ class WeightForest(ReleasedModel):
     # The noise in the counts of each fit, and in their sums.
     _scales_of_each: list[Scales]
     _scales: Scales
+    _fitted_directions: Directions
     # With a leaf for missing values in every attribute: what predictions and exports use.
     _weights_with_missing: LeafWeights
 
@@ -64,6 +69,9 @@ class WeightForest(ReleasedModel):
         """
         check_is_fitted(self)
         return self.released_.class_shares(self._balance_scale)
+
+    def _class_balance(self) -> NDArray[np.float64]:
+        return self.class_shares_
 
     @property
     def n_rows_(self) -> int:
@@ -194,10 +202,12 @@ class WeightForest(ReleasedModel):
         """
         check_is_fitted(self)
         effective, held = self._held(self.n_rows_ if rows is None else rows)
-        return shapes_of(
+        shapes = shapes_of(
             self.leaf_weights_, self.schema_, self.released_, self._row_shares, held, rows=effective,
             are_released=self.released_.cells is not None,
         )  # fmt: skip
+        asked: dict[tuple[int, ...], int] = {(a,): way for a, way in self._fitted_directions.items()}
+        return [replace(own, direction=asked.get(own.attributes, 0)) for own in shapes]
 
     @property
     def explained_names_(self) -> list[str]:
@@ -219,7 +229,7 @@ class WeightForest(ReleasedModel):
 
     def _read(self, X: Any) -> tuple[LeafWeights, NDArray[Any]]:
         """Return the weights that score the rows of ``X``, and the rows' codes."""
-        return self._weights_with_missing, self._encoder.encode(X, allow_missing=True)
+        return self._weights_with_missing, self._encoder.encode_new(X)
 
     def _set_released(
         self,
@@ -233,8 +243,8 @@ class WeightForest(ReleasedModel):
 
         Only what is on record leaves: where settling fails, nobody takes over the snapshot.
         """
-        self._set_fitted(encoder, releases, self._guarantee(encoder.schema, event))
-        self._settle(in_parallel(event)[-1], reservation, call)
+        self._set_fitted(encoder, releases, self._guarantee(encoder.schema, after_trial(call.searched, event)))
+        self._settle(after_trial(call.searched, in_parallel(event)[-1]), reservation, call)
         self._say(f"released, with noise of standard deviation {self.noise_std_:.3g} a leaf")
         return self
 
@@ -242,15 +252,21 @@ class WeightForest(ReleasedModel):
         each = list(map(scales_of, self._each_event(guarantee.event), releases))
         one = len(releases) == 1
         released, scales = (releases[0], each[0]) if one else self._joined(releases, each, encoder.schema)
+        directions = self._directions(encoder.schema)
+        released = monotone(released, directions, scales)
         offsets = scores_of(released.class_shares(scales.balance), MARGIN)
         step = np.float64(2.0**released.exponent)
         trees, weights = released.with_missing_leaves()
         self._set_all(
-            encoder, _fitted_with=self._plain_parameters(), releases_=tuple(releases), released_=released,
-            guarantee_=guarantee, _scales=scales, _scales_of_each=each,
+            encoder, _fitted_with=self._plain_parameters(), _fitted_directions=directions,
+            releases_=tuple(releases), released_=released, guarantee_=guarantee, _scales=scales, _scales_of_each=each,
             leaf_weights_=LeafWeights(released.trees, offsets, released.weights * step, MARGIN),
             _weights_with_missing=LeafWeights(trees, offsets, weights * step, MARGIN),
         )  # fmt: skip
+
+    def _directions(self, schema: Schema) -> Directions:  # noqa: ARG002 - the recommended forest asks for some
+        """Return which attributes may move the chance of the second class one way only."""
+        return {}
 
     def _joined(
         self, releases: Sequence[ReleasedWeights], scales: Sequence[Scales], schema: Schema
@@ -281,6 +297,10 @@ class WeightForest(ReleasedModel):
         """Return the model that a document holds, checked in every part."""
         guarantee = Guarantee.from_json(document["guarantee"])
         model = cls._unfitted(document["parameters"], schema, guarantee)
+        try:
+            model._directions(schema)  # noqa: SLF001 - of its own class
+        except ParameterError as error:
+            raise ModelFileError("a parameter does not go with the schema; the file was changed") from error
         releases = releases_from_json(document, model._each_schema(schema))  # noqa: SLF001 - of its own class
         model._check_guarantee(guarantee, schema, releases)  # noqa: SLF001
         model._set_fitted(model._encoder_of(schema), releases, guarantee)  # noqa: SLF001

@@ -20,11 +20,16 @@ from privet.cli.verbs import (
     plan,
     predict,
     reconstruct,
+    rehearse,
     report,
     rules,
     schema,
+    schema_review,
+    score,
     serve,
+    sign,
     update,
+    verify,
 )
 from privet.lazy import import_later
 
@@ -32,7 +37,7 @@ from privet.lazy import import_later
 PANELS: Panels = {
     "Begin": [
         demo.demo,
-        group(schema, schema.init, schema.check),
+        group(schema, schema.init, schema_review.review, schema.check),
     ],
     "Nobody trusted": [
         perturb.perturb,
@@ -44,12 +49,14 @@ PANELS: Panels = {
         reconstruct.reconstruct,
     ],
     "Train": [
+        rehearse.rehearse,
         plan.plan,
         group(ledger, ledger.init, ledger.show, ledger.verify, ledger.add),
         fit.fit,
         update.update,
         evaluate.evaluate,
-        group(serve, serve.init, serve.analyst, serve.issuer, serve.revoke, serve.run, serve.spending),
+        group(serve, serve.init, serve.analyst, serve.issuer, serve.revoke, serve.run, serve.spending,
+              serve.backup, serve.restore),
     ],
     "Several parties": [
         group(
@@ -63,7 +70,10 @@ PANELS: Panels = {
         predict.predict,
         predict.explain,
         rules.rules,
+        score.score,
         report.report,
+        sign.sign,
+        verify.verify,
         export.export,
     ],
     "What stands behind it": [

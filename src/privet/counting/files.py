@@ -13,15 +13,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from privet.counting.csv_format import CsvFormat, format_of_process
 from privet.errors import DataError
 from privet.schema import Attribute, Numeric, Schema
-from privet.schema.encoding import arrow_type_of, without_dictionary
+from privet.schema.days import Date
+from privet.schema.encoding import without_dictionary
+from privet.schema.readings import FALSE_WORDS, TRUE_WORDS, arrow_type_of
 from privet.schema.table import check_present
 
 # On 15 columns, batches of 65,536 rows with buffers of 1 MB took 35 MB more memory.
 _BATCH_ROWS = 16_384
 # Arrow reads up to 32 blocks of a CSV ahead. On 5 million rows, blocks of 8 MB took 270 MB more and saved no time.
 _BLOCK_BYTES = 2 * 2**20
+_DECIMAL_HINT = ". A decimal comma is read with --decimal , at the command line"
 _KINDS = {"double": "numbers", "bool": "true/false"}
 _BUFFER_BYTES = 2**17
 _PARQUET, _CSV, _ARROW = "Parquet", "CSV", "Arrow"
@@ -32,15 +36,16 @@ _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 _SLICE_ROWS = 65_536
 
 
-def file_columns(path: str | Path) -> list[str]:
-    """Return the names of a file's columns."""
+def file_columns(path: str | Path, csv_format: CsvFormat | None = None) -> list[str]:
+    """Return the names of a file's columns. A CSV is read as this process does, if no format is given."""
+    form = csv_format or format_of_process()
     types = file_types(path)
     if types is not None:
         if not types.names:
             raise DataError(f"{str(path)!r} has no columns; pass a table that has one per attribute")
         return list(types.names)
-    with _readable_errors(path):
-        return _csv_header(path)
+    with _readable_errors(path, form):
+        return _csv_header(path, form)
 
 
 def file_types(path: str | Path) -> Any:
@@ -75,19 +80,21 @@ def read_batches(
     *,
     row_groups: Sequence[int] | None = None,
     watch: Callable[[float], None] | None = None,
+    csv_format: CsvFormat | None = None,
 ) -> Iterator[Any]:
     """Yield Arrow batches of the columns ``names``, with the types that ``schema`` declares.
 
     ``watch`` is called with the share of the file that has been read; for a CSV the share is approximate.
-    ``row_groups`` selects row groups of a Parquet file.
+    ``row_groups`` selects row groups of a Parquet file. A CSV is read as this process does, if no format is given.
     """
-    check_present(file_columns(path), names)
+    form = csv_format or format_of_process()
+    check_present(file_columns(path, form), names)
     kind = _format_of(path)
-    with _readable_errors(path):
+    with _readable_errors(path, form):
         if kind == _PARQUET:
             batches = _parquet_batches(path, names, row_groups)
         else:
-            batches = _arrow_batches(path, names) if kind == _ARROW else _csv_batches(path, schema, names)
+            batches = _arrow_batches(path, names) if kind == _ARROW else _csv_batches(path, schema, names, form)
         for batch, share in batches:
             if watch is not None:
                 watch(share)
@@ -112,24 +119,25 @@ def read_whole(path: str | Path) -> Any:
     import pyarrow.parquet as pq
 
     _check_is_file(path)
-    kind = _format_of(path)
-    with _readable_errors(path):
+    kind, form = _format_of(path), format_of_process()
+    with _readable_errors(path, form):
         if kind == _PARQUET:
             return pq.read_table(path)
         if kind == _ARROW:
             return pa.Table.from_batches(
                 [batch for batch, _ in _arrow_batches(path, _arrow_schema(path).names)], _arrow_schema(path)
             )
-        convert = pa_csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
+        convert = pa_csv.ConvertOptions(null_values=[""], strings_can_be_null=True, decimal_point=form.decimal)
+        reading = pa_csv.ReadOptions(encoding=form.arrow_encoding)
         with pa.input_stream(str(path), compression="detect") as stream:
-            return pa_csv.read_csv(stream, parse_options=_parsing(), convert_options=convert)
+            return pa_csv.read_csv(stream, reading, _parsing(form), convert)
 
 
-def _parsing() -> Any:
+def _parsing(form: CsvFormat) -> Any:
     import pyarrow.csv as pa_csv
 
     # Without newlines_in_values a block may end inside a quoted field, and where a row ends would depend on other rows.
-    return pa_csv.ParseOptions(newlines_in_values=True)
+    return pa_csv.ParseOptions(delimiter=form.sep, newlines_in_values=True)
 
 
 def _check_is_file(path: str | Path) -> None:
@@ -150,24 +158,31 @@ def _format_of(path: str | Path) -> str:
     )
 
 
-def _csv_header(path: str | Path) -> list[str]:
+def _csv_header(path: str | Path, form: CsvFormat) -> list[str]:
     import pyarrow as pa
 
     with pa.input_stream(str(path), compression="detect") as stream:
         beginning = stream.read(_BLOCK_BYTES)
-    text = io.StringIO(codecs.getincrementaldecoder("utf-8-sig")().decode(beginning), newline="")
-    header = next(csv.reader(text), [])
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if form.is_utf8 else form.encoding)()
+    text = io.StringIO(decoder.decode(beginning), newline="")
+    header = next(csv.reader(text, delimiter=form.sep), [])
     if len(beginning) == _BLOCK_BYTES and not text.read(1):
         raise DataError(f"{str(path)!r} has a first line that does not end; the first line must name the columns")
     if not header:
         raise DataError(f"{str(path)!r} is empty; its first line must name the columns")
-    other = [mark for mark in (";", "\t", "|") if mark in header[0]]
+    other = [mark for mark in (";", "\t", "|", ",") if mark in header[0]]
     if len(header) == 1 and other:
-        raise DataError(f"{str(path)!r} seems to separate its fields by {other[0]!r}; save it with commas")
+        named = "tab" if other[0] == "\t" else f"'{other[0]}'"
+        raise DataError(
+            f"{str(path)!r} seems to separate its fields by {other[0]!r} and not by {form.sep!r}; pass --sep {named} "
+            "at the command line, or save it with commas"
+        )
     return header
 
 
-def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iterator[tuple[Any, float]]:
+def _csv_batches(
+    path: str | Path, schema: Schema, names: Sequence[str], form: CsvFormat
+) -> Iterator[tuple[Any, float]]:
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
@@ -178,15 +193,17 @@ def _csv_batches(path: str | Path, schema: Schema, names: Sequence[str]) -> Iter
     types.update({name: pa.large_string() for name in names if name not in types})
     options = pa_csv.ConvertOptions(
         column_types=types, include_columns=list(names), null_values=[""], strings_can_be_null=True,
-        true_values=["true", "True", "TRUE", "1"], false_values=["false", "False", "FALSE", "0"],
+        true_values=TRUE_WORDS, false_values=FALSE_WORDS, decimal_point=form.decimal,
     )  # fmt: skip
-    reading = pa_csv.ReadOptions(block_size=_BLOCK_BYTES)
+    reading = pa_csv.ReadOptions(block_size=_BLOCK_BYTES, encoding=form.arrow_encoding)
     with (
         pa.OSFile(str(path)) as file,
         pa.input_stream(file, compression=_COMPRESSIONS.get(Path(path).suffix)) as stream,
     ):
         try:
-            reader = pa_csv.open_csv(stream, read_options=reading, parse_options=_parsing(), convert_options=options)
+            reader = pa_csv.open_csv(
+                stream, read_options=reading, parse_options=_parsing(form), convert_options=options
+            )
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):  # a header without a line end, and no rows
                 return
@@ -209,6 +226,8 @@ def _refuse_carriage_returns(schema: Schema) -> None:
 def _csv_type(attribute: Attribute) -> Any:
     import pyarrow as pa
 
+    if isinstance(attribute, Date):
+        return pa.large_string()  # read as dates in data frames are
     return pa.float64() if isinstance(attribute, Numeric) else arrow_type_of(attribute.categories)
 
 
@@ -238,13 +257,13 @@ def _parquet_batches(
 
 
 @contextmanager
-def _readable_errors(path: str | Path) -> Iterator[None]:
+def _readable_errors(path: str | Path, form: CsvFormat | None = None) -> Iterator[None]:
     """Replace Arrow's errors, which quote values, by errors that name the file and the column."""
     import pyarrow as pa
 
     try:
         yield
-    except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, pa.ArrowException, UnicodeError, csv.Error) as error:
         if Path(path).is_dir():
             raise DataError(f"cannot read {str(path)!r}: it is a folder; name a file in it") from None
         if isinstance(error, OSError) and error.errno:
@@ -253,20 +272,24 @@ def _readable_errors(path: str | Path) -> Iterator[None]:
         column = re.search(r"[Cc]olumn '?#?([^':]+)'?: (?:Row #\d+: )?CSV conversion error to (\w+)", str(error))
         if column:
             raise DataError(
-                f"{str(path)!r}: column {_column_name(path, column[1])!r} holds values that are not "
+                f"{str(path)!r}: column {_column_name(path, column[1], form)!r} holds values that are not "
                 f"{_KINDS.get(column[2], column[2])}, which the schema says they are; convert them, or leave "
-                "them empty where a value may be missing"
+                f"them empty where a value may be missing{_DECIMAL_HINT if column[2] == 'double' else ''}"
             ) from None
-        if isinstance(error, UnicodeDecodeError) or "UTF8" in str(error):
-            raise DataError(f"{str(path)!r} is not UTF-8 text; save it as UTF-8") from None
+        if isinstance(error, UnicodeError) or "UTF8" in str(error):
+            encoding = "UTF-8" if form is None or form.is_utf8 else form.encoding
+            raise DataError(
+                f"{str(path)!r} is not {encoding} text; save it as UTF-8, or name its encoding, such as by "
+                "--encoding latin-1 at the command line"
+            ) from None
         lines = "" if _format_of(path) != _CSV else ", or its lines differ in their number of fields"
         raise DataError(
             f"{str(path)!r} cannot be read to its end: it is cut short or damaged{lines}; write it again"
         ) from None
 
 
-def _column_name(path: str | Path, number_or_name: str) -> str:
-    return file_columns(path)[int(number_or_name)] if number_or_name.isdecimal() else number_or_name
+def _column_name(path: str | Path, number_or_name: str, form: CsvFormat | None) -> str:
+    return file_columns(path, form)[int(number_or_name)] if number_or_name.isdecimal() else number_or_name
 
 
 def _arrow_schema(path: str | Path) -> Any:

@@ -214,8 +214,8 @@ def rows_of_weight_1(sample_weight: Any, n_rows: int) -> NDArray[np.bool_]:
     if not np.isin(weights, (0, 1)).all():
         raise ParameterError(
             "sample_weight may leave rows out (0) or use them once (1): a row that counts for more would cost more "
-            "epsilon than is charged. Bagging draws rows repeatedly unless bootstrap=False; boosting and class weights "
-            "need weights that privet does not take"
+            "epsilon than is charged. Bagging draws rows repeatedly unless bootstrap=False; boosting needs other "
+            "weights; for rare classes there is class_weight"
         )
     if len(weights) and not weights.any():
         raise ParameterError("sample_weight is zero for every row; give the rows to take the weight 1")

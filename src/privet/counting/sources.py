@@ -17,7 +17,7 @@ from privet.errors import DataError, ParameterError
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.schema.persons import check_person_type
-from privet.schema.table import check_present
+from privet.schema.table import check_present, is_lazy, offers_arrow
 
 PathLike: TypeAlias = str | os.PathLike[str]
 # The rows of a part: enough work to be worth sending, and small beside the memory that a worker uses anyway.
@@ -276,7 +276,7 @@ def _is_batch(table: Any) -> bool:
 
 def _is_stream(rows: Any) -> bool:
     """Return whether batches come one after the other. A table has a length, an array or columns."""
-    if hasattr(rows, "lazy"):  # a lazy frame: looking for its columns would compute them
+    if is_lazy(rows) or offers_arrow(rows):  # read to the end and kept, as `as_table` does
         return False
     if hasattr(rows, "__array__") or hasattr(rows, "__len__") or hasattr(rows, "columns"):
         return False

@@ -7,7 +7,7 @@ may stand between two children, and gets a share of both.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.trees import Axis, Trees
 from privet.errors import ParameterError
-from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema import Attribute, Categorical, Date, Numeric, Schema
 from privet.tree.forest import LEAF, Forest
 from privet.tree.vote import SummedCounts
 
@@ -45,12 +45,15 @@ class LeafSums:
         Leaves x classes.
     coding : Coding, optional
         The bits of each value, where the trees test bits of coded values.
+    class_weights : list of float, optional
+        By what the probability of each class is multiplied in the end, where the model has class weights.
     """
 
     forest: Forest
     cell_of: tuple[NDArray[np.int64], ...]
     weights: NDArray[np.int64]
     coding: "Coding | None" = field(default=None, kw_only=True)
+    class_weights: list[float] | None = field(default=None, kw_only=True)
 
     def borders(self, attributes: Sequence[Attribute]) -> list[Borders]:
         """Return the borders between the cells of each numeric attribute, None for the others."""
@@ -126,12 +129,22 @@ def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
             f"{type(model).__name__} predicts a number, and exported predictors know classes alone; save it with "
             "save() and predict with privet"
         )
+    dates = [attribute.name for attribute in model.schema_.attributes if isinstance(attribute, Date)]
+    if dates:
+        raise ParameterError(
+            f"this model cannot be exported: {dates[0]!r} is a date, which exported predictors do not read; predict "
+            "with privet, or fit with a number of days instead"
+        )
     # A subclass may compute something else, so the type must be exactly this one.
     vote, weights = vars(model).get("_vote"), vars(model).get("_weights_with_missing")
+    class_weight = getattr(model, "class_weight_", None)
+    by_class = None if class_weight is None else list(class_weight.values())
     if type(vote) is SummedCounts:
-        return _of_counts(vote, model.schema_.attributes, vars(model).get("coding_"))
+        counts = _of_counts(vote, model.schema_.attributes, vars(model).get("coding_"))
+        return replace(counts, class_weights=by_class)
     if type(weights) is LeafWeights:
-        return _of_weights(weights, model.schema_, vars(model)["released_"].exponent)
+        scores = _of_weights(weights, model.schema_, vars(model)["released_"].exponent)
+        return replace(scores, class_weights=by_class)
     raise ParameterError(
         f"{type(model).__name__} cannot be exported: its vote is not a sum of leaf counts or weights over the trees, "
         "and an exported predictor computes nothing else; save it with save() and predict with privet"

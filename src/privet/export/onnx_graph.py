@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from privet.central.weights.trees import Axis
 from privet.errors import ParameterError
 from privet.export.leaf_sums import Borders, CountSums, WeightSums, leaf_sums
+from privet.extras import of_extra
 from privet.schema import Attribute, Categorical, Numeric
 from privet.schema.attribute import label_kind
 from privet.tree.forest import LEAF, Forest
@@ -64,7 +65,9 @@ def onnx_model(model: "PrivateClassifier") -> Any:
         else:
             features, borders = _bits(graph, attributes, borders, sums.coding), [np.array([0.5])] * sums.coding.n_bits
         shares = _shares(graph, _leaves(graph, features, BinaryNodes.of(sums.forest, borders)), sums)
-    _outputs(graph, shares, model.classes_)
+    if sums.class_weights is not None:
+        shares = _weighted(graph, shares, sums.class_weights)
+    _outputs(graph, graph.add("Identity", shares, output=graph.name("probabilities")), model.classes_)
     proto = helper.make_model(
         helper.make_graph(graph.nodes, "privet", graph.inputs, graph.outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
@@ -347,7 +350,7 @@ def _shares(graph: _Graph, leaves: str, sums: CountSums) -> str:
     shares = graph.add("Div", graph.add("Cast", votes, to=double), graph.add("Cast", total, to=double))
     some = graph.add("Greater", total, graph.constant(np.array([0])))
     fallback = graph.constant(sums.fallback[None, :])
-    return graph.add("Where", some, shares, fallback, output=graph.name("probabilities"))
+    return graph.add("Where", some, shares, fallback)
 
 
 def _probabilities(graph: _Graph, cells: str, sums: WeightSums) -> str:
@@ -357,7 +360,13 @@ def _probabilities(graph: _Graph, cells: str, sums: WeightSums) -> str:
     shares = graph.add("Softmax", scores, axis=1)
     cut_off = graph.add("Mul", shares, graph.constant(np.array([sums.bend])))
     bent = graph.add("Mul", shares, graph.add("Sub", graph.constant(np.array([1.0])), cut_off))
-    return graph.add("Div", bent, _total(graph, bent), output=graph.name("probabilities"))
+    return graph.add("Div", bent, _total(graph, bent))
+
+
+def _weighted(graph: _Graph, shares: str, class_weights: list[float]) -> str:
+    """Return every row's probabilities as class weights have them."""
+    parts = graph.add("Mul", shares, graph.constant(np.array([class_weights])))
+    return graph.add("Div", parts, _total(graph, parts))
 
 
 def _sum_over_trees(graph: _Graph, table: str, leaves: str) -> str:
@@ -391,10 +400,4 @@ def _check_size(n_nodes: int) -> None:
 
 
 def _onnx() -> Any:
-    try:
-        import onnx
-    except ImportError as error:
-        raise ParameterError(
-            "the ONNX format needs the onnx package; install it with `pip install 'privet[onnx]'`"
-        ) from error
-    return onnx
+    return of_extra("onnx", "onnx", "the ONNX format")

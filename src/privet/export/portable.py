@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Version 1 had no continuous node with a child per cell, version 2 only counts, version 3 no bits, version 4 no places.
 FORMAT, VERSION, VERSION_OF_BITS, VERSION_OF_PLACES = "privet-predictor", 3, 4, 5
+# With class weights, whatever else is in the document.
+VERSION_OF_CLASS_WEIGHTS = 6
 # More than the cells of any attribute, so that a pair of attribute and cut is one number.
 _CUT_SPAN = 2**17
 
@@ -51,6 +53,9 @@ def portable_document(model: "PrivateClassifier") -> dict[str, Any]:
     else:
         cuts, cut_of_node = [[] if own is None else own.tolist() for own in borders], []
     parts = zip(schema.attributes, cuts, sums.cell_of, strict=True)
+    class_weights = {}
+    if sums.class_weights is not None:
+        version, class_weights = VERSION_OF_CLASS_WEIGHTS, {"class_weights": sums.class_weights}
     return {
         "format": FORMAT,
         "version": version,
@@ -64,6 +69,7 @@ def portable_document(model: "PrivateClassifier") -> dict[str, Any]:
         "kind": sums.kind,
         "leaf_weights": sums.weights.ravel().tolist(),
         **sums.entries(),
+        **class_weights,
     }
 
 

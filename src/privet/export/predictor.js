@@ -8,9 +8,10 @@
     const coders = attributes.map((attribute) => (attribute.cuts ? numberCoder(attribute) : categoryCoder(attribute)));
     const forest = readTrees(model, placesOf(model));
     const { start, shares } = model.kind === "weights" ? scoring(model) : counting(model);
+    const weighed = weighing(model);
 
     function predictProba(row) {
-      return shares(addUp(forest, codesOf(row), start.slice()));
+      return weighed(shares(addUp(forest, codesOf(row), start.slice())));
     }
 
     function predict(row) {
@@ -48,6 +49,10 @@
         return parts(parts(scores.map((score) => Math.exp(score - most))).map((share) => share * (1 - bend * share)));
       },
     };
+  }
+
+  function weighing({ class_weights: weights }) {
+    return (chances) => (weights ? parts(chances.map((chance, c) => chance * weights[c])) : chances);
   }
 
   function parts(numbers) {

@@ -21,7 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-FORMAT, VERSIONS = "privet-predictor", (1, 2, 3, 4, 5)
+FORMAT, VERSIONS = "privet-predictor", (1, 2, 3, 4, 5, 6)
 LEAF = -1
 BAD_DATA, CLOSED_PIPE = 3, 141
 TRUTH = {**dict.fromkeys(["true", "True", "TRUE", "1"], True), **dict.fromkeys(["false", "False", "FALSE", "0"], False)}
@@ -42,7 +42,8 @@ class Predictor:
         self._grid: list[int] = [place["grid"] for place in self._places or []]
         self._is_soft = any(grid > 1 for grid in self._grid)
         self._cut, self._leads_to = _trees(self.attributes, document["trees"], self._places)
-        self._start, step, self._shares = _summing(document)
+        self._start, step, shares = _summing(document)
+        self._shares = _weighing(shares, document.get("class_weights"))
         flat, n_classes = [weight * step for weight in document["leaf_weights"]], len(self.classes)
         self._weights = [flat[start : start + n_classes] for start in range(0, len(flat), n_classes)]
 
@@ -113,6 +114,15 @@ def _summing(document: Mapping[str, Any]) -> tuple[list[float], float, Callable[
     if document.get("kind") == "weights":
         return document["offsets"], document["step"], lambda scores: _chances(scores, document["bend"])
     return [0] * len(document["classes"]), 1, lambda votes: _parts(votes) if any(votes) else list(document["fallback"])
+
+
+def _weighing(
+    shares: Callable[[list[float]], list[float]], weights: list[float] | None
+) -> Callable[[list[float]], list[float]]:
+    """Return the function with every class's share multiplied by its weight, if classes have weights."""
+    if weights is None:
+        return shares
+    return lambda sums: _parts([share * weight for share, weight in zip(shares(sums), weights)])  # noqa: B905
 
 
 def _chances(scores: list[float], bend: float) -> list[float]:

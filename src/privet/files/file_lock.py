@@ -1,10 +1,11 @@
 """Locks on files and folders, which the system releases when their holder ends, however it ends.
 
-The `filelock` package is not used: it locks a file of its own beside the one that is meant, so it cannot tell an
-unfinished file that a dead process left from one that is being written. Off POSIX there are no locks here.
+`filelock.lock_descriptor` locks what is open: on POSIX the file or folder itself that is meant. Windows opens no
+folders, and lets nobody else read a file that is locked, so there a small file stands for it: beside a file, or in the
+folder. Such files stay, since whoever removed one could let two others in.
 """
 
-import importlib
+import errno
 import math
 import os
 import stat
@@ -12,13 +13,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
-# On a system without such locks, whoever writes is taken to be alone.
-fcntl: Any = importlib.import_module("fcntl") if os.name == "posix" else None
+ON_POSIX = os.name == "posix"
 _PAUSE_SECONDS = 0.02
 # The one file in a folder that `whole_file.write_new` works in.
 CONTENT = "content"
+# On Windows an unfinished file is closed for a moment before it gets its name.
+_ABANDONED_SECONDS = 3600
 
 
 @contextmanager
@@ -28,49 +29,53 @@ def file_lock(path: str | Path, *, seconds: float = math.inf) -> Iterator[bool]:
     It keeps out only those who ask for it too. What cannot be opened, or is on a disk without locks, keeps nobody out.
     """
     descriptor = None
-    if fcntl is not None:
-        with suppress(OSError):
-            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with suppress(OSError):
+        descriptor = _opened(Path(path))
     if descriptor is None:
         yield True
         return
     try:
         yield _lock_within(descriptor, seconds)
     finally:
+        from filelock import unlock_descriptor
+
         with suppress(OSError):  # a disk that has no locks
             # At once: a forked process may have a copy of the descriptor, which closing leaves locked.
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            unlock_descriptor(descriptor)
         os.close(descriptor)
 
 
 def try_lock(descriptor: int) -> bool:
     """Lock an open file or folder until all copies of it are closed; return False where others have the lock."""
-    if fcntl is None:
-        return True
+    from filelock import lock_descriptor  # some 30 ms, which a command that locks nothing need not wait for
+
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return lock_descriptor(descriptor, blocking=False)
     except OSError:  # a disk that has no locks
         return True
-    return True
 
 
 def remove_abandoned(path: Path) -> None:
-    """Remove an unfinished file or folder that has no writer any more; without locks nobody can tell."""
-    if fcntl is None:
+    """Remove an unfinished file or folder, or raise OSError if it has a writer; without locks nobody can tell."""
+    if not ON_POSIX:
+        # What is open cannot be removed there.
+        if time.time() - path.lstat().st_mtime > _ABANDONED_SECONDS:
+            path.unlink()
         return
     if path.is_file() and path.lstat().st_nlink > 1:
         # Whole under another name, perhaps the ledger's: closing it would release SQLite's locks in this process.
         path.unlink()
         return
+    from filelock import lock_descriptor
+
     # Anybody may have put anything under such a name: a link is not followed, and a pipe not waited for.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         kind = os.fstat(descriptor).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             return
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not lock_descriptor(descriptor, blocking=False):
+            raise BlockingIOError(errno.EAGAIN, "it is being written")
         # Under the lock: a writer that has just made it checks that it still exists once it has the lock.
         if stat.S_ISREG(kind):
             path.unlink()
@@ -80,6 +85,15 @@ def remove_abandoned(path: Path) -> None:
             path.rmdir()
     finally:
         os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    """Open what is locked for a file or folder."""
+    if ON_POSIX:
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    path.stat()  # nothing stands for what is not there
+    own = path / ".privet.lock" if path.is_dir() else path.with_name(f".{path.name}.lock")
+    return os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _lock_within(descriptor: int, seconds: float) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from privet.local.channels.transformers import UniformNoise as UniformNoise
     from privet.local.measures.measures import measure as measure
     from privet.local.planning.answers_plan import plan_answers as plan_answers
-    from privet.local.planning.stand_in import simulate_answers as simulate_answers
+    from privet.local.planning.simulation import simulate_answers as simulate_answers
     from privet.local.reconstruction.reconstruct import reconstruct as reconstruct
     from privet.local.reconstruction.reconstruction_tree import (
         ReconstructionTreeClassifier as ReconstructionTreeClassifier,
@@ -44,6 +44,6 @@ else:
         "perturb": "privet.local.channels.perturb",
         "plan_answers": "privet.local.planning.answers_plan",
         "reconstruct": "privet.local.reconstruction.reconstruct",
-        "simulate_answers": "privet.local.planning.stand_in",
+        "simulate_answers": "privet.local.planning.simulation",
     }
     __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES | homes_of("local"))

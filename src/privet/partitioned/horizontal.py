@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import CountForestClassifier
 from privet.central.receipts import is_count
 from privet.central.released_classifier import ReleasedClassifier
 from privet.errors import ParameterError, PartyError
 from privet.model_file import MAX_COUNT
-from privet.partitioned.keys import checked_name
 from privet.partitioned.release import Release, check_releases
-from privet.partitioned.roster import MAX_PARTIES, Roster
 from privet.partitioned.structure import Counts, Structure
 from privet.privacy.events import Event, Parallel
 from privet.privacy.ledger import Ledger
@@ -23,6 +22,8 @@ from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.unit import Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.signing.keys import checked_name
+from privet.signing.roster import MAX_PARTIES, Roster
 from privet.tree.counted import CountedForest
 from privet.tree.forest import Forest
 from privet.tree.vote import SummedCounts, Vote
@@ -43,6 +44,7 @@ class PartyModel(ReleasedClassifier):
         *,
         parties: Any = (),
         epsilon: float = 1.0,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -53,6 +55,7 @@ class PartyModel(ReleasedClassifier):
         self.schema = schema
         self.parties = parties
         self.epsilon = epsilon
+        self.class_weight = class_weight
         self.unit = unit
         self.max_rows = max_rows
         self.ledger = ledger

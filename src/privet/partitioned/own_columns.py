@@ -20,7 +20,6 @@ from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import Axis, Trees
 from privet.partitioned.own_forests import ForestRound, OwnForests
 from privet.partitioned.release import Release, check_releases
-from privet.partitioned.roster import Roster
 from privet.partitioned.split_columns import SplitColumns, joined_schema
 from privet.partitioned.split_structure import SplitStructure
 from privet.privacy.events import Event, Sequential
@@ -28,6 +27,7 @@ from privet.privacy.mechanisms.rational import float_above
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.schema.table import column_names
+from privet.signing.roster import Roster
 
 # Attributes of different parties tell partly the same, so what parties add to a score is taken times this.
 OVERLAP = 0.8
@@ -81,7 +81,7 @@ class ColumnForest(SplitColumns, OwnForests):
         """Return every row's class probabilities; all columns of a party may be absent."""
         check_is_fitted(self)
         weights, codes = self._read(X)
-        return weights.chances(codes)
+        return self._weighted(weights.chances(codes))
 
     @property
     def party_names(self) -> list[Any]:

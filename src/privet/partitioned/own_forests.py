@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from privet.central.class_weight import ClassWeight
 from privet.central.private_forest import PrivateForestClassifier
 from privet.central.receipts import ROW_COUNT, in_sequence, is_seeded, unwrapped
 from privet.central.released_classifier import FitCall
@@ -22,9 +23,7 @@ from privet.checks import check_whole
 from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
 from privet.model_file import checked_document, schema_from_json, with_checksum
 from privet.partitioned.horizontal import PartyModel, one_party_each
-from privet.partitioned.keys import checked_name
 from privet.partitioned.release import Release, check_releases
-from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Keep, Round, round_name
 from privet.privacy.accounting import check_delta, stated_epsilon
 from privet.privacy.events import Event, Parallel
@@ -33,6 +32,8 @@ from privet.privacy.mechanisms.rational import check_epsilon
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.signing.keys import checked_name
+from privet.signing.roster import Roster
 
 # What rounding may add to an epsilon that shares of it add up to.
 _ROUNDING = 1e-9
@@ -185,6 +186,7 @@ class OwnForests(PartyModel, WeightForestClassifier):
         parties: Any = (),
         epsilon: float = 1.0,
         delta: float = 0.0,
+        class_weight: ClassWeight = None,
         unit: str = "row",
         max_rows: int = 1,
         ledger: Ledger | None = None,
@@ -193,8 +195,8 @@ class OwnForests(PartyModel, WeightForestClassifier):
         unsafe_seeded_noise: bool = False,
     ) -> None:
         super().__init__(
-            schema, parties=parties, epsilon=epsilon, unit=unit, max_rows=max_rows, ledger=ledger, n_jobs=n_jobs,
-            verbose=verbose, unsafe_seeded_noise=unsafe_seeded_noise,
+            schema, parties=parties, epsilon=epsilon, class_weight=class_weight, unit=unit, max_rows=max_rows,
+            ledger=ledger, n_jobs=n_jobs, verbose=verbose, unsafe_seeded_noise=unsafe_seeded_noise,
         )  # fmt: skip
         self.delta = delta
 

@@ -7,16 +7,16 @@ from typing import Any
 from privet.central.updates.batch_check import BatchCheck
 from privet.errors import LedgerError, PartyError
 from privet.files.whole_file import remove_unfinished
-from privet.partitioned.keys import PrivateKey
-from privet.partitioned.party_files import make_store, write_secret
 from privet.partitioned.release import Release
-from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Round
 from privet.privacy.accounting import check_delta
 from privet.privacy.ledger import Ledger, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
 from privet.privacy.ledger.bodies import FAILED, WITHDRAWN
 from privet.privacy.mechanisms.rational import check_epsilon
+from privet.signing.documents import make_store, write_secret
+from privet.signing.keys import PrivateKey
+from privet.signing.roster import Roster
 
 OTHER_TABLES = (
     "this party has taken part in a second round that follows from other tables of the same first round: somebody "

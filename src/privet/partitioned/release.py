@@ -11,10 +11,10 @@ from typing import Any, Self
 
 from privet.errors import PartyError
 from privet.files.whole_file import whole_bytes
-from privet.partitioned.keys import MAX_NAME, PrivateKey
-from privet.partitioned.party_files import canonical, check_document, digest, read_canonical
-from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Round
+from privet.signing.documents import canonical, check_document, digest, read_canonical
+from privet.signing.keys import MAX_NAME, PrivateKey
+from privet.signing.roster import Roster
 
 FORMAT, VERSION = "privet-release", 1
 _TEXTS = ("party", "round", "structure", "schema", "signature")

@@ -8,7 +8,7 @@ from privet.central.released_classifier import ReleasedClassifier
 from privet.errors import DataError, ParameterError
 from privet.partitioned.structure import Round
 from privet.schema import Schema
-from privet.schema.table import as_arrow, check_present, column_names, columns_of
+from privet.schema.table import as_arrow, as_table, check_present, column_names, columns_of
 
 
 class SplitColumns(ReleasedClassifier):
@@ -42,6 +42,7 @@ class SplitColumns(ReleasedClassifier):
 
     def _completed(self, table: Any) -> Any:
         """Return the table with nulls in the columns of absent parties."""
+        table = as_table(table)
         found = column_names(table)
         if found is None:
             return table
@@ -50,7 +51,7 @@ class SplitColumns(ReleasedClassifier):
             return table
         import pyarrow as pa
 
-        columns = columns_of(table, present, label=self.schema_.target, unit=self._unit().column)
+        columns = columns_of(table, present, others_allowed=True)
         known = {name: as_arrow(column, name) for name, column in zip(present, columns, strict=True)}
         sizes = {len(column) for column in known.values()}
         if len(sizes) != 1:

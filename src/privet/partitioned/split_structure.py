@@ -9,8 +9,6 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from privet.errors import ParameterError, PartyError
-from privet.partitioned.keys import checked_name
-from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
 from privet.partitioned.structure import FORMAT as ONE_STRUCTURE
 from privet.partitioned.structure import Round, Structure, round_name
 from privet.privacy.accounting import check_delta
@@ -18,6 +16,8 @@ from privet.privacy.mechanisms.rational import check_epsilon, equal_share
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.rng import public_generator
 from privet.schema import Schema
+from privet.signing.documents import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.signing.keys import checked_name
 
 FORMAT, VERSION = "privet-split-structure", 1
 VARIANTS = ("sound", "paper")
@@ -185,6 +185,7 @@ def _common(part: Round) -> tuple[Any, ...]:
     return (
         part.method, part.round, part.epsilon, part.cost.delta, part.unit, n_trees, schema.target, schema.classes,
         tuple(map(type, schema.classes)), schema.rows, schema.classes_inferred,
+        schema.classes_accepted,
     )  # fmt: skip
 
 

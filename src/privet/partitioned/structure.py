@@ -33,8 +33,6 @@ from privet.model_file import (
     structure_from_json,
     structure_to_json,
 )
-from privet.partitioned.keys import checked_name
-from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
 from privet.privacy import events
 from privet.privacy.events import DiscreteLaplace, Event, NoNoise
 from privet.privacy.ledger import Cost, NoReservation, Reservation
@@ -44,6 +42,8 @@ from privet.privacy.unit import EACH_ROW, Unit
 from privet.rng import SystemNoise, public_generator
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.signing.documents import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.signing.keys import checked_name
 from privet.tree.forest import Forest
 
 NO_RESERVATION = NoReservation()

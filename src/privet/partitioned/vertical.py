@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from privet.central.receipts import in_sequence, is_count, unwrapped
 from privet.partitioned.horizontal import PartyForest
 from privet.partitioned.release import Release, check_releases
-from privet.partitioned.roster import Roster
 from privet.partitioned.split_columns import SplitColumns, joined_schema
 from privet.partitioned.split_structure import SplitStructure
 from privet.partitioned.structure import Structure
 from privet.privacy.events import Event, Sequential
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.schema import Attribute, Schema
+from privet.signing.roster import Roster
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
 from privet.tree.vote import SummedCounts, Vote, class_shares

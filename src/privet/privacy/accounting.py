@@ -7,10 +7,11 @@ one cannot look cheap. Neighbours are two tables that differ by one row, present
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from types import ModuleType
+from typing import Any
 
 from privet.checks import Number
-from privet.errors import ParameterError, PrivetError
+from privet.errors import ParameterError
+from privet.extras import of_extra
 from privet.privacy import events
 from privet.privacy.mechanisms.joint_loss import joint_delta
 from privet.privacy.mechanisms.objective_perturbation import (
@@ -152,14 +153,6 @@ def epsilon_from_rho(rho: float, delta: float) -> float:
     return float(accountant.compose(accounting.ZCDpEvent(rho)).get_epsilon(delta))
 
 
-def _dp_accounting() -> ModuleType:
-    try:
-        import dp_accounting
-        import dp_accounting.rdp
-    except ImportError as missing:
-        raise PrivetError(
-            "a delta above 0 needs the package dp-accounting, which is not installed; "
-            "pip install 'privet[delta]', or use delta=0"
-        ) from missing
-    module: ModuleType = dp_accounting
-    return module
+def _dp_accounting() -> Any:
+    of_extra("dp_accounting.rdp", "delta", "a delta above 0", way_out=", or use delta=0")
+    return of_extra("dp_accounting", "delta", "a delta above 0")

@@ -1,7 +1,8 @@
 """What is public: attributes with their domains, classes, and roughly how many rows there are; tables as codes.
 
-`attribute` and `schema` declare, `infer` reads a schema from rows (a leak), `table` reads any library's tables,
-`encoding` turns them into codes, `persons` identifies people.
+`attribute`, `days` and `schema` declare, `infer` reads a schema from rows (a leak), `draft` makes one of it to be gone
+through by `review`, `acceptance` says who accepted what. `table` reads any library's tables, `encoding` turns them into
+codes, with `readings` as the rule for numbers and their text; `persons` identifies people.
 """
 
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from privet.schema.attribute import Categorical as Categorical
     from privet.schema.attribute import Label as Label
     from privet.schema.attribute import Numeric as Numeric
+    from privet.schema.days import Date as Date
     from privet.schema.infer import infer_schema as infer_schema
     from privet.schema.schema import Schema as Schema
 else:
@@ -20,6 +22,7 @@ else:
     _HOMES = {
         "Attribute": "privet.schema.attribute",
         "Categorical": "privet.schema.attribute",
+        "Date": "privet.schema.days",
         "Label": "privet.schema.attribute",
         "Numeric": "privet.schema.attribute",
         "Schema": "privet.schema.schema",

@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 
 from privet.errors import DataError, SchemaError
 from privet.schema.attribute import Label, Numeric, label_kind
+from privet.schema.days import Date, days_of
 from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
+from privet.schema.readings import as_kind_of, as_labels
 from privet.schema.schema import BOUNDS_NEEDED, Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
+# VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict fit to 0, 1, ... whatever labels are.
+_IN_WRAPPERS = "; a wrapper of scikit-learn that numbers the classes needs schema.with_numbered_classes()"
 # Rows that are encoded at a time: they stay in the cache, and a table of another type is never converted as a whole.
 _BLOCK = 4_096
 # A target that is a number is rounded to so many steps of its range: 0 is its lower bound. A power of two, so that
@@ -64,8 +68,8 @@ def _cells_per_unit(attribute: Numeric) -> float:
     if not attribute.uniform:
         return 0.0
     with np.errstate(all="ignore"):  # the ratio may overflow or underflow
-        per_unit = float(np.float64(attribute.n_values) / (attribute.high - attribute.low))
-        places = (np.append(attribute.cuts, attribute.high) - attribute.low) * per_unit
+        per_unit = float(np.float64(attribute.n_values) / (attribute.borders[-1] - attribute.low))
+        places = (attribute.borders[1:] - attribute.low) * per_unit
     found = bool((np.abs(places - np.arange(1, attribute.n_values + 1)) <= 0.25).all())
     return per_unit if found else 0.0
 
@@ -90,15 +94,23 @@ class Encoder:
     def _all_cells(self) -> _Cells:
         return _Cells.of(self._numeric)
 
-    def encode(self, table: Any, *, allow_missing: bool = False) -> NDArray[Any]:
+    def encode(self, table: Any, *, allow_missing: bool = False, others_allowed: bool = False) -> NDArray[Any]:
         """Return the codes of ``table``: one line per row, one column per attribute.
 
-        With ``allow_missing`` rows may lack a value that is never missing: they are only looked at or predicted.
+        With ``allow_missing`` rows may lack a value that is never missing: they are only looked at or predicted. Where
+        others are allowed, columns that the schema lacks are not read.
         """
-        codes = self._encode_matrix(table) if self._is_numeric_matrix(table) else self._encode_columns(table)
+        if self._is_numeric_matrix(table):
+            codes = self._encode_matrix(table)
+        else:
+            codes = self._encode_columns(table, others_allowed=others_allowed)
         if not allow_missing:
             self._check_complete(codes)
         return codes
+
+    def encode_new(self, table: Any) -> NDArray[Any]:
+        """Return the codes of rows to predict, which may have other columns and lack values."""
+        return self.encode(table, allow_missing=True, others_allowed=True)
 
     def _check_complete(self, codes: NDArray[Any]) -> None:
         """Refuse a row that lacks a value which the schema declares never missing; trees have no branch for it."""
@@ -112,14 +124,16 @@ class Encoder:
                     "drop those rows, or take never_missing out of the schema"
                 )
 
-    def _encode_columns(self, table: Any) -> NDArray[Any]:
-        columns = columns_of(table, self.schema.names, label=self.schema.target, unit=self.unit)
+    def _encode_columns(self, table: Any, *, others_allowed: bool) -> NDArray[Any]:
+        columns = columns_of(
+            table, self.schema.names, label=self.schema.target, unit=self.unit, others_allowed=others_allowed
+        )
         if len({len(column) for column in columns}) > 1:
             raise DataError("the table's columns have different lengths; pass one value per row in every column")
         codes = np.empty((len(columns[0]), len(columns)), dtype=self.dtype)
         for j, (attribute, column) in enumerate(zip(self.schema.attributes, columns, strict=True)):
             if isinstance(attribute, Numeric):
-                self._write_numbers(self._cells_of[j], column, attribute.name, codes)
+                self._write_numbers(self._cells_of[j], column, attribute, codes)
             else:
                 positions = _positions(column, attribute.categories, attribute.name, noun="categories")
                 codes[:, j] = np.where(positions < 0, attribute.missing_code, positions)
@@ -136,12 +150,14 @@ class Encoder:
         if (positions < 0).any():
             raise DataError(
                 f"column {target!r} has labels that are not in the schema's classes; add them there or drop the rows"
+                f"{_IN_WRAPPERS if arrow_kind(column.type) == 'numbers' else ''}"
             )
         return positions.astype(np.uint16)
 
     def _is_numeric_matrix(self, table: Any) -> bool:
         return (
             len(self._numeric) == len(self.schema.attributes)
+            and not any(isinstance(a, Date) for a in self.schema.attributes)
             and type(table) is np.ndarray
             and table.ndim == 2
             and table.dtype.kind in "fiu"
@@ -155,9 +171,16 @@ class Encoder:
         return codes
 
     @staticmethod
-    def _write_numbers(cells: _Cells, column: Column, name: str, codes: NDArray[Any]) -> None:
+    def _write_numbers(cells: _Cells, column: Column, attribute: Numeric, codes: NDArray[Any]) -> None:
         for start in range(0, len(codes), _BLOCK):
-            cells.write(numbers_of(column[start : start + _BLOCK], name), codes[start : start + _BLOCK])
+            cells.write(values_of(column[start : start + _BLOCK], attribute), codes[start : start + _BLOCK])
+
+
+def values_of(column: Column, attribute: Numeric) -> NDArray[Any]:
+    """Return a column of numbers, or of dates as days, NaN where null."""
+    if isinstance(attribute, Date):
+        return days_of(as_arrow(column, attribute.name), attribute.name)
+    return numbers_of(column, attribute.name)
 
 
 class TargetEncoder(Encoder):
@@ -219,24 +242,36 @@ def _positions(column: Column, labels: Sequence[Label], name: str, *, noun: str)
         table = np.append(_positions(column.dictionary, labels, name, noun=noun), -1)
         indices = column.indices.cast(pa.int64()).fill_null(len(table) - 1)
         return table.take(np.asarray(indices))
-    _check_kind(column.type, labels, name, noun)
-    common = arrow_type_of(labels)
-    values, known = _as_type(column, common), pa.array(labels, type=common)
-    if pa.types.is_floating(common) and len(labels) <= FEW_NUMBERS:
+    column, known = _comparable(column, labels, name, noun)
+    values = _as_type(column, known.type)
+    if pa.types.is_floating(known.type) and len(labels) <= FEW_NUMBERS:
         positions = np.empty(len(values), dtype=np.int64)
-        find_numbers(values.to_numpy(zero_copy_only=False), known.to_numpy(), positions)
+        find_numbers(values.to_numpy(zero_copy_only=False), known.to_numpy(zero_copy_only=False), positions)
         return positions
-    if pa.types.is_floating(common):  # Arrow distinguishes -0.0 from 0.0
+    if pa.types.is_floating(known.type):  # Arrow distinguishes -0.0 from 0.0
         values, known = pc.add(values, 0.0), pc.add(known, 0.0)
     found = pc.index_in(values, value_set=known, skip_nulls=True)
     return np.asarray(found.cast(pa.int64()).fill_null(-1))
 
 
-def arrow_type_of(labels: Sequence[Label]) -> Any:
-    """Return the Arrow type in which labels of this kind are compared."""
+def _comparable(column: Any, labels: Sequence[Label], name: str, noun: str) -> tuple[Any, Any]:
+    """Return a column and labels as Arrow arrays of one kind. Classes keep theirs, because predictions are classes."""
     import pyarrow as pa
 
-    return {"text": pa.large_string(), "numbers": pa.float64(), "true/false": pa.bool_()}[label_kind(labels[0])]
+    found, wanted = arrow_kind(column.type), label_kind(labels[0])
+    if pa.types.is_decimal(column.type):
+        column = _as_type(column, pa.float64())
+    if noun != "classes":
+        both = as_kind_of(column, found, tuple(labels), name)
+    else:
+        both = (column, as_labels(labels)) if found in {wanted, "nothing"} else None
+    if both is None:
+        raise DataError(
+            f"column {name!r} holds {found}, but its {noun} in the schema are {wanted}; "
+            f"read the column as {wanted}, or write the {noun} as {found}"
+            f"{_IN_WRAPPERS if (noun, found) == ('classes', 'numbers') else ''}"
+        )
+    return both
 
 
 def without_dictionary(column: Any) -> Any:
@@ -265,15 +300,6 @@ def _as_type(column: Any, arrow_type: Any) -> Any:
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.string())
     return column.cast(arrow_type, safe=False)
-
-
-def _check_kind(arrow_type: Any, labels: Sequence[Label], name: str, noun: str) -> None:
-    found, wanted = arrow_kind(arrow_type), label_kind(labels[0])
-    if found not in {wanted, "nothing"}:
-        raise DataError(
-            f"column {name!r} holds {found}, but its {noun} in the schema are {wanted}; "
-            f"read the column as {wanted}, or write the {noun} as {found}"
-        )
 
 
 def arrow_kind(arrow_type: Any) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from privet.errors import DataError
 from privet.schema.attribute import Attribute, Categorical, Label, Numeric
+from privet.schema.days import Date, Day, days_of
 from privet.schema.encoding import arrow_kind, numbers_of, without_dictionary
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, as_matrix, column_names, columns_of
@@ -26,24 +27,37 @@ def infer_schema(
     names = found if found is not None else [f"x{j}" for j in range(as_matrix(table).shape[1])]
     names = [name for name in names if name != unit]
     columns = columns_of(table, names, unit=unit)
-    attributes = [_infer_attribute(name, column) for name, column in zip(names, columns, strict=True)]
+    attributes = [infer_attribute(name, column) for name, column in zip(names, columns, strict=True)]
     if is_number:
-        return Schema(attributes, target=Numeric(target, *_bounds(as_arrow(labels, target), target), inferred=True))
-    return Schema(attributes, classes=_distinct(labels, target), target=target, classes_inferred=True)
+        return Schema(attributes, target=Numeric(target, *bounds_in(as_arrow(labels, target), target), inferred=True))
+    return Schema(attributes, classes=distinct_labels(labels, target), target=target, classes_inferred=True)
 
 
-def _infer_attribute(name: str, column: Column) -> Attribute:
+def infer_attribute(name: str, column: Column) -> Attribute:
+    """Return an attribute with the domain that occurs in a column, marked as inferred."""
     if not isinstance(name, str):
         raise DataError("some column names are text and some are not; rename the columns so that all are text")
     kind = "numbers" if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" else None
     kind = kind or arrow_kind(as_arrow(column, name).type)
     if kind in {"text", "true/false"}:
-        return Categorical(name, _distinct(column, name), inferred=True)
-    low, high = _bounds(column, name)
+        return Categorical(name, distinct_labels(column, name), inferred=True)
+    if kind.startswith(("values of type date", "values of type timestamp")):
+        return _dates(column, name)
+    low, high = bounds_in(column, name)
     return Numeric(name, low, high, inferred=True)
 
 
-def _bounds(column: Column, name: str) -> tuple[float, float]:
+def _dates(column: Column, name: str) -> Date:
+    days = days_of(as_arrow(column, name), name)
+    known = days[~np.isnan(days)]
+    if not len(known):
+        raise DataError(f"column {name!r} has no date; leave it out, or declare its first and last date")
+    low, high = (Day(day) for day in (known.min(), known.max()))
+    return Date(name, low, high if low < high else Day(high + 1), inferred=True)
+
+
+def bounds_in(column: Column, name: str) -> tuple[float, float]:
+    """Return a range that holds the numbers of a column."""
     numbers = np.asarray(numbers_of(column, name), dtype=np.float64)
     finite = numbers[np.isfinite(numbers)]
     if not len(finite):
@@ -76,7 +90,8 @@ def distinct_values(column: Column, name: str) -> list[Any]:
     return [value for value in values if value is not None and value == value]
 
 
-def _distinct(column: Column, name: str) -> list[Label]:
+def distinct_labels(column: Column, name: str) -> list[Label]:
+    """Return the distinct texts, numbers or truths of a column, sorted."""
     known = distinct_values(column, name)
     if not all(isinstance(value, (str, int, float, bool)) for value in known):
         raise DataError(f"column {name!r} holds values that are neither text nor numbers; convert it")

@@ -14,7 +14,9 @@ from privet.checks import is_whole
 from privet.errors import SchemaError
 from privet.files.documents import TooLarge, read_json
 from privet.files.whole_file import whole_file
+from privet.schema.acceptance import Acceptance, assumptions_of
 from privet.schema.attribute import Attribute, Categorical, Label, Numeric, check_name, checked_labels
+from privet.schema.days import Date
 
 # An attribute's number takes 15 bits of a packed node.
 MAX_ATTRIBUTES = 2**15 - 1
@@ -22,11 +24,14 @@ MAX_CLASSES = 2**16 - 1
 # Over all attributes. A file that declares more would exhaust the memory.
 MAX_CELLS = 2**23
 # Keys in the files of public collections that describe a table beyond its schema. They are ignored.
-_DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
+DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
 # What an attribute can be besides its domain; written where it is true.
 _FLAGS = ("inferred", "never_missing")
-_KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
-_NUMBER_KEYS = {"name", "bounds", "inferred"}
+_NUMBER_FLAGS = ("whole",)
+_NUMBER_KEYS = (*_NUMBER_FLAGS, "scale")
+_KEYS = {"target", "classes", "rows", "attributes", "classes_inferred", "classes_accepted"}
+_TARGET_KEYS = {"name", "bounds", "inferred"}
+_NOUNS = {"categorical": "categories", "continuous": "bounds", "date": "first and last date"}
 # What is said where classes are needed and the target is a number, and the other way round.
 CLASSES_NEEDED = (
     "the schema's target is a number, and this needs classes; use PrivateForestRegressor (--method "
@@ -56,6 +61,8 @@ class Schema:
         spends a small share of epsilon on a noisy count.
     classes_inferred : bool
         The classes were read from the rows; a model that uses them says so.
+    classes_accepted : Acceptance, optional
+        The classes were read from the rows, and somebody declared that they were public before.
     number : Numeric, optional
         The target, where it is a number; it follows from ``target``, which is then its name.
 
@@ -76,6 +83,7 @@ class Schema:
     target: str = "class"
     rows: int | None = None
     classes_inferred: bool = False
+    classes_accepted: Acceptance | None = None
     number: Numeric | None = None
 
     def __init__(
@@ -86,6 +94,7 @@ class Schema:
         target: str | Numeric = "class",
         rows: int | None = None,
         classes_inferred: bool = False,
+        classes_accepted: Acceptance | None = None,
         number: Numeric | None = None,
     ) -> None:
         number, target = (target, target.name) if isinstance(target, Numeric) else (number, target)
@@ -96,6 +105,7 @@ class Schema:
             "number": number,
             "rows": int(rows) if rows is not None and is_whole(rows) else rows,
             "classes_inferred": classes_inferred,
+            "classes_accepted": classes_accepted,
         }.items():
             object.__setattr__(self, name, value)
         self._check_attributes()
@@ -139,10 +149,23 @@ class Schema:
     @property
     def leaks(self) -> tuple[str, ...]:
         """The parts of this schema that were read from the rows instead of declared."""
-        noun = {"categorical": "categories", "continuous": "bounds"}
-        found = [f"{noun[a.kind]} of {a.name!r}" for a in self.attributes if a.inferred]
-        found += [f"bounds of {self.target!r}"] if self.number is not None and self.number.inferred else []
+        numbers = () if self.number is None else (self.number,)
+        found = [domain_of(a) for a in (*self.attributes, *numbers) if a.inferred]
         return (*found, f"classes of {self.target!r}") if self.classes_inferred else tuple(found)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the guarantee of a model takes on somebody's word: that what was read from the rows was public."""
+        accepted = [(domain_of(a), a.accepted) for a in self.attributes]
+        return assumptions_of([*accepted, (f"classes of {self.target!r}", self.classes_accepted)])
+
+    def for_answers(self) -> Self:
+        """Return the schema to ask people by who disturb their answers: all numbers are ordinary ones there.
+
+        Who accepted a domain is left out too: what is promised to respondents does not depend on it.
+        """
+        plain = [replace(a, accepted=None, **_as_plain(a)) for a in self.attributes]
+        return replace(self, attributes=tuple(plain), classes_accepted=None)
 
     def with_bins(self, n_bins: int) -> Self:
         """Return the schema with ``n_bins`` cells for every number that declares neither bins nor edges."""
@@ -153,6 +176,14 @@ class Schema:
     def with_attributes(self, attributes: Iterable[Attribute]) -> Self:
         """Return the schema with other attributes."""
         return replace(self, attributes=tuple(attributes))
+
+    def with_numbered_classes(self) -> Self:
+        """Return the schema with the classes 0, 1, ... in place of its own, in their order.
+
+        Some of scikit-learn's wrappers, such as VotingClassifier, number the classes before they fit their members, and
+        name them again afterwards. Their members need this schema.
+        """
+        return replace(self, classes=tuple(range(len(self.classes))))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -185,7 +216,7 @@ class Schema:
         target = data.get("target", "class")
         is_number = isinstance(target, Mapping)
         required = {"attributes"} if is_number else {"classes", "attributes"}
-        check_keys(data, _KEYS | _DESCRIPTION | {"name"}, required=required, where="the schema")
+        check_keys(data, _KEYS | DESCRIPTION | {"name"}, required=required, where="the schema")
         attributes = data["attributes"]
         if not isinstance(attributes, list):
             raise SchemaError("the schema's attributes must be a list; write them in [ ]")
@@ -195,6 +226,7 @@ class Schema:
             target=_number_from_json(target) if is_number else target,
             rows=data.get("rows"),
             classes_inferred=data.get("classes_inferred", False),
+            classes_accepted=Acceptance.from_json(data["classes_accepted"]) if "classes_accepted" in data else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -207,6 +239,8 @@ class Schema:
             data["rows"] = self.rows
         if self.classes_inferred:
             data["classes_inferred"] = True
+        if self.classes_accepted is not None:
+            data["classes_accepted"] = self.classes_accepted.to_json()
         return {**data, "attributes": [_attribute_to_json(attribute) for attribute in self.attributes]}
 
     def _check_attributes(self) -> None:
@@ -236,6 +270,10 @@ class Schema:
         for flag in (self.classes_inferred, *(declared.inferred for declared in (*self.attributes, *numbers))):
             if not isinstance(flag, bool):
                 raise SchemaError("inferred must be true or false; remove it once the domain is publicly known")
+        accepted = [(domain_of(a), a.inferred, a.accepted) for a in self.attributes]
+        for what, is_inferred, acceptance in (*accepted, ("classes", self.classes_inferred, self.classes_accepted)):
+            if acceptance is not None and (is_inferred or not isinstance(acceptance, Acceptance)):
+                raise SchemaError(f"{what}: accepted, an Acceptance, takes the place of inferred; remove one of both")
         for attribute in self.attributes:
             if not isinstance(attribute.never_missing, bool):
                 raise SchemaError(
@@ -250,7 +288,8 @@ def _checked_classes(classes: Iterable[Label] | None, target: str, number: Numer
     if number is not None:
         if classes is not None and len(list(classes)):
             raise SchemaError(f"target {target!r} is a number and has no classes; leave classes out, or its bounds")
-        if not number.is_open or number.never_missing:
+        plain = Numeric(number.name, number.low, number.high, inferred=number.inferred)
+        if type(number) is not Numeric or number != plain:
             raise SchemaError(f"target {target!r} has a name and bounds, and nothing else; leave the rest out")
         return ()
     if classes is None:
@@ -262,7 +301,7 @@ def _checked_classes(classes: Iterable[Label] | None, target: str, number: Numer
 
 
 def _number_from_json(data: Mapping[str, Any]) -> Numeric:
-    check_keys(data, _NUMBER_KEYS, required={"name", "bounds"}, where="the schema's target")
+    check_keys(data, _TARGET_KEYS, required={"name", "bounds"}, where="the schema's target")
     low, high = _bounds_from_json(data["bounds"], "the schema's target")
     return Numeric(data["name"], low, high, inferred=data.get("inferred", False))
 
@@ -274,8 +313,23 @@ def _number_to_json(number: Numeric) -> dict[str, Any]:
 
 def _bounds_from_json(bounds: object, where: str) -> tuple[Any, Any]:
     if not isinstance(bounds, list) or len(bounds) != 2:
-        raise SchemaError(f"{where}: bounds must be [low, high]; write two numbers")
+        raise SchemaError(f"{where}: bounds must be [low, high]; write both")
     return bounds[0], bounds[1]
+
+
+def domain_of(attribute: Attribute) -> str:
+    """Return what an attribute's domain is called, such as "bounds of 'age'"."""
+    return f"{_NOUNS[attribute.kind]} of {attribute.name!r}"
+
+
+def _as_plain(attribute: Attribute) -> dict[str, Any]:
+    """Return what makes an ordinary number of one; a last whole number with a cell of its own loses that."""
+    if not isinstance(attribute, Numeric) or attribute.kind != Numeric.kind:
+        return {}
+    edges = attribute.edges
+    if attribute.whole and edges is not None:
+        edges = tuple(edge for edge in edges if edge < attribute.high)
+    return {"scale": "linear", "whole": False, "edges": edges}
 
 
 def check_keys(data: Mapping[str, Any], known: set[str], *, required: set[str], where: str) -> None:
@@ -285,7 +339,7 @@ def check_keys(data: Mapping[str, Any], known: set[str], *, required: set[str], 
         raise SchemaError(f"{where} lacks {missing[0]!r}; add it")
     unknown = sorted(set(data) - known)
     if unknown:
-        names = ", ".join(sorted(known - _DESCRIPTION))
+        names = ", ".join(sorted(known - DESCRIPTION))
         raise SchemaError(f"{where} has an unknown key {unknown[0]!r}; known keys are {names}")
 
 
@@ -318,19 +372,22 @@ def _attribute_from_json(data: object) -> Attribute:
         raise SchemaError("every attribute must be a JSON object with the keys name and type")
     where = f"attribute {data.get('name')!r}" if isinstance(data.get("name"), str) else "an attribute"
     if data.get("type") == "categorical":
-        check_keys(data, {"name", "type", "categories", *_FLAGS}, required={"name", "categories"}, where=where)
-        return Categorical(data["name"], data["categories"], **{key: data[key] for key in _FLAGS if key in data})
-    if data.get("type") != "continuous":
-        raise SchemaError(f'{where}: type must be "categorical" or "continuous"')
-    check_keys(
-        data,
-        {"name", "type", "bounds", "bins", "edges", *_FLAGS},
-        required={"name", "bounds"},
-        where=where,
-    )
+        keys = {"name", "type", "categories", "accepted", *_FLAGS}
+        check_keys(data, keys, required={"name", "categories"}, where=where)
+        options = {key: data[key] for key in _FLAGS if key in data}
+        return Categorical(data["name"], data["categories"], **options, **_accepted_in(data))
+    if data.get("type") not in (Numeric.kind, Date.kind):
+        raise SchemaError(f'{where}: type must be "categorical", "continuous" or "date"')
+    kind, flags = (Date, _FLAGS) if data["type"] == Date.kind else (Numeric, (*_FLAGS, *_NUMBER_KEYS))
+    known = {"name", "type", "bounds", "bins", "edges", "accepted", *flags}
+    check_keys(data, known, required={"name", "bounds"}, where=where)
     low, high = _bounds_from_json(data["bounds"], where)
-    options = {key: data[key] for key in ("bins", "edges", *_FLAGS) if key in data}
-    return Numeric(data["name"], low, high, **options)
+    options = {key: data[key] for key in ("bins", "edges", *flags) if key in data}
+    return kind(data["name"], low, high, **options, **_accepted_in(data))
+
+
+def _accepted_in(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {"accepted": Acceptance.from_json(data["accepted"])} if "accepted" in data else {}
 
 
 def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
@@ -338,7 +395,7 @@ def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
     if isinstance(attribute, Categorical):
         data["categories"] = list(attribute.categories)
     else:
-        data["bounds"] = [attribute.low, attribute.high]
-        data.update({} if attribute.bins is None else {"bins": int(attribute.bins)})
-        data.update({} if attribute.edges is None else {"edges": list(attribute.edges)})
-    return {**data, **{key: True for key in _FLAGS if getattr(attribute, key)}}
+        data.update(attribute.domain_json())
+    of_numbers = _NUMBER_FLAGS if attribute.kind == Numeric.kind else ()
+    flags = {key: True for key in (*_FLAGS, *of_numbers) if getattr(attribute, key)}
+    return {**data, **flags, **({} if attribute.accepted is None else {"accepted": attribute.accepted.to_json()})}

@@ -1,4 +1,4 @@
-"""Tables of any library as named columns: pandas, polars, Arrow, NumPy, lists of rows.
+"""Tables of any library as named columns: pandas, polars, Arrow, NumPy, lists of rows, whatever offers Arrow streams.
 
 A column is a NumPy array of numbers or an Arrow array. Nothing here knows a domain. Errors name columns and types,
 never values. Narwhals would replace three short functions: most of this module is about objects, pandas' categories,
@@ -24,18 +24,71 @@ _MISSING = {"NoneType", "NAType", "NaTType"}
 Column: TypeAlias = Any  # NDArray of numbers, pyarrow.Array or pyarrow.ChunkedArray: Arrow ships no types
 
 
-def columns_of(table: Any, names: Sequence[str], *, label: str | None = None, unit: str | None = None) -> list[Column]:
+def as_table(rows: Any) -> Any:
+    """Return rows that are not a table yet as one, and all else as it is.
+
+    A lazy frame is computed, once, and a stream of Arrow batches is read to its end.
+    """
+    if is_lazy(rows):
+        try:
+            return as_table(rows.collect())
+        except Exception:
+            raise DataError("the lazy frame cannot be computed; call its collect() to see why") from None
+    if not _is_to_be_read(rows):
+        return rows
+    import pyarrow as pa
+
+    try:
+        return pa.table(rows)
+    except Exception:
+        raise DataError("the Arrow stream cannot be read as a table; convert it, such as by pyarrow.table") from None
+
+
+def is_lazy(rows: Any) -> bool:
+    """Return whether ``rows`` is a lazy frame, as those of polars: looking for its columns would compute them."""
+    return hasattr(rows, "collect") and hasattr(rows, "lazy")
+
+
+def may_have_column(rows: Any, name: str) -> bool:
+    """Return whether ``rows`` can have a column; of what is no table yet, nobody knows before it is read."""
+    return _is_to_be_read(rows) or name in (column_names(rows) or ())
+
+
+def _is_to_be_read(rows: Any) -> bool:
+    """Return whether ``rows`` is a lazy frame or a stream, and no table yet."""
+    is_table = _home(rows) in {"pandas", "polars"} or hasattr(rows, "column_names")
+    return is_lazy(rows) or (hasattr(rows, "__arrow_c_stream__") and not is_table)
+
+
+def offers_arrow(rows: Any) -> bool:
+    """Return whether ``rows`` is a stream of Arrow batches of another library than Arrow's own."""
+    return hasattr(rows, "__arrow_c_stream__") and _home(rows) != "pyarrow"
+
+
+def _home(rows: Any) -> str:
+    return type(rows).__module__.partition(".")[0]
+
+
+def columns_of(
+    table: Any,
+    names: Sequence[str],
+    *,
+    label: str | None = None,
+    unit: str | None = None,
+    others_allowed: bool = False,
+) -> list[Column]:
     """Return the columns called ``names``, by name where the table has names and by position where it has none.
 
-    ``label`` does not belong in the table, and an error says so where it is there. ``unit`` may be there.
+    ``label`` does not belong in the table, and an error says so where it is there. ``unit`` may be there, and where
+    others are allowed any column, which is not read.
     """
-    if hasattr(table, "collect") and hasattr(table, "lazy"):
-        raise DataError("a lazy frame has no rows yet; call its collect() first")
+    table = as_table(table)
     found = column_names(table)
     if found is None:
         return _numpy_columns(table, len(names))
     check_present(found, names)
-    _check_no_others([name for name in found if name != unit], names, label)
+    if not others_allowed:
+        _check_no_others([name for name in found if name != unit], names, label)
     return [_named_column(table, name) for name in names]
 
 
@@ -116,7 +169,10 @@ def as_matrix(table: Any) -> NDArray[Any]:
     if isinstance(table, (str, os.PathLike)):
         raise DataError("a path is not a table here; read the file first, or predict with `privet predict`")
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
-        raise DataError("sparse tables are not supported; pass a dense one, such as table.toarray()")
+        raise DataError(
+            "sparse tables are not supported; pass a dense one, such as table.toarray(), and categories as they are: "
+            "trees need no column for each"
+        )
     array = as_numpy(table)
     if array.ndim == 1 and array.dtype == object and any(isinstance(row, (list, tuple)) for row in array):
         raise DataError("the rows have different lengths; pass one value per column in every row")
@@ -148,13 +204,18 @@ def as_numpy(values: Any) -> NDArray[Any]:
 def _numpy_columns(table: Any, n_columns: int) -> list[Column]:
     matrix = as_matrix(table)
     if matrix.shape[1] != n_columns:
-        raise DataError(f"X has {matrix.shape[1]} features, but Schema is expecting {n_columns} features as input")
+        raise DataError(
+            f"X has {matrix.shape[1]} features, but Schema is expecting {n_columns} features as input; pass every "
+            "column of the schema, in its order"
+        )
     return [matrix[:, j] for j in range(n_columns)]
 
 
 def _named_column(table: Any, name: str) -> Column:
     column = table.column(name) if hasattr(table, "column_names") else table[name]
     dtype = getattr(column, "dtype", None)
+    if type(dtype).__name__ == "SparseDtype":
+        raise DataError(f"column {name!r} is sparse; pass it dense, such as by table.sparse.to_dense()")
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return column.to_numpy()
     return as_arrow(column, name)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.errors import ParameterError
+from privet.extras import of_extra
 
 if TYPE_CHECKING:
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_NEEDS = "this needs starlette and uvicorn; install them with `pip install privet[serve]`"
 _PLAIN = (
     "{!r} can be reached from other machines, and without TLS tokens and models cross the line in clear; pass "
     "--certificate and --key, bind to 127.0.0.1 behind a proxy with TLS, or say --without-tls"
@@ -20,11 +20,8 @@ _PLAIN = (
 
 def check_installed() -> None:
     """Refuse to go on where the libraries of a server are missing."""
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise ParameterError(_NEEDS) from None
+    of_extra("starlette", "serve", "a server")
+    of_extra("uvicorn", "serve", "a server")
 
 
 def check_binding(host: str, certificate: Path | None, key: Path | None, *, without_tls: bool) -> None:

@@ -29,6 +29,7 @@ class Condition:
         Such as ``age < 30.5``, ``30.5 <= age < 61``, ``age >= 61 or missing``, ``age < 18 or 65 <= age < 80``,
         ``sex = female``, ``sex is missing``, ``education in {Bachelors, Masters}``. "missing" means a missing value
         or one outside the public domain. A cut between cells of equal width is rounded to a hundredth of the width.
+        Whole numbers have rules such as ``age <= 34``, ``35 <= age <= 49`` and ``age = 50``.
     """
 
     attribute: str
@@ -145,11 +146,23 @@ def _numeric_text(attribute: Numeric, runs: Runs) -> str:
 
 def _span_text(attribute: Numeric, name: str, first: int, last: int) -> str:
     """Return the condition for a run of neighbouring cells that are not all cells."""
+    if attribute.whole:
+        return _whole_text(attribute, name, first, last)
     below = _cut_text(attribute, last) if last < attribute.n_values - 1 else ""
     least = _cut_text(attribute, first - 1) if first > 0 else ""
     if not below:
         return f"{name} >= {least}"
     return f"{least} <= {name} < {below}" if least else f"{name} < {below}"
+
+
+def _whole_text(attribute: Numeric, name: str, first: int, last: int) -> str:
+    """Return the same for whole numbers, by the first and the last of them."""
+    least, most = (attribute.written(number) for number in (attribute.borders[first], attribute.borders[last + 1] - 1))
+    if last == attribute.n_values - 1:
+        return f"{name} >= {least}"
+    if first == 0:
+        return f"{name} <= {most}"
+    return f"{name} = {least}" if least == most else f"{least} <= {name} <= {most}"
 
 
 def _cut_text(attribute: Numeric, cut: int) -> str:

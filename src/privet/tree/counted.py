@@ -80,6 +80,15 @@ class CountedForest:
         return spread
 
 
+def balance_of(counted: CountedForest) -> NDArray[np.float64]:
+    """Return each class's share of the rows, the mean over trees; a count within its noise is as large as the noise."""
+    roots = slice(0, counted.forest.n_trees)
+    noise_std = math.sqrt(counted.variance[roots].sum()) / counted.forest.n_trees
+    counts = np.maximum(counted.counts[roots].mean(axis=0), max(1.0, noise_std))
+    shares: NDArray[np.float64] = counts / counts.sum()
+    return shares
+
+
 def gini_importances(counted: CountedForest, *, n_attributes: int) -> NDArray[np.float64]:
     """Return each attribute's share of the fall in Gini impurity over all nodes that test it.
 

@@ -137,6 +137,16 @@ def test_the_share_of_the_gap_is_by_group_with_the_best_peer_of_each_cell(summar
     assert "| the best peer, picked in each cell |  | 45 | 25 | 25 | 25 |" in lines[4]
 
 
+def test_what_draws_synthetic_rows_stands_beside_the_forest_on_the_first_split_and_what_was_stopped_is_said(summary):
+    place = ("MST, then boosting", "phoneme")
+    both = {**summary.results, Cell(*place, 0.5, 0): scores(0.75), Cell(FOREST, "phoneme", 0.5, 0): scores(0.5)}
+    both |= {Cell(FOREST, "phoneme", 0.5, 1): scores(0.9), Cell(MAJORITY, "phoneme", None, 0): scores(0.25)}
+    lines = tables.synthetic_table(Summary(both), [Cell(*place, 2.0, 0)]).splitlines()
+    assert len(lines) == 2 + 4
+    assert lines[2] == "| phoneme | **private forest** |  | 50.0 |  |  | 25.0 |  |"
+    assert lines[4] == "| phoneme | MST, then boosting |  | 75.0 |  | stopped | 25.0 |  |"
+
+
 def test_losses_are_counted_by_group(summary):
     counted = tables.loss_counts(summary, summary.losses(FOREST, tables.rivals(), EPSILONS)).splitlines()
     assert counted[2:] == [

@@ -1,5 +1,5 @@
 from benchmarks.utility.methods import METHODS
-from benchmarks.utility.plan import cells, is_measured, repeats_of
+from benchmarks.utility.plan import SYNTHETIC_TABLES, cells, is_measured, repeats_of
 
 
 def test_the_first_repeat_of_everything_comes_first_and_the_slowest_last():
@@ -21,6 +21,13 @@ def test_large_tables_are_cut_less_often():
 def test_a_peer_for_two_classes_is_not_asked_for_more():
     assert is_measured("adult", METHODS["DP-EBM"])
     assert not is_measured("nursery", METHODS["DP-EBM"])
+
+
+def test_what_draws_synthetic_rows_is_fitted_to_one_split_of_few_tables():
+    asked = cells(methods=["MST, then boosting", "AIM, then boosting"])
+    assert {cell.table for cell in asked} == set(SYNTHETIC_TABLES)
+    assert {cell.repeat for cell in asked} == {0}
+    assert len(asked) == 2 * 4 * len(SYNTHETIC_TABLES)
 
 
 def test_methods_without_a_price_are_fitted_once_a_split_and_others_at_every_price():

@@ -13,12 +13,12 @@ from privet import Categorical, Numeric
 from privet.errors import ChannelError, ParameterError
 from privet.local.channels import added_noise
 from privet.local.channels.added_noise import AddedNoise
-from privet.local.channels.cells import labels_of
 from privet.local.channels.distributions import DISTRIBUTIONS, TOTAL_WEIGHT, Gaussian, Laplace, Uniform
 from privet.local.channels.field_channel import Clear
 from privet.local.channels.intervals import IntervalMembership
 from privet.local.channels.kinds import KINDS, field_from_json
 from privet.local.channels.randomized_response import RandomAnswer
+from privet.schema.cells import labels_of
 
 AGE = Numeric("age", 20, 60)
 EDGED = Numeric("income", 0, 100, edges=[10, 40])

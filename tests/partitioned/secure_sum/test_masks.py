@@ -7,8 +7,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numpy.testing import assert_array_equal
 
 from privet.errors import PartyError
-from privet.partitioned.party_files import canonical
 from privet.partitioned.secure_sum.masks import AgreementKey, add_streams
+from privet.signing.documents import canonical
 
 CONTEXT = {"terms": "a round", "attempt": 1}
 

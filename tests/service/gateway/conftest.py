@@ -49,7 +49,7 @@ def files_of_at_most(n_bytes):
 class Gateway:
     """A gateway with its server, and what analysts do with it."""
 
-    def __init__(self, folder, *, epsilon=3.0, table=None, told=None, unit="row", max_rows=1, workers=1):
+    def __init__(self, folder, *, epsilon=3.0, table=None, told=None, unit="row", max_rows=1, workers=1, signer=None):
         folder.mkdir(exist_ok=True)
         (people() if table is None else table).to_csv(folder / "rows.csv", index=False)
         (told or schema()).save(folder / "schema.json")
@@ -58,11 +58,11 @@ class Gateway:
             folder / "gate", rows=folder / "rows.csv", schema=folder / "schema.json", ledger=ledger,
             max_rows=max_rows, password=hash_password(PASSWORD),
         )  # fmt: skip
-        self.ledger, self.workers = ledger, workers
+        self.ledger, self.workers, self.signer = ledger, workers, signer
         self.client = self.start()
 
     def start(self):
-        app = make_app(self.folder, self.folder.open_ledger(), workers=self.workers)
+        app = make_app(self.folder, self.folder.open_ledger(), workers=self.workers, signer=self.signer)
         return TestClient(app, raise_server_exceptions=False, follow_redirects=False)
 
     def analyst(self, name="ana", epsilon=2.0, **more):

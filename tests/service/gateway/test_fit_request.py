@@ -41,3 +41,10 @@ def test_what_a_method_needs_of_the_schema_is_refused_before_it_is_paid_for():
     with pytest.raises(Refusal) as refused:
         asked.plan(unsized, EACH_ROW)
     assert refused.value.status == 422
+
+
+def test_classes_may_be_weighed_by_their_released_balance():
+    asked = FitRequest.of({"method": "private-forest", "epsilon": 1.0, "parameters": {"class_weight": "balanced"}})
+    assert asked.estimator(None, EACH_ROW).class_weight == "balanced"
+    with pytest.raises(Refusal, match="class_weight is not known; choose from balanced"):
+        FitRequest.of({"method": "private-forest", "epsilon": 1.0, "parameters": {"class_weight": {"yes": 2}}})

@@ -67,6 +67,9 @@ def bounded_gradient(objective: Objective, weights: Floats, rest: Floats) -> Bou
         of_tree = slice(start, start + len(precision))
         error += _write_products(precision, weights[of_tree], rest[of_tree], pull[of_tree], lost[of_tree])
     parts = [*_sums_of_leaves(trees, sums), pull, lost, objective.linear_noise]
+    if objective.order is not None:
+        ordering, far = objective.order.parts(weights, rest)
+        parts, error = [*parts, *ordering], error + far
     values = np.array([math.fsum(each) for each in np.stack(parts, axis=-1).reshape(-1, len(parts)).tolist()])
     added = _ROUNDING * float(np.abs(values).max(initial=0.0)) + off * n_rows
     return BoundedGradient(values.reshape(objective.shape), (error + added) * _ROOM)

@@ -16,10 +16,12 @@ from privet.central.weights.interactions import Unexplained, choose_groups
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.minimiser import Grid, release_minimiser
+from privet.central.weights.monotone import monotone, slack_of
 from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import FitNoise, choose_noise, choose_stages, deviations, public_error
+from privet.central.weights.order import Directions, Order, Slack
 from privet.central.weights.part_rows import coded
-from privet.central.weights.policy import MARGIN, Later, Normal, NormalPlan, Policy
+from privet.central.weights.policy import CROWDED, MARGIN, Later, Normal, NormalPlan, Policy, row_pull
 from privet.central.weights.prior import Prior, spread_of
 from privet.central.weights.released_weights import (
     BALANCE,
@@ -57,6 +59,8 @@ class Fitting:
         How many rows one unit of privacy may have; each release but the last costs that many times the share of a row.
     left : float
         What is left of the unit's epsilon.
+    directions : mapping
+        Which attributes may move a score one way only. The second stage starts from weights that keep to it.
     normal : NormalPlan or None
         Normal noise, planned before anything was released.
     is_planned : bool
@@ -70,6 +74,7 @@ class Fitting:
     public_rng: np.random.Generator
     noise: NoiseSource
     n_threads: int = 1
+    directions: Directions = field(default_factory=dict)
     receipts: list[Event] = field(default_factory=list)
     normal: NormalPlan | None = None
     is_planned: bool = False
@@ -186,13 +191,15 @@ class Fitting:
         later, self.normal, normal = stages.later, stages.normal, stages.normal_of_first
         digits = multiple(policy.shares.release, self.max_rows) if stages.has_share_of_digits else None
         start, names = scores_of(shares, MARGIN), (WEIGHTS, DIGITS)
-        first = self._release_fit(trees, rows, start, shares, stages.fit, normal, digits, names)
+        first = self._release_fit(trees, rows, start, shares, stages.fit, normal, digits, names, {})
         released = replace(balance, **first)
         if later is None:
             return released
-        model = LeafWeights(trees, start, released.weights * np.float64(2.0**released.exponent), MARGIN)
+        shown = monotone(released, self.directions, scales_of_receipts(self.receipts, released))
+        model = LeafWeights(trees, start, shown.weights * np.float64(2.0**released.exponent), MARGIN)
         unexplained = Unexplained(rows, model, axes, self.n_threads, policy.steps)
-        return self._fit_later(released, unexplained, later_knots, shares, later)
+        second = self._fit_later(shown, unexplained, later_knots, shares, later)
+        return released.with_later(second)
 
     def _fit_later(
         self, first: ReleasedWeights, unexplained: Unexplained, knots: Knots, shares: NDArray[np.float64], later: Later
@@ -211,13 +218,13 @@ class Fitting:
         normal = None if self.normal is None else self.normal.later
         second = self._release_fit(
             trees, unexplained.rows_of(trees), np.zeros(policy.n_classes), shares, fit, normal, normal and digits,
-            (LATER_WEIGHTS, LATER_DIGITS),
+            (LATER_WEIGHTS, LATER_DIGITS), slack_of(first, self.directions, trees),
         )  # fmt: skip
-        return first.with_later(ReleasedWeights(n_rows=first.n_rows, balance=first.balance, **second))
+        return ReleasedWeights(n_rows=first.n_rows, balance=first.balance, **second)
 
     def _release_fit(
         self, trees: Trees, rows: CodedRows, offsets: NDArray[np.float64], shares: NDArray[np.float64], fit: float,
-        normal: Normal | None, digits: float | None, names: tuple[str, str],
+        normal: Normal | None, digits: float | None, names: tuple[str, str], slack: Slack,
     ) -> dict[str, Any]:  # fmt: skip
         """Fit the weights of ``trees``, pay a share for the noise and ``digits``, or all that is left, and release."""
         policy = self.policy
@@ -230,8 +237,10 @@ class Fitting:
         drawn = chosen.draw(self.noise)
         with threadpool_limits(1, "blas"):  # its threads cost more than they gain, and would change the last digits
             prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
+            held = policy.n_rows * row_pull(shares) / CROWDED
+            order = Order.of(trees, self.directions, slack, held=held)
             objective = Objective(
-                rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads, steps=policy.steps
+                rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads, steps=policy.steps, order=order
             )
             weights, receipt = release_minimiser(
                 objective, public.grid, noise_error=drawn.error, epsilon=digits, what=names[1], noise=self.noise
@@ -278,6 +287,10 @@ def noise_scale(receipts: list[Event], what: str) -> float:
 
 def scales_of(event: Event, released: ReleasedWeights) -> Scales:
     """Return the noise in the counts of a fit; in classes' rows that are sums over leaves, that of noise as large."""
-    receipts = list(in_sequence(event))
+    return scales_of_receipts(list(in_sequence(event)), released)
+
+
+def scales_of_receipts(receipts: list[Event], released: ReleasedWeights) -> Scales:
+    """Return the same from the receipts of what was released."""
     summed = noise_scale(receipts, COUNTS) * math.sqrt(released.trees.n_leaves)
     return Scales(noise_scale(receipts, BALANCE) or summed, noise_scale(receipts, CELLS))

@@ -173,8 +173,8 @@ def over_number(attribute: Numeric, even: float = _EVEN) -> Floats:
 
     A part ``even`` of the rows lies evenly in any case.
     """
-    inner = [attribute.cuts[end - 1] for end in cell_ends(attribute.n_values)[1:-1]]
-    borders = np.array([attribute.low, *inner, attribute.high]) / (attribute.high - attribute.low)
+    borders = attribute.place(attribute.borders[cell_ends(attribute.n_values)])
+    borders = borders / (borders[-1] - borders[0])
     widths = np.diff(borders)
     # Where small numbers crowd: as in `with_cells`, at zero if the range spans it, else at the lower bound.
     place = borders if attribute.low < 0 < attribute.high else borders - borders[0]

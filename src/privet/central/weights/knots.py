@@ -26,7 +26,7 @@ def with_cells(schema: Schema, n_bins: int) -> Schema:
     equal width tell nothing apart; so the width there is halved again and again.
     """
     return schema.with_attributes(
-        replace(a, edges=_edges_between(knot_values(a, n_bins, FINE_HALVINGS)))
+        replace(a, edges=_edges_between(a, knot_values(a, n_bins, FINE_HALVINGS)))
         if isinstance(a, Numeric) and a.is_open
         else a
         for a in schema.attributes
@@ -39,7 +39,7 @@ def without_cells(schema: Schema, n_bins: int) -> Schema:
     def opened(a: Attribute) -> Attribute:
         if not isinstance(a, Numeric) or a.edges is None:
             return a
-        is_given = a.edges == _edges_between(knot_values(a, n_bins, FINE_HALVINGS))
+        is_given = a.edges == _edges_between(a, knot_values(a, n_bins, FINE_HALVINGS))
         return replace(a, edges=None) if is_given else a
 
     return schema.with_attributes(map(opened, schema.attributes))
@@ -48,10 +48,11 @@ def without_cells(schema: Schema, n_bins: int) -> Schema:
 def quantile_codes(attribute: Numeric, histogram: Histogram, n_knots: int) -> tuple[int, ...]:
     """Return the codes that part the rows evenly, as far as a noisy histogram of four codes a bin tells."""
     n_bins = len(histogram.noisy) - (not attribute.never_missing)
-    borders = np.array([attribute.low, *attribute.cuts, attribute.high])
+    borders = attribute.borders
     ends = (CODES_A_BIN * np.arange(n_bins + 1) - CODES_A_BIN // 2).clip(0, attribute.n_values)
     ends[-1] = attribute.n_values
-    widths = np.diff(borders[ends]) / (attribute.high - attribute.low)
+    widths = np.diff(attribute.place(borders[ends]))
+    widths /= widths.sum() if attribute.is_log else borders[-1] - borders[0]
     even = _GUESSED_EVEN_AROUND_ZERO if attribute.low < 0 < attribute.high else _GUESSED_EVEN
     guess = (1 - even) * widths + even / n_bins
     seen = histogram.noisy[:n_bins] / max(1, histogram.n_rows)
@@ -76,34 +77,33 @@ def codings(attribute: Attribute, n_bins: int, *, soft: bool) -> list[NDArray[np
     """Return several ways to put an attribute's codes into cells, for its score; by the values of the codes alone."""
     if not soft or not isinstance(attribute, Numeric):
         return [np.arange(attribute.n_codes)]
-    values = middles(attribute)
+    values = attribute.middles
     ways = [np.searchsorted(cell_cuts(attribute, *way), values, side="right") for way in ((n_bins, None), *_CODINGS)]
     return [way if attribute.never_missing else np.append(way, way.max() + 1) for way in ways]
-
-
-def middles(attribute: Numeric) -> NDArray[np.float64]:
-    """Return the value in the middle of each cell."""
-    borders = np.array([attribute.low, *attribute.cuts, attribute.high])
-    found: NDArray[np.float64] = (borders[1:] + borders[:-1]) / 2
-    return found
 
 
 def knot_values(attribute: Numeric, n_bins: int, n_halvings: int | None = None) -> list[float]:
     """Return knots of equal distance, with finer ones near zero or the lower bound, both bounds among them."""
     low, high = attribute.low, attribute.high
-    steps = [i / max(n_bins - 1, 1) for i in range(1, n_bins - 1)]
-    equal = {low * (1 - step) + high * step for step in steps}
-    return [low, *_apart(sorted(equal | _halvings(attribute, n_bins, n_halvings)), low, high), high]
+    equal = _equal_parts(attribute, max(n_bins - 1, 1))
+    return [low, *_inside(attribute, equal | _halvings(attribute, n_bins, n_halvings)), high]
 
 
 def cell_cuts(attribute: Numeric, n_bins: int, n_halvings: int | None) -> tuple[float, ...]:
     """Return the borders of cells of equal width, of which that near zero or the lower bound is halved further."""
-    low, high = attribute.low, attribute.high
-    equal = {low * (1 - i / n_bins) + high * (i / n_bins) for i in range(1, n_bins)}
-    return _apart(sorted(equal | _halvings(attribute, n_bins, n_halvings)), low, high)
+    return _inside(attribute, _equal_parts(attribute, n_bins) | _halvings(attribute, n_bins, n_halvings))
+
+
+def _equal_parts(attribute: Numeric, n_parts: int) -> set[float]:
+    """Return the values between parts of the range that are equally wide on its scale."""
+    low, high = attribute.place([attribute.low, attribute.high]).tolist()
+    steps = [i / n_parts for i in range(1, n_parts)]
+    return set(attribute.value([low * (1 - step) + high * step for step in steps]).tolist())
 
 
 def _halvings(attribute: Numeric, n_bins: int, n_halvings: int | None) -> set[float]:
+    if attribute.is_log:  # small values have room as it is
+        return set()
     low, high = attribute.low, attribute.high
     wanted = math.ceil(n_bins / 2) if n_halvings is None else n_halvings
     parts = [2.0**-j / n_bins for j in range(1, wanted + 1)]
@@ -112,19 +112,28 @@ def _halvings(attribute: Numeric, n_bins: int, n_halvings: int | None) -> set[fl
     return {low * (1 - part) + high * part for part in parts}
 
 
-def _edges_between(knots: list[float]) -> tuple[float, ...]:
-    """Return the borders of cells, of which each knot has one and four lie from one knot to the next."""
+def _edges_between(attribute: Numeric, knots: list[float]) -> tuple[float, ...]:
+    """Return the borders of cells, of which each knot has one and four lie from one knot to the next.
+
+    Whole numbers next to each other have no cells between them.
+    """
     parts = [(i + 0.5) / CODES_A_BIN for i in range(CODES_A_BIN)]
-    edges = [low * (1 - part) + high * part for low, high in pairwise(knots) for part in parts]
+    places = pairwise(attribute.place(knots).tolist())
+    edges = attribute.value([low * (1 - part) + high * part for low, high in places for part in parts]).tolist()
+    if attribute.whole:
+        return tuple(sorted({float(math.ceil(edge)) for edge in edges}))
     # Floats may not tell them apart where bounds are large and close together.
     return tuple(sorted({edge for edge in edges if knots[0] < edge < knots[-1]}))
 
 
-def _apart(edges: list[float], low: float, high: float) -> tuple[float, ...]:
-    """Return the edges inside the bounds, without those that rounding alone tells from a neighbour, or from 0."""
+def _inside(attribute: Numeric, values: set[float]) -> tuple[float, ...]:
+    """Return the values inside the bounds, without those that rounding alone tells from a neighbour, or from 0."""
+    low, high = attribute.low, attribute.high
+    if attribute.whole:
+        return tuple(value for value in sorted({float(math.floor(v + 0.5)) for v in values}) if low < value < high)
     least = (high - low) * 2.0**-30
     apart = [low]
-    for edge in (0.0 if abs(edge) < least else edge for edge in edges):
+    for edge in (0.0 if abs(edge) < least else edge for edge in sorted(values)):
         if edge - apart[-1] > least and high - edge > least:
             apart.append(edge)
     return tuple(apart[1:])

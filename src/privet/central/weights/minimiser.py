@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from privet.central.weights.certificate import BoundedGradient, bounded_gradient
 from privet.central.weights.objective import Objective
-from privet.central.weights.solver import Solve, approximate_minimiser, newton_step
+from privet.central.weights.order import two_sum
+from privet.central.weights.solver import Solve, approximate_minimiser, before_rising, newton_step
 from privet.privacy.events import Event
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.rng import NoiseSource
@@ -25,6 +26,9 @@ _TOLERANCE, _TOLERANCE_PER_ROW = 1e-9, 2.0**-53
 MOST_WEIGHT = 2.0**12
 _FINEST, _MOST_STEPS = -40, 2**36
 _MOST_HALVINGS = 40
+# Far more than any table needs: steps that lower the objective at its bends, or halve the gradient.
+_MOST_STEPS_IN_ORDER = 10_000
+_NOT_REACHED = "no weights have a gradient that is certainly as small as asked for"
 
 
 @dataclass(frozen=True)
@@ -92,28 +96,34 @@ def certified_minimiser(objective: Objective, tolerance: float, *, noise_error: 
     weights, solve = approximate_minimiser(objective, tolerance=tolerance / 8)
     rest = np.zeros_like(weights)
     found = bounded_gradient(objective, weights, rest)
+    least, n_left = objective.size_of(found.values), _MOST_STEPS_IN_ORDER
     while not found.largest + noise_error <= tolerance:
-        weights, rest, found = _improved(objective, weights, rest, found, solve)
+        n_left -= 1
+        if n_left < 0:
+            raise ArithmeticError(_NOT_REACHED)
+        weights, rest, found = _improved(objective, weights, rest, found, solve, least)
+        least = min(least, objective.size_of(found.values))
     return weights, rest
 
 
 def _improved(
-    objective: Objective, weights: Floats, rest: Floats, found: BoundedGradient, solve: Solve
+    objective: Objective, weights: Floats, rest: Floats, found: BoundedGradient, solve: Solve, least: float
 ) -> tuple[Floats, Floats, BoundedGradient]:
-    """Return weights with a smaller gradient, one Newton step on."""
+    """Return weights one Newton step on: with a smaller gradient, or where weights have an order, less cost."""
     objective.gradient(weights)  # Newton steps use the curvatures at these weights
     step, _ = newton_step(objective, found.values, solve, wanted=1e-3)
+    if objective.order is not None:
+
+        def at(part: float) -> tuple[tuple[Floats, Floats, BoundedGradient], Floats]:
+            moved = two_sum(weights, rest + part * step)
+            new = bounded_gradient(objective, *moved)
+            return (*moved, new), new.values
+
+        return before_rising(objective, at, found.values, step, least)[0]
     size = objective.size_of(found.values)
     for halvings in range(_MOST_HALVINGS):
-        moved = _two_sum(weights, rest + 2.0**-halvings * step)
+        moved = two_sum(weights, rest + 2.0**-halvings * step)
         new = bounded_gradient(objective, *moved)
         if objective.size_of(new.values) < (1 - 1e-4 * 2.0**-halvings) * size:
             return *moved, new
-    raise ArithmeticError("no weights have a gradient that is certainly as small as asked for")
-
-
-def _two_sum(high: Floats, low: Floats) -> tuple[Floats, Floats]:
-    """Return the sum as a float and what it left over, exactly (Knuth)."""
-    total = high + low
-    back = total - high
-    return total, (high - (total - back)) + (low - back)
+    raise ArithmeticError(_NOT_REACHED)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from privet.central.weights import kernels
 from privet.central.weights.coded_rows import Block, CodedRows, Note, Pass, Whole, agree
 from privet.central.weights.leaf_rows import LeafRows
+from privet.central.weights.order import Order
 from privet.central.weights.policy import MARGIN
 from privet.central.weights.prior import Prior
 from privet.central.weights.trees import Trees
@@ -121,8 +122,9 @@ def _in_one(sums: Whole) -> Whole:
 class Objective:
     """sum of losses + 1/2 weights' precision weights + linear_noise' weights; weights are leaves x columns.
 
-    Two classes have one column: the score of the second against the first. With more than one of ``steps`` a label is
-    how many of them a line is of the second class, and its loss the mean of those of both classes.
+    Two classes have one column: the score of the second against the first. There an ``order`` costs what it says. With
+    more than one of ``steps`` a label is how many of them a line is of the second class, and its loss the mean of those
+    of both classes.
     """
 
     rows: CodedRows
@@ -133,7 +135,8 @@ class Objective:
     margin: float = MARGIN
     n_threads: int = 1
     steps: int = 1
-    _last: list[Gradient] = field(default_factory=list, init=False, repr=False, compare=False)
+    order: Order | None = None
+    _last: list[tuple[Gradient, Floats]] = field(default_factory=list, init=False, repr=False, compare=False)
     _samples: dict[int, LeafRows] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -151,12 +154,13 @@ class Objective:
         if not np.isfinite(weights).all():  # whole numbers could not tell
             return np.full(self.shape, np.nan)
         question = self._gradient_at(weights)
-        self._last[:] = [question]
-        return self._loss_part(question, question.digits) + self.precise(weights) + self.linear_noise
+        self._last[:] = [(question, weights)]
+        found = self._loss_part(question, question.digits) + self.precise(weights) + self.linear_noise
+        return found if self.order is None else found + self.order.gradient(weights)
 
     def hessian_product(self, direction: Floats) -> Floats:
         """Return the Hessian, at the last gradient's weights, times ``direction``."""
-        (at,) = self._last
+        ((at, weights),) = self._last
         of_cells = self._padded(self.trees.of_cells(direction))
         # No row moves farther than this, so with it as 1 its part is as many units as a pull at most.
         farthest = float(np.maximum.reduceat(np.abs(of_cells).max(axis=1), self.trees.cell_starts).sum())
@@ -164,7 +168,8 @@ class Objective:
             return np.full(self.shape, np.nan)
         scale = math.frexp(farthest)[1]
         question = HessianProduct(at, np.ldexp(of_cells, at.digits - scale))
-        return self._loss_part(question, at.digits - scale) + self.precise(direction)
+        found = self._loss_part(question, at.digits - scale) + self.precise(direction)
+        return found if self.order is None else found + self.order.hessian_product(weights, direction)
 
     def curved_blocks(self, weights: Floats) -> Iterator[tuple[Block, NDArray[np.float32]]]:
         """Yield the blocks of rows that are held, with the curvatures at ``weights``, a column each."""
@@ -172,10 +177,10 @@ class Objective:
         for block in self.rows.every(1).blocks():
             yield block, np.ascontiguousarray(question.curvatures(block)[:, : self.shape[1]])
 
-    @property
-    def rounding(self) -> float:
-        """What rounding may do to a number of the gradient at most."""
-        return self.rows.n_lines * 2.0**-self._digits
+    def rounding(self, weights: Floats) -> float:
+        """Return what rounding may do to a number of the gradient at most, about."""
+        of_rows = self.rows.n_lines * 2.0**-self._digits
+        return of_rows if self.order is None else of_rows + self.order.rounding(weights)
 
     @property
     def _digits(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights.histograms import Histogram
-from privet.central.weights.knots import cell_cuts, codings, knot_values, middles, quantile_codes, with_cells
+from privet.central.weights.knots import cell_cuts, codings, knot_values, quantile_codes, with_cells
 from privet.central.weights.trees import GRID, MOST_CELLS, Axis, Knots, Trees
 from privet.errors import ParameterError
 from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
@@ -336,7 +336,7 @@ class Policy:
         found = {}
         for a, own in self._soft.items():
             values = knot_values(own, n_bins) if soft else [own.low, *cell_cuts(own, n_bins, None)]
-            codes = np.searchsorted(own.cuts, values, side="right") if soft else np.searchsorted(middles(own), values)
+            codes = np.searchsorted(own.cuts, values, side="right") if soft else np.searchsorted(own.middles, values)
             found[a] = (tuple(np.unique(np.clip(codes, 0, own.n_values - 1)).tolist()), GRID if soft else 1)
         return found
 

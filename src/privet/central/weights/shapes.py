@@ -48,6 +48,8 @@ class Shape:
     shares : tuple of arrays or None
         The sure share of the rows at each point of each attribute: the released share less what noise may have added,
         made to add up to 1. 0 where noise alone may have shown some. None where shares were not released.
+    direction : int
+        1 where the effect was asked to rise with the attribute, for the second class, -1 to fall, 0 for neither.
     """
 
     attributes: tuple[int, ...]
@@ -57,6 +59,7 @@ class Shape:
     weights: Floats
     noise_std: Floats
     shares: tuple[Floats, ...] | None = None
+    direction: int = 0
 
     @property
     def title(self) -> str:
@@ -126,10 +129,13 @@ def noise_moves(model: LeafWeights, tree: int, schema: Schema, variance: float, 
 def code_values(attribute: Numeric) -> Floats:
     """Return the value that each code of a number with knots stands for: even steps between those that bins lie at."""
     cuts = attribute.cuts
+    if attribute.whole:
+        inner = np.clip(np.floor(attribute.middles[1:-1]), attribute.borders[1:-2], None)
+        return np.array([attribute.low, *inner, attribute.high])
+    if attribute.is_log:
+        return np.array([attribute.low, *attribute.middles[1:-1], attribute.high])
     if attribute.n_values % CODES_A_BIN != 1:  # floats did not tell all cells apart
-        borders = np.array([attribute.low, *cuts, attribute.high])
-        middles: Floats = (borders[1:] + borders[:-1]) / 2
-        return middles
+        return attribute.middles
     ends = cuts.reshape(-1, CODES_A_BIN)
     bins = np.append(attribute.low, ends[:, -1] + (ends[:, -1] - ends[:, 0]) / (CODES_A_BIN - 1) / 2)
     bins[-1] = attribute.high
@@ -151,8 +157,9 @@ def _named(attribute: Attribute, fine: Axis, points: Points) -> tuple[tuple[str,
     if isinstance(attribute, Numeric) and fine.knots:
         values = code_values(attribute)
         own = (values[points.first[known]] + values[last[known]]) / 2
+        own = np.floor(own) if attribute.whole else own
         own[0], own[-1] = values[0], values[-1]
-        return (*brief(own), *missing), own
+        return (*(map(attribute.written, own) if attribute.whole else brief(own)), *missing), own
     names = [_cell_name(attribute, int(i), int(j)) for i, j in zip(points.first[known], last[known], strict=True)]
     return (*names, *missing), None
 
@@ -182,8 +189,19 @@ def _cell_name(attribute: Attribute, first: int, last: int) -> str:
         names = [str(attribute.categories[first]), str(attribute.categories[last])]
         return names[0] if first == last else f"{names[0]} to {names[1]}"
     cuts = attribute.cuts
+    if attribute.whole:
+        return _whole_name(attribute, first, last)
     low = "" if first == 0 else f"{cuts[first - 1]:.10g}"
     high = "" if last == attribute.n_values - 1 else f"{cuts[last]:.10g}"
     if not low:
         return f"below {high}" if high else "any"
     return f"{low} to {high}" if high else f"{low} or more"
+
+
+def _whole_name(attribute: Numeric, first: int, last: int) -> str:
+    least, most = (attribute.written(number) for number in (attribute.borders[first], attribute.borders[last + 1] - 1))
+    if first == 0:
+        return f"up to {most}" if last < attribute.n_values - 1 else "any"
+    if last == attribute.n_values - 1:
+        return f"{least} or more"
+    return least if least == most else f"{least} to {most}"

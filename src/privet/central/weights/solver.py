@@ -3,10 +3,15 @@
 The steps solve Newton's equations by conjugate gradients until a tenth of the gradient is left, or less. Such a step
 points downhill for the gradient's size, whatever the weights: it is halved until the size falls, so the method ends at
 the minimiser from anywhere. (Sizes are measured in the prior's covariance, where the objective is 1-strongly convex.)
+
+An order's cost has bends, where the size may rise at first. There a step ends before the objective rises again, which
+its slope along the step tells, or where the size is half of the least so far: the first kind always lowers the
+objective, the second can be taken so many times only.
 """
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +21,13 @@ from privet.central.weights.objective import Objective
 
 Floats = NDArray[np.float64]
 Solve = Callable[[Floats], Floats]
+T = TypeVar("T")
 
 _LOOSE, _TIGHT = 0.1, 1e-3
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
+# With an order the size may rise in so many steps on end, while the objective falls.
+_PATIENT = 30
 # Among gradients that may be rounding alone, sizes that fall by less would gain ever less, and steps never end.
 _LEAST_FALL = 1 - 2.0**-12
 # Where to begin is found on so many lines, then on more, each time to this share of the first gradient.
@@ -48,15 +56,21 @@ def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Fl
 def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tuple[Floats, Solve]:
     gradient = objective.gradient(weights)
     solve = preconditioner(objective, weights)
-    first = size = objective.size_of(gradient)
+    first = size = least = objective.size_of(gradient)
+    n_stalled, n_patient = 0, 0 if objective.order is None else _PATIENT
     while np.abs(gradient).max(initial=0.0) > tolerance:
         wanted = min(_LOOSE, max(_TIGHT, math.sqrt(size / first)))
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted)
-        moved, new_gradient, new_size = _shortened(objective, weights, step, size)
-        is_rounding = np.abs(new_gradient).max() <= objective.rounding and new_size > _LEAST_FALL * size
-        if new_size >= size or is_rounding:  # no difference can be told any more
+        if objective.order is None:
+            moved, new_gradient, new_size = _shortened(objective, weights, step, size)
+        else:
+            moved, new_gradient = _lowered(objective, weights, gradient, step, least)
+            new_size = objective.size_of(new_gradient)
+        is_rounding = np.abs(new_gradient).max() <= objective.rounding(moved) and new_size > _LEAST_FALL * least
+        n_stalled = 0 if new_size < least else n_stalled + 1
+        if n_stalled > n_patient or is_rounding:  # no difference can be told any more
             break
-        weights, gradient, size = moved, new_gradient, new_size
+        weights, gradient, size, least = moved, new_gradient, new_size, min(least, new_size)
         if n_steps > _MANY_STEPS:
             del solve  # before there is another
             solve = preconditioner(objective, weights)
@@ -98,6 +112,40 @@ def _shortened(objective: Objective, weights: Floats, step: Floats, size: float)
     return moved, gradient, new_size
 
 
+def _lowered(
+    objective: Objective, weights: Floats, gradient: Floats, step: Floats, least: float
+) -> tuple[Floats, Floats]:
+    """Return the end of the part of a step along which the objective falls, and its gradient."""
+
+    def at(part: float) -> tuple[Floats, Floats]:
+        moved = weights + part * step
+        found = objective.gradient(moved)
+        return moved, found
+
+    return before_rising(objective, at, gradient, step, least)
+
+
+def before_rising(
+    objective: Objective, at: Callable[[float], tuple[T, Floats]], gradient: Floats, step: Floats, least: float
+) -> tuple[T, Floats]:
+    """Return the end of a part of a step along which the objective falls and does not rise again, and its gradient.
+
+    The whole step is taken too where the gradient's size at its end is half of the ``least`` so far. ``at`` tells the
+    end of a part and its gradient.
+    """
+    first, low, high, part = float((gradient * step).sum()), 0.0, 1.0, 1.0
+    for _ in range(_MOST_HALVINGS):
+        end, found = at(part)
+        slope = float((found * step).sum())
+        if part == 1.0 and (slope <= 0 or objective.size_of(found) < least / 2):
+            break
+        if first / 2 <= slope <= 0:
+            break
+        low, high = (part, high) if slope < 0 else (low, part)
+        part = (low + high) / 2
+    return end, found
+
+
 def preconditioner(objective: Objective, weights: Floats) -> Solve:
     """Return a function that nearly solves Newton's equations at ``weights``."""
     n_unknowns = int(np.prod(objective.shape))
@@ -116,6 +164,8 @@ def preconditioner(objective: Objective, weights: Floats) -> Solve:
         else:
             kernels.softmax_hessian(*places, trees.starts, block.counts, curvatures, hessian)
     _add_precision(objective, hessian)
+    if objective.order is not None:
+        objective.order.add_hessian(weights, hessian)
     try:
         return _dense_solver(hessian, objective.shape)
     except np.linalg.LinAlgError:  # so many rows that rounding outweighs the prior; no way of solving may fail
@@ -155,7 +205,9 @@ def _tree_by_tree(sample: Objective, weights: Floats) -> Solve:
         kernels.cell_curvatures(block.cells, trees.cell_starts, np.ascontiguousarray(own), sums)
     blocks = [slice(start, start + size) for start, size in zip(trees.starts, trees.sizes, strict=True)]
     inverses = []
-    for t, precision in enumerate(sample.prior.precisions):
+    for t, precision in enumerate(map(np.copy, sample.prior.precisions)):
+        if sample.order is not None:
+            sample.order.add_hessian(weights, precision, int(trees.starts[t]))
         shares = (trees.whole_shares(t) / float(trees.grids[t])).toarray()
         own = sums[trees.cell_starts[t] : trees.cell_starts[t] + trees.cell_sizes[t]]
         inverses.append([np.linalg.inv(precision + shares.T @ (each[:, None] * shares)) for each in own.T])

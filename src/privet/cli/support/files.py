@@ -1,10 +1,12 @@
 """Files that verbs write: never unasked over one that is there, never over an input, never half."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from privet.cli.support.ledger import heads_path
 from privet.errors import ParameterError
+from privet.extras import matplotlib
 
 _PICTURES = (".png", ".svg", ".pdf")
 # What SQLite calls the files that it makes and removes beside a database.
@@ -61,7 +63,19 @@ def check_picture(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), opt
     """Refuse a picture of a kind that cannot be drawn, or that `check_output` refuses."""
     if path.suffix.lower() not in _PICTURES:
         raise ParameterError(f"a picture is written as {', '.join(_PICTURES)}; name it so instead of {path.name!r}")
+    matplotlib("figure")  # before anything is asked or paid for
     check_output(path, force=force, inputs=inputs, option=option)
+
+
+def write_picture(path: Path, draw: Callable[..., object], *, height: float = 4.2) -> None:
+    """Write what ``draw`` draws on the axes that it is given as ``ax``."""
+    from privet.files.whole_file import whole_bytes
+
+    # Of its own: pyplot would look for a screen.
+    figure = matplotlib("figure").Figure(figsize=(6.5, height), layout="constrained")
+    draw(ax=figure.subplots())
+    with whole_bytes(path) as file:
+        figure.savefig(file, format=path.suffix.lower().removeprefix("."), dpi=150)
 
 
 def stamp(path: Path) -> tuple[int, int, int] | None:

@@ -26,7 +26,20 @@ _INFERRED = (
     "clear rows; the model records it as a leak"
 )
 # Options for a fit by a trusted curator, which do not apply here.
-_CURATOR_OPTIONS = ("epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "part", "variant")
+_CURATOR_OPTIONS = (
+    "epsilon",
+    "delta",
+    "unit",
+    "max_rows",
+    "ledger",
+    "dataset",
+    "part",
+    "variant",
+    "tune",
+    "class_weight",
+    "increasing",
+    "decreasing",
+)
 
 
 def is_local(method: str) -> bool:

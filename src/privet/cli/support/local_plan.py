@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli.support import options, output
 from privet.cli.support.channel_request import ChannelRequest
-from privet.cli.support.files import check_picture
+from privet.cli.support.files import check_picture, write_picture
 from privet.cli.support.local_methods import check_fits, refuse_curator_options
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from privet.local import Channel
     from privet.local.planning.answers_plan import AnswersPlan
-    from privet.local.planning.stand_in import Simulation
+    from privet.local.planning.simulation import Simulation
 
 # Parameters of `privet plan` that only one of the two kinds of methods takes.
 _CURATORS = (
@@ -91,7 +92,9 @@ class LocalPlan:
         planned = replace(planned, method=self.method)
         made_up = self._simulated(channel) if self.simulate else []
         if self.plot is not None:
-            _draw(planned, self.plot)
+            from privet.report.plots.planning import plot_answers_plan
+
+            write_picture(self.plot, partial(plot_answers_plan, planned))
         if as_json:
             simulated = {"simulated": [vars(own) for own in made_up]} if self.simulate else {}
             output.print_json({**planned.to_json(), **simulated, "plot": None if self.plot is None else str(self.plot)})
@@ -127,11 +130,11 @@ class LocalPlan:
             label=not sampled, covers_missing=not sampled, ask=self.ask, pairs=self.pairs,
             field_epsilons=self.field_epsilons,
         )  # fmt: skip
-        return asked.channel(options.load_schema(self.schema), None)
+        return asked.channel(options.load_schema(self.schema).for_answers(), None)
 
     def _simulated(self, channel: "Channel") -> "list[Simulation]":
+        from privet.datasets.stand_in import STRENGTHS
         from privet.local import simulate_answers
-        from privet.local.planning.stand_in import STRENGTHS
 
         chosen: list[float | str] = list(STRENGTHS) if self.strength is None else [_strength(self.strength)]
         seed = 0 if self.random_state is None else self.random_state
@@ -199,7 +202,7 @@ def _cells(question: Any) -> list[str]:
 
 
 def _print_simulation(found: "Simulation") -> None:
-    from privet.local.planning.stand_in import STRENGTHS
+    from privet.datasets.stand_in import STRENGTHS
 
     output.print_text()
     known = {own: f", {name}" for name, own in STRENGTHS.items()}
@@ -215,15 +218,3 @@ def _print_simulation(found: "Simulation") -> None:
     ]
     headings = ["people", *(f"epsilon {epsilon:.6g}" for epsilon in found.epsilons)]
     output.print_table(headings, lines, right=range(len(headings)))
-
-
-def _draw(planned: "AnswersPlan", plot: Path) -> None:
-    from matplotlib.figure import Figure
-
-    from privet.files.whole_file import whole_bytes
-    from privet.report.plots.planning import plot_answers_plan
-
-    figure = Figure(figsize=(6.5, 4.2), layout="constrained")  # of its own: pyplot would look for a screen
-    plot_answers_plan(planned, ax=figure.subplots())
-    with whole_bytes(plot) as file:
-        figure.savefig(file, format=plot.suffix.lower().removeprefix("."), dpi=150)

@@ -62,6 +62,28 @@ Height: TypeAlias = Annotated[
     int | None,
     typer.Option("--height", min=1, help="Tests on a path; by default a rule of schema and size.", show_default=False),
 ]
+Increasing: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--increasing",
+        metavar="NAME",
+        help="private-forest: a number with which the chance of the second class may only rise; repeat for more.",
+        show_default=False,
+    ),
+]
+Decreasing: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--decreasing", metavar="NAME", help="The same, where it may only fall.", show_default=False),
+]
+ClassWeight: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--class-weight",
+        metavar="WEIGHT",
+        help="What counts for more in predictions: 'balanced', or LABEL=NUMBER; repeat for more. Costs nothing.",
+        show_default=False,
+    ),
+]
 Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all cores.")]
 RandomState: TypeAlias = Annotated[
     int | None,
@@ -102,6 +124,8 @@ class ModelOptions:
     max_rows: int = 1
     variant: str | None = None
     delta: float | None = None
+    increasing: tuple[str, ...] = ()
+    decreasing: tuple[str, ...] = ()
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""
@@ -126,6 +150,9 @@ class ModelOptions:
         """Return the parameters that were given; a method may lack some."""
         options = {"--trees": "n_trees", "--height": "height", "--variant": "variant", "--delta": "delta"}
         given = {option: getattr(self, option.removeprefix("--")) for option in options}
+        ways = {"--increasing": self.increasing, "--decreasing": self.decreasing}
+        for option in (option for option, names in ways.items() if names):
+            options[option], given[option] = "monotonic_cst", self._directions()
         given = {option: value for option, value in given.items() if value is not None}
         for option in given:
             if options[option] not in estimator.get_params():
@@ -133,6 +160,12 @@ class ModelOptions:
                     f"{option} does not apply to {self.method}; leave it out, or choose another --method"
                 )
         return {options[option]: value for option, value in given.items()}
+
+    def _directions(self) -> dict[str, int]:
+        twice = sorted(set(self.increasing) & set(self.decreasing))
+        if twice:
+            raise ParameterError(f"--increasing and --decreasing both name {twice[0]!r}; keep one of the two")
+        return {**dict.fromkeys(self.increasing, 1), **dict.fromkeys(self.decreasing, -1)}
 
 
 def check_known(method: str) -> None:
@@ -142,10 +175,38 @@ def check_known(method: str) -> None:
         raise ParameterError(f"--method {method!r} is not known; choose from {known}")
 
 
+def parse_epsilons(text: str) -> list[float]:
+    """Return the epsilons of a list such as 0.1,1,inf."""
+    try:
+        epsilons = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"--epsilon {text!r} is not a number or a list such as 0.1,1,inf") from None
+    # NaN equals nothing, and is refused later with the other values that are out of range.
+    return list(dict.fromkeys(epsilons))
+
+
 def label_of(schema: "Schema", text: str) -> "Label":
     """Return the class that ``text`` spells, else the text itself, which is none."""
     by_text = {str(label).lower() if isinstance(label, bool) else str(label): label for label in schema.classes}
     return by_text.get(text, by_text.get(text.lower(), text))
+
+
+def class_weight_of(schema: "Schema", given: list[str] | None) -> "dict[Label, float] | str | None":
+    """Return the class weights that ``--class-weight`` was given: a word, or a number for each of some classes."""
+    if not given:
+        return None
+    return given[0] if given == ["balanced"] else dict(_class_and_weight(schema, text) for text in given)
+
+
+def _class_and_weight(schema: "Schema", text: str) -> "tuple[Label, float]":
+    label, _, number = text.rpartition("=")
+    try:
+        return label_of(schema, label), float(number)
+    except ValueError:
+        raise ParameterError(
+            f"--class-weight {text!r} is neither balanced nor LABEL=NUMBER; write --class-weight balanced, or "
+            f"--class-weight {schema.classes[-1]}=5"
+        ) from None
 
 
 def load_schema(path: Path | None) -> "Schema":

@@ -37,6 +37,7 @@ OPTION_PANELS = {
         "--no-person-in-two-parts", "--delta",
     ),
     "The forest": ("--method", "--channel", "--strategy", "--trees", "--height", "--variant", "--random-state"),
+    "How CSV files are written": ("--sep", "--decimal", "--encoding"),
     "Output": ("--output", "--format", "--force", "--json", "--progress"),
 }  # fmt: skip
 _MANY_OPTIONS = 8

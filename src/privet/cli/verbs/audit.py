@@ -8,8 +8,9 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_picture
-from privet.cli.support.local_methods import refuse_local
+from privet.cli.support.local_methods import given_parameters, refuse_local
 from privet.errors import ParameterError
+from privet.methods import methods_of
 
 if TYPE_CHECKING:
     from privet.attack import Audit
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
 
 _LOCAL = "its answers are disturbed by a channel that states its own local epsilon; see `privet perturb --explain`"
 _RUNS = 2_000
+_ON_ROWS = (
+    "this attack is computed from the rows without noise; unless the rows are public, do not publish what it found"
+)
+# What a model file says itself.
+_OF_THE_MODEL = ("schema", "epsilon", "delta", "method", "trees", "height", "variant", "without_noise")
 
 
 def audit(
+    context: typer.Context,
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -45,6 +52,30 @@ def audit(
     ] = False,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the bound.")] = 0.95,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes; -1 uses all cores.")] = -1,
+    model_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Audit the method of this model, as it was fitted; --json can be attached to its report.",
+            show_default=False,
+        ),
+    ] = None,
+    members: Annotated[
+        Path | None,
+        typer.Option(
+            "--members",
+            metavar="ROWS",
+            help="Attack the model itself instead: rows that it was fitted to.",
+            show_default=False,
+        ),
+    ] = None,
+    others: Annotated[
+        Path | None,
+        typer.Option(
+            "--others", metavar="ROWS", help="Rows of the same kind that it has not seen.", show_default=False
+        ),
+    ] = None,
     picture: Annotated[
         Path | None,
         typer.Option("--picture", metavar="FILE", help="Draw the scores: .png, .svg or .pdf.", show_default=False),
@@ -54,33 +85,98 @@ def audit(
 ) -> None:
     """Attack a method on tables made for it, and say how much of its epsilon an attacker can show.
 
-    None of your data is read. A bound below the claim proves nothing; one above it disproves the claim.
+    None of your data is read, unless --members and --others name it. A bound below the claim proves nothing; one above
+    it disproves the claim.
 
     The exit code is 0 either way; a script reads "contradicts" in --json.
 
     Example:  privet audit --method private-rdt --trees 1 --epsilon 1 --picture audit.png
 
     Example:  privet audit --method private-rdt --trees 1 --one-run 20000
+
+    Example:  privet audit --model model.privet --json
+
+    Example:  privet audit --model model.privet --members rows.csv --others test.csv
     """
     refuse_local(method, _LOCAL)
     _check_jobs(jobs)
     _check_one_run(canaries, runs, picture)
+    _check_model(context, model_file, members, others)
     if picture is not None:
         check_picture(picture, force=force, option="--picture")
-    declared = options.load_schema(schema) if schema is not None else _small_schema()
-    chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
-    estimator = chosen.estimator(declared, epsilon=math.inf if without_noise else epsilon, random_state=None)
+    about: dict[str, Any] = {}
+    if model_file is not None:
+        model, about = _opened(model_file)
+        if members is not None and others is not None:
+            _tell_membership(model, members, others, about, as_json=as_json)
+            return
+        estimator, epsilon = _as_it_was_fitted(model), float(model.guarantee_.epsilon)
+    else:
+        declared = options.load_schema(schema) if schema is not None else _small_schema()
+        chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
+        estimator = chosen.estimator(declared, epsilon=math.inf if without_noise else epsilon, random_state=None)
     if not estimator._is_sound():  # noqa: SLF001 - it is privet's own
         output.say("nothing is proven about this variant; the audit can show that it gives away more")
     if canaries is not None:
-        _one_run(estimator, epsilon, canaries, confidence, as_json=as_json)
+        _one_run(estimator, epsilon, canaries, confidence, about, as_json=as_json)
         return
     found = _run_audit(estimator, epsilon, _RUNS if runs is None else runs, confidence, jobs)
     if picture is not None:
         from privet.attack.audit import draw_audit
 
         draw_audit(found, picture)
-    _tell(found, picture, as_json=as_json)
+    _tell(found, picture, about, as_json=as_json)
+
+
+def _check_model(context: typer.Context, model_file: Path | None, members: Path | None, others: Path | None) -> None:
+    """Refuse what a model file says already, and half of a membership attack."""
+    given = given_parameters(context)
+    if model_file is not None:
+        taken = [name for name in _OF_THE_MODEL if name in given]
+        if taken:
+            raise ParameterError(f"--{taken[0].replace('_', '-')} is taken from the model; leave out one of the two")
+    if (members is None) != (others is None) or (members is not None and model_file is None):
+        raise ParameterError("a membership attack takes --model, --members and --others; pass all three")
+
+
+def _opened(model_file: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the model, and what binds an audit's document to its file."""
+    from privet.model_file import read_document
+    from privet.registry import model_of
+
+    document = read_document(model_file)
+    model = model_of(document, model_file)
+    if model.method not in {known.name for known in methods_of("central")}:
+        raise ParameterError(f"{str(model_file)!r} is a {model.method}, which no single fit makes; {_LOCAL}")
+    return model, {"model": document["checksum"]}
+
+
+def _as_it_was_fitted(model: Any) -> Any:
+    """Return the unfitted estimator with the model's schema, method and parameters."""
+    from sklearn.base import clone
+
+    return clone(model).set_params(schema=model.schema_, epsilon=float(model.guarantee_.epsilon), n_jobs=1)
+
+
+def _tell_membership(model: Any, members: Path, others: Path, about: dict[str, Any], *, as_json: bool) -> None:
+    import numpy as np
+
+    from privet.attack import membership_inference
+    from privet.cli.support.labelled_rows import read_labelled
+
+    with output.working("attacking the model"):
+        tables = []
+        for path in (members, others):
+            read = read_labelled(path, model.schema_)
+            if read is None:
+                raise ParameterError(f"{str(path)!r} has no rows; pass rows with their labels")
+            tables.append((read[0], np.array(model.schema_.classes, dtype=object)[read[1]]))
+        found = membership_inference(model, *tables)
+    output.say(_ON_ROWS)
+    if as_json:
+        output.print_json({**about, **found.to_json()})
+    else:
+        output.print_text(found.sentence)
 
 
 def _check_jobs(jobs: int) -> None:
@@ -101,13 +197,15 @@ def _small_schema() -> "Schema":
     return Schema([Categorical("a", two), Categorical("b", two)], classes=["no", "yes"], rows=40)
 
 
-def _one_run(estimator: Any, epsilon: float, canaries: int, confidence: float, *, as_json: bool) -> None:
+def _one_run(
+    estimator: Any, epsilon: float, canaries: int, confidence: float, about: dict[str, Any], *, as_json: bool
+) -> None:
     from privet.attack import audit_in_one_run
 
     with output.working("fitting to the canaries"):
         found = audit_in_one_run(estimator, epsilon=epsilon, n_canaries=canaries, confidence=confidence)
     if as_json:
-        output.print_json(found.to_json())
+        output.print_json({**about, **found.to_json()})
     else:
         output.print_text(found.sentence)
 
@@ -120,9 +218,9 @@ def _run_audit(estimator: Any, epsilon: float, runs: int, confidence: float, job
         return audit(estimator, epsilon=epsilon, runs=runs, confidence=confidence, n_jobs=jobs, watch=progress.step)
 
 
-def _tell(found: "Audit", picture: Path | None, *, as_json: bool) -> None:
+def _tell(found: "Audit", picture: Path | None, about: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        output.print_json(found.to_json())
+        output.print_json({**about, **found.to_json()})
         return
     cells = [
         (name, f"{attack.epsilon_shown:.3g}", *(output.percent(rate) for rate in attack.rates), f"{attack.runs:,}")

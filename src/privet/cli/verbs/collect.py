@@ -107,7 +107,7 @@ def _channel_file(
     from privet.local import FieldSampling
 
     made = scratch / "channel.json"
-    FieldSampling(options.load_schema(schema), epsilon=epsilon, wave=wave).channel.save(made)
+    FieldSampling(options.load_schema(schema).for_answers(), epsilon=epsilon, wave=wave).channel.save(made)
     return made
 
 

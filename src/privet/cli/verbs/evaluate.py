@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
+from privet.cli.support.held_out import Answered, HeldOutClasses
 from privet.cli.support.local_methods import refuse_local
 from privet.cli.support.progress import Progress
 from privet.errors import DataError, ParameterError
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from privet.schema import Schema
+    from privet.schema import Categorical, Schema
 
 _FOREST_TREES = 100
 _NOTICE = (
@@ -56,9 +58,12 @@ class _Table:
     labels: "NDArray[np.uint16]"
 
 
-_Score: TypeAlias = Callable[[_Table, _Fold], float]
+_Results: TypeAlias = dict[str, HeldOutClasses]
+# Fits to the rows of a fold that train, and returns the class chances of those that test.
+_Fit: TypeAlias = Callable[[_Table, _Fold], "NDArray[np.float64]"]
 
 
+@reads_csv
 def evaluate(
     rows: options.RowsFile,
     schema: options.SchemaFile = None,
@@ -74,42 +79,61 @@ def evaluate(
         bool,
         typer.Option("--baseline", help="Also score scikit-learn's random forest, which promises nothing."),
     ] = False,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="COLUMN", help="Also the scores of each of its categories.", show_default=False),
+    ] = None,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", help="Also what the rows of each class were taken for.")
+    ] = False,
     random_state: options.RandomState = None,
     jobs: options.Jobs = -1,
     as_json: options.Json = False,
 ) -> None:
     """Estimate by cross-validation how well a forest predicts, at one epsilon or at several.
 
-    Of classes it shows accuracy, of a number R2 and the size of errors. The scores are exact, so they are for the owner
-    of the rows; publish them only where the rows are public.
+    Scores of classes are accuracy, balanced accuracy, AUC (each class against the rest), log loss, and the recall of
+    each class; of a number R2 and the size of errors. They are exact, so they are for the owner of the rows; publish
+    them only where the rows are public.
 
     Example:  privet evaluate rows.csv --schema schema.json --epsilon 0.1,1,inf
+
+    Example:  privet evaluate rows.csv --schema schema.json --by sex --confusion
     """
     refuse_local(method, _ON_CLEAR_ROWS)
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method, trees, height, jobs, variant=variant, delta=delta)
-    epsilons = _parse_epsilons(epsilon)
+    epsilons = options.parse_epsilons(epsilon)
     for one in epsilons:
         chosen.estimator(declared, epsilon=one, random_state=random_state)  # refuses before any data are read
     if declared.number is not None:
+        if by is not None or confusion:
+            raise ParameterError("--by and --confusion are about classes, and this is a number; leave them out")
         shape = {"folds": folds, "repeats": repeats, "random_state": random_state, "baseline": baseline}
         _evaluate_number(rows, declared, chosen, epsilons, as_json=as_json, **shape)
         return
+    if by is not None:
+        _category(declared, by)
     with output.working("reading the rows"):
         table = _read_table(rows, declared)
+        groups = _groups(table, by)
         parts, even = _split(table, folds=folds, repeats=repeats, random_state=random_state)
     if not even:
         output.say(_UNEVEN)
-    scores = {f"epsilon = {repr(one).removesuffix('.0')}": _private_forest(chosen, one) for one in epsilons}
-    scores |= {"random forest, not private": _random_forest(jobs)} if baseline else {}
-    scores |= {"majority class": _majority_guess}
+    fits = {f"epsilon = {repr(one).removesuffix('.0')}": _private_forest(chosen, one) for one in epsilons}
+    fits |= {"random forest, not private": _random_forest(jobs)} if baseline else {}
+    fits |= {"majority class": _majority_guess}
     output.say(_NOTICE)
-    results = _run(table, parts, scores)
+    results = _run(table, parts, fits)
     if as_json:
         settings = {"method": method, "trees": trees, "height": height, "folds": folds, "repeats": repeats}
-        output.print_json({**settings, **_summary(epsilons, results, baseline=baseline), "notice": _NOTICE})
+        output.print_json(
+            {**settings, **_summary(epsilons, results, table, groups, baseline=baseline), "notice": _NOTICE}
+        )
     else:
         _print_scores(results)
+        _print_classes(results, declared, confusion=confusion)
+        _print_groups(results, groups, declared)
     if _no_better_than_guessing(results, len(epsilons)):
         output.say(_TALLER if chosen.has_height else _NO_BETTER)
 
@@ -138,17 +162,12 @@ def _evaluate_number(
 
 def _read_table(rows: Path, schema: "Schema") -> _Table:
     """Read the whole file once."""
-    import pyarrow as pa
+    from privet.cli.support.labelled_rows import read_labelled
 
-    from privet.counting.files import read_batches
-    from privet.schema.encoding import Encoder
-
-    batches = list(read_batches(rows, schema, [*schema.names, schema.target]))
-    if not batches:
+    read = read_labelled(rows, schema)
+    if read is None:
         raise _too_few()
-    table = pa.Table.from_batches(batches)
-    labels = Encoder(schema).encode_labels(table.column(schema.target))
-    return _Table(schema, table.select(list(schema.names)), labels)
+    return _Table(schema, *read)
 
 
 def _split(table: _Table, *, folds: int, repeats: int, random_state: int | None) -> tuple[list[_Fold], bool]:
@@ -171,40 +190,44 @@ def _split(table: _Table, *, folds: int, repeats: int, random_state: int | None)
     return [_Fold(train, test, _seed(rng)) for train, test in parts], even
 
 
-def _private_forest(chosen: options.ModelOptions, epsilon: float) -> _Score:
-    """Return the score of privet's model at one epsilon; a fold has the same trees at every epsilon."""
+def _private_forest(chosen: options.ModelOptions, epsilon: float) -> _Fit:
+    """Return the fit of privet's model at one epsilon; a fold has the same trees at every epsilon."""
     import numpy as np
 
-    def score(table: _Table, fold: _Fold) -> float:
+    def chances(table: _Table, fold: _Fold) -> "NDArray[np.float64]":
         classes = np.array(table.schema.classes)
         model = chosen.estimator(table.schema, epsilon=epsilon, random_state=fold.seed)
         model.fit(table.X.take(fold.train), classes[table.labels[fold.train]])
-        return float((model.predict(table.X.take(fold.test)) == classes[table.labels[fold.test]]).mean())
+        found: NDArray[np.float64] = model.predict_proba(table.X.take(fold.test))
+        return found
 
-    return score
+    return chances
 
 
-def _random_forest(jobs: int) -> _Score:
-    """Return the score of scikit-learn's forest on the encoded rows: no noise, no promise."""
+def _random_forest(jobs: int) -> _Fit:
+    """Return the fit of scikit-learn's forest to the encoded rows: no noise, no promise."""
+    import numpy as np
     from sklearn.ensemble import RandomForestClassifier
 
     from privet.schema.encoding import Encoder
 
-    def score(table: _Table, fold: _Fold) -> float:
+    def chances(table: _Table, fold: _Fold) -> "NDArray[np.float64]":
         codes = Encoder(table.schema).encode(table.X)
         model = RandomForestClassifier(_FOREST_TREES, random_state=fold.seed, n_jobs=jobs)
         model.fit(codes[fold.train], table.labels[fold.train])
-        return float(model.score(codes[fold.test], table.labels[fold.test]))
+        found = np.zeros((len(fold.test), len(table.schema.classes)))
+        found[:, model.classes_] = model.predict_proba(codes[fold.test])  # a fold may lack a class
+        return found
 
-    return score
+    return chances
 
 
-def _majority_guess(table: _Table, fold: _Fold) -> float:
-    """Return the score of always guessing the class that is most frequent in the training rows."""
+def _majority_guess(table: _Table, fold: _Fold) -> "NDArray[np.float64]":
+    """Return each class's share of the training rows, for every row."""
     import numpy as np
 
-    guess = np.bincount(table.labels[fold.train]).argmax()
-    return float((table.labels[fold.test] == guess).mean())
+    shares = np.bincount(table.labels[fold.train], minlength=len(table.schema.classes)) / len(fold.train)
+    return np.tile(shares, (len(fold.test), 1))
 
 
 def _seed(rng: "np.random.Generator") -> int:
@@ -215,49 +238,110 @@ def _too_few() -> DataError:
     return DataError("the table has too few rows for that many folds; lower --folds")
 
 
-def _no_better_than_guessing(results: dict[str, tuple[float, float]], n_epsilons: int) -> bool:
-    means = [mean for mean, _ in results.values()]
+def _no_better_than_guessing(results: _Results, n_epsilons: int) -> bool:
+    means = [found.means()["accuracy"][0] for found in results.values()]
     return max(means[:n_epsilons]) < means[-1] + 0.01
 
 
-def _parse_epsilons(text: str) -> list[float]:
-    """Return the epsilons of a list such as 0.1,1,inf."""
-    try:
-        epsilons = [float(word) for word in text.split(",")]
-    except ValueError:
-        raise ParameterError(f"--epsilon {text!r} is not a number or a list such as 0.1,1,inf") from None
-    # NaN equals nothing, and is refused later with the other values that are out of range.
-    return list(dict.fromkeys(epsilons))
-
-
-def _run(table: _Table, parts: list[_Fold], scores: dict[str, _Score]) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation of every score over the folds."""
-    results: dict[str, tuple[float, float]] = {}
+def _run(table: _Table, parts: list[_Fold], fits: dict[str, _Fit]) -> _Results:
+    """Return what every fit says of the rows of each fold that test."""
+    results: _Results = {}
     with Progress("cross-validation", steps="folds") as progress:
-        for name, score in scores.items():
-            values: list[float] = []
+        for name, fit in fits.items():
+            folds: list[Answered] = []
             for part in parts:
-                progress.step(name, len(values), len(parts))
-                values.append(score(table, part))
-            progress.step(name, len(values), len(parts))
-            results[name] = _mean_and_deviation(values)
+                progress.step(name, len(folds), len(parts))
+                folds.append(Answered(part.test, table.labels[part.test].astype(int), fit(table, part)))
+            progress.step(name, len(folds), len(parts))
+            results[name] = HeldOutClasses(tuple(folds))
     return results
 
 
-def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
-    mean = math.fsum(values) / len(values)
-    return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+def _groups(table: _Table, by: str | None) -> "dict[str, NDArray[np.bool_]]":
+    """Return which rows have each category of an attribute, by its name; none where no attribute is asked for."""
+    from privet.schema.encoding import Encoder
 
-
-def _summary(epsilons: list[float], results: dict[str, tuple[float, float]], *, baseline: bool) -> dict[str, Any]:
-    pairs = [{"accuracy": mean, "standard_deviation": deviation} for mean, deviation in results.values()]
+    if by is None:
+        return {}
+    attribute = _category(table.schema, by)
+    codes = Encoder(table.schema).encode(table.X, allow_missing=True)[:, table.schema.names.index(by)]
+    groups = {f"{by} = {category}": codes == code for code, category in enumerate(attribute.categories)}
     return {
-        "scores": [{"epsilon": one, **pair} for one, pair in zip(epsilons, pairs[: len(epsilons)], strict=True)],
-        **({"random_forest": pairs[-2]} if baseline else {}),
-        "majority_class": pairs[-1],
+        name: rows for name, rows in {**groups, f"{by} missing": codes == attribute.missing_code}.items() if rows.any()
     }
 
 
-def _print_scores(results: dict[str, tuple[float, float]]) -> None:
-    cells = [(name, output.percent(mean), output.percent(deviation)) for name, (mean, deviation) in results.items()]
-    output.print_table(["", "accuracy", "standard deviation over folds"], cells, right=[1, 2])
+def _category(schema: "Schema", by: str) -> "Categorical":
+    """Return the attribute that groups are told by, or refuse one that has none."""
+    from privet.schema import Categorical
+
+    own = next((attribute for attribute in schema.attributes if attribute.name == by), None)
+    if not isinstance(own, Categorical):
+        known = ", ".join(attribute.name for attribute in schema.attributes if isinstance(attribute, Categorical))
+        raise ParameterError(
+            f"--by {by!r} is no attribute with categories; choose from {known or 'none: leave it out'}"
+        )
+    return own
+
+
+def _summary(
+    epsilons: list[float], results: _Results, table: _Table, groups: "dict[str, NDArray[np.bool_]]", *, baseline: bool
+) -> dict[str, Any]:
+    def plain(found: HeldOutClasses) -> dict[str, Any]:
+        own = {name: found.within(rows) for name, rows in groups.items()}
+        by = {name: None if own is None else own.to_json(table.schema.classes) for name, own in own.items()}
+        return {**found.to_json(table.schema.classes), **({"groups": by} if groups else {})}
+
+    each = [plain(found) for found in results.values()]
+    return {
+        "scores": [{"epsilon": one, **own} for one, own in zip(epsilons, each[: len(epsilons)], strict=True)],
+        **({"random_forest": each[-2]} if baseline else {}),
+        "majority_class": each[-1],
+    }
+
+
+def _print_scores(results: _Results) -> None:
+    cells = []
+    for name, found in results.items():
+        means = found.means()
+        accuracy, deviation = means["accuracy"]
+        balanced, auc, loss = (means[score][0] for score in ("balanced accuracy", "AUC", "log loss"))
+        cells.append((name, *map(output.percent, (accuracy, deviation, balanced)), _figure(auc), _figure(loss)))
+    headings = ["", "accuracy", "sd over folds", "balanced", "AUC", "log loss"]
+    output.print_table(headings, cells, right=range(1, len(headings)))
+
+
+def _print_classes(results: _Results, schema: "Schema", *, confusion: bool) -> None:
+    """Print every class's recall; with ``confusion``, what the rows of each class were taken for."""
+    shares = {name: found.confusion() for name, found in results.items()}
+    output.print_text()
+    cells = [[f"{label}", *(_share(own[c, c]) for own in shares.values())] for c, label in enumerate(schema.classes)]
+    output.print_table(["recall of", *results], cells, right=range(1, len(results) + 1))
+    for name, own in shares.items() if confusion else ():
+        output.print_text()
+        lines = [[f"{label}", *map(_share, own[c])] for c, label in enumerate(schema.classes)]
+        headings = [f"{name}: of", *(f"as {label}" for label in schema.classes)]
+        output.print_table(headings, lines, right=range(1, len(headings)))
+
+
+def _print_groups(results: _Results, groups: "dict[str, NDArray[np.bool_]]", schema: "Schema") -> None:
+    """Print accuracy and every class's recall in each group."""
+    for name, found in results.items() if groups else ():
+        lines = []
+        for group, rows in groups.items():
+            own = found.within(rows)
+            if own is not None:
+                shares, means = own.confusion(), own.means()
+                recalls = [_share(shares[c, c]) for c in range(len(schema.classes))]
+                lines.append([group, output.percent(means["accuracy"][0]), _figure(means["AUC"][0]), *recalls])
+        output.print_text()
+        headings = [name, "accuracy", "AUC", *(f"recall of {label}" for label in schema.classes)]
+        output.print_table(headings, lines, right=range(1, len(headings)))
+
+
+def _share(share: float) -> str:
+    return "" if math.isnan(share) else output.percent(share)
+
+
+def _figure(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3f}"

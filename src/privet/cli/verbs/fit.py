@@ -1,12 +1,14 @@
 """``privet fit``: train on a file and write the model that may be published."""
 
 import math
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privet.cli.support import cluster, options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import (
@@ -23,9 +25,11 @@ from privet.cli.verbs.plan import advise
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from privet.central.search.private_search import PrivateSearch
     from privet.schema import Schema
 
 
+@reads_csv
 def fit(
     context: typer.Context,
     rows: Annotated[
@@ -48,9 +52,22 @@ def fit(
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost; inf adds no noise.")] = 1.0,
     delta: options.Delta = None,
     method: options.Method = options.DEFAULT_METHOD,
+    tune: Annotated[
+        str | None,
+        typer.Option(
+            "--tune",
+            metavar="NAMES",
+            help="Choose among methods by a trial on parts of the rows, for a fifth of epsilon: private-forest,dpdf. "
+            "It seldom pays (docs/search.md).",
+            show_default=False,
+        ),
+    ] = None,
     trees: options.Trees = None,
     height: options.Height = None,
     variant: options.Variant = None,
+    increasing: options.Increasing = None,
+    decreasing: options.Decreasing = None,
+    class_weight: options.ClassWeight = None,
     channel: Annotated[
         Path | None,
         typer.Option(
@@ -98,6 +115,8 @@ def fit(
 
     Example:  privet fit rows.csv --schema schema.json --epsilon 1 -o model.privet
 
+    Example:  privet fit rows.csv --schema schema.json --epsilon 4 --tune private-forest,dpdf
+
     Example:  privet fit answers.csv --channel channel.json
     """
     given = given_parameters(context)
@@ -120,9 +139,25 @@ def fit(
         return
     refuse_what_is_not_local(method, channel, strategy, person)
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs, unit, max_rows, variant, delta)
+    if tune is not None:
+        _refuse_beside_tune(given)
+        searched = _search(tune, declared, epsilon, unit, max_rows, random_state, jobs)
+        searched.set_params(ledger=account)
+        _say_leaks(declared)
+        _fit(searched, rows, workers, PendingModel(model_file, force), lines=progress)
+        output.say(f"the trial chose {searched.best_}")
+        _tell(searched.model_, searched.best_, model_file, as_json=as_json)
+        return
+    chosen = options.ModelOptions(
+        method, trees, height, jobs, unit, max_rows, variant, delta, tuple(increasing or ()), tuple(decreasing or ())
+    )
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
     model.set_params(ledger=account)
+    if class_weight and declared.number is not None:
+        raise ParameterError("--class-weight is for classes, and the schema's target is a number; leave it out")
+    if class_weight:
+        model.set_params(class_weight=options.class_weight_of(declared, class_weight))
+    model.check_parameters()
     _say_beforehand(model, declared)
     _fit(model, rows, workers, PendingModel(model_file, force), lines=progress)
     _tell(model, method, model_file, as_json=as_json)
@@ -130,6 +165,7 @@ def fit(
 
 def _fit(model: Any, rows: list[Path], workers: cluster.Cluster, pending: PendingModel, *, lines: bool) -> None:
     """Fit, and save the model before its cost is settled."""
+    from privet.central.search.private_search import PrivateSearch
     from privet.central.updates.update import fit_files
     from privet.counting.sources import Files
 
@@ -137,7 +173,39 @@ def _fit(model: Any, rows: list[Path], workers: cluster.Cluster, pending: Pendin
         files = Files(*rows, watch=progress.read)
         # A pattern or folder may hold what is about to be replaced.
         check_output(pending.path, force=True, inputs=files.paths)
-        fit_files(model, files, executor=executor, save=pending.save)
+        if isinstance(model, PrivateSearch):
+            model.fit_and_save(files, save=pending.save)
+        else:
+            fit_files(model, files, executor=executor, save=pending.save)
+
+
+def _search(
+    tune: str, schema: "Schema", epsilon: float, unit: str, max_rows: int, random_state: int | None, jobs: int
+) -> "PrivateSearch":
+    """Return the unfitted search among methods."""
+    from privet.central.search.private_search import PrivateSearch
+
+    chosen = {name: options.ModelOptions(name, None, None, jobs) for name in tune.split(",")}
+    if len(chosen) < 2:
+        raise ParameterError(f"--tune {tune!r} leaves nothing to choose; name two methods, such as private-forest,dpdf")
+    candidates = {
+        name: own.estimator(schema, epsilon=epsilon, random_state=random_state) for name, own in chosen.items()
+    }
+    return PrivateSearch(candidates, epsilon=epsilon, unit=unit, max_rows=max_rows)
+
+
+def _refuse_beside_tune(given: Container[str]) -> None:
+    """Refuse options of one method, and of what splits no rows."""
+    alone = (
+        "method", "trees", "height", "variant", "delta", "increasing", "decreasing", "class_weight", "part", "dask",
+    )  # fmt: skip
+    for name in alone:
+        if name in given:
+            raise ParameterError(
+                f"--{name.replace('_', '-')} does not go with --tune, which tries methods as they are on rows "
+                "that one process reads; "
+                "leave one of them out"
+            )
 
 
 def _only_file(rows: list[Path], workers: cluster.Cluster) -> Path:
@@ -157,13 +225,17 @@ def _tell(model: Any, method: str, model_file: Path, *, as_json: bool) -> None:
 
 def _say_beforehand(model: Any, schema: "Schema") -> None:
     """Say what the owner should know before anything is spent."""
+    _say_leaks(schema)
+    if schema.rows is not None and math.isfinite(model.epsilon):
+        advise(model.plan(), has_height="height" in model.get_params())
+
+
+def _say_leaks(schema: "Schema") -> None:
     if schema.leaks:
         output.say(
             "the schema is marked as inferred in places, so the model will give away what was read from the rows; "
             "declare what is public and delete the marks"
         )
-    if schema.rows is not None and math.isfinite(model.epsilon):
-        advise(model.plan(), has_height="height" in model.get_params())
 
 
 def _summary(model: Any, method: str, model_file: Path) -> dict[str, Any]:

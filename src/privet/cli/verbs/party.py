@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.progress import Progress
@@ -156,7 +157,7 @@ def structure(
 
 
 def _read_split(path: Path) -> dict[str, list[str]]:
-    from privet.partitioned.party_files import read_canonical
+    from privet.signing.documents import read_canonical
 
     split = read_canonical(path, "split")
     if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in split.values()):
@@ -202,6 +203,7 @@ def _structure_facts(drawn: "Round | SplitStructure", path: Path) -> dict[str, A
     return {**facts, **together, "hash": drawn.hash}
 
 
+@reads_csv
 def check(
     rows: OwnRows,
     structure_file: StructureFile,
@@ -237,15 +239,23 @@ def keygen(
         Path | None,
         typer.Option("--output", "-o", help="The private key; by default NAME.key here.", show_default=False),
     ] = None,
+    passphrase: Annotated[
+        bool,
+        typer.Option(
+            "--passphrase",
+            help="Lock the private key by a passphrase, asked for or in the file that PRIVET_PASSPHRASE_FILE names.",
+        ),
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Make a key pair: the private key stays, the public key goes to whoever makes the roster.
+    """Make a key pair: the private key stays, the public key goes to whoever makes the roster, or checks your models.
 
     A key that is there is never replaced.
 
     Example:  privet party keygen bank
     """
-    from privet.partitioned import PrivateKey
+    from privet.signing import PrivateKey
+    from privet.signing.passphrases import ask_for_new
 
     key = PrivateKey.generate(name)
     private = destination or Path(f"{key.name}.key")
@@ -261,7 +271,7 @@ def keygen(
         if path.exists():
             raise ParameterError(f"{str(path)!r} exists, and a key is never replaced; choose another name with -o")
         check_output(path, force=False)
-    key.save(private)
+    key.save(private, passphrase=ask_for_new(f"the private key {str(private)!r}") if passphrase else None)
     key.public.save(public)
     tell(_key_facts(key, private, public), as_json=as_json)
 
@@ -290,6 +300,7 @@ def roster(
     tell({"roster": str(destination), "parties": list(listed.names), "hash": listed.hash}, as_json=as_json)
 
 
+@reads_csv
 def release(
     rows: OwnRows,
     structure_file: StructureFile,

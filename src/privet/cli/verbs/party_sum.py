@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.progress import Progress
@@ -48,6 +49,7 @@ Attempt: TypeAlias = Annotated[
 ModelOutput: TypeAlias = Annotated[Path, typer.Option("--output", "-o", help="The model file.")]
 
 
+@reads_csv
 def sum_(
     rows: OwnRows,
     structure_file: StructureFile,

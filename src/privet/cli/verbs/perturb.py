@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from privet.cli.support import options, output
 from privet.cli.support import perturb_options as own
 from privet.cli.support.channel_request import ChannelRequest
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import stamp
 from privet.cli.support.row_output import write_answers
 from privet.errors import ParameterError, PrivetError
@@ -33,6 +34,7 @@ _NO_CHANNEL = (
 )
 
 
+@reads_csv
 def perturb(
     rows: own.Rows = None,
     schema: own.SchemaFile = None,
@@ -124,7 +126,7 @@ class _Source:
         if self.published is None:
             if self.asked.noise is None:
                 raise ParameterError(_NO_CHANNEL)
-            return self.asked.channel(options.load_schema(self.schema), self.rows)
+            return self.asked.channel(options.load_schema(self.schema).for_answers(), self.rows)
         # With a limit of their own, respondents say what of a published channel they give as it is.
         may_go = () if self.max_epsilon is None else ("--clear",)
         given = [option for option in self.asked.given if option not in may_go]

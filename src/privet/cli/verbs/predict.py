@@ -1,11 +1,12 @@
 """``privet predict`` and ``privet explain``: what a model says about new rows, batch by batch."""
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from privet.cli.support import options
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import is_local
 from privet.cli.support.row_output import STDOUT, check_destination, say_where, write_answers
 from privet.errors import ParameterError
@@ -15,11 +16,13 @@ Destination: TypeAlias = Annotated[
 ]
 
 
+@reads_csv
 def predict(
     model_file: options.ModelFile,
     rows: options.RowsFile,
     destination: Destination = STDOUT,
     proba: Annotated[bool, typer.Option("--proba", help="One more column a class: its probability.")] = False,
+    class_weight: options.ClassWeight = None,
     keep: options.Keep = None,
     progress: options.Progress = False,
     jobs: options.Jobs = -1,
@@ -33,11 +36,17 @@ def predict(
     Example:  privet predict model.privet new.csv --proba
 
     Example:  privet predict model.privet new.parquet --keep id -o out.parquet
+
+    Example:  privet predict model.privet new.csv --class-weight balanced
     """
     from privet.registry import load
 
     check_destination(destination, what="predictions", force=force, inputs=(model_file, rows))
     model = load(model_file).set_params(n_jobs=jobs)
+    if model.schema_.number is None:
+        model = _weighted(model, class_weight)
+    elif class_weight is not None:
+        raise ParameterError("--class-weight is for classes, and this model predicts a number; leave it out")
     from privet.cli.support.predictions import Numbers, Predictions
 
     if is_local(model.method):
@@ -56,6 +65,20 @@ def predict(
     say_where(destination, model_file, what="predictions", as_json=as_json)
 
 
+def _weighted(model: Any, class_weight: list[str] | None) -> Any:
+    """Return the model with other class weights than its file has, if any were given."""
+    wanted = options.class_weight_of(model.schema_, class_weight)
+    if wanted is None:
+        return model
+    if not hasattr(model, "with_class_weight"):
+        raise ParameterError(
+            f"--class-weight does not apply to a {model.method}, which has released no balance of its classes; "
+            "leave it out"
+        )
+    return model.with_class_weight(wanted)
+
+
+@reads_csv
 def explain(
     model_file: options.ModelFile,
     rows: options.RowsFile,

@@ -1,12 +1,13 @@
 """``privet reconstruct``: how values were spread before they were disturbed, as far as the answers tell."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.files import check_picture
+from privet.cli.support.csv_options import reads_csv
+from privet.cli.support.files import check_picture, write_picture
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _ABOVE_LEGEND = 24  # points
 
 
+@reads_csv
 def reconstruct(
     answers: Annotated[
         Path, typer.Argument(metavar="ANSWERS", help="Disturbed rows: .csv, .csv.gz or .parquet.", show_default=False)
@@ -105,18 +107,16 @@ def _check_picture(plot: Path | None, original: Path | None, *, force: bool, inp
 
 
 def _draw(table: "ReconstructionTable", plot: Path, original: Path | None) -> None:
-    from matplotlib.figure import Figure
-
-    from privet.files.whole_file import whole_bytes
     from privet.report.plots.reconstruction import plot_reconstruction
     from privet.report.plots.trees import short
     from privet.tree.conditions import quoted
 
     clear = None if original is None else table.clear_values(original)
-    figure = Figure(figsize=(6.5, 3.6), layout="constrained")  # of its own: pyplot would look for a screen
-    ax = plot_reconstruction(table.found, original=clear, ax=figure.subplots())
-    if table.label is not None:
-        title = f"{short(quoted(table.channel.schema.target))} = {short(quoted(table.label))}"
-        ax.set_title(title, loc="left", pad=_ABOVE_LEGEND, fontsize="medium", parse_math=False)
-    with whole_bytes(plot) as file:
-        figure.savefig(file, format=plot.suffix.lower().removeprefix("."), dpi=150)
+
+    def draw(ax: Any) -> None:
+        plot_reconstruction(table.found, original=clear, ax=ax)
+        if table.label is not None:
+            title = f"{short(quoted(table.channel.schema.target))} = {short(quoted(table.label))}"
+            ax.set_title(title, loc="left", pad=_ABOVE_LEGEND, fontsize="medium", parse_math=False)
+
+    write_picture(plot, draw, height=3.6)

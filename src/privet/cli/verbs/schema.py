@@ -3,48 +3,38 @@
 Example:  privet schema init rows.csv --target class
 """
 
-from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
-from privet.errors import DataError, ParameterError
+from privet.cli.support.schema_text import domain_text, few_labels
+from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from privet.schema import Attribute, Label, Numeric, Schema
+    from privet.schema import Attribute, Schema
+    from privet.schema.draft import Draft
     from privet.schema.encoding import Encoder
 
-# More distinct texts than this look like names or free text; no domain of that kind is publicly known.
-MANY_VALUES = 1_000
-# Below it, a text column of a small table may have a new value in every row without being an identifier.
-FEW_VALUES = 20
 _ADVICE = (
     "this draft was read from the rows, types and columns left out included: go through every entry, replace it with "
-    'what is publicly known, and delete its "inferred" mark (and "classes_inferred"); until then a model\'s guarantee '
-    "records a leak"
+    'what is publicly known, and delete its "inferred" mark (and "classes_inferred"); `privet schema review` asks for '
+    "each; until then a model's guarantee records a leak"
 )
 _CODES_ADVICE = (
-    "columns of numbers are drafted as continuous; where the numbers are codes (flags, postcodes), write "
+    "columns with more than a few numbers are drafted as continuous; where the numbers are codes (postcodes), write "
     '"categorical" with their categories, and take row numbers and identifiers out'
 )
 _ROWS_ADVICE = 'if the size of the table is public, add "rows": about how many; if not, a fit buys a noisy number'
 _MISSING_ADVICE = 'where every row has a value by design, add "never_missing": true, and no leaf is spent on it'
-_SHOWN_CATEGORIES = 4
 _REMINDER = "these findings are exact: they are for the owner of the rows, and not part of a release"
 
 
-@dataclass(frozen=True)
-class _Draft:
-    schema: "Schema"
-    left_out: dict[str, str]
-
-
+@reads_csv
 def init(
     rows: options.RowsFile,
     schema_file: Annotated[Path, typer.Option("--output", "-o", help="The schema file.")] = Path("schema.json"),
@@ -57,7 +47,8 @@ def init(
 ) -> None:
     """Draft a schema from a table, for you to correct.
 
-    Numbers become bounds, text becomes categories: each marked "inferred" until you have gone through it.
+    Numbers become bounds, text and a few whole numbers become categories: each marked "inferred" until you have gone
+    through it, such as by `privet schema review`.
 
     Example:  privet schema init rows.csv --target class -o schema.json
     """
@@ -77,7 +68,7 @@ def init(
         output.print_text(f"schema: {schema_file}")
 
 
-def _draft_summary(draft: _Draft, schema_file: Path) -> dict[str, Any]:
+def _draft_summary(draft: "Draft", schema_file: Path) -> dict[str, Any]:
     return {
         "schema": str(schema_file),
         "target": draft.schema.target,
@@ -87,77 +78,16 @@ def _draft_summary(draft: _Draft, schema_file: Path) -> dict[str, Any]:
     }
 
 
-def _draft(rows: Path, target: str, *, is_number: bool) -> _Draft:
+def _draft(rows: Path, target: str, *, is_number: bool) -> "Draft":
     from privet.counting.files import file_columns, read_whole
-    from privet.schema import Schema, infer_schema
+    from privet.schema.draft import draft_schema
 
-    names = file_columns(rows)
-    if target not in names:
+    if target not in file_columns(rows):
         raise ParameterError(
             f"{str(rows)!r} has no column {target!r}; pass the label's name with --target, and check that its first "
             "line names the columns"
         )
-    table = read_whole(rows)
-    reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(names) if name != target}
-    left_out = {name: why for name, why in reasons.items() if why is not None}
-    labels = _only(table, target) if is_number else _read_labels(table, target)
-    drafted = infer_schema(table.drop_columns([target, *left_out]), labels, target=target, is_number=is_number)
-    attributes = [_round_bounds(attribute) for attribute in drafted.attributes]
-    if drafted.number is not None:
-        number = cast("Numeric", _round_bounds(drafted.number))
-        return _Draft(Schema(attributes, target=number), left_out)
-    return _Draft(Schema(attributes, classes=drafted.classes, target=target, classes_inferred=True), left_out)
-
-
-def _why_left_out(name: str, table: Any) -> str | None:
-    from privet.schema.encoding import arrow_kind
-    from privet.schema.infer import distinct_values
-
-    if not name:
-        return "it has no name (the index of a data frame?); name it if it matters"
-    column = _only(table, name)
-    kind = arrow_kind(column.type)
-    if kind == "nothing":
-        return "it is empty"
-    if kind not in {"text", "numbers", "true/false"}:
-        return "it holds neither text nor numbers (dates?); convert it"
-    if kind == "text" and len(distinct_values(column, name)) > min(MANY_VALUES, max(FEW_VALUES, len(column) // 2)):
-        return "it has very many different texts, like an identifier or free text; group them if it matters"
-    return None
-
-
-def _read_labels(table: Any, target: str) -> Any:
-    from privet.schema.infer import distinct_values
-
-    labels = _only(table, target)
-    if len(distinct_values(labels, target)) > MANY_VALUES:
-        raise DataError(
-            f"column {target!r} has too many different values for classes; choose another with --target, or pass "
-            "--number where it is a number to be predicted"
-        )
-    return labels
-
-
-def _only(table: Any, name: str) -> Any:
-    from privet.schema.table import check_present
-
-    check_present(table.column_names, [name])
-    return table.column(name)
-
-
-def _round_bounds(attribute: "Attribute") -> "Attribute":
-    from privet.schema import Numeric
-
-    if not isinstance(attribute, Numeric):
-        return attribute
-    low, high = Decimal(repr(attribute.low)), Decimal(repr(attribute.high))
-    # Two significant digits of the range: the extremes themselves are somebody's values.
-    digit = (high - low).adjusted() - 1
-    return replace(
-        attribute,
-        low=float(low.scaleb(-digit).to_integral_value(ROUND_FLOOR).scaleb(digit)),
-        high=float(high.scaleb(-digit).to_integral_value(ROUND_CEILING).scaleb(digit)),
-    )
+    return draft_schema(read_whole(rows), target, is_number=is_number)
 
 
 # How a share is put in words: it is below the first limit that it does not reach.
@@ -171,6 +101,7 @@ class _Findings:
     missing: set[str] = field(default_factory=set)
     unknown: dict[str, int] = field(default_factory=dict)
     clipped: set[str] = field(default_factory=set)
+    cut_off: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     n_rows: int = 0
 
@@ -180,6 +111,7 @@ class _Findings:
         return next(words for limit, words in _SHARES if share < limit)
 
 
+@reads_csv
 def check(
     schema_file: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.", show_default=False)],
     rows: Annotated[
@@ -234,20 +166,22 @@ def _examine(rows: Path, schema: "Schema") -> _Findings:
 
 def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
     from privet.schema import Numeric
-    from privet.schema.encoding import numbers_of
+    from privet.schema.encoding import values_of
 
     schema = encoder.schema
     if (target := schema.number) is not None:
-        numbers = numbers_of(batch.column(target.name), target.name)
+        numbers = values_of(batch.column(target.name), target)
         findings.clipped |= {target.name} if ((numbers < target.low) | (numbers > target.high)).any() else set()
     codes = encoder.encode(batch.select(list(schema.names)), allow_missing=True)
     for j, attribute in enumerate(schema.attributes):
         column = batch.column(attribute.name)
         empty, unread = column.null_count > 0, codes[:, j] == attribute.missing_code
         if isinstance(attribute, Numeric):
-            numbers = numbers_of(column, attribute.name)
+            numbers = values_of(column, attribute)
             clipped = ((numbers < attribute.low) | (numbers > attribute.high)).any()
             findings.clipped |= {attribute.name} if clipped else set()
+            cut_off = attribute.whole and (numbers % 1 > 0).any()
+            findings.cut_off |= {attribute.name} if cut_off else set()
         if attribute.never_missing:
             findings.refused |= {attribute.name} if unread.any() else set()
         elif isinstance(attribute, Numeric):
@@ -260,11 +194,15 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
 
 
 def _say_findings(schema: "Schema", findings: _Findings) -> None:
+    from privet.schema import Numeric
+
     kinds: dict[str, Any] = {
         "missing values, which get a code of their own": findings.missing,
         "values that are not in their categories, which are read as missing": findings.unknown,
         "values beyond their bounds, which are clipped": findings.clipped,
     }
+    if any(isinstance(attribute, Numeric) and attribute.whole for attribute in schema.attributes):
+        kinds["fractions although declared whole, which are cut off"] = findings.cut_off
     if schema.never_missing:
         kinds["missing or unknown values although declared never_missing, so that a fit refuses the table"] = (
             findings.refused
@@ -290,10 +228,13 @@ def _check_summary(schema: "Schema", findings: _Findings | None) -> dict[str, An
 
 
 def _print_schema(schema: "Schema") -> None:
-    cells = [(attribute.name, attribute.kind, _domain(attribute), _marks(attribute)) for attribute in schema.attributes]
+    cells = [
+        (attribute.name, attribute.kind, domain_text(attribute), _marks(attribute)) for attribute in schema.attributes
+    ]
     if schema.number is None:
-        classes = f"{len(schema.classes)} classes: {_few(schema.classes)}"
-        cells.append((schema.target, "label", classes, "inferred" if schema.classes_inferred else ""))
+        classes = f"{len(schema.classes)} classes: {few_labels(schema.classes)}"
+        mark = "inferred" if schema.classes_inferred else "accepted" if schema.classes_accepted is not None else ""
+        cells.append((schema.target, "label", classes, mark))
     else:
         bounds = f"{schema.number.low:g} to {schema.number.high:g}"
         cells.append((schema.target, "label, a number", bounds, _marks(schema.number)))
@@ -308,23 +249,11 @@ def _print_schema(schema: "Schema") -> None:
 
 
 def _marks(attribute: "Attribute") -> str:
-    marks = {"inferred": attribute.inferred, "never missing": attribute.never_missing}
+    marks = {
+        "inferred": attribute.inferred, "accepted": attribute.accepted is not None,
+        "never missing": attribute.never_missing,
+    }  # fmt: skip
     return ", ".join(mark for mark, holds in marks.items() if holds)
-
-
-def _domain(attribute: "Attribute") -> str:
-    from privet.schema import Numeric
-
-    if not isinstance(attribute, Numeric):
-        n = len(attribute.categories)
-        return f"{n} {'category' if n == 1 else 'categories'}: {_few(attribute.categories)}"
-    width = "equal cells" if attribute.uniform else "cells of its own edges"
-    return f"{attribute.low:,.12g} to {attribute.high:,.12g} in {attribute.n_values:,} {width}"
-
-
-def _few(labels: "Sequence[Label]") -> str:
-    shown = ", ".join(str(label) for label in labels[:_SHOWN_CATEGORIES])
-    return f"{shown}, ..." if len(labels) > _SHOWN_CATEGORIES else shown
 
 
 def _verdict(schema: "Schema") -> str:

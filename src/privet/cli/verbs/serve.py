@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output, server_options
+from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, kept_heads, open_ledger
 from privet.errors import DataError, ParameterError
 
@@ -138,10 +139,21 @@ def run(
     key: server_options.Key = None,
     without_tls: server_options.WithoutTls = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=16, help="So many fits at a time.")] = 1,
+    signing_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--signing-key",
+            metavar="FILE",
+            help="Sign the models with your private key, as `privet party keygen` made it.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Start the server.
 
     Example:  privet serve run gate --host 0.0.0.0 --port 443 --certificate chain.pem --key key.pem
+
+    Example:  privet serve run gate --signing-key clinic.key
     """
     from privet.service.server import check_binding, check_installed, serve
 
@@ -149,13 +161,16 @@ def run(
     check_binding(host, certificate, key, without_tls=without_tls)
     from privet.files.file_lock import file_lock
     from privet.service.gateway.app import make_app
+    from privet.signing import PrivateKey
 
-    opened = _opened(folder)
+    opened, signer = _opened(folder), None if signing_key is None else PrivateKey.load(signing_key)
     with file_lock(opened.lock_file, seconds=0) as is_mine:
         if not is_mine:
             raise ParameterError(_RUNS)
-        app = make_app(opened, opened.open_ledger(kept_heads()), workers=workers)
+        app = make_app(opened, opened.open_ledger(kept_heads()), workers=workers, signer=signer)
         scheme = "http" if certificate is None else "https"
+        if signer is not None:
+            output.say(f"models are signed by {signer.name}; give analysts its public key, {signer.public.hex}")
         output.say(f"serving at {scheme}://{host}:{port}/ ; the owner's page is at /owner")
         serve(app, host, port, certificate, key)
 
@@ -180,6 +195,59 @@ def spending(folder: Folder, as_json: options.Json = False) -> None:
             f"line {broken} of the audit log was changed, or one before it removed: its hash does not fit; take the "
             "file from a backup, and find out what happened"
         )
+
+
+def backup(
+    folder: Folder,
+    destination: Annotated[Path, typer.Option("--output", "-o", help="The archive.")] = Path("gateway.tar"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write settings, analysts, the audit log, released models and the ledger to one file; the server may go on.
+
+    The rows are not in it.
+
+    Example:  privet serve backup gate -o gateway.tar
+    """
+    from privet.service.gateway.backup import back_up
+
+    check_output(destination, force=force)
+    back_up(_opened(folder), destination, kept_heads())
+    if as_json:
+        output.print_json({"output": str(destination)})
+    else:
+        output.print_text(f"backup written to {str(destination)!r}")
+
+
+def restore(
+    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.", show_default=False)],
+    folder: Folder,
+    rows: Annotated[Path, typer.Option("--rows", metavar="FILE", help="The table.", show_default=False)],
+    ledger: Annotated[
+        Path,
+        typer.Option("--ledger", metavar="FILE", help="The ledger; the backup's is put where none is.",
+                     show_default=False),
+    ],
+    nothing_spent_since: Annotated[
+        bool, typer.Option("--nothing-spent-since", help="Take the backup's ledger: nothing was spent after it.")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:  # fmt: skip
+    """Make the folder of a gateway from its backup.
+
+    A ledger that is there is used as it is. The backup's own does not know what was spent after it, so it is taken on
+    your word only. Fits that had not ended stay charged and are not made again. Tokens and passwords stay as they were.
+
+    Example:  privet serve restore gateway.tar gate --rows rows.csv --ledger ledger.db
+    """
+    from privet.service.gateway.backup import restore as unpack
+
+    with output.working("reading the rows"):
+        unpack(archive, folder, rows=rows, ledger=ledger, nothing_spent_since=nothing_spent_since, heads=kept_heads())
+    if as_json:
+        output.print_json({"folder": str(folder)})
+    else:
+        output.print_text(f"gateway restored in {str(folder)!r}")
 
 
 def _print_spending(told: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output, stamp
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.progress import Progress
@@ -123,6 +124,7 @@ def _check_after(dated: str, newest: str, folder: Path) -> None:
         )
 
 
+@reads_csv
 def update(
     model_file: Annotated[
         Path,

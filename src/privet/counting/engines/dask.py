@@ -13,6 +13,7 @@ from typing import Any
 
 from privet.counting.engines.parts import Delivery, TablePartition
 from privet.errors import ExecutorError, ParameterError, PrivetError
+from privet.extras import of_extra
 from privet.schema.encoding import Encoder
 
 
@@ -123,12 +124,7 @@ def cluster_executor(
     address: str, *, ca: Path | None = None, cert: Path | None = None, key: Path | None = None
 ) -> Iterator[Executor]:
     """Connect to a Dask scheduler and yield an executor. TLS files are needed where Dask's configuration has none."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ParameterError(
-            "a Dask cluster needs the package distributed; install it with pip install 'privet[dask]'"
-        ) from None
+    Client = of_extra("distributed", "dask", "a Dask cluster").Client
     security = _security(ca, cert, key)
     try:
         client = Client(address, security=security, set_as_default=False)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.counting.csv_format import CsvFormat, format_of_process
 from privet.counting.files import read_batches
 from privet.entropy import unforeseeable_name
 from privet.errors import DataError, ExecutorError
@@ -48,17 +49,20 @@ class FilePartition:
     id: str
     path: Path
     row_groups: tuple[int, ...] | None = None
+    csv_format: CsvFormat = field(default_factory=format_of_process)  # the worker is another process
 
     def blocks(self, encoder: Encoder) -> Iterator[Block]:
         """Yield a batch at a time."""
         schema = encoder.schema
         names = [*schema.names, schema.target]
-        return encoded_blocks(read_batches(self.path, schema, names, row_groups=self.row_groups), encoder)
+        batches = read_batches(self.path, schema, names, row_groups=self.row_groups, csv_format=self.csv_format)
+        return encoded_blocks(batches, encoder)
 
     def exact_size(self, encoder: Encoder) -> int:
         """Return the number of rows; only the label's column is read."""
         schema = encoder.schema
-        batches = read_batches(self.path, schema, [schema.target], row_groups=self.row_groups)
+        names, form = [schema.target], self.csv_format
+        batches = read_batches(self.path, schema, names, row_groups=self.row_groups, csv_format=form)
         return sum(batch.num_rows for batch in batches)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import FieldValues, Floats, Ints, SeenCells, edges_of, midpoints_of
+from privet.local.channels.cells import FieldValues, Floats, Ints, SeenCells
 from privet.local.channels.distributions import (
     DISTRIBUTIONS,
     TOTAL_WEIGHT,
@@ -281,10 +281,10 @@ def noise_matrix(column: AddedNoise, cells: Numeric, mass: Mass = "interval") ->
     if mass not in ("interval", "midpoint"):
         raise ParameterError(f'mass={mass!r} is not known; choose "interval" or "midpoint"')
     seen = _seen_cells(column, cells)
-    edges = edges_of(cells)
+    edges = cells.borders
     if mass == "midpoint":
         middle = seen.edges[:-1] + seen.width / 2
-        chances = column.noise.density(middle[:, None] - midpoints_of(cells)[None, :])
+        chances = column.noise.density(middle[:, None] - cells.middles[None, :])
     else:
         # Whatever lies beyond is counted in the outermost cells.
         chances = column.mass(edges, np.concatenate([[-np.inf], seen.edges[1:-1], [np.inf]]))
@@ -296,7 +296,7 @@ def _seen_cells(column: AddedNoise, cells: Numeric) -> SeenCells:
     low, high = column.bounds
     span, n_inner = cells.high - cells.low, cells.n_values
     if not cells.uniform:
-        narrowest = float(np.diff(edges_of(cells)).min())
+        narrowest = float(np.diff(cells.borders).min())
         n_inner = max(n_inner, min(_MOST_INNER, math.ceil(span / narrowest)))
     width = span / n_inner * math.ceil((high - low) / span * n_inner / _MOST_SEEN)
     n_below, n_above = math.ceil((cells.low - low) / width - 1e-9), math.ceil((high - cells.low) / width - 1e-9)

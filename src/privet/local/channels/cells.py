@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.attribute import Label
+from privet.schema import Attribute, Schema
 from privet.schema.encoding import Encoder, numbers_of, without_dictionary
 from privet.schema.table import as_arrow
 
@@ -67,25 +66,6 @@ class SeenCells:
 def intervals_for(n_values: int) -> int:
     """Return into how many intervals the paper's rule cuts a range that ``n_values`` answers are from."""
     return min(max(n_values // _VALUES_AN_INTERVAL, FEWEST_INTERVALS), MOST_INTERVALS)
-
-
-def edges_of(attribute: Numeric) -> Floats:
-    """Return the borders of all cells, the bounds with them."""
-    return np.array([attribute.low, *attribute.cuts, attribute.high])
-
-
-def midpoints_of(attribute: Numeric) -> Floats:
-    """Return the middle of every cell."""
-    edges = edges_of(attribute)
-    middle: Floats = (edges[:-1] + edges[1:]) / 2
-    return middle
-
-
-def labels_of(attribute: Attribute) -> list[Label]:
-    """Return what stands for each code in a table: the category, or the middle of the cell."""
-    if isinstance(attribute, Categorical):
-        return list(attribute.categories)
-    return [float(middle) for middle in midpoints_of(attribute)]
 
 
 def codes_of(values: Any, attribute: Attribute) -> Ints:

@@ -19,7 +19,7 @@ from privet.files.whole_file import whole_file
 from privet.local.channels.field_channel import Clear, FieldChannel
 from privet.local.channels.secret import CLEAR, WAVES, fingerprint_of
 from privet.privacy.guarantee import rounded_up
-from privet.schema import Attribute, Categorical, Schema
+from privet.schema import Attribute, Categorical, Date, Numeric, Schema
 
 if TYPE_CHECKING:
     from privet.local.channels.record_channel import RecordChannel
@@ -59,6 +59,7 @@ class Channel:
     leaks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_askable(self.schema)
         domains = [*self.schema.attributes, *([] if self.label is None else [self.label_attribute])]
         channels = [*self.columns, *([] if self.label is None else [self.label])]
         for attribute, channel in zip(domains, channels, strict=True):
@@ -256,6 +257,27 @@ class Channel:
         """Return the schema with the cells in which ``other`` has its fields answered."""
         both = zip(self.schema.attributes, other.schema.attributes, strict=True)
         return _with_attributes(self.schema, [new if new.name in other.disturbed else own for own, new in both])
+
+
+def check_askable(schema: Schema) -> None:
+    """Refuse attributes of a kind that respondent.js and the fits of answers do not know."""
+    for attribute in schema.attributes:
+        if isinstance(attribute, Date):
+            raise ChannelError(
+                f"attribute {attribute.name!r} is a date, which disturbed answers do not know; ask for a number, "
+                "such as the year"
+            )
+        if isinstance(attribute, Numeric) and (attribute.whole or attribute.is_log):
+            kind = "declared whole" if attribute.whole else "on a log scale"
+            raise ChannelError(
+                f"attribute {attribute.name!r} is {kind}, which disturbed answers do not know; ask by "
+                "schema.for_answers(), in which it is an ordinary number"
+            )
+    if schema.assumptions:
+        raise ChannelError(
+            "the schema says who accepted its domains, which the document of a channel does not; ask by "
+            "schema.for_answers(), which leaves it out"
+        )
 
 
 def _with_attributes(schema: Schema, attributes: Sequence[Attribute]) -> Schema:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privet.checks import is_number
 from privet.errors import ChannelError, DataError, ParameterError, SchemaError
 from privet.local.channels.attribute_code import AttributeCode
-from privet.local.channels.cells import FieldValues, Floats, edges_of
+from privet.local.channels.cells import FieldValues, Floats
 from privet.local.measures.anonymity import coding_anonymity
 from privet.schema import Attribute, Categorical, Label, Numeric, Schema
 from privet.schema.table import columns_of
@@ -311,9 +311,9 @@ def _at_quartiles(found: _ValueCounts) -> _ValueCounts:
     attribute, total = found.attribute, found.counts[:-1].sum()
     if isinstance(attribute, Categorical) or found.quartiles is not None or not total:
         return found
-    edges = edges_of(attribute)
+    edges = attribute.borders
     upto = np.append(0.0, np.cumsum(found.counts[:-1])) / total
     quartiles = np.interp(_QUARTERS, upto, edges).tolist()
     cells = quartered(attribute, quartiles)
-    borders = np.interp(edges_of(cells), edges, upto)
+    borders = np.interp(cells.borders, edges, upto)
     return _ValueCounts(cells, np.append(np.diff(borders) * total, found.counts[-1]), quartiles)

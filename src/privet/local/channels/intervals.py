@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import FieldValues, Floats, edges_of, midpoints_of
+from privet.local.channels.cells import FieldValues, Floats
 from privet.local.channels.channel import Channel
 from privet.local.channels.field_channel import Draw, Impossible, NumberChannel, number_in
 from privet.local.channels.secret import Secret
@@ -36,15 +36,15 @@ class IntervalMembership(NumberChannel):
     @cached_property
     def midpoints(self) -> Floats:
         """The answers."""
-        return midpoints_of(self.attribute)
+        return self.attribute.middles
 
     def width(self, confidence: float) -> float:
         """Return the width, in the widest interval, that holds the value with this confidence."""
-        return confidence * float(np.diff(edges_of(self.attribute)).max())
+        return confidence * float(np.diff(self.attribute.borders).max())
 
     def entropy_after(self, prior: Histogram) -> float:
         """Return the entropy of a value that is left when its interval is known."""
-        edges = edges_of(self.attribute)
+        edges = self.attribute.borders
         fine = prior.cut_at(edges)
         cell_of = np.searchsorted(edges, fine.edges[:-1], side="right") - 1
         return fine.entropy - entropy_of(np.asarray(np.bincount(cell_of, fine.shares), dtype=np.float64))
@@ -72,7 +72,7 @@ class IntervalMembership(NumberChannel):
 
 def are_midpoints(numbers: Floats, attribute: Numeric) -> NDArray[np.bool_]:
     """Return which numbers are the middle of a cell, as near as rounding puts them, or missing."""
-    answers = midpoints_of(attribute)
+    answers = attribute.middles
     after = np.clip(np.searchsorted(answers, numbers), 1, max(len(answers) - 1, 1))
     nearest = np.minimum(np.abs(numbers - answers[after - 1]), np.abs(numbers - answers[after % len(answers)]))
     width = (attribute.high - attribute.low) / len(answers)

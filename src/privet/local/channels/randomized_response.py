@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privet.checks import is_number, is_whole
 from privet.errors import DataError, ParameterError
-from privet.local.channels.cells import FieldValues, Floats, Ints, labels_of
+from privet.local.channels.cells import FieldValues, Floats, Ints
 from privet.local.channels.channel import Channel
 from privet.local.channels.distributions import TOTAL_WEIGHT, DiscreteDistribution, log_ratio
 from privet.local.channels.field_channel import AnswerTests, Declared, Draw, FieldChannel, Impossible, Mass, SeenAnswers
@@ -21,6 +21,7 @@ from privet.local.channels.secret import Secret
 from privet.local.channels.transformers import ChannelTransformer, check_epsilon, check_one_of
 from privet.local.measures.posterior import BestGuess, of_answer
 from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema.cells import labels_of
 
 if TYPE_CHECKING:
     from privet.local.measures.posterior import Prior

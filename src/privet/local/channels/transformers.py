@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.checks import is_number
 from privet.errors import ParameterError, SchemaError
 from privet.local.channels.added_noise import AddedNoise
-from privet.local.channels.channel import Channel
+from privet.local.channels.channel import Channel, check_askable
 from privet.local.channels.distributions import Gaussian, Laplace, NoiseDistribution, Uniform
 from privet.local.channels.perturb import perturb
 from privet.local.channels.secret import Secret
@@ -54,6 +54,7 @@ class ChannelTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the attributes to disturb: those named, or all of the ``kind`` that this disturbance can."""
         if not isinstance(self.schema, Schema):
             raise SchemaError("a disturbance needs a Schema; load one with Schema.load(path)")
+        check_askable(self.schema)
         attributes = {a.name: a for a in self.schema.attributes}
         names = list(attributes) if self.columns is None else list(self.columns)
         if isinstance(self.columns, str):

@@ -14,11 +14,12 @@ from threadpoolctl import threadpool_limits
 from privet.checks import check_whole, is_number
 from privet.errors import DataError, ParameterError
 from privet.local.channels.answer_checks import doubts_about_values, refuse_impossible_values
-from privet.local.channels.cells import FieldValues, Floats, edges_of, intervals_for, labels_of
+from privet.local.channels.cells import FieldValues, Floats, intervals_for
 from privet.local.channels.field_channel import FieldChannel, Mass
 from privet.local.reconstruction.bayes_iteration import MAX_STEPS, TOLERANCE, iterate
 from privet.schema import Attribute, Categorical
 from privet.schema.attribute import Label
+from privet.schema.cells import labels_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ class Reconstruction:
         """The borders of the estimate's cells; None for categories."""
         if isinstance(self.attribute, Categorical):
             return None
-        return edges_of(self.attribute)
+        return self.attribute.borders
 
     @property
     def categories(self) -> list[Label | None]:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import edges_of
 from privet.local.channels.sampling.question import Support
 from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.sampled_forest.answers import checked_weights
@@ -117,5 +116,5 @@ def _values(attribute: Attribute) -> list[Label | None]:
     """Return what each code stands for: a category, a range in words, None for a missing value."""
     if isinstance(attribute, Categorical):
         return [*attribute.categories, None]
-    edges = [f"{float(edge):,.10g}" for edge in edges_of(attribute)]
+    edges = [f"{float(edge):,.10g}" for edge in attribute.borders]
     return [*(f"{low} to {high}" for low, high in pairwise(edges)), None]

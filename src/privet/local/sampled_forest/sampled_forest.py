@@ -194,7 +194,7 @@ class SampledForestClassifier(LocalClassifier):
         import pandas as pd
 
         check_is_fitted(self)
-        weights, codes = self._weights_with_missing, self._encoder.encode(X, allow_missing=True)
+        weights, codes = self._weights_with_missing, self._encoder.encode_new(X)
         cells = weights.trees.cells(codes).astype(np.int64) + weights.trees.cell_starts
         chosen = weights.explained(codes, None if class_ is None else class_position(self.schema_.classes, class_))
         values = np.column_stack([weights.offsets[chosen], weights.of_cells[cells, chosen[:, None]]])

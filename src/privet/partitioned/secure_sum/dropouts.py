@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import PartyError
-from privet.partitioned.keys import PrivateKey
-from privet.partitioned.party_files import digest, parse
 from privet.partitioned.secure_sum.masks import WORD, add_streams
 from privet.partitioned.secure_sum.messages import KEY, MASKED, SHARES, SURVIVORS, UNMASK, Seen, in_base64, mask, signed
 from privet.partitioned.secure_sum.shares import AttemptSecrets, KeyedAttempt
 from privet.partitioned.secure_sum.store import NEW_ROUND, SumStore
 from privet.partitioned.secure_sum.survivors import Documents, Survivors, check_signed, hashes, read_counted, read_dealt
 from privet.partitioned.secure_sum.terms import Terms
+from privet.signing.documents import digest, parse
+from privet.signing.keys import PrivateKey
 
 
 class DropoutRound:

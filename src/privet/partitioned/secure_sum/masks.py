@@ -6,15 +6,15 @@ Numbers are integers modulo 2**64, so that masks cancel exactly. The argument is
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.entropy import secure_bytes
-from privet.errors import PartyError, PrivetError
-from privet.partitioned.party_files import canonical
+from privet.errors import PartyError
+from privet.extras import of_extra
+from privet.signing.documents import canonical
 
 KEY_BYTES = 32
 # 64-bit little-endian numbers, on every machine.
@@ -87,12 +87,5 @@ def derived(secret: bytes, context: Mapping[str, Any]) -> bytes:
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=canonical(context)).derive(secret)
 
 
-def _x25519() -> ModuleType:
-    try:
-        from cryptography.hazmat.primitives.asymmetric import x25519
-    except ImportError as missing:
-        raise PrivetError(
-            "parties mask with the package cryptography, which is not installed; pip install 'privet[parties]'"
-        ) from missing
-    module: ModuleType = x25519
-    return module
+def _x25519() -> Any:
+    return of_extra("cryptography.hazmat.primitives.asymmetric.x25519", "parties", "a secure sum")

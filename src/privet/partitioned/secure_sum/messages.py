@@ -14,10 +14,10 @@ import numpy as np
 
 from privet.checks import check_whole, is_hex
 from privet.errors import PartyError
-from privet.partitioned.keys import PrivateKey
-from privet.partitioned.party_files import canonical, check_document, digest, parse
 from privet.partitioned.secure_sum.masks import KEY_BYTES, WORD, AgreementKey, Words, add_streams
 from privet.partitioned.secure_sum.terms import Terms
+from privet.signing.documents import canonical, check_document, digest, parse
+from privet.signing.keys import PrivateKey
 
 KEY, SHARES, MASKED, SURVIVORS, UNMASK = "key", "shares", "masked", "survivors", "unmask"
 Seen: TypeAlias = Mapping[str, Mapping[str, bytes]]  # messages by kind, and by party

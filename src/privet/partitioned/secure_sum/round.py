@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from privet.errors import LedgerError, PartyError
 from privet.partitioned.party import Party, check_follows, note_of_following
-from privet.partitioned.party_files import digest, parse
 from privet.partitioned.secure_sum.dropouts import DropoutRound
 from privet.partitioned.secure_sum.forest import SecureSumForest
 from privet.partitioned.secure_sum.masks import WORD, AgreementKey
@@ -35,6 +34,7 @@ from privet.privacy.ledger.account import Account
 from privet.privacy.ledger.bodies import FAILED, RESERVED, WITHDRAWN
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.rng import NoiseSource, SystemNoise
+from privet.signing.documents import digest, parse
 
 
 class Exchange(Protocol):

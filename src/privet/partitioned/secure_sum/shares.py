@@ -12,11 +12,11 @@ from typing import Any, Self
 from privet.checks import is_hex
 from privet.entropy import secure_bytes
 from privet.errors import PartyError
-from privet.partitioned.party_files import canonical, digest
 from privet.partitioned.secure_sum.masks import KEY_BYTES, AgreementKey, derived
 from privet.partitioned.secure_sum.messages import KEY, SHARES, all_of, read_message
 from privet.partitioned.secure_sum.shamir import SHARE_BYTES, join, split
 from privet.partitioned.secure_sum.terms import Terms
+from privet.signing.documents import canonical, digest
 
 MASKS, SEED = "masks", "seed"  # the two secrets of a party
 _SEALED_BYTES = 2 * SHARE_BYTES + 16

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from privet.errors import ParameterError, PartyError
 from privet.files.whole_file import remove_unfinished, whole_bytes, write_new
-from privet.partitioned.party_files import check_owner_only, make_store
 from privet.partitioned.secure_sum.masks import KEY_BYTES, AgreementKey
+from privet.signing.documents import check_owner_only, make_store
 
 _SECRET = "secret"  # noqa: S105 - how a file's name ends
 _UNMASKING = "unmasking"  # one file for all attempts

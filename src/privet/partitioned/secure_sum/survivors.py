@@ -14,7 +14,6 @@ import numpy as np
 
 from privet.checks import is_hex
 from privet.errors import PartyError
-from privet.partitioned.party_files import DIGEST_CHARACTERS, digest
 from privet.partitioned.secure_sum.masks import WORD, AgreementKey, Words, add_streams
 from privet.partitioned.secure_sum.messages import (
     KEY,
@@ -30,6 +29,7 @@ from privet.partitioned.secure_sum.messages import (
 from privet.partitioned.secure_sum.shamir import SHARE_BYTES
 from privet.partitioned.secure_sum.shares import MASKS, SEED, KeyedAttempt
 from privet.partitioned.secure_sum.terms import Terms
+from privet.signing.documents import DIGEST_CHARACTERS, digest
 
 Documents: TypeAlias = Mapping[str, Mapping[str, Any]]  # messages of one kind that were checked, by party
 

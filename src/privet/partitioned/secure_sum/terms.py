@@ -7,12 +7,12 @@ from typing import Any
 
 from privet.checks import is_whole
 from privet.errors import ParameterError, PartyError
-from privet.partitioned.party_files import digest
-from privet.partitioned.roster import Roster
 from privet.partitioned.structure import Counts
 from privet.privacy.events import Event, NoiseShares, NoNoise, SurvivingNoiseShares
 from privet.privacy.mechanisms.noise_shares import MAX_PARTIES
 from privet.privacy.mechanisms.rational import scale_at_least
+from privet.signing.documents import digest
+from privet.signing.roster import Roster
 
 FORMAT, VERSION = "privet-sum-terms", 1
 # Every party sends a share to every other one.

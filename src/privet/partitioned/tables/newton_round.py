@@ -17,8 +17,6 @@ from privet.counting.engines.parts import Block
 from privet.counting.rows import Rows
 from privet.errors import ModelFileError
 from privet.model_file import counts_from_json, counts_to_json
-from privet.partitioned.keys import checked_name
-from privet.partitioned.roster import MAX_PARTIES
 from privet.partitioned.secure_sum.forest import is_possible
 from privet.partitioned.structure import Counts
 from privet.partitioned.tables.attribute_weights import START, AttributeWeights, offset_range
@@ -29,6 +27,8 @@ from privet.privacy.events import DiscreteLaplace, Event, NoiseShares, NoNoise, 
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.rational import scale_at_least
 from privet.schema import Schema
+from privet.signing.keys import checked_name
+from privet.signing.roster import MAX_PARTIES
 
 NEWTON_SUMS = "Newton sums of attributes"
 

@@ -14,7 +14,6 @@ from privet.central.weights.policy import MARGIN
 from privet.errors import ModelFileError, PrivetError
 from privet.partitioned.horizontal import PartyModel, event_of_parties, one_party_each, sum_of
 from privet.partitioned.release import Release, check_releases
-from privet.partitioned.roster import Roster
 from privet.partitioned.secure_sum.forest import honesty, opened_counts
 from privet.partitioned.secure_sum.terms import Terms
 from privet.partitioned.tables.attribute_weights import AttributeWeights, NewtonStep
@@ -24,6 +23,7 @@ from privet.privacy.events import Event, NoiseShares, Sequential, releases
 from privet.privacy.guarantee import Guarantee
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.signing.roster import Roster
 
 _SUMS = {"tables", "newton"}
 

@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 
 from privet.errors import ParameterError, PartyError, PrivetError
 from privet.partitioned.party import Party
-from privet.partitioned.party_files import parse
-from privet.partitioned.roster import Roster
 from privet.partitioned.secure_sum.forest import SecureSumForest
 from privet.partitioned.secure_sum.messages import KEY, MASKED, SHARES, SURVIVORS, UNMASK, kinds_of
 from privet.partitioned.secure_sum.round import SumParty
@@ -25,6 +23,8 @@ from privet.partitioned.tables.table_forest import TableForest
 from privet.partitioned.tables.table_round import TableRound
 from privet.partitioned.tables.two_sums import check_budget, following_terms
 from privet.privacy.ledger import Ledger
+from privet.signing.documents import parse
+from privet.signing.roster import Roster
 
 RECORD = "privet"
 Settings: TypeAlias = Mapping[str, Any]

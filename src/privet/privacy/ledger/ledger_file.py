@@ -9,7 +9,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,6 +111,16 @@ class LedgerFile:
         """Refuse a file that has no entry with this hash."""
         if seen not in {entry.hash for entry in self.last_read}:
             raise LedgerError(f"the ledger {self.path.name!r} {_NOT_THE_SAME}")
+
+    def copy_to(self, path: Path) -> str:
+        """Write the ledger as it is now to a new file, while others go on writing; return the copy's newest hash."""
+        with self._connection() as connection:
+            self._check_format(connection)
+            connection.execute("BEGIN")  # what is checked is what is copied
+            _, entries = self._read(connection)
+            with closing(sqlite3.connect(path)) as copy:
+                connection.backup(copy)
+        return entries[-1].hash
 
     def create(self) -> None:
         """Make the file if there is none: whole, and once, however many processes try. An empty file is a lost one."""

@@ -158,6 +158,21 @@ class NoReservation:
         """Leave all as it is."""
 
 
+class InnerReservation(NoReservation):
+    """In place of a reservation for one of several releases that are reserved and settled as a whole."""
+
+    def __init__(self, whole: Reservation | NoReservation) -> None:
+        self._whole = whole
+
+    def watch(self, noise: NoiseSource) -> NoiseSource:
+        """Return ``noise``, whose first word marks the whole as drawn."""
+        return self._whole.watch(noise)
+
+    def mark_opened(self) -> None:
+        """Note it of the whole."""
+        self._whole.mark_opened()
+
+
 class _Watched:
     """Noise that marks its reservation as drawn when it is used."""
 

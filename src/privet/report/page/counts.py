@@ -75,6 +75,7 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
         unit = "released rows in a leaf"
     return {
         "template": "counts.html",
+        "noise_template": "counts_noise.html",
         "histogram": support_histogram([Bin(**each) for each in noise["histogram"]], unit),
         "growth": growth_of(noise, "of a count", of_parties=facts["guarantee"]["trust"] != CURATOR),
         "own_noise": not counted_by_leaves(model) and model.nodes_.draw_variance != 0,

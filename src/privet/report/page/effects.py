@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from privet.central.weights.shapes import Shape
 from privet.central.weights.trees import cell_ends
 from privet.checks import class_position
-from privet.schema import Attribute, Label, Numeric, Schema
+from privet.report.page.formats import number
+from privet.schema import Attribute, Date, Label, Numeric, Schema
 
 Floats = NDArray[np.float64]
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -20,6 +21,8 @@ BAND = 2.0
 _NARROWEST = 0.5
 # A curve is stretched if this share of the rows is where it would not be if rows lay evenly. Then half of the width is
 # for rows, but a stretch in which they crowd has no more than so many times the width that all would have.
+# So many dates are written below a picture.
+_DATES = 4
 _CROWDED, _FOR_ROWS, _WIDEST = 0.6, 0.5, 3.0
 # What several attributes do together is shown from this share of what matters.
 _LEAST_SHARE = 0.01
@@ -57,6 +60,8 @@ class Effect:
         The effect's share in how much scores differ.
     stands_out : bool
         Whether noise alone would not show as much.
+    direction : int
+        1 where it was asked to rise, for the second class, -1 to fall, 0 for neither.
     """
 
     position: int
@@ -72,11 +77,17 @@ class Effect:
     row_shares: tuple[Floats, ...] | None
     share: float
     stands_out: bool
+    direction: int = 0
 
     @property
     def title(self) -> str:
         """The attributes' names."""
         return f" {TIMES} ".join(self.names)
+
+    @property
+    def asked(self) -> str:
+        """Which way the effect was asked to go; empty where no way was."""
+        return {1: "may only rise", -1: "may only fall", 0: ""}[self.direction]
 
     @property
     def is_shown(self) -> bool:
@@ -178,7 +189,7 @@ def effects_of(model: Any, class_: Label | None = None) -> list[Effect]:
             shape.values, _have_missing(shape, model.schema_), tuple(classes[k] for k in shown),
             factor * shape.weights[..., shown], factor * shape.noise_std,
             None if empty is None else factor * empty.noise_std, shape.shares, own.size / (sum(sizes) or 1.0),
-            own.stands_out,
+            own.stands_out, shape.direction,
         )
         for position, (shape, empty, own) in enumerate(zip(shapes, rare, model.effects_, strict=True))
     ]  # fmt: skip
@@ -218,8 +229,8 @@ def score_of(effect: Effect, schema: Schema) -> str:
 
 def borders(attribute: Numeric) -> Floats:
     """Return where the cells of a number begin and end."""
-    inner = cell_ends(attribute.n_values)[1:-1]
-    return np.array([attribute.low, *(attribute.cuts[end - 1] for end in inner), attribute.high])
+    ends = cell_ends(attribute.n_values)
+    return attribute.borders[ends]
 
 
 def marked(effect: Effect) -> Floats:
@@ -249,7 +260,9 @@ def is_stretched(effect: Effect) -> bool:
 
 
 def _widths(effect: Effect) -> Floats:
-    values = marked(effect)
+    (attribute,) = effect.attributes
+    assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
+    values = attribute.place(marked(effect))
     widths: Floats = np.diff(values) / (values[-1] - values[0])
     return widths
 
@@ -276,13 +289,27 @@ def ticks(effect: Effect) -> list[float]:
     """Return values to be written below the picture of a number: borders of cells, or round numbers."""
     values = marked(effect)
     low, high = float(values[0]), float(values[-1])
+    if isinstance(effect.attributes[0], Date) and effect.curve is not None:
+        at = np.interp(np.arange(_DATES) / (_DATES - 1), places(effect), values)
+        return [float(day) for day in np.unique(np.floor(at))]
     if effect.curve is None:
-        return [float(value) for value in values]
-    if not is_stretched(effect):
+        (attribute,) = effect.attributes
+        assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
+        # The last cell of whole numbers ends where the next one would begin.
+        return sorted({*map(float, values[:-1]), attribute.high})
+    (attribute,) = effect.attributes
+    is_log = isinstance(attribute, Numeric) and attribute.is_log
+    if not (is_log or is_stretched(effect)):
         return round_numbers(low, high)
     sizes = range(math.floor(math.log10((high - low) / 100)), math.ceil(math.log10(max(abs(low), abs(high)))) + 1)
     found = {sign * m * 10.0**size for size in sizes for m in (1, 2, 5) for sign in (-1, 1)} | {0.0}
     return [low, *sorted(each for each in found if low < each < high), high]
+
+
+def tick_names(effect: Effect) -> list[str]:
+    """Return the same as they are written: dates as dates."""
+    (attribute,) = effect.attributes
+    return [attribute.written(tick) if isinstance(attribute, Date) else number(tick) for tick in ticks(effect)]
 
 
 def round_numbers(low: float, high: float) -> list[float]:

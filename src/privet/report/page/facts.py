@@ -5,7 +5,8 @@ from typing import Any, Protocol, cast
 
 from privet.errors import LedgerError
 from privet.privacy.ledger.account import accounts
-from privet.report.page import counts, promise, weights
+from privet.report.evidence import NOTHING, Evidence
+from privet.report.page import counts, promise, sacro, weights
 from privet.report.page.odds import odds_table
 from privet.report.page.receipts import single_releases
 
@@ -42,7 +43,14 @@ def presenter_for(model: Any) -> Presenter | None:
     return cast("Presenter", weights) if hasattr(model, "released_") else None
 
 
-def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, Any] | None = None) -> dict[str, Any]:
+def facts(
+    model: Any,
+    *,
+    model_checksum: str,
+    name: str = "",
+    budget: dict[str, Any] | None = None,
+    evidence: Evidence = NOTHING,
+) -> dict[str, Any]:
     """Return what the report says as plain values.
 
     An infinite number stays one, except in the guarantee, which spells it "inf" as its JSON does.
@@ -57,6 +65,8 @@ def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, 
         The file's name.
     budget : dict, optional
         The account that paid for it, from `budget_facts`.
+    evidence : Evidence
+        What its owner states, what was run on it, and who signed it.
     """
     guarantee, presenter, schema = model.guarantee_.to_json(), presenter_for(model), model.schema_
     releases = single_releases(model.guarantee_.event)
@@ -66,6 +76,8 @@ def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, 
     return {
         "file": name,
         "checksum": model_checksum,
+        "in_plain_words": promise.in_plain_words(guarantee),
+        **evidence.to_json(),
         "model": {
             "method": model.method,
             "target": schema.target,
@@ -73,6 +85,7 @@ def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, 
             **({} if schema.number is None else {"bounds": [schema.number.low, schema.number.high]}),
             **(presenter.forest(model) if presenter else {}),
             "attributes": list(schema.names),
+            **_class_weights(model),
         },
         "guarantee": guarantee,
         "public": guarantee["public"],
@@ -90,9 +103,18 @@ def facts(model: Any, *, model_checksum: str, name: str = "", budget: dict[str, 
         "releases": [release.to_json() for release in releases],
         "composition": guarantee["event"],
         **(presenter.findings(model) if presenter else {}),
-        "nist_sp_800_226": [answer.to_json() for answer in promise.answers(utility, guarantee, releases, budget)],
+        "nist_sp_800_226": [
+            answer.to_json() for answer in promise.answers(utility, guarantee, releases, budget, evidence)
+        ],
+        "sacro_ml": sacro.checkfile(model.method, name, guarantee, evidence),
         "budget": budget,
     }
+
+
+def _class_weights(model: Any) -> dict[str, Any]:
+    """Return how much each class counts in predictions, where not all count alike."""
+    weights = getattr(model, "class_weight_", None)
+    return {} if not weights else {"class_weights": [{"class": c, "weight": own} for c, own in weights.items()]}
 
 
 def budget_facts(ledger: str | Path, model_checksum: str) -> dict[str, Any]:

@@ -27,6 +27,13 @@ def number(value: float) -> str:
     return f"{value:.3g}".replace("-", _MINUS)
 
 
+def figure(value: object) -> str:
+    """Return a single value of an attached document: numbers to four digits, texts as they are."""
+    if isinstance(value, float) and not (value.is_integer() and abs(value) < 2**53):
+        return f"{value:.4g}".replace("-", _MINUS)
+    return f"{value:,.0f}".replace("-", _MINUS) if isinstance(value, (int, float)) else str(value)
+
+
 def whole(value: float) -> str:
     """Return a number of rows, rounded."""
     return number(round(value))

@@ -4,7 +4,9 @@ import math
 from typing import Any
 
 from privet.local.channels.kinds import KINDS, RECORDS
-from privet.privacy.guarantee import right_guesses, rounded_up
+from privet.privacy.guarantee import of_hundred, right_guesses, rounded_up
+from privet.report.evidence import NOTHING, Evidence
+from privet.report.page import sacro
 from privet.report.page.counts import ranked_importances, strongest_rules, trees_view
 from privet.report.page.formats import epsilon_up, number, percent
 from privet.tree.rules import RuleTable
@@ -16,7 +18,7 @@ _DIGITS = 10
 _FLIPPED_LABEL = "flipped_label"
 
 
-def local_facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str, Any]:
+def local_facts(model: Any, *, model_checksum: str, name: str = "", evidence: Evidence = NOTHING) -> dict[str, Any]:
     """Return what the report says as plain values.
 
     Parameters
@@ -27,12 +29,16 @@ def local_facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str,
         The checksum of its file, so that the report can be matched with it.
     name : str
         The file's name.
+    evidence : Evidence
+        What the collector states, what was run on it, and who signed it.
     """
     guarantee, schema, forest = model.guarantee_.to_json(), model.schema_, model.forest_
     epsilon = guarantee["local_epsilon"]
     return {
         "file": name,
         "checksum": model_checksum,
+        "in_plain_words": in_plain_words(guarantee),
+        **evidence.to_json(),
         "model": {
             "method": model.method,
             "target": schema.target,
@@ -49,8 +55,22 @@ def local_facts(model: Any, *, model_checksum: str, name: str = "") -> dict[str,
         "right_guesses": None if epsilon is None else right_guesses(epsilon),
         "binary_anonymity": _anonymity(model.guarantee_.channel.flips),
         "noise": _noise(model),
+        "sacro_ml": sacro.checkfile(model.method, name, guarantee, evidence),
         "importances": {name: share for name, share in ranked_importances(model) if not math.isnan(share)},
     }
+
+
+def in_plain_words(guarantee: dict[str, Any]) -> str:
+    """Return what the promise means, for readers who know nothing of epsilon."""
+    epsilon = guarantee["local_epsilon"]
+    if epsilon is None:
+        return "Nothing is promised: assume that whoever sees an answer can tell what was true."
+    apart = " apart from the leaks" if guarantee["leaks"] else ""
+    return (
+        f"At most {of_hundred(right_guesses(epsilon))} right guesses in 100{apart}: so often is somebody right who "
+        "sees all answers of a person, knows everything else, and hesitates between two records. Without the answers "
+        "it is 50."
+    )
 
 
 def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:

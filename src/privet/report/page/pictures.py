@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.privacy.guarantee import of_hundred, right_guesses
-from privet.report.page.effects import BAND, Effect, marked, places, round_numbers, shown_range, ticks
+from privet.report.page.effects import BAND, Effect, marked, places, round_numbers, shown_range, tick_names, ticks
 from privet.report.page.formats import number, percent, shown
 from privet.report.page.odds import belief, detection_rate
 
@@ -176,7 +176,7 @@ def effect_of_number(effect: Effect, name: str, colours: Sequence[int]) -> Pictu
     marks += [_label(number(tick), _LEFT - 5, f"{y(tick) + 4:.1f}", anchor="end") for tick in y.ticks()]
     written = ticks(effect)
     at = np.interp(written, marked(effect), xs)
-    for value, x in _with_room([number(value) for value in written], at):
+    for value, x in _with_room(tick_names(effect), at):
         marks += [
             _mark("path", "axis", d=f"M{x:.1f} {bottom}v4"),
             _label(value, f"{x:.1f}", bottom + 15, anchor="end" if x == xs[-1] else "middle"),
@@ -204,16 +204,23 @@ def effect_of_categories(effect: Effect, name: str, colours: Sequence[int]) -> P
 
 
 def effect_of_pair(effect: Effect, name: str, colours: Sequence[int]) -> Picture:
-    """Return the effect of two attributes: a square a pair of cells, in the colour of the class that it speaks for."""
+    """Return the effect of two attributes: a square a pair of cells, in the colour of the class that it speaks for.
+
+    A square is empty and crossed out where no rows are for sure: one of its two values has none, as released.
+    """
     values = effect.values if effect.values.shape[0] <= effect.values.shape[1] else effect.values.swapaxes(0, 1)
     turned = values is not effect.values
     noise, cells = (effect.noise.T, effect.cells[::-1]) if turned else (effect.noise, effect.cells)
+    seen = effect.seen.T if turned else effect.seen
     side, high = min(34.0, _MAP_ROOM / values.shape[1]), 19.0
     top = 16 + math.ceil(_LETTER * 0.82 * min(_MOST_TURNED, max(map(len, cells[1]))))
     winner, strength = _spoken_for(values, colours)
-    full = float(np.quantile(strength, _FULL)) or 1.0
+    full = float(np.quantile(strength[seen], _FULL)) or 1.0
     marks = []
     for i, j in np.ndindex(values.shape[:2]):
+        if not seen[i, j]:
+            marks.append(_crossed_out(_MAP_LEFT + side * j, top + high * i, side - 1, high - 1))
+            continue
         quiet = strength[i, j] <= BAND * noise[i, j]
         opacity = 0.35 if quiet else min(1.0, 0.15 + 0.85 * strength[i, j] / full)
         marks.append(
@@ -233,6 +240,13 @@ def effect_of_pair(effect: Effect, name: str, colours: Sequence[int]) -> Picture
     # As wide as the widest, so that letters are as large in all of them.
     width = _MAP_LEFT + _MAP_ROOM + 60
     return _of_effect(width, int(top + high * values.shape[0] + 4), name, effect, marks)
+
+
+def _crossed_out(x: float, y: float, width: float, height: float) -> Mark:
+    to = f"{width - 1:.1f} {height - 1:.0f}"
+    return _mark(
+        "path", "void", d=f"M{x + 0.5:.1f} {y + 0.5:.1f}h{width - 1:.1f}v{height - 1:.0f}h{1 - width:.1f}zl{to}"
+    )
 
 
 def _mark(tag: str, kind: str | None = None, *, text: str = "", inside: tuple[Mark, ...] = (), **fields: Any) -> Mark:

@@ -9,13 +9,33 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from privet.checks import pluralize
-from privet.privacy.guarantee import CURATOR, NOT_PRIVATE, PAPER
+from privet.privacy.guarantee import CURATOR, NOT_PRIVATE, PAPER, of_hundred, right_guesses
 from privet.privacy.unit import Unit
+from privet.report.attachments import AUDIT, MEMBERSHIP, SCORES
+from privet.report.evidence import NOTHING, Evidence
 from privet.report.page.formats import exact, number
 from privet.report.page.receipts import Receipt
-from privet.schema import Attribute, Numeric, Schema
+from privet.schema import Attribute, Date, Numeric, Schema
+from privet.schema.acceptance import Acceptance
 
 MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
+STATED, ALSO_ATTACHED = "the data owner", "attached documents, in part"
+_CERTAIN = 100
+
+
+def in_plain_words(guarantee: dict[str, Any]) -> str:
+    """Return what the promise means, for readers who know nothing of epsilon."""
+    if guarantee["mode"] == PAPER or guarantee["epsilon"] == "inf":
+        return "Nothing is promised: assume that whoever has this model can tell whose rows it was made of."
+    if guarantee["leaks"]:
+        return "No bound holds for this model as a whole: some of it was read from the rows without noise."
+    guesses = of_hundred(right_guesses(float(guarantee["epsilon"]), float(guarantee["delta"])))
+    next_to_none = " That is next to no promise at all." if guesses >= _CERTAIN else ""
+    return (
+        f"At most {guesses} right guesses in 100: so often is somebody right who has this model, knows everything "
+        f"else, and guesses whether {was_in(guarantee)} in the table{provided(guarantee)}. Without the model it is "
+        f"50.{next_to_none}"
+    )
 
 
 def one(guarantee: dict[str, Any]) -> str:
@@ -59,18 +79,30 @@ def words(guarantee: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def public_domains(schema: Schema) -> list[tuple[str, str, bool]]:
-    """Return every attribute with its domain and whether that was read from the rows; the class is last."""
-    listed = [(attribute.name, _domain(attribute), attribute.inferred) for attribute in schema.attributes]
+def public_domains(schema: Schema) -> list[tuple[str, str, str]]:
+    """Return every attribute with its domain and how that is known; the class is last."""
+    listed = [(a.name, _domain(a), _source(a.accepted, is_inferred=a.inferred)) for a in schema.attributes]
     if schema.number is not None:
-        return [*listed, (schema.target, _domain(schema.number), schema.number.inferred)]
-    return [*listed, (schema.target, ", ".join(map(str, schema.classes)), schema.classes_inferred)]
+        return [*listed, (schema.target, _domain(schema.number), _source(None, is_inferred=schema.number.inferred))]
+    of_classes = _source(schema.classes_accepted, is_inferred=schema.classes_inferred)
+    return [*listed, (schema.target, ", ".join(map(str, schema.classes)), of_classes)]
+
+
+def _source(accepted: Acceptance | None, *, is_inferred: bool) -> str:
+    if accepted is not None:
+        return f"read from the rows; {accepted.by} declared on {accepted.on} that it was public before"
+    return "read from the rows" if is_inferred else "declared"
 
 
 def _domain(attribute: Attribute) -> str:
     if not isinstance(attribute, Numeric):
         return ", ".join(map(str, attribute.categories))
-    return f"{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells"
+    if isinstance(attribute, Date):
+        low, high = attribute.written(attribute.low), attribute.written(attribute.high)
+        return f"{low} to {high}, in {attribute.n_values:,} cells"
+    noun = "whole numbers from " if attribute.whole else ""
+    scale = " on a log scale" if attribute.is_log else ""
+    return f"{noun}{number(attribute.low)} to {number(attribute.high)}, in {attribute.n_values:,} cells{scale}"
 
 
 @dataclass(frozen=True)
@@ -87,40 +119,56 @@ class Answer:
 
 
 def answers(
-    utility: str, guarantee: dict[str, Any], releases: list[Receipt], budget: dict[str, Any] | None = None
+    utility: str,
+    guarantee: dict[str, Any],
+    releases: list[Receipt],
+    budget: dict[str, Any] | None = None,
+    evidence: Evidence = NOTHING,
 ) -> list[Answer]:
     """Return the publication's questions with what a model can say to them.
 
-    ``utility`` tells how strong noise is, and ``budget`` the account of the ledger that paid, where one was given.
+    ``utility`` tells how strong noise is, ``budget`` the account of the ledger that paid, where one was given, and
+    ``evidence`` what its owner has stated and attached.
     """
+    about = evidence.about
     return [
         _parameter(guarantee),
         _unit(guarantee),
-        _other_releases(budget),
+        _other_releases(budget, about.further if about else None),
         _algorithms(releases),
-        _utility(utility),
-        Answer(
-            "Bias",
-            "Noise affects small groups most: where a class or a branch has few rows, its share is uncertain. The "
-            "page shows by how much. Whether the rows themselves treat groups fairly is not in the file.",
-            PARTLY,
-        ),
+        _utility(utility, evidence),
+        _bias(about.fairness if about else None),
         _query_model(guarantee, len(releases)),
         Answer("Trust model", f"Trusted with every value: {guarantee['trust']}.", MODEL_FILE),
-        _implementation(guarantee),
-        Answer(
+        _implementation(guarantee, evidence),
+        _stated(
             "Data security and access control",
+            about.access if about else None,
             "Not in the file. Who may read the rows, the logs of the fit and its error messages, and for how long, "
             "has to be decided where the rows are kept.",
-            OWNER,
         ),
-        Answer(
+        _stated(
             "Data collection exposure",
+            about.collection if about else None,
             "Not in the file. Differential privacy protects what is published from the rows, not the rows themselves "
             "while they are collected, moved and stored.",
-            OWNER,
         ),
     ]
+
+
+def _stated(question: str, stated: str | None, otherwise: str) -> Answer:
+    return Answer(question, otherwise, OWNER) if stated is None else Answer(question, stated, STATED)
+
+
+def _bias(stated: str | None) -> Answer:
+    answer = (
+        "Noise affects small groups most: where a class or a branch has few rows, its share is uncertain. The page "
+        "shows by how much. "
+    )
+    if stated is None:
+        answer += "Whether the rows themselves treat groups fairly is not in the file."
+        return Answer("Bias", answer, PARTLY)
+    return Answer("Bias", f"{answer}The data owner says: {stated}", f"{PARTLY}; {STATED}")
 
 
 def _parameter(guarantee: dict[str, Any]) -> Answer:
@@ -146,21 +194,22 @@ def _unit(guarantee: dict[str, Any]) -> Answer:
     return Answer("Unit of privacy", answer, MODEL_FILE)
 
 
-def _other_releases(budget: dict[str, Any] | None) -> Answer:
+def _other_releases(budget: dict[str, Any] | None, stated: str | None) -> Answer:
     question = "Other releases about the same people"
+    planned = "" if stated is None else f" The data owner says: {stated}"
     if budget is None:
         return Answer(
             question,
             "Not in the file, which knows only about itself. Epsilons of other releases from these rows add up; a "
-            "ledger of the data set has the sum.",
-            OWNER,
+            f"ledger of the data set has the sum.{planned}",
+            OWNER if stated is None else f"{OWNER}; {STATED}",
         )
     at = f" at delta = {exact(budget['delta'])}" if budget["delta"] else ""
     return Answer(
         question,
         f"The ledger counts {pluralize(budget['releases'], 'release')} from {budget['dataset']!r}, this one included: "
         f"epsilon = {exact(budget['spent'])} of {exact(budget['epsilon'])}{at} is spent for each {budget['unit']}. "
-        "It does not know about releases that are not in this account.",
+        f"It does not know about releases that are not in this account.{planned}",
         LEDGER,
     )
 
@@ -201,21 +250,29 @@ def _whose(guarantee: dict[str, Any]) -> str:
     return "party" if of_parties(guarantee) else "batch of new rows"
 
 
-def _utility(noise: str) -> Answer:
+def _utility(noise: str, evidence: Evidence) -> Answer:
+    scores = [each.name for each in evidence.attachments if each.kind == SCORES]
+    if scores:
+        return Answer("Utility and accuracy", f"{noise} Measured: see {', '.join(scores)}.".strip(), ALSO_ATTACHED)
     answer = "Accuracy is not in the file: measuring it on the rows would be another release."
     return Answer("Utility and accuracy", f"{noise} {answer}" if noise else answer, PARTLY)
 
 
-def _implementation(guarantee: dict[str, Any]) -> Answer:
+def _implementation(guarantee: dict[str, Any], evidence: Evidence) -> Answer:
     if guarantee["mode"] == NOT_PRIVATE:
         drawn = "This model's numbers carry no noise that protects them."
     else:
         drawn = "Noise is drawn with whole numbers only, from the operating system's secure generator."
+    whose = "No signature was checked: compare the checksum with whoever made the model."
+    if evidence.signer is not None:
+        whose = f"The model is signed by {evidence.signer.name}, and unchanged since."
+    tried = [each.name for each in evidence.attachments if each.kind in (AUDIT, MEMBERSHIP)]
+    attacked = f" What attacks have shown is in {', '.join(tried)}." if tried else ""
     return Answer(
         "Side channels and implementation",
         f"{drawn} The running time of the fit grows with the number of rows and is not covered. Neither is a "
-        "compromised operating system. Model files are not signed: compare the checksum.",
-        PARTLY,
+        f"compromised operating system. {whose}{attacked}",
+        ALSO_ATTACHED if tried else PARTLY,
     )
 
 

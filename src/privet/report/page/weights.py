@@ -114,6 +114,7 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
 
     return {
         "template": "weights.html",
+        "noise_template": "weights_noise.html",
         "data": {},
         "growth": growth_of(facts["noise"], "at a leaf", of_parties=facts["guarantee"]["trust"] != CURATOR),
         "has_counts": model.released_.has_counts,
@@ -250,6 +251,7 @@ def _figure(effect: Effect, name: str, colours: list[int], cell_shares: dict[str
         "n_cut": len(shown.cells[0]) if is_list and len(shown.cells[0]) > MOST_BARS else 0,
         "n_drawn": MOST_BARS,
         "is_map": _is_map(shown),
+        "is_crossed": _is_map(shown) and not shown.seen.all(),
         "is_pale": is_list and len(shown.classes) == 1 and not shown.seen.all(),
         "is_unsure": shown.curve is not None and not shown.seen.all(),
         "without_missing": effect.without_missing,

@@ -8,8 +8,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.checks import check_whole
 from privet.errors import ParameterError
-from privet.report.page.effects import BAND, Effect, effects_of, marked, places, score_of, shown_range, ticks
-from privet.report.page.formats import number
+from privet.extras import matplotlib
+from privet.report.page.effects import (
+    BAND,
+    Effect,
+    effects_of,
+    marked,
+    places,
+    score_of,
+    shown_range,
+    tick_names,
+    ticks,
+)
 from privet.report.plots.trees import class_colour, short
 from privet.schema import Label, Schema
 
@@ -71,12 +81,10 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
 
 
 def _new_figure(n_axes: int) -> "list[Axes]":
-    from matplotlib import pyplot as plt
-
     n_columns = min(_COLUMNS, n_axes)
     n_rows = math.ceil(n_axes / n_columns)
     size = (4.6 * n_columns, 3.3 * n_rows)
-    figure, grid = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained")
+    figure, grid = matplotlib("pyplot").subplots(n_rows, n_columns, figsize=size, squeeze=False, layout="constrained")
     axes = list(grid.flat)
     for spare in axes[n_axes:]:
         figure.delaxes(spare)
@@ -91,7 +99,8 @@ def _draw(ax: "Axes", effect: Effect, schema: Schema) -> None:
         _draw_pair(ax, effect)
     else:
         _draw_bars(ax, effect, classes)
-    ax.set_title(f"{short(effect.title)} ({100 * effect.share:.0f} %)", fontsize=10, parse_math=False)
+    size = f"{100 * effect.share:.0f} %" + (f", {effect.asked}" if effect.asked else "")
+    ax.set_title(f"{short(effect.title)} ({size})", fontsize=10, parse_math=False)
     if len(effect.cells) != 2:
         along = ax.set_ylabel if effect.is_number else ax.set_xlabel
         along(short(score_of(effect, schema)), fontsize=8, parse_math=False)
@@ -129,7 +138,7 @@ def _draw_number(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None
     ax.axhline(0, color="0.6", linestyle=":", linewidth=1)
     written = np.array(ticks(effect))
     at = np.interp(written, marked(effect), xs)
-    every = [number(float(value)) for value in written]
+    every = tick_names(effect)
     chosen = _apart(at, every)
     names = [every[i] for i in chosen]
     ax.set_xticks([*at[chosen], *missing_at], [*names, *("missing" for _ in missing_at)])
@@ -172,8 +181,8 @@ def _draw_pair(ax: "Axes", effect: Effect) -> None:
     k = int(effect.values.reshape(-1, len(effect.classes)).std(axis=0).argmax())
     values = effect.of_class(k)
     most = float(np.quantile(np.abs(values), 0.95)) or 1.0
-    # Grey is no more than noise.
-    values = np.where(np.abs(values) >= BAND * effect.noise, values, np.nan)
+    # Grey is no more than noise, or where no rows are for sure.
+    values = np.where(effect.seen & (np.abs(values) >= BAND * effect.noise), values, np.nan)
     ax.set_facecolor("0.88")
     turned = values.shape[0] > values.shape[1]
     cells = effect.cells[::-1] if turned else effect.cells

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from privet.checks import check_whole
+from privet.extras import matplotlib
 from privet.report.page.counts import ranked_importances
 from privet.report.page.trees import Box, Outline
 from privet.tree.conditions import quoted
@@ -112,9 +113,8 @@ def plot_importances(model: Any, ax: "Axes | None" = None) -> "Axes":
 
 def new_axes(width: float, height: float, layout: Literal["constrained"] | None = None) -> "Axes":
     """Return the axes of a new figure of this size in inches."""
-    from matplotlib import pyplot as plt
-
-    return plt.subplots(figsize=(width, height), layout=layout)[1]
+    axes: Axes = matplotlib("pyplot").subplots(figsize=(width, height), layout=layout)[1]
+    return axes
 
 
 def _fitting(outline: Outline, tree: int, max_depth: int, most_ends: int) -> Box:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privet.errors import PrivetError
-from privet.local.channels.cells import edges_of
 from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.sampled_forest.class_tables import NORMAL_95, ClassTable, class_tables
 from privet.schema import Numeric
@@ -69,7 +68,7 @@ def _of_class_table(attribute: Any, table: ClassTable, classes: Sequence[Any]) -
     # No two cells' counts go up together, so the sum of their variances is at least the variance of their sum.
     of_value = _shares(joint.sum(axis=1), np.sqrt((margins**2).sum(axis=1)))
     of_cell = [_shares(column, own) for column, own in zip(joint.T, margins.T, strict=True)]
-    edges = edges_of(attribute).tolist() if isinstance(attribute, Numeric) else None
+    edges = attribute.borders.tolist() if isinstance(attribute, Numeric) else None
     values = []
     for j, shares in enumerate(of_value):
         by_class = [{"class": own, **column[j]} for own, column in zip(classes, of_cell, strict=True)]

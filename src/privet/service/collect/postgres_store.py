@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privet.errors import DataError, ParameterError
+from privet.extras import of_extra
 from privet.service.collect.sqlite_store import SQLiteStore
 from privet.service.collect.store import TABLES, AnswerStore, Statements, StoreUnavailable
 
@@ -25,7 +26,6 @@ CREATE TABLE {0}.waiting (id BYTEA PRIMARY KEY, answer TEXT NOT NULL);
 CREATE TABLE {0}.released (batch INTEGER, id BYTEA, answer TEXT NOT NULL, PRIMARY KEY (batch, id));
 """
 _CONNECT_SECONDS, _STATEMENT_MILLISECONDS = 10, 20_000
-_NEEDS = "a store in PostgreSQL needs psycopg; install it with `pip install 'privet[postgres]'`"
 _UNREACHABLE = (
     "the PostgreSQL database cannot be opened; check host, name and rights, and give the password in ~/.pgpass or the "
     f"whole URL in {URL_VARIABLE}"
@@ -164,8 +164,4 @@ class PostgresStore(AnswerStore):
 
 
 def _driver() -> Any:
-    try:
-        import psycopg
-    except ImportError:
-        raise ParameterError(_NEEDS) from None
-    return psycopg
+    return of_extra("psycopg", "postgres", "a store in PostgreSQL")

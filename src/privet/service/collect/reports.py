@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from privet.checks import is_number, is_whole
 from privet.errors import PrivetError
 from privet.local.channels.answer_checks import refuse_impossible
+from privet.schema import Attribute, Numeric
 from privet.service.requests import Refusal
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 _REFUSED = "the answers did not come through this channel; fetch the page again and send what it shows"
 _LONGEST = 10_000
+_MOST_WHOLE = 2**53
 
 
 class Reports:
@@ -23,20 +27,22 @@ class Reports:
 
     def __init__(self, channel: "Channel") -> None:
         self._channel = channel
-        self.columns = answer_columns(channel)
+        self._forms = forms_of(channel)
+        self.columns = list(self._forms)
 
     def canonical(self, answers: object) -> str:
         """Return the report as one text to keep, or raise a Refusal where the channel could not have answered so."""
         if not isinstance(answers, Mapping) or set(answers) != set(self.columns):
             raise Refusal(422, "refused", "the report needs every column of the channel and no other; " + _REFUSED)
-        if not all(_is_plain(value) for value in answers.values()):
+        if not all(has_form(answers[name]) for name, has_form in self._forms.items()):
             raise Refusal(422, "refused", _REFUSED)
+        kept = [_as_double(answers[name]) for name in self.columns]
         try:
-            self._check({name: [answers[name]] for name in self.columns})
+            self._check({name: [value] for name, value in zip(self.columns, kept, strict=True)})
         except (PrivetError, ValueError, TypeError, OverflowError):
             # Neither the value nor the field is told: the page shows both to their owner.
             raise Refusal(422, "refused", _REFUSED) from None
-        return json.dumps([answers[name] for name in self.columns], ensure_ascii=False, allow_nan=False)
+        return json.dumps(kept, ensure_ascii=False, allow_nan=False)
 
     def csv_lines(self, kept: Iterable[str]) -> Iterator[str]:
         """Yield the header and a line for each report that was kept."""
@@ -47,25 +53,51 @@ class Reports:
     def _check(self, columns: dict[str, list[Any]]) -> None:
         import pandas as pd
 
-        target = self._channel.schema.target
-        label = columns.pop(target, None)
+        columns.pop(self._channel.schema.target, None)  # its form is all that is known of it
         refuse_impossible(self._channel, pd.DataFrame(columns))
-        if label is not None and label[0] not in self._channel.schema.classes:
-            raise ValueError
 
 
-def answer_columns(channel: "Channel") -> list[str]:
-    """Return the columns of the answers through a channel, the label last where it has a column of its own."""
-    record, target = channel.record, channel.schema.target
+def forms_of(channel: "Channel") -> dict[str, Callable[[object], bool]]:
+    """Return the columns of the answers, the label last where it has one, and what each may hold in JSON.
+
+    A value of another type may be read as the same answer by itself, but not in a column with those of others: one
+    report would keep all of them from being read.
+    """
+    record, schema = channel.record, channel.schema
+    label: dict[str, Callable[[object], bool]] = {schema.target: partial(_is_one_of, schema.classes)}
     if record is None:
-        return [*channel.schema.names, target]
-    return [*record.columns, target] if record.gives_label else list(record.columns)
+        return {own.name: partial(_is_value_of, own) for own in schema.attributes} | label
+    forms = {name: _FORMS[kind] for name, kind in record.columns.items()}
+    return forms | label if record.gives_label else forms
 
 
-def _is_plain(value: object) -> bool:
-    if isinstance(value, (int, float)):
-        return -sys.float_info.max <= value <= sys.float_info.max  # so neither NaN nor a whole number beyond
-    return value is None or (isinstance(value, str) and len(value) <= _LONGEST)
+def _is_value_of(attribute: Attribute, value: object) -> bool:
+    if value is None:
+        return not attribute.never_missing
+    if isinstance(attribute, Numeric):
+        return is_number(value) and -sys.float_info.max <= value <= sys.float_info.max  # so neither NaN nor beyond
+    return _is_one_of(attribute.categories, value)
+
+
+def _is_one_of(labels: Sequence[object], value: object) -> bool:
+    return value in labels and isinstance(value, bool) == isinstance(labels[0], bool)  # to Python, True is 1
+
+
+def _as_double(value: object) -> object:
+    """Return a whole number that is too large for a column of them as JavaScript meant it."""
+    return float(value) if is_whole(value) and abs(value) > _MOST_WHOLE else value
+
+
+def _is_index(value: object) -> bool:
+    return is_whole(value) and 0 <= value <= _MOST_WHOLE
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST
+
+
+# By the type of a column, as a record's channel names it.
+_FORMS: dict[str, Callable[[object], bool]] = {"int64": _is_index, "uint8": _is_index, "string": _is_text}
 
 
 def _line(cells: Iterable[Any]) -> str:

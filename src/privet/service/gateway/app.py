@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from privet.errors import PrivetError
+from privet.model_file import read_document
 from privet.privacy.ledger import Ledger
 from privet.privacy.ledger.bodies import RESERVED
 from privet.service.gateway.analysts import Analyst
@@ -27,6 +28,9 @@ from privet.service.gateway.workers import DONE, Workers
 from privet.service.headers import SecurityHeaders
 from privet.service.limits import RateLimit
 from privet.service.requests import Refusal, address_of, error_answers, read_object
+from privet.signing.keys import PrivateKey
+from privet.signing.model_signature import ModelSignature, signature_file
+from privet.signing.roster import Roster
 
 PER_MINUTE, UNKNOWN_PER_MINUTE = 240, 60
 _PREDICT_BYTES = 2**23
@@ -42,6 +46,7 @@ _NOT_DONE = partial(Refusal, 409, "not_done", "this fit has no model; see its st
 _NO_KEY = partial(
     Refusal, 400, "key", "send a header Idempotency-Key, new for each fit: sent again, it is not paid for twice"
 )
+_NOT_SIGNED = partial(Refusal, 404, "not_signed", "this gateway signs no models; ask its owner for a signature")
 _UNAVAILABLE = partial(
     Refusal, 503, "unavailable", "the server cannot write at the moment; send the same request again later"
 )
@@ -52,8 +57,10 @@ Act = Callable[[Analyst, Request], Awaitable[Response]]
 class AnalystRoutes:
     """What analysts may ask. Every answer is about what is public, about their own requests, or a release."""
 
-    def __init__(self, folder: GatewayFolder, ledger: Ledger, workers: Workers, audit: AuditLog) -> None:
-        self._folder, self._ledger, self._workers, self._audit = folder, ledger, workers, audit
+    def __init__(
+        self, folder: GatewayFolder, ledger: Ledger, workers: Workers, audit: AuditLog, signer: PrivateKey | None
+    ) -> None:
+        self._folder, self._ledger, self._workers, self._audit, self._signer = folder, ledger, workers, audit, signer
         self._of_analyst = RateLimit(PER_MINUTE, PER_MINUTE)
         self._of_unknown = RateLimit(UNKNOWN_PER_MINUTE, UNKNOWN_PER_MINUTE)
         # Plans, pages and predictions are computed a few at a time, whoever asks.
@@ -69,6 +76,7 @@ class AnalystRoutes:
             Route("/v1/fits", self._asked("fit", self._new_fit), methods=["POST"]),
             Route("/v1/fits/{fit}", self._asked("state", self._fit, is_noted=False)),
             Route("/v1/fits/{fit}/model", self._asked("model", self._model)),
+            Route("/v1/fits/{fit}/signature", self._asked("signature", self._signature)),
             Route("/v1/fits/{fit}/report", self._asked("report", self._report)),
             Route("/v1/fits/{fit}/predict", self._asked("predict", self._predict), methods=["POST"]),
         ]
@@ -167,11 +175,21 @@ class AnalystRoutes:
         # Read whole: an answer made from a file names the moment when the fit ended.
         return Response(await self._compute(path.read_bytes), media_type="application/json", headers=as_file)
 
+    async def _signature(self, analyst: Analyst, request: Request) -> Response:
+        path = await self._own_model(analyst, request)
+        if self._signer is None:
+            raise _NOT_SIGNED()
+        signature = await self._compute(_signature_of, path, self._signer)
+        as_file = {"Content-Disposition": f'attachment; filename="{signature_file(path.name)}"'}
+        return JSONResponse(signature.document, headers=as_file)
+
     async def _report(self, analyst: Analyst, request: Request) -> Response:
         path = await self._own_model(analyst, request)
         # To be saved, not shown here: the page has a policy of its own, which allows for its script.
         as_file = {"Content-Disposition": f'attachment; filename="{path.stem}.html"'}
-        return Response(await self._compute(_report_of, path), media_type="text/html; charset=utf-8", headers=as_file)
+        return Response(
+            await self._compute(_report_of, path, self._signer), media_type="text/html; charset=utf-8", headers=as_file
+        )
 
     async def _predict(self, analyst: Analyst, request: Request) -> Response:
         path = await self._own_model(analyst, request)
@@ -204,8 +222,10 @@ class AnalystRoutes:
         return await anyio.to_thread.run_sync(work, *given, limiter=self._computing)
 
 
-def make_app(folder: GatewayFolder, ledger: Ledger, *, workers: int = 1) -> SecurityHeaders:
-    """Return the gateway's server; so many fits are made at a time."""
+def make_app(
+    folder: GatewayFolder, ledger: Ledger, *, workers: int = 1, signer: PrivateKey | None = None
+) -> SecurityHeaders:
+    """Return the gateway's server; so many fits are made at a time, and ``signer`` signs the models."""
     made, audit = Workers(folder, ledger, workers), AuditLog(folder.audit_file)
 
     @asynccontextmanager
@@ -215,7 +235,10 @@ def make_app(folder: GatewayFolder, ledger: Ledger, *, workers: int = 1) -> Secu
         await run_in_threadpool(made.stop)
 
     app = Starlette(
-        routes=[*AnalystRoutes(folder, ledger, made, audit).routes(), *OwnerPage(folder, ledger, audit).routes()],
+        routes=[
+            *AnalystRoutes(folder, ledger, made, audit, signer).routes(),
+            *OwnerPage(folder, ledger, audit).routes(),
+        ],
         exception_handlers={**error_answers(), PrivetError: _unavailable, OSError: _unavailable},
         lifespan=alive,
     )
@@ -227,8 +250,15 @@ def _unavailable(_: Request, __: Exception) -> Response:
     return _UNAVAILABLE().answer()
 
 
-def _report_of(path: Path) -> str:
+def _signature_of(path: Path, signer: PrivateKey) -> ModelSignature:
+    return ModelSignature.make(str(read_document(path)["checksum"]), signer)
+
+
+def _report_of(path: Path, signer: PrivateKey | None) -> str:
     from privet.report.page.page import Report, page
 
-    about = Report.of(path)
+    signed: dict[str, Any] = {}
+    if signer is not None:
+        signed = {"signature": _signature_of(path, signer), "keys": Roster([signer.public])}
+    about = Report.of(path, **signed)
     return page(about.model, about.facts)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from privet.checks import Constraint, is_number
+from privet.central.class_weight import BALANCED, CLASS_WEIGHT
+from privet.checks import Constraint, OneOf, is_number
 from privet.errors import PrivetError
 from privet.methods import methods_of
 from privet.privacy.ledger import Cost
@@ -16,6 +17,8 @@ from privet.service.requests import Refusal
 OFFERED = tuple(method.name for method in methods_of("central", "classes"))
 # For a variant nothing may be proven. All else that a constraint is declared for changes how a paid fit is made.
 _WITHHELD = {"variant"}
+# Weights for single classes can be applied to the probabilities of a model that was fitted without.
+_CLASS_WEIGHT = {CLASS_WEIGHT: OneOf(BALANCED)}
 # Bounds on work and memory, below those of the methods themselves.
 _MOST = {"n_trees": 1_000, "height": 16}
 _MOST_EPSILON = 1e6
@@ -25,7 +28,8 @@ _NOMINAL_ROWS = 10_000
 
 def offered_parameters(method: str) -> dict[str, Constraint]:
     """Return the parameters of a method that an analyst may choose, each with what it may be."""
-    return {name: each for name, each in METHODS[method].constraints.items() if name not in _WITHHELD}
+    offered: dict[str, Constraint] = {**METHODS[method].constraints, **_CLASS_WEIGHT}
+    return {name: each for name, each in offered.items() if name not in _WITHHELD}
 
 
 @dataclass(frozen=True)

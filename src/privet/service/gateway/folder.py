@@ -1,7 +1,7 @@
 """The folder of a gateway: what its owner has fixed, its analysts and their issuer, and the models that it released."""
 
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from privet.counting.opening import open_table
@@ -17,8 +17,8 @@ from privet.schema.encoding import Encoder
 from privet.service.gateway.analysts import Analysts
 from privet.service.gateway.jwt import Issuer
 
-_SETTINGS, _SCHEMA, _ANALYSTS, _AUDIT = "settings.json", "schema.json", "analysts.json", "audit.jsonl"
-_ISSUER, _KEYS, _MODELS, _BEGUN = "issuer.json", "jwks.json", "models", "begun"
+SETTINGS, SCHEMA, ANALYSTS, AUDIT = "settings.json", "schema.json", "analysts.json", "audit.jsonl"
+ISSUER, KEYS, MODELS, BEGUN = "issuer.json", "jwks.json", "models", "begun"
 # In bytes; below it nothing more is paid for, since a model that cannot be written is paid for and lost.
 _LEAST_ROOM = 2**26
 _NO_FOLDER = "{!r} is no folder of a gateway; make one with `privet serve init`"
@@ -50,11 +50,11 @@ class GatewayFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self.settings = Settings(**read_json(path / _SETTINGS))
-            self.schema = Schema.load(path / _SCHEMA)
+            self.settings = Settings(**read_json(path / SETTINGS))
+            self.schema = Schema.load(path / SCHEMA)
         except (OSError, ValueError, TypeError):
             raise DataError(_NO_FOLDER.format(str(path))) from None
-        self.analysts = Analysts(path / _ANALYSTS)
+        self.analysts = Analysts(path / ANALYSTS)
         self.rows = Path(self.settings.rows)
 
     @classmethod
@@ -74,17 +74,16 @@ class GatewayFolder:
         if declared.leaks:
             raise SchemaError(_INFERRED)
         unit = Unit(budget.unit, max_rows)
-        for _ in open_table(Files(rows), Encoder(declared, unit.column), unit, None).blocks():
-            pass  # reading refuses what does not fit
+        check_rows(rows, declared, unit)
         settings = Settings(str(rows.resolve()), str(ledger.path), ledger.dataset, budget.unit, max_rows, password)
         try:
-            for own in (path, path / _MODELS, path / _BEGUN):
+            for own in (path, path / MODELS, path / BEGUN):
                 own.mkdir(mode=0o700)
         except OSError as error:
             raise ParameterError(f"cannot make {str(path)!r}: {error.strerror}; choose another folder") from error
-        declared.save(path / _SCHEMA)
-        write_private_json(path / _ANALYSTS, [])
-        write_private_json(path / _SETTINGS, asdict(settings))  # last: a folder without it is none
+        declared.save(path / SCHEMA)
+        write_private_json(path / ANALYSTS, [])
+        write_private_json(path / SETTINGS, asdict(settings))  # last: a folder without it is none
         return cls(path)
 
     @property
@@ -95,20 +94,20 @@ class GatewayFolder:
     @property
     def audit_file(self) -> Path:
         """The audit log."""
-        return self.path / _AUDIT
+        return self.path / AUDIT
 
     @property
     def lock_file(self) -> Path:
         """What the one server that runs keeps locked."""
-        return self.path / _SETTINGS
+        return self.path / SETTINGS
 
     def model_file(self, fit: str) -> Path:
         """Return the file of a released model."""
-        return self.path / _MODELS / f"{fit}.privet"
+        return self.path / MODELS / f"{fit}.privet"
 
     def begun_file(self, fit: str) -> Path:
         """Return the file that is made when a fit begins, before it opens the rows."""
-        return self.path / _BEGUN / fit
+        return self.path / BEGUN / fit
 
     def has_room(self) -> bool:
         """Return whether the disk has room for further models."""
@@ -119,15 +118,27 @@ class GatewayFolder:
         settings = self.settings
         return Ledger(settings.ledger, dataset=settings.dataset, unit=settings.unit, strict=True, heads=heads)
 
+    def move_to(self, rows: Path, ledger: Path) -> None:
+        """Take the table and the ledger from other paths from now on."""
+        self.settings = replace(self.settings, rows=str(rows.resolve()), ledger=str(ledger.resolve()))
+        self.rows = Path(self.settings.rows)
+        write_private_json(self.path / SETTINGS, asdict(self.settings))
+
     def set_issuer(self, url: str, audience: str, keys: Path) -> None:
         """Trust a provider's tokens from now on; its public keys are copied."""
         Issuer.load(url, audience, keys)
-        with whole_bytes(self.path / _KEYS) as file:
+        with whole_bytes(self.path / KEYS) as file:
             file.write(keys.read_bytes())
-        write_private_json(self.path / _ISSUER, {"url": url, "audience": audience})
+        write_private_json(self.path / ISSUER, {"url": url, "audience": audience})
 
     def issuer(self) -> Issuer | None:
         """Return the provider whose tokens are trusted, if there is one."""
-        if not (self.path / _ISSUER).exists():
+        if not (self.path / ISSUER).exists():
             return None
-        return Issuer.load(**read_json(self.path / _ISSUER), jwks=self.path / _KEYS)
+        return Issuer.load(**read_json(self.path / ISSUER), jwks=self.path / KEYS)
+
+
+def check_rows(rows: Path, schema: Schema, unit: Unit) -> None:
+    """Read every row as a fit reads it, and refuse what does not fit."""
+    for _ in open_table(Files(rows), Encoder(schema, unit.column), unit, None).blocks():
+        pass

@@ -8,7 +8,7 @@ from typing import Any
 from privet.checks import is_number, plain
 from privet.errors import PrivetError
 from privet.registry import load
-from privet.schema import Numeric, Schema
+from privet.schema import Date, Numeric, Schema
 from privet.service.requests import Refusal
 
 MOST_ROWS = 10_000
@@ -41,7 +41,9 @@ def _check_row(row: object, schema: Schema) -> None:
         raise Refusal(422, "rows", "each row is a JSON object with every column of the schema and no other")
     for attribute in schema.attributes:
         value = row[attribute.name]
-        if isinstance(attribute, Numeric):
+        if isinstance(attribute, Date):
+            fits = type(value) is str
+        elif isinstance(attribute, Numeric):
             fits = is_number(value) and -_LARGEST <= value <= _LARGEST
         else:
             kind = type(attribute.categories[0])

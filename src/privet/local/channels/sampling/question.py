@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import ParameterError
-from privet.local.channels.cells import Floats, Ints, edges_of
+from privet.local.channels.cells import Floats, Ints
 from privet.local.channels.sampling.subset_selection import SubsetSelection
 from privet.schema import Attribute, Categorical, Label, Schema
 
@@ -110,7 +110,7 @@ def _value(attribute: Attribute, code: int) -> str:
         return f"{attribute.name} missing"
     if isinstance(attribute, Categorical):
         return f"{attribute.name} {attribute.categories[code]}"
-    low, high = edges_of(attribute)[code : code + 2].tolist()
+    low, high = attribute.borders[code : code + 2].tolist()
     return f"{attribute.name} {low:g} to {high:g}"
 
 

@@ -13,7 +13,8 @@ export function kept() {
   return stored === null ? nothing() : fromJson(stored);
 }
 
-function nothing() {
+/** Return what is kept where nobody has answered yet. */
+export function nothing() {
   return { secret: null, pins: new Map(), ledger: [], pending: null };
 }
 

@@ -1,7 +1,7 @@
 // The respondent's page: consent, questions, a look at what would be sent, sending, thanks.
 
 import { attributeOf, comparison } from "./compared.js";
-import { connectLedger, keep, kept, pinsAgreed, showLedger, total } from "./ledger.js";
+import { connectLedger, keep, kept, nothing, pinsAgreed, showLedger, total } from "./ledger.js";
 import { allTexts, byId, download, element, inGroups, offerLanguages, setTexts, shortEpsilon, tell, wordsOf } from "./page.js";
 import { enteredRecord, showQuestions } from "./questions.js";
 import * as respondent from "./respondent.js";
@@ -17,7 +17,7 @@ const WRONG = {
 };
 
 // What is entered, drawn and read from the link lives here and nowhere else until the person sends.
-const state = { token: takenFromAddress(), words: null, entered: new Map(), own: null, asked: [], record: null, answers: null };
+const state = { token: takenFromAddress(), words: null, isGuest: false, entered: new Map(), own: null, asked: [], record: null, answers: null };
 
 function takenFromAddress() {
   const token = location.hash.slice(1);
@@ -74,6 +74,7 @@ function speak(language) {
 
 function connect() {
   byId("consent").addEventListener("submit", guarded(agree));
+  byId("not-me").addEventListener("click", answerAsGuest);
   byId("questions").addEventListener("submit", guarded(disturb));
   byId("code").addEventListener("change", ({ target }) => (state.token = target.value.trim().split("#").pop()));
   byId("change").addEventListener("click", () => showStep("asking"));
@@ -120,12 +121,25 @@ function showPrice() {
   byId("price-small").textContent = isLimited ? words.say("price.small", { epsilon: shortEpsilon(epsilon, words) }) : "";
 }
 
+// What is kept of whoever answers now: of a guest nothing.
+function held() {
+  return state.isGuest ? nothing() : kept();
+}
+
+// Two people who answer by one secret send the same report where their answers are the same, so that this shows.
+function answerAsGuest() {
+  state.isGuest = true;
+  showAgain();
+  byId("guest").focus();
+}
+
 function showAgain() {
-  const { words, epsilon } = state;
-  const { ledger } = kept();
+  const { words, epsilon, isGuest } = state;
+  const { ledger } = held();
   const [before, together] = [total(ledger), total(ledger) + epsilon];
   const told = { before: shortEpsilon(before, words), total: shortEpsilon(together, words), right: rightGuesses(together) };
   byId("again").hidden = ledger.length === 0;
+  byId("guest").hidden = !isGuest;
   byId("again-sum").textContent = words.say(together === Infinity ? "again.sum-none" : "again.sum", told);
 }
 
@@ -155,7 +169,7 @@ async function agree() {
     tell(words.say(must));
     return byId(box).focus();
   }
-  const own = kept();
+  const own = held();
   const marks = await respondent.fingerprints(state.channel);
   state.own = { secret: own.secret ?? respondent.newSecret(), pins: isAgain ? pinsAgreed(own.pins, marks) : own.pins };
   state.asked = await fieldsAsked();
@@ -198,10 +212,11 @@ function limits(epsilon, clear, pins) {
 }
 
 function showCompared() {
-  const { channel, record, answers, words } = state;
+  const { channel, record, answers, words, own, isGuest } = state;
   byId("pairs").replaceChildren(...comparison(channel, record, answers, words));
   byId("exactly").textContent = JSON.stringify(answers, null, 1);
-  const [cost, before] = [costOfThis(), total(kept().ledger)];
+  const before = isGuest ? respondent.spent(own.pins) : total(kept().ledger); // a guest's answers that were refused
+  const cost = costOfThis();
   const told = { epsilon: shortEpsilon(cost, words), total: shortEpsilon(before + cost, words) };
   byId("cost").textContent = before === 0 ? "" : words.say(cost === 0 ? "compared.same" : "compared.cost", told);
 }
@@ -214,12 +229,14 @@ function costOfThis() {
 }
 
 async function send() {
-  const { token, answers, own, pinsUsed, words } = state;
+  const { token, answers, own, pinsUsed, words, isGuest } = state;
   if (needsLink && !token) return tell(words.say("welcome.no-link"));
-  const { ledger } = kept();
+  const before = kept();
   const cost = costOfThis();
   const entry = { study: state.study.title ?? "", channel: state.channelHash, epsilon: cost === Infinity ? null : cost };
-  keep({ secret: own.secret, pins: pinsUsed, ledger, pending: { token, reportId: newId(), answers, entry } });
+  const pending = { token, reportId: newId(), answers, entry: isGuest ? null : entry };
+  const keeps = isGuest ? { secret: before.secret ?? respondent.newSecret() } : { secret: own.secret, pins: pinsUsed };
+  keep({ ...before, ...keeps, pending });
   await deliver(byId("send"));
 }
 
@@ -241,14 +258,15 @@ async function deliver(button) {
 
 // Who refuses an answer has it all the same: it counts, once.
 function refused({ answers, entry }) {
-  if (entry.epsilon !== 0) enter(entry);
-  else keep({ ...kept(), pending: null });
-  if (state.own) Object.assign(state, { own: { ...state.own, pins: kept().pins }, refused: JSON.stringify(answers) });
+  enter(entry?.epsilon === 0 ? null : entry);
+  const { own, isGuest, pinsUsed } = state;
+  const pins = isGuest ? pinsUsed : kept().pins;
+  if (own) Object.assign(state, { own: { ...own, pins }, refused: JSON.stringify(answers) });
   speak(state.words.language);
 }
 
 function received(receipt, entry) {
-  enter({ ...entry, receipt });
+  enter(entry && { ...entry, receipt });
   leave();
   byId("receipt").textContent = inGroups(receipt);
   showStep("thanks");
@@ -261,10 +279,12 @@ function handedOver(text, entry) {
   showStep("hand");
 }
 
+// The report has arrived; without an entry it is not in the ledger.
 function enter(entry) {
-  const held = kept();
+  const before = kept();
   const day = new Date().toISOString().slice(0, 10);
-  keep({ ...held, ledger: [...held.ledger, { day, ...entry }], pending: null });
+  const ledger = entry ? [...before.ledger, { day, ...entry }] : before.ledger;
+  keep({ ...before, ledger, pending: null });
 }
 
 function leave() {
@@ -289,7 +309,7 @@ function withdraw() {
 
 function wipe() {
   state.entered.clear();
-  Object.assign(state, { token: "", own: null, asked: [], record: null, answers: null, pinsUsed: null, refused: null });
+  Object.assign(state, { token: "", isGuest: false, own: null, asked: [], record: null, answers: null, pinsUsed: null, refused: null });
   for (const id of ["controls", "pairs", "exactly", "cost"]) byId(id).replaceChildren();
   for (const id of ["agree", "agree-again"]) byId(id).checked = false;
 }

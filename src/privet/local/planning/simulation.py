@@ -1,30 +1,25 @@
 """Models of made-up people, to see what accuracy may be expected: drawn from the schema, no row is read."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.link import softmax
-from privet.checks import check_whole, is_number
+from privet.checks import check_whole
+from privet.datasets.stand_in import StandIn, checked_strength
 from privet.errors import ParameterError
-from privet.local.channels.cells import Floats, labels_of
+from privet.local.channels.cells import Floats
 from privet.local.channels.channel import Channel
 from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.planning.answers_plan import checked_class_shares, checked_people, epsilons_beside, stated_epsilon
 from privet.local.planning.question_design import questions_of
 from privet.local.sampled_forest.sampled_forest import SampledForestClassifier
 from privet.rng import public_generator
-from privet.schema import Attribute, Numeric, Schema
 
 Ints = NDArray[np.int64]
-# How strongly each attribute goes with the class: Cohen's w, the root of chi-square over the number of people.
-STRENGTHS = {"weak": 0.1, "medium": 0.2, "strong": 0.4}
 _TEST_PEOPLE = 4_000
-_MOST_GAIN, _STEPS = 30.0, 50
 _ONLY_SAMPLED = "made-up people are asked one question of many; make the channel with FieldSampling"
 
 
@@ -51,47 +46,6 @@ class Simulation:
     epsilons: tuple[float, ...]
     accuracy: tuple[tuple[float, ...], ...]
     deviation: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """Made-up people: attributes are independent in each class.
-
-    ``values`` has the shares of each attribute's values in each class: values x classes.
-    """
-
-    schema: Schema
-    class_shares: Floats
-    values: tuple[Floats, ...]
-
-    @classmethod
-    def draw(cls, schema: Schema, class_shares: Floats, strength: float, rng: np.random.Generator) -> Self:
-        """Return people whose every attribute goes with the class as strongly as asked."""
-        values = (_values(attribute, class_shares, strength, rng) for attribute in schema.attributes)
-        return cls(schema, class_shares, tuple(values))
-
-    def people(self, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-        """Return the codes and labels of ``n`` of them."""
-        labels = rng.choice(len(self.class_shares), n, p=self.class_shares)
-        codes = np.empty((n, len(self.values)), dtype=np.int64)
-        for a, shares in enumerate(self.values):
-            upper = np.cumsum(shares, axis=0)[:-1]
-            codes[:, a] = (rng.random(n)[:, None] >= upper[:, labels].T).sum(axis=1)
-        return codes, labels
-
-    def chances(self, codes: Ints) -> Floats:
-        """Return how likely each class is for these people: what could be known at most."""
-        scores = np.log(self.class_shares) + sum(
-            np.log(np.maximum(shares, 1e-300))[codes[:, a]] for a, shares in enumerate(self.values)
-        )
-        return softmax(scores)
-
-    def table(self, codes: Ints) -> Any:
-        """Return the codes as clear rows."""
-        import pandas as pd
-
-        columns = zip(self.schema.attributes, codes.T, strict=True)
-        return pd.DataFrame({a.name: np.array(labels_of(a), dtype=object)[own] for a, own in columns})
 
 
 def simulate_answers(
@@ -123,7 +77,7 @@ def simulate_answers(
     if not isinstance(channel.record, SampledFields):
         raise ParameterError(_ONLY_SAMPLED)
     n, shares = checked_people(channel, people), np.array(checked_class_shares(channel, class_share))
-    own, sizes = _strength(strength), tuple(sorted({max(n // 4, 1), n, 4 * n}))
+    own, sizes = checked_strength(strength), tuple(sorted({max(n // 4, 1), n, 4 * n}))
     channels = _at_epsilons(channel, shares.tolist())
     found = np.empty((check_whole("draws", draws, least=2, most=1_000), len(sizes), len(channels)))
     best = np.empty(len(found))
@@ -138,13 +92,6 @@ def simulate_answers(
                 found[draw, i, j] = _accuracy(_fitted(each, codes, labels, rng), rows, chances)
     mean, deviation = (tuple(map(tuple, each.tolist())) for each in (found.mean(axis=0), found.std(axis=0, ddof=1)))
     return Simulation(own, float(shares.max()), float(best.mean()), sizes, tuple(channels), mean, deviation)
-
-
-def _strength(strength: float | str) -> float:
-    own = STRENGTHS.get(strength, strength) if isinstance(strength, str) else strength
-    if not is_number(own) or not 0 < own < 1:
-        raise ParameterError(f"strength={strength!r} must be weak, medium, strong, or Cohen's w between 0 and 1")
-    return float(own)
 
 
 def _at_epsilons(channel: Channel, class_shares: Sequence[float]) -> dict[float, Channel]:
@@ -174,32 +121,3 @@ def _accuracy(model: SampledForestClassifier, rows: Any, chances: Floats) -> flo
     """Return how often the model is right, on average over the labels that such people have."""
     guessed = model.predict_proba(rows).argmax(axis=1)
     return float(chances[np.arange(len(guessed)), guessed].mean())
-
-
-def _values(attribute: Attribute, class_shares: Floats, strength: float, rng: np.random.Generator) -> Floats:
-    """Return the shares of an attribute's values in each class; what cells of a number say rises or falls with it."""
-    n = attribute.n_values
-    frequent, towards = rng.dirichlet(np.ones(n)), rng.random((n, len(class_shares))) - 0.5
-    if isinstance(attribute, Numeric):
-        towards = np.linspace(-1, 1, n)[:, None] * towards[:1]
-    # Else a large gain would draw all classes to the same values.
-    towards = towards - towards.mean(axis=1, keepdims=True)
-    low, high = 0.0, _MOST_GAIN
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        weaker = cohens_w(_tilted(frequent, middle * towards), class_shares) < strength
-        low, high = (middle, high) if weaker else (low, middle)
-    return _tilted(frequent, high * towards)
-
-
-def _tilted(frequent: Floats, gain: Floats) -> Floats:
-    powers = frequent[:, None] * np.exp(gain - gain.max(axis=0))
-    shares: Floats = powers / powers.sum(axis=0)
-    return shares
-
-
-def cohens_w(values: Floats, class_shares: Floats) -> float:
-    """Return how strongly values go with the class: the root of chi-square over the number of people."""
-    together = values * class_shares
-    expected = together.sum(axis=1, keepdims=True) * class_shares
-    return math.sqrt(float(((together - expected) ** 2 / np.maximum(expected, 1e-300)).sum()))

@@ -6,39 +6,11 @@ import pytest
 from privet import Categorical, FieldSampling, Numeric, RandomizedResponse, Schema
 from privet.errors import ParameterError
 from privet.local import simulate_answers
-from privet.local.planning.stand_in import StandIn, cohens_w
 
 SCHEMA = Schema(
     [Numeric("age", 16, 100, bins=6), Categorical("job", ["a", "b", "c"]), Categorical("sex", ["f", "m"])],
     classes=["no", "yes"], target="smoker",
 )  # fmt: skip
-
-
-def test_cohens_w_by_hand():
-    # Three quarters against a quarter: every cell is 1/8 off 1/4, so chi-square over n is 4 (1/8)^2 / (1/4).
-    assert cohens_w(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0.5, 0.5])) == pytest.approx(0.5)
-    assert cohens_w(np.array([[0.4, 0.4], [0.6, 0.6]]), np.array([0.9, 0.1])) == pytest.approx(0.0)
-
-
-@pytest.mark.parametrize("strength", [0.1, 0.3])
-@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.8, 0.1, 0.1)])
-def test_attributes_go_with_the_class_as_strongly_as_asked_in_drawn_people_too(strength, shares):
-    rng, shares = np.random.default_rng(5), np.array(shares)
-    people = StandIn.draw(SCHEMA, shares, strength, rng)
-    assert [cohens_w(own, shares) for own in people.values] == pytest.approx([strength] * 3)
-    codes, labels = people.people(200_000, rng)
-    counts = np.zeros((3, len(shares)))
-    np.add.at(counts, (codes[:, 1], labels), 1)
-    drawn = cohens_w(counts / counts.sum(axis=0), counts.sum(axis=0) / counts.sum())
-    assert drawn == pytest.approx(strength, abs=0.02)
-    chances = people.chances(codes)
-    assert (chances.argmax(axis=1) == labels).mean() == pytest.approx(chances.max(axis=1).mean(), abs=0.01)
-
-
-def test_their_rows_are_those_of_their_codes():
-    people = StandIn.draw(SCHEMA, np.array([0.5, 0.5]), 0.2, np.random.default_rng(1))
-    table = people.table(np.array([[0, 2, 1], [5, 0, 0]]))
-    assert table.to_dict("list") == {"age": [23.0, 93.0], "job": ["c", "a"], "sex": ["m", "f"]}
 
 
 def test_more_people_and_more_epsilon_help_and_nothing_is_better_than_what_can_be_known():

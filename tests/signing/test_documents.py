@@ -5,7 +5,7 @@ import pytest
 
 from privet.errors import ParameterError, PartyError
 from privet.files.whole_file import write_new
-from privet.partitioned.party_files import (
+from privet.signing.documents import (
     canonical,
     check_document,
     check_owner_only,

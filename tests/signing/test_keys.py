@@ -1,3 +1,4 @@
+import json
 import os
 import stat
 import subprocess
@@ -120,3 +121,66 @@ def test_keys_and_rosters_load_no_heavy_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+PASSPHRASE = "correct horse battery"  # noqa: S105
+
+
+def test_a_locked_key_opens_with_its_passphrase_alone(key, tmp_path):
+    key.save(tmp_path / "bank.key", passphrase=PASSPHRASE)
+    assert SEED not in (tmp_path / "bank.key").read_text()
+    assert stat.S_IMODE((tmp_path / "bank.key").stat().st_mode) == 0o600
+    assert PrivateKey.load(tmp_path / "bank.key", passphrase=PASSPHRASE) == key
+    with pytest.raises(PartyError, match="this is not the passphrase of the private key .*, or the file was changed"):
+        PrivateKey.load(tmp_path / "bank.key", passphrase=f"{PASSPHRASE}!")
+
+
+def test_a_lock_is_what_the_standards_say(key, tmp_path):
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+    key.save(tmp_path / "bank.key", passphrase=PASSPHRASE)
+    kept = json.loads((tmp_path / "bank.key").read_text())
+    salt, nonce, locked = (bytes.fromhex(kept[part]) for part in ("salt", "nonce", "locked"))
+    made = Scrypt(salt=salt, length=32, n=2**15, r=8, p=1).derive(PASSPHRASE.encode())
+    assert ChaCha20Poly1305(made).decrypt(nonce, locked, b"bank").hex() == SEED
+
+
+def test_two_locks_of_one_key_differ_and_a_name_is_bound_to_its_lock(key, tmp_path):
+    for name in ("one.key", "two.key"):
+        key.save(tmp_path / name, passphrase=PASSPHRASE)
+    one, two = (json.loads((tmp_path / name).read_text()) for name in ("one.key", "two.key"))
+    assert all(one[part] != two[part] for part in ("salt", "nonce", "locked"))
+    (tmp_path / "one.key").write_text(json.dumps({**one, "name": "clinic"}))
+    with pytest.raises(PartyError, match="or the file was changed"):
+        PrivateKey.load(tmp_path / "one.key", passphrase=PASSPHRASE)
+
+
+def test_a_passphrase_that_is_soon_guessed_is_refused(key, tmp_path):
+    with pytest.raises(ParameterError, match="fewer than 12 characters is soon guessed"):
+        key.save(tmp_path / "bank.key", passphrase=PASSPHRASE[:11])
+    assert not (tmp_path / "bank.key").exists()
+
+
+def test_a_passphrase_can_come_from_a_file_that_is_its_owners_alone(key, tmp_path, monkeypatch):
+    key.save(tmp_path / "bank.key", passphrase=PASSPHRASE)
+    with pytest.raises(PartyError, match="is locked by a passphrase; name a file that holds it in the variable"):
+        PrivateKey.load(tmp_path / "bank.key")
+    monkeypatch.setenv("PRIVET_PASSPHRASE_FILE", str(tmp_path / "passphrase"))
+    with pytest.raises(PartyError, match="cannot read the passphrase file .*: No such file or directory"):
+        PrivateKey.load(tmp_path / "bank.key")
+    (tmp_path / "passphrase").write_text(f"{PASSPHRASE}\nmore\n")
+    (tmp_path / "passphrase").chmod(0o644)
+    with pytest.raises(PartyError, match="the passphrase file .* can be read by others on this machine"):
+        PrivateKey.load(tmp_path / "bank.key")
+    (tmp_path / "passphrase").chmod(0o600)
+    assert PrivateKey.load(tmp_path / "bank.key") == key
+
+
+@pytest.mark.parametrize("change", [{"salt": ""}, {"nonce": 5}, {"locked": "00"}, {"private": SEED}, {"version": 3}])
+def test_a_damaged_locked_key_is_refused(key, tmp_path, change):
+    key.save(tmp_path / "bank.key", passphrase=PASSPHRASE)
+    kept = json.loads((tmp_path / "bank.key").read_text())
+    (tmp_path / "bank.key").write_text(json.dumps({**kept, **change}))
+    with pytest.raises(PartyError, match="is damaged|lacks a part|format version"):
+        PrivateKey.load(tmp_path / "bank.key", passphrase=PASSPHRASE)

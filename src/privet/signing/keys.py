@@ -1,6 +1,6 @@
 """Names and Ed25519 keys of parties: a party signs with its private key, and everyone checks with the public one.
 
-The private key is a file that its owner alone can read. It is never written over.
+The private key is a file that its owner alone can read, and that a passphrase may lock. It is never written over.
 """
 
 import unicodedata
@@ -12,8 +12,9 @@ from typing import Any, Self
 
 from privet.checks import is_hex
 from privet.entropy import secure_bytes
-from privet.errors import ParameterError, PartyError, PrivetError
-from privet.partitioned.party_files import (
+from privet.errors import ParameterError, PartyError
+from privet.extras import of_extra
+from privet.signing.documents import (
     canonical,
     check_document,
     check_owner_only,
@@ -21,8 +22,11 @@ from privet.partitioned.party_files import (
     write_canonical,
     write_secret,
 )
+from privet.signing.passphrases import ask, lock, unlock
 
 PRIVATE_FORMAT, PUBLIC_FORMAT, VERSION = "privet-private-key", "privet-public-key", 1
+# Of private keys that a passphrase locks.
+_LOCKED_VERSION = 2
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
 MAX_NAME = 64
 # File systems allow names of 255 bytes with the suffix; a letter may take four.
@@ -59,8 +63,11 @@ class PublicKey:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a public key."""
-        what = f"the public key {str(path)!r}"
-        document = read_canonical(path, "public key")
+        return cls.from_json(read_canonical(path, "public key"), f"the public key {str(path)!r}")
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], what: str = "the public key") -> Self:
+        """Read a public key from its document."""
         check_document(document, what, format_=PUBLIC_FORMAT, version=VERSION, keys={"name", "public"})
         return cls(document["name"], document["public"])
 
@@ -91,16 +98,25 @@ class PrivateKey:
         signature: bytes = self._key.sign(canonical(document))
         return signature.hex()
 
-    def save(self, path: str | Path) -> None:
-        """Write the key to a new file that its owner alone can read."""
-        document = {"format": PRIVATE_FORMAT, "version": VERSION, "name": self.name, "private": self.secret.hex()}
+    def save(self, path: str | Path, *, passphrase: str | None = None) -> None:
+        """Write the key to a new file that its owner alone can read; locked, if there is a passphrase."""
+        kept = {"private": self.secret.hex()} if passphrase is None else lock(self.secret, passphrase, self.name)
+        version = VERSION if passphrase is None else _LOCKED_VERSION
+        document = {"format": PRIVATE_FORMAT, "version": version, "name": self.name, **kept}
         write_secret(path, canonical(document) + b"\n", what="private key")
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a private key. A file that others can read is refused."""
+    def load(cls, path: str | Path, *, passphrase: str | None = None) -> Self:
+        """Read a private key. A file that others can read is refused; one that is locked asks for its passphrase."""
         what = f"the private key {str(path)!r}"
         document = read_canonical(path, "private key")
+        if document.get("version") == _LOCKED_VERSION:
+            keys = {"name", "salt", "nonce", "locked"}
+            check_document(document, what, format_=PRIVATE_FORMAT, version=_LOCKED_VERSION, keys=keys)
+            check_owner_only(path, what)
+            name = checked_name(document["name"])
+            given = ask(what) if passphrase is None else passphrase
+            return cls(name, unlock(document, given, name, what, n_bytes=KEY_BYTES))
         check_document(document, what, format_=PRIVATE_FORMAT, version=VERSION, keys={"name", "private"})
         check_owner_only(path, what)
         if not is_hex(document["private"], KEY_BYTES):
@@ -112,15 +128,8 @@ class PrivateKey:
         return _ed25519().Ed25519PrivateKey.from_private_bytes(self.secret)
 
 
-def _ed25519() -> ModuleType:
-    try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519
-    except ImportError as missing:
-        raise PrivetError(
-            "parties sign with the package cryptography, which is not installed; pip install 'privet[parties]'"
-        ) from missing
-    module: ModuleType = ed25519
-    return module
+def _ed25519() -> Any:
+    return of_extra("cryptography.hazmat.primitives.asymmetric.ed25519", "parties", "a signature")
 
 
 def _exceptions() -> ModuleType:

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from privet.checks import looks_of
 from privet.errors import PartyError
-from privet.partitioned.keys import PublicKey
-from privet.partitioned.party_files import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.signing.documents import check_document, check_pin, digest, read_canonical, write_canonical
+from privet.signing.keys import PublicKey
 
 FORMAT, VERSION = "privet-roster", 1
 MAX_PARTIES = 10_000
@@ -65,6 +65,19 @@ class Roster:
         if roster.to_json() != document:  # a name in another Unicode form
             raise PartyError(f"{what} is not as privet writes it; make it again with `privet party roster`")
         return roster
+
+    @classmethod
+    def gather(cls, paths: Iterable[str | Path]) -> Self:
+        """Return all whose public keys are in the files; each holds one key, or a roster."""
+        members: dict[str, PublicKey] = {}
+        for path in paths:
+            document = read_canonical(path, "public key or roster")
+            what = f"the file {str(path)!r}"
+            found = cls.from_json(document, what).members if document.get("format") == FORMAT else ()
+            for key in found or [PublicKey.from_json(document, what)]:
+                if members.setdefault(key.name, key) != key:
+                    raise PartyError(f"the files have two keys of {key.name!r}; leave out the one that is not in use")
+        return cls(members.values())
 
     def save(self, path: str | Path) -> None:
         """Write the roster to a file for every party."""

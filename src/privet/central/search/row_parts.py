@@ -1,0 +1,65 @@
+"""Rows split by secret coins: each row, or each person with all their rows, is in one part. See private_search.md."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.counting.opening import has_own_labels
+from privet.counting.sources import source_of
+from privet.privacy.unit import Unit
+from privet.rng import SystemNoise
+from privet.schema import Schema
+from privet.schema.persons import Persons
+from privet.schema.table import as_arrow, column_of, columns_of
+
+
+class RowParts:
+    """The rows of a table in parts. Every pass finds the same rows in the same part.
+
+    Nobody may know the coins: who does, and sees what was fitted to a part, knows which rows can have changed it, and
+    a row more or less moves the coins of all rows behind it. So they are drawn anew in each fit and kept nowhere else.
+    """
+
+    def __init__(self, batches: Callable[[], Iterator[Any]], n_parts: int, unit: Unit) -> None:
+        self._batches, self._n_parts, self._unit = batches, n_parts, unit
+        self._coins = np.zeros(0, dtype=np.uint32)
+
+    def part(self, number: int) -> Iterator[Any]:
+        """Yield Arrow batches of the rows of one part."""
+        import pyarrow as pa
+
+        seen, persons = 0, None if self._unit.column is None else Persons(self._unit.column)
+        for batch in self._batches():
+            if persons is None:
+                units = np.arange(seen, seen + batch.num_rows)
+                seen += batch.num_rows
+            else:
+                units = persons.number_rows(batch.column(persons.column))
+            table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+            yield table.filter(pa.array(self._part_of(units) == number))
+
+    def _part_of(self, units: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Return the part of each unit, by its number in the order of the table."""
+        lacking = int(units.max(initial=-1)) + 1 - len(self._coins)
+        if lacking > 0:
+            # The last words below 2^32 favour the first parts by less than one in a billion, which costs nothing.
+            self._coins = np.concatenate([self._coins, SystemNoise().words(lacking) % np.uint32(self._n_parts)])
+        return self._coins[units]
+
+
+def batches_of(X: Any, y: Any, schema: Schema, unit: Unit) -> Callable[[], Iterator[Any]]:
+    """Return what yields the rows of files, of batches or of a table in memory, their labels and persons with them."""
+    import pyarrow as pa
+
+    person = [] if unit.column is None else [unit.column]
+    names = [*schema.names, schema.target, *person]
+    if has_own_labels(X):
+        source = source_of(X)
+        assert source is not None  # noqa: S101 - a cluster's frame was refused
+        return lambda: source.batches(schema, names)
+    columns = columns_of(X, schema.names, label=schema.target, unit=unit.column)
+    columns = [*columns, y, *(column_of(X, name) for name in person)]
+    table = pa.table([as_arrow(own, name) for own, name in zip(columns, names, strict=True)], names=names)
+    return lambda: iter([table])

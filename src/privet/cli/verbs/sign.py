@@ -1,0 +1,55 @@
+"""``privet sign``: say whose model a file is, in a document beside it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from privet.cli.support import options, output
+from privet.cli.support.files import check_output
+
+
+def sign(
+    model_file: options.ModelFile,
+    key: Annotated[
+        Path, typer.Option("--key", metavar="FILE", help="Your private key, as `privet party keygen` made it.")
+    ],
+    until: Annotated[
+        str | None,
+        typer.Option("--until", metavar="DAY", help="To be trusted up to this day: 2027-12-31.", show_default=False),
+    ] = None,
+    destination: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The signature; by default beside the model, as .sig.", show_default=False),
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Sign a model, so that others can tell that it is yours and unchanged.
+
+    The model file stays as it is. Send the signature along, and your public key by another way.
+
+    Example:  privet sign model.privet --key clinic.key --until 2027-12-31
+    """
+    from privet.signing import ModelSignature, PrivateKey
+    from privet.signing.model_signature import read_day, signature_file
+
+    last = None if until is None else read_day(until)
+    made_file = destination or signature_file(model_file)
+    check_output(made_file, force=force, inputs=(model_file, key))
+    own = PrivateKey.load(key)
+    with output.working("reading the model"):
+        from privet.model_file import read_document
+        from privet.registry import model_of
+
+        document = read_document(model_file)
+        promise = model_of(document, model_file).guarantee_.sentence  # a file that does not hold together is not signed
+    made = ModelSignature.make(str(document["checksum"]), own, until=last)
+    made.save(made_file)
+    if as_json:
+        output.print_json({"signature": str(made_file), **made.document, "fingerprint": own.public.hex})
+        return
+    output.print_text(f"signed by {made.signer}: {promise}")
+    output.print_text()
+    output.print_text(f"signature: {made_file}")
+    output.print_text(f"fingerprint of the key: {own.public.hex}")
