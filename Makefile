@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: venv docs docs-check demo test test-fast browser-tools postgres-tools browser check format slow audit crashes leaks bench bench-full load load-full collect-load utility monotone expected-loss importances updates family local parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock wheel-check clean
+.PHONY: venv docs docs-check demo test test-fast browser-tools postgres-tools browser check format slow audit crashes leaks bench bench-full load load-full collect-load utility regression monotone expected-loss importances updates family local parties papers papers-quick flower cluster java spark fuzz fuzz-guided lock wheel-check clean
 
 # What is locked, and privet itself, in the environment that the target is the mark of.
 define locked-environment
@@ -152,6 +152,11 @@ collect-load: venv
 utility: venv
 	$(BIN)/python -m benchmarks.utility.run
 	$(BIN)/python -m benchmarks.utility.page
+
+# How well a number is predicted, beside peers, on six public tables, some 15 minutes; goes on where it stopped.
+regression: venv
+	$(BIN)/python -m benchmarks.regression.run
+	$(BIN)/python -m benchmarks.regression.page
 
 # Whether more epsilon ever costs the recommended forest accuracy, at seven epsilons, some 25 minutes more; goes on
 # where it stopped.

@@ -18,15 +18,15 @@ from privet import errors, methods
 NAMES = {
     "privet": (
         "Categorical Channel Coding DPDFClassifier DPRFClassifier Date DiffPID3Classifier FieldSampling GaussianNoise "
-        "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier "
+        "HorizontalForest Intervals LaplaceNoise Ledger Numeric Party PrivateForestClassifier PrivateForestRegressor "
         "PrivateID3Classifier PrivateRDTClassifier PrivateSearch RandomResponseForestClassifier RandomizedResponse "
         "ReconstructionTreeClassifier RecordComplement SampledForestClassifier Schema Secret UniformNoise "
         "VerticalForest __version__ audit audit_in_one_run load membership_inference perturb reconstruct rehearse"
     ),
     "privet.attack": "Audit Membership OneRun audit audit_in_one_run membership_inference",
     "privet.central": (
-        "DPDFClassifier DPRFClassifier DiffPID3Classifier PrivateForestClassifier PrivateID3Classifier "
-        "PrivateRDTClassifier"
+        "DPDFClassifier DPRFClassifier DiffPID3Classifier PrivateForestClassifier PrivateForestRegressor "
+        "PrivateID3Classifier PrivateRDTClassifier"
     ),
     "privet.datasets": "Dataset UCI_NAMES agrawal tic_tac_toe uci uci_folder",
     "privet.export": "FORMATS export_model portable_document register_converters",
@@ -58,6 +58,11 @@ PARAMETERS = {
         "balance_share=None selection_share=None monotonic_cst=None class_weight=None unit='row' max_rows=1 "
         "ledger=None random_state=None "
         "n_jobs=None verbose=0 unsafe_seeded_noise=False"
+    ),
+    "PrivateForestRegressor": (
+        "schema=None epsilon=1.0 delta=0.0 n_attributes=None n_bins=None group_size=None prior_variance=None "
+        "balance_share=None selection_share=None monotonic_cst=None unit='row' max_rows=1 ledger=None "
+        "random_state=None n_jobs=None verbose=0 unsafe_seeded_noise=False"
     ),
     "PrivateRDTClassifier": (
         "schema=None epsilon=1.0 n_trees=10 height=None "

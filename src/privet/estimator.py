@@ -41,8 +41,8 @@ or draft one with `privet schema init rows.csv --target COLUMN`, or pass schema=
 that the model's guarantee then records"""
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What all of privet's classifiers share."""
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """What all of privet's estimators share."""
 
     schema: Schema | str | Path | None
     epsilon: float
@@ -53,13 +53,139 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_rows: int
     ledger: Ledger | None
     method: ClassVar[str]
-    # What the parameters of the constructor may be, apart from those that all classifiers have.
+    # What the parameters of the constructor may be, apart from those that all estimators have.
     constraints: ClassVar[Mapping[str, Constraint]] = {}
+    # What a schema that is inferred has of the target.
+    _read_of_target: ClassVar[str] = "classes"
     schema_: Schema
-    classes_: NDArray[Any]
     n_features_in_: int
     guarantee_: Guarantee
     _encoder: Encoder
+
+    def save(self, path: str | Path) -> None:
+        """Write the released model to ``path``: one JSON document, gzipped where the name ends in ``.gz``.
+
+        The file holds the schema, the structure, the released numbers and the guarantee: no seed, no exact count.
+        """
+        check_is_fitted(self)
+        write_document(path, self.to_document())
+
+    @abstractmethod
+    def to_document(self) -> dict[str, Any]:
+        """Return what the model file holds."""
+
+    def check_parameters(self) -> float:
+        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
+        check_constraints(self, self.constraints)
+        n_threads(self.n_jobs)
+        self._unit()
+        if isinstance(self.schema, Schema):
+            self._check_target(self.schema)
+        return check_epsilon(self.epsilon)
+
+    def _unit(self) -> Unit:
+        return Unit(self.unit, self.max_rows)
+
+    def _snapshot(self) -> Self:
+        """Return a copy to fit: the parameters of this moment, whatever another thread or the table sets meanwhile."""
+        return copy(self)
+
+    def _take_over(self, fitted: Self) -> Self:
+        """Take what was fitted from a snapshot, in one step that no interrupt can split; parameters stay."""
+        parameters = self.get_params(deep=False)
+        self.__dict__.update({name: value for name, value in vars(fitted).items() if name not in parameters})
+        return self
+
+    def _is_sound(self) -> bool:
+        """Return whether the method is used in a form that its argument covers."""
+        return True
+
+    def _adapted(self, schema: Schema) -> Schema:
+        """Return the schema as the method needs it; only public facts enter."""
+        return schema
+
+    def _check_target(self, schema: Schema) -> None:
+        """Refuse a schema whose target is not of the kind that is learnt."""
+        schema.require_classes()
+
+    def _labels(self, y: Any) -> Any:
+        check_labels_given(y, type(self).__name__)
+        # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
+        if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
+            return as_arrow(_only_column(y), "y")
+        labels = as_numpy(y)
+        if labels.dtype.kind == "c":
+            raise DataError("Complex data not supported; pass labels that are text, numbers or bools")
+        try:
+            return column_or_1d(labels, warn=True)
+        except ValueError:  # scikit-learn's sentence quotes the number of rows
+            raise DataError("y must be one column of labels; pass one label per row") from None
+
+    def _resolve_schema(self, X: Any, labels: Any) -> Schema:
+        schema = self._given_schema(X, labels)
+        self._check_target(schema)
+        return schema
+
+    def _given_schema(self, X: Any, labels: Any) -> Schema:
+        if isinstance(self.schema, Schema):
+            return self.schema
+        if self.schema == "infer":
+            warnings.warn(
+                f'schema="infer" reads domains and {self._read_of_target} from the rows without noise; the guarantee '
+                "records the leak",
+                PrivacyLeakWarning, stacklevel=7,  # the caller of fit
+            )  # fmt: skip
+            return self._inferred_schema(X, labels)
+        if isinstance(self.schema, (str, os.PathLike)):
+            return Schema.load(self.schema)
+        raise SchemaError(_HOW_TO_WRITE_A_SCHEMA)
+
+    def _inferred_schema(self, X: Any, labels: Any) -> Schema:
+        check_classification_targets(np.array(np.asarray(labels).tolist()))
+        return infer_schema(X, labels, unit=self._unit().column)
+
+    def _declared_schema(self) -> Schema:
+        if self.schema == "infer":
+            raise ParameterError('a plan reads no row, so schema="infer" gives it nothing to go by; declare a schema')
+        return self._adapted(self._resolve_schema(None, None))
+
+    @staticmethod
+    def _checked_rows(n_rows: int | None, schema: Schema) -> int:
+        """Return the number of rows to plan for."""
+        if n_rows is None and schema.rows is None:
+            raise ParameterError(
+                "a plan needs to know roughly how many rows there are; pass n_rows (--rows), or declare rows"
+            )
+        return check_whole("n_rows", schema.rows if n_rows is None else n_rows, least=1, most=2**53)
+
+    def _set_all(self, encoder: Encoder, **fitted: Any) -> None:
+        """Set what the schema says and what was ``fitted``."""
+        schema = encoder.schema
+        self.__dict__.update(
+            fitted,
+            schema_=schema,
+            n_features_in_=len(schema.attributes),
+            feature_names_in_=np.array(schema.names, dtype=object),
+            _encoder=encoder,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        # Noise cannot be seeded, and on tables of a few hundred rows it may outweigh the signal.
+        tags.non_deterministic = not self.unsafe_seeded_noise
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "guarantee_")
+
+
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """What all of privet's classifiers share."""
+
+    classes_: NDArray[Any]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of every row of ``X``; of equally probable ones the first.
@@ -160,115 +286,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "if any, per row"
             ) from None
 
-    def save(self, path: str | Path) -> None:
-        """Write the released model to ``path``: one JSON document, gzipped where the name ends in ``.gz``.
-
-        The file holds the schema, the structure, the released numbers and the guarantee: no seed, no exact count.
-        """
-        check_is_fitted(self)
-        write_document(path, self.to_document())
-
     @abstractmethod
     def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Return the class probabilities of encoded rows."""
 
-    @abstractmethod
-    def to_document(self) -> dict[str, Any]:
-        """Return what the model file holds."""
-
-    def check_parameters(self) -> float:
-        """Refuse a parameter that is out of its range, before any data are read, and return epsilon."""
-        check_constraints(self, self.constraints)
-        n_threads(self.n_jobs)
-        self._unit()
-        return check_epsilon(self.epsilon)
-
-    def _unit(self) -> Unit:
-        return Unit(self.unit, self.max_rows)
-
-    def _snapshot(self) -> Self:
-        """Return a copy to fit: the parameters of this moment, whatever another thread or the table sets meanwhile."""
-        return copy(self)
-
-    def _take_over(self, fitted: Self) -> Self:
-        """Take what was fitted from a snapshot, in one step that no interrupt can split; parameters stay."""
-        parameters = self.get_params(deep=False)
-        self.__dict__.update({name: value for name, value in vars(fitted).items() if name not in parameters})
-        return self
-
-    def _is_sound(self) -> bool:
-        """Return whether the method is used in a form that its argument covers."""
-        return True
-
-    def _adapted(self, schema: Schema) -> Schema:
-        """Return the schema as the method needs it; only public facts enter."""
-        return schema
-
-    def _labels(self, y: Any) -> Any:
-        check_labels_given(y, type(self).__name__)
-        # Arrow reads these tables' columns; all else that scikit-learn takes for labels becomes a NumPy array.
-        if type(y).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
-            return as_arrow(_only_column(y), "y")
-        labels = as_numpy(y)
-        if labels.dtype.kind == "c":
-            raise DataError("Complex data not supported; pass labels that are text, numbers or bools")
-        try:
-            return column_or_1d(labels, warn=True)
-        except ValueError:  # scikit-learn's sentence quotes the number of rows
-            raise DataError("y must be one column of labels; pass one label per row") from None
-
-    def _resolve_schema(self, X: Any, labels: Any) -> Schema:
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if self.schema == "infer":
-            warnings.warn(
-                'schema="infer" reads domains and classes from the rows without noise; the guarantee records the leak',
-                PrivacyLeakWarning, stacklevel=6,  # the caller of fit
-            )  # fmt: skip
-            check_classification_targets(np.array(np.asarray(labels).tolist()))
-            return infer_schema(X, labels, unit=self._unit().column)
-        if isinstance(self.schema, (str, os.PathLike)):
-            return Schema.load(self.schema)
-        raise SchemaError(_HOW_TO_WRITE_A_SCHEMA)
-
-    def _declared_schema(self) -> Schema:
-        if self.schema == "infer":
-            raise ParameterError('a plan reads no row, so schema="infer" gives it nothing to go by; declare a schema')
-        return self._adapted(self._resolve_schema(None, None))
-
-    @staticmethod
-    def _checked_rows(n_rows: int | None, schema: Schema) -> int:
-        """Return the number of rows to plan for."""
-        if n_rows is None and schema.rows is None:
-            raise ParameterError(
-                "a plan needs to know roughly how many rows there are; pass n_rows (--rows), or declare rows"
-            )
-        return check_whole("n_rows", schema.rows if n_rows is None else n_rows, least=1, most=2**53)
-
     def _set_all(self, encoder: Encoder, **fitted: Any) -> None:
-        """Set what the schema says and what was ``fitted``."""
-        schema = encoder.schema
-        self.__dict__.update(
-            fitted,
-            schema_=schema,
-            classes_=np.array(schema.classes),
-            n_features_in_=len(schema.attributes),
-            feature_names_in_=np.array(schema.names, dtype=object),
-            _encoder=encoder,
-        )
+        super()._set_all(encoder, classes_=np.array(encoder.schema.classes), **fitted)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        # Noise cannot be seeded, and on tables of a few hundred rows it may outweigh the signal.
-        tags.non_deterministic = not self.unsafe_seeded_noise
         tags.classifier_tags.poor_score = True
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "guarantee_")
 
 
 def check_labels_given(y: Any, estimator: str) -> None:
@@ -297,7 +325,10 @@ def public_facts(schema: Schema) -> list[str]:
     facts = [f"the names of {len(schema.attributes)} attributes and the domains of {declared} of them"]
     if declared == len(schema.attributes):
         facts = [f"the names and domains of {declared} attributes"]
-    facts += [] if schema.classes_inferred else [f"the {len(schema.classes)} classes"]
+    if schema.number is not None:
+        facts += [] if schema.number.inferred else ["the bounds of the target"]
+    elif not schema.classes_inferred:
+        facts.append(f"the {len(schema.classes)} classes")
     if schema.never_missing:
         facts.append(f"that {len(schema.never_missing)} of {len(schema.attributes)} attributes are never missing")
     return [*facts, f"that there are about {schema.rows:,} rows"] if schema.rows is not None else facts

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Room = Literal["central", "local", "partitioned"]
+Task = Literal["classes", "number"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Method:
         What it is, in a line.
     takes_updates
         Whether new rows can be added to a fitted model.
+    learns
+        What its target is: one of several classes, or a number.
     in_privet
         Whether `privet` itself offers the class, beside the package that has it.
     """
@@ -33,6 +36,7 @@ class Method:
     class_name: str
     help: str
     takes_updates: bool = False
+    learns: Task = "classes"
     in_privet: bool = True
 
     @property
@@ -54,6 +58,14 @@ METHODS = (
         "PrivateForestClassifier",
         "small trees whose leaf weights are fitted together; recommended",
         takes_updates=True,
+    ),
+    Method(
+        "private-forest-regressor",
+        "central.private_forest_regressor",
+        "PrivateForestRegressor",
+        "the same for a target that is a number with declared bounds",
+        takes_updates=True,
+        learns="number",
     ),
     Method(
         "private-rdt",
@@ -134,9 +146,9 @@ METHODS = (
 UPDATED = tuple(method.name for method in METHODS if method.takes_updates)
 
 
-def methods_of(room: Room) -> tuple[Method, ...]:
-    """Return the methods of one room."""
-    return tuple(method for method in METHODS if method.room == room)
+def methods_of(room: Room, learns: Task | None = None) -> tuple[Method, ...]:
+    """Return the methods of one room, or those of them that learn classes or a number."""
+    return tuple(method for method in METHODS if method.room == room and learns in (None, method.learns))
 
 
 def homes_of(room: Room) -> dict[str, str]:

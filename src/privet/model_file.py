@@ -26,7 +26,9 @@ from privet.tree.forest import Forest
 # Version 1 knew no unit of privacy other than the row, and no method with parameters.
 FORMAT, VERSION = "privet-model", 2
 # The versions of a method's files whose released numbers have a form that version 2 does not know.
-LATER_VERSIONS = dict.fromkeys(("private-forest", "combined-forest", "column-forest"), (3, 4, 5, 6))
+LATER_VERSIONS = dict.fromkeys(
+    ("private-forest", "private-forest-regressor", "combined-forest", "column-forest"), (3, 4, 5, 6)
+)
 # Sums over trees and batches stay exact in int64.
 MAX_COUNT = 2**45
 _KEYS = {

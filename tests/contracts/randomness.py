@@ -10,12 +10,13 @@ import numpy as np
 from privet.local import Secret, perturb
 from privet.partitioned import Party, PrivateKey
 from privet.registry import METHODS
-from tests.contracts.test_every_method import CASES, DECLARED, released, structure, table
+from tests.contracts.tasks import labels_for, schema_for
+from tests.contracts.test_every_method import CASES, DECLARED, released, rows_and_classes, structure
 from tests.local.people import channels, people
 from tests.partitioned.sums import parties_of, structure_of, table_of, terms_of
 
 SOURCES = Path(__file__).parents[2] / "src" / "privet"
-ROWS = table(200)
+ROWS = rows_and_classes(200)
 PEOPLE = people(60)
 BANK, STRUCTURE, TERMS = table_of("bank"), structure_of(), terms_of()
 # What public coins may be asked for: uniform numbers, and orders. Every other law would be noise in floating point.
@@ -63,9 +64,9 @@ def fitted(name, monkeypatch, stream, estimator=None, coins=3):
     monkeypatch.setattr(os, "urandom", stream)
     method, options = CASES[name]
     estimator = estimator or METHODS[method]
-    return estimator(DECLARED, epsilon=0.5, n_jobs=1, random_state=PublicCoins(np.random.PCG64(coins)), **options).fit(
-        *ROWS
-    )
+    schema, (X, y) = schema_for(method, DECLARED), ROWS
+    unfitted = estimator(schema, epsilon=0.5, n_jobs=1, random_state=PublicCoins(np.random.PCG64(coins)), **options)
+    return unfitted.fit(X, labels_for(method, DECLARED, y))
 
 
 def fit_of(name, estimator=None):

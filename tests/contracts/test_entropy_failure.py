@@ -19,6 +19,7 @@ from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.privacy.mechanisms.permute_and_flip import permute_and_flip
 from privet.registry import METHODS
+from tests.contracts.tasks import data_for
 from tests.local.people import channels, people
 from tests.partitioned.sums import parties_of, prepare, structure_of, table_of, terms_of
 
@@ -54,7 +55,8 @@ def compiled_beforehand(tmp_path_factory):
     for release in MECHANISMS.values():
         release()
     for name in METHODS:
-        small(name).fit(DATA.X, DATA.y)
+        data = data_for(name, DATA)
+        small(name).fit(data.X, data.y)
     for name in ("laplace", "randomized"):
         perturb(people(20), channels()[name], Secret(), person="name")
     prepare({"bank": parties_of(terms_of(), tmp_path_factory.mktemp("compiled"))["bank"]})
@@ -89,7 +91,7 @@ def at_every_draw(fails_at, release, check):
 
 
 def small(name, **options):
-    model = METHODS[name](DATA.schema, epsilon=0.1, n_jobs=1, **options)
+    model = METHODS[name](data_for(name, DATA).schema, epsilon=0.1, n_jobs=1, **options)
     few = {"n_trees": 2, "height": 2}
     return model.set_params(**{key: value for key, value in few.items() if key in model.get_params()})
 
@@ -113,14 +115,14 @@ def test_a_fit_whose_bits_end_at_any_draw_leaves_no_model_and_counts_as_spent_on
         assert states == ["reserved"] * n
         assert ledger.spent == pytest.approx(0.1 * n)
 
-    made = []
+    made, data = [], data_for(name, DATA)
 
     def model():
         return made[-1]
 
     def fit():
         made.append(small(name, ledger=ledger))
-        made[-1].fit(DATA.X, DATA.y)
+        made[-1].fit(data.X, data.y)
 
     n_draws = at_every_draw(fails_at, fit, check)
     assert n_draws >= 2
@@ -129,13 +131,14 @@ def test_a_fit_whose_bits_end_at_any_draw_leaves_no_model_and_counts_as_spent_on
 
 @pytest.mark.parametrize("name", [name for name in sorted(METHODS) if hasattr(METHODS[name], "partial_fit")])
 def test_an_update_whose_bits_end_leaves_the_model_as_it_was(name, fails_at):
-    model = small(name, random_state=3).fit(DATA.X, DATA.y)
+    data = data_for(name, DATA)
+    model = small(name, random_state=3).fit(data.X, data.y)
     before = model.to_document()
 
     def check(n):
         assert model.to_document() == before
 
-    assert at_every_draw(fails_at, lambda: model.partial_fit(DATA.X, DATA.y), check) >= 1
+    assert at_every_draw(fails_at, lambda: model.partial_fit(data.X, data.y), check) >= 1
 
 
 @pytest.mark.parametrize("name", ["laplace", "randomized", "sampled"])

@@ -8,6 +8,7 @@ import pytest
 from privet.datasets import agrawal
 from privet.privacy.mechanisms import rational
 from privet.registry import METHODS
+from tests.contracts.tasks import data_for
 from tests.loops import loop_over
 
 DATA = agrawal(200, random_state=5)
@@ -20,15 +21,16 @@ TREES = ("forest_", "trees_")
 @loop_over("kind", INTEGERS)
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_noise_is_that_of_plain_integers_and_stays_so(method, kind):
+    data = data_for(method, DATA)
     rational._rounded_up.cache_clear()
     # What a method multiplies: trees, questions of a path, or choices.
     multiplied = next(name for name in MULTIPLIED if name in METHODS[method]().get_params())
     for times, epsilon in ((1, 1.01), (10, 0.1), (MULTIPLIED[multiplied], 0.08203125)):
         parameters = {"epsilon": epsilon, "unit": "row"}
         for number in (kind(times), times):
-            model = METHODS[method](DATA.schema, max_rows=kind(1), **{multiplied: number}, **parameters)
+            model = METHODS[method](data.schema, max_rows=kind(1), **{multiplied: number}, **parameters)
             model.plan(200)
-            model.fit(DATA.X, DATA.y)
+            model.fit(data.X, data.y)
             assert model.guarantee_.epsilon <= epsilon
             assert model.noise_std_ >= 1.0
             assert type(next(getattr(model, name) for name in TREES if hasattr(model, name)).n_trees) is int

@@ -9,7 +9,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.feature_selection import SelectFromModel, SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import permutation_importance
@@ -31,6 +37,7 @@ from sklearn.utils import resample
 from privet import Ledger, Numeric, PrivateRDTClassifier, Schema
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.registry import METHODS
+from tests.contracts.tasks import OF_NUMBERS, labels_for, schema_for
 
 N_ROWS, N_TREES = 200, 3
 PAGE = Path(__file__).parents[2] / "docs" / "wrappers.md"
@@ -155,9 +162,11 @@ def test_every_fit_of_a_wrapper_is_charged(wrapper, classes, n_fits, tmp_path):
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_bagging_that_draws_rows_repeatedly_is_refused_and_costs_nothing(method, tmp_path):
     ledger = Ledger(tmp_path / "ledger", dataset="people", epsilon=100.0)
-    model = METHODS[method](unfitted((0, 1)).schema, ledger=ledger)
+    schema = unfitted((0, 1)).schema
+    model = METHODS[method](schema_for(method, schema), ledger=ledger)
+    bagging, (X, y) = BaggingRegressor if method in OF_NUMBERS else BaggingClassifier, people()
     with pytest.raises(ParameterError, match="Bagging draws rows repeatedly unless bootstrap=False"):
-        BaggingClassifier(model, n_estimators=2).fit(*people())
+        bagging(model, n_estimators=2).fit(X, labels_for(method, schema, y))
     assert ledger.spent == 0
 
 

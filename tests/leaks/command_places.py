@@ -12,7 +12,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from privet.cli.app import app
-from privet.registry import METHODS
+from tests.contracts.tasks import OF_CLASSES
 from tests.leaks.hearing import listening
 from tests.leaks.place import Register
 from tests.leaks.tables import FILE_FAULTS, SCHEMA, in_order
@@ -61,7 +61,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     laid_out(folder)
     yield from done("ledger init ledger.db --dataset survey --epsilon 3")
     yield from done("plan --schema schema.json --rows 8000 --epsilon 0.001 --json")
-    for method in METHODS:
+    for method in OF_CLASSES:
         few = {"private-rdt": "--trees 3 --height 3", "dpdf": "--trees 2 --height 2"}.get(method, "")
         price = 0.05 if method == "private-forest" else 0.001
         line = f"{_FIT} --method {method} {few} --epsilon {price} -o {method}.privet --ledger ledger.db --progress"

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from privet.registry import METHODS
+from tests.contracts.tasks import OF_CLASSES
 from tests.leaks.hearing import heard
 from tests.leaks.marks import LABEL
 from tests.leaks.models import EPSILON, apart, fault, unfitted
@@ -20,7 +21,7 @@ place = Register("Python")
 
 @place("errors, warnings and logs of a fit that refuses a table in memory, every method")
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
-    for method in METHODS:
+    for method in OF_CLASSES:
         for name in FAULTS:
             X, y = apart(fault(name))
             said = heard(lambda X=X, y=y, method=method: unfitted(method, verbose=1).fit(X, y))
@@ -103,7 +104,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
 
 @place("progress in words (verbose), every method and every road into a fit", slow=True)
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
-    for method in METHODS:
+    for method in OF_CLASSES:
         yield from heard(lambda method=method: unfitted(method, verbose=2).fit(frame(), labels())).things(method)
     for name, given in ROUTES.items():
         said = heard(lambda given=given: unfitted("private-rdt", verbose=2).fit(*given(folder)))

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from privet import Ledger, load
 from privet.errors import ParameterError, PrivetError
-from privet.registry import METHODS
+from tests.contracts.tasks import OF_CLASSES
 from tests.leaks.hearing import heard
 from tests.leaks.models import apart, fault, unfitted
 from tests.leaks.place import Register
@@ -55,7 +55,7 @@ def public_things(model: Any, what: str) -> Iterator[tuple[str, Any]]:
 
 @place("a fitted model: attributes, document, file, pickle, joblib, copies, clone, repr, HTML; every method")
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
-    for method in METHODS:
+    for method in OF_CLASSES:
         model = unfitted(method).fit(frame(), labels())
         # What was computed on the way to a prediction may have stayed.
         model.predict(frame())
@@ -99,7 +99,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     from privet.export import export_model
     from privet.report import export_text, plot_importances, plot_shapes, plot_tree, write_report
 
-    for method in METHODS:
+    for method in OF_CLASSES:
         model = unfitted(method).fit(frame(), labels())
         # Letters as text: as outlines they are made of numbers of all sizes.
         with warnings.catch_warnings(), plt.rc_context({"svg.fonttype": "none"}):
@@ -135,7 +135,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
 @place("a ledger's file, account and repr; after fits, refusals and failures")
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
     ledger = Ledger(folder / "ledger.db", dataset="survey", epsilon=3.0)
-    for method in METHODS:
+    for method in OF_CLASSES:
         unfitted(method, ledger=ledger).fit(frame(), labels())
     yield from heard(lambda: unfitted("dpdf", ledger=ledger).fit(*apart(fault("a label that is not known")))).things(
         "a failing fit"

@@ -13,6 +13,7 @@ from privet.partitioned import PrivateKey, Roster, Structure
 from privet.privacy.ledger.ledger_file import LedgerFile
 from privet.registry import METHODS
 from privet.report import write_report
+from tests.contracts.tasks import labels_for, schema_for
 from tests.leaks.neighbours import SCHEMA, facts_of, lines_of, people, told_apart
 from tests.leaks.planted import ForgetsNoise, KeepsHash, KeepsRows, WritesRowCount
 
@@ -25,7 +26,12 @@ ALL = [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in METHODS 
 
 
 def model_of(method, epsilon, schema=SCHEMA, **options):
-    return METHODS[method](schema, epsilon=epsilon, random_state=5, n_jobs=1, **SMALL.get(method, {}), **options)
+    own = schema_for(method, schema)
+    return METHODS[method](own, epsilon=epsilon, random_state=5, n_jobs=1, **SMALL.get(method, {}), **options)
+
+
+def fitted(method, X, y, epsilon, schema=SCHEMA, **options):
+    return model_of(method, epsilon, schema, **options).fit(X, labels_for(method, SCHEMA, y))
 
 
 @pytest.mark.parametrize(("n_more", "epsilon"), CASES)
@@ -34,7 +40,7 @@ def test_no_field_of_a_model_is_exact(method, n_more, epsilon):
     def facts(X, y):
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
-            model = model_of(method, epsilon, verbose=2).fit(X, y)
+            model = fitted(method, X, y, epsilon, verbose=2)
         yield from facts_of(vars(model), "attributes")
         yield from facts_of(model.to_document(), "document")
         yield from lines_of(said.getvalue())
@@ -46,14 +52,14 @@ def test_no_field_of_a_model_is_exact(method, n_more, epsilon):
 @pytest.mark.parametrize("method", METHODS)
 def test_no_field_is_exact_where_the_number_of_rows_is_bought(method):
     undeclared = Schema(SCHEMA.attributes, classes=SCHEMA.classes, target=SCHEMA.target)
-    assert told_apart(lambda X, y: facts_of(vars(model_of(method, 0.3, undeclared).fit(X, y)), "attributes")) == set()
+    assert told_apart(lambda X, y: facts_of(vars(fitted(method, X, y, 0.3, undeclared)), "attributes")) == set()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_no_line_of_a_report_is_exact(method, tmp_path):
     def facts(X, y):
-        model = model_of(method, 0.3).fit(X, y)
+        model = fitted(method, X, y, 0.3)
         write_report(model, tmp_path / "report.html")
         yield from lines_of((tmp_path / "report.html").read_text())
 

@@ -13,6 +13,7 @@ from privet import Ledger, PrivateRDTClassifier
 from privet.cli.app import app
 from privet.privacy.ledger.ledger_file import LedgerFile
 from privet.registry import LOCAL_METHODS, METHODS
+from tests.contracts.tasks import OF_CLASSES
 from tests.leaks import planted as leaky_models
 from tests.leaks.command_places import laid_out
 from tests.leaks.hearing import heard
@@ -138,7 +139,7 @@ def test_the_key_and_fingerprints_of_a_ledger_show_in_no_output(tmp_path, monkey
 
 
 def test_every_method_is_among_the_models_that_are_searched(tmp_path):
-    assert set(SMALL) == set(METHODS)
+    assert set(SMALL) == set(OF_CLASSES)
     assert set(LOCAL_METHODS) == {"reconstruction-tree", "random-response-forest", "sampled-forest"}
     model = METHODS["private-rdt"](SCHEMA, epsilon=1.0, n_trees=2).fit(frame(), labels())
     assert len(list(model_things(model, "a model", tmp_path))) == 10

@@ -238,16 +238,23 @@ class Minimiser:
         for i, (line, count) in enumerate(zip(self.reached, times, strict=True)):
             score = line @ weights + (0 if own.rows.scores is None else own.rows.scores[i].astype(float))
             scores = own.offsets + (score if len(score) > 1 else score * np.array([-0.5, 0.5]))
-            mark = np.eye(self.n_classes)[own.rows.labels[i]]
-            chances = softmax(scores - own.margin * mark)
-            pull, bend = chances - mark, np.diag(chances) - np.outer(chances, chances)
-            if self.n_classes == 2:
-                pull, bend = pull[1:], bend[1:, 1:]
-            tilt = tilt - count * np.outer(line, pull)
-            hessian = hessian + count * np.kron(np.outer(line, line), basis.T @ bend @ basis)
+            for share, mark in self._classes_of(own.rows.labels[i]):
+                chances = softmax(scores - own.margin * mark)
+                pull, bend = chances - mark, np.diag(chances) - np.outer(chances, chances)
+                if self.n_classes == 2:
+                    pull, bend = pull[1:], bend[1:, 1:]
+                tilt = tilt - share * count * np.outer(line, pull)
+                hessian = hessian + share * count * np.kron(np.outer(line, line), basis.T @ bend @ basis)
         scales = np.repeat([float(scale) for scale in self.law.scales], own.trees.sizes)
         factor = 1 if self.n_classes == 2 else 2
         return np.linalg.slogdet(hessian)[1] - (np.abs(tilt).sum(axis=1) / (factor * scales)).sum()
+
+    def _classes_of(self, label):
+        """Return the shares that a row has of classes; a label counts steps of the second one."""
+        marks, share = np.eye(self.n_classes), int(label) / self.objective.steps
+        if self.objective.steps == 1:
+            return [(1.0, marks[label])]
+        return [(1 - share, marks[0]), (share, marks[1])]
 
     def chosen(self, with_row, adversary):
         weights = adversary.weights(self, with_row)
@@ -273,7 +280,8 @@ class Worst:
         """Look along the direction in which the row's own class is pulled down, and up."""
         own, columns = with_row.objective.rows, with_row.objective.shape[1]
         line, label = with_row.reached[-1], int(own.labels[-1])
-        mark = np.eye(with_row.n_classes)[label] - 1 / with_row.n_classes if columns > 1 else np.array([2 * label - 1])
+        side = np.array([1.0 if 2 * label >= with_row.objective.steps else -1.0])
+        mark = np.eye(with_row.n_classes)[label] - 1 / with_row.n_classes if columns > 1 else side
         along = np.linalg.solve(without.precision, np.outer(line, mark))
 
         def told(length):

@@ -16,7 +16,7 @@ from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, Table, worst_cases
 from privet.checks import check_whole, n_threads
 from privet.errors import ParameterError
-from privet.estimator import PrivateClassifier
+from privet.estimator import PrivateEstimator
 from privet.extras import matplotlib
 from privet.files.whole_file import whole_bytes
 from privet.privacy.unit import EACH_ROW, Unit
@@ -126,7 +126,7 @@ class Audit:
 class _Fit:
     """Fits a fresh clone and returns what the attacker reads in it."""
 
-    estimator: PrivateClassifier
+    estimator: PrivateEstimator
     evidence: Evidence
     names: list[str]
     unit: Unit
@@ -194,7 +194,7 @@ def audit(
         With `epsilon_shown`, a `sentence`, and each case's `Attack`.
     """
     runs, confidence = check_whole("runs", runs, least=20, most=10**8), check_confidence(confidence)
-    is_estimator = isinstance(subject, PrivateClassifier)
+    is_estimator = isinstance(subject, PrivateEstimator)
     if is_estimator:
         check_fits_rows(subject)
         _check_reads_nothing_else(read)
@@ -232,7 +232,7 @@ def _releases(subject: Any, neighbours: Any, read: Any) -> list[_Attempt]:
     return [("the two tables given", _Release(subject, read), neighbours)]
 
 
-def _fits(estimator: PrivateClassifier, neighbours: Any, unit: Unit) -> list[_Attempt]:
+def _fits(estimator: PrivateEstimator, neighbours: Any, unit: Unit) -> list[_Attempt]:
     schema = _declared(estimator)
     cases = worst_cases(schema, unit) if neighbours is None else list(neighbours)
     if not cases or not all(isinstance(case, Neighbours) for case in cases):
@@ -243,7 +243,7 @@ def _fits(estimator: PrivateClassifier, neighbours: Any, unit: Unit) -> list[_At
     ]
 
 
-def _declared(estimator: PrivateClassifier) -> Schema:
+def _declared(estimator: PrivateEstimator) -> Schema:
     if isinstance(estimator.schema, Schema):
         return estimator.schema
     if estimator.schema is None or estimator.schema == "infer":

@@ -6,14 +6,14 @@ from numbers import Real
 from typing import Any
 
 from privet.errors import NoGuaranteeWarning, ParameterError
-from privet.estimator import PrivateClassifier
+from privet.estimator import PrivateEstimator
 from privet.local.classifier import LocalClassifier
 from privet.privacy.accounting import check_delta
 
 CAVEAT = "A lower bound proves no privacy: another attacker may get more."
 
 
-def check_fits_rows(estimator: PrivateClassifier) -> None:
+def check_fits_rows(estimator: PrivateEstimator) -> None:
     """Refuse a model that is not fitted to original rows: its input was already released."""
     if isinstance(estimator, LocalClassifier):
         raise ParameterError(
@@ -34,7 +34,7 @@ def fit_clone(estimator: Any, X: Any, y: Any, **parameters: Any) -> Any:
 
 def is_proven(subject: Any) -> bool | None:
     """Return whether privet has an argument for the claim; None for a function, whose claim is its author's."""
-    if not isinstance(subject, PrivateClassifier):
+    if not isinstance(subject, PrivateEstimator):
         return None
     return subject._is_sound() and not subject.unsafe_seeded_noise and math.isfinite(subject.epsilon)  # noqa: SLF001
 

@@ -35,8 +35,8 @@ class Evidence:
         return np.concatenate([part.ravel() for part in parts])
 
     def _log_odds(self, model: Any) -> NDArray[np.float64]:
-        """Return the log-odds of every class for the row."""
-        chances = np.clip(model.predict_proba(self.neighbours.row.X[:1]), 1e-12, 1 - 1e-12)
+        """Return the log-odds of every class for the row; of a number those of both ends of its range."""
+        chances = np.clip(_chances(model, self.neighbours.row.X[:1]), 1e-12, 1 - 1e-12)
         odds: NDArray[np.float64] = np.log(chances / (1 - chances))
         return odds
 
@@ -57,6 +57,15 @@ class Evidence:
         schema = model.schema_
         counts = exact_leaf_counts(forest, _coded(schema, table), n_classes=len(schema.classes), n_jobs=1)
         return forest.sums_of_leaves(counts) if model.counts_every_node else counts
+
+
+def _chances(model: Any, X: NDArray[Any]) -> NDArray[np.float64]:
+    number = model.schema_.number
+    if number is None:
+        chances: NDArray[np.float64] = model.predict_proba(X)
+        return chances
+    upper = (model.predict(X) - number.low) / (number.high - number.low)
+    return np.column_stack([1 - upper, upper])
 
 
 def canary_scores(model: Any, n_canaries: int) -> NDArray[np.float64]:

@@ -62,7 +62,7 @@ class Neighbours:
 
 def worst_cases(schema: Schema, unit: Unit = EACH_ROW) -> list[Neighbours]:
     """Return neighbours in which one row, or person, shows as much as possible, each in another part of a release."""
-    first, last = schema.classes[0], schema.classes[-1]
+    first, last = schema.ends[0], schema.ends[-1]
     low, high = [_value(a, last=False) for a in schema.attributes], [_value(a, last=True) for a in schema.attributes]
     row = table_of([high], [last])
     crowd = table_of([low] * _CROWD, [first] * _CROWD)
@@ -91,7 +91,7 @@ def table_of(rows: list[list[Any]], labels: list[Any]) -> Table:
 
 def empty_table(schema: Schema) -> Table:
     """Return a table without rows."""
-    return Table(np.empty((0, len(schema.attributes)), dtype=object), np.array(schema.classes)[:0])
+    return Table(np.empty((0, len(schema.attributes)), dtype=object), np.array(schema.ends)[:0])
 
 
 def _value(attribute: Attribute, *, last: bool) -> Any:

@@ -118,7 +118,7 @@ def audit_in_one_run(
 
 def _claim(estimator: Any, epsilon: float | None) -> float:
     if not isinstance(estimator, PrivateClassifier):
-        raise ParameterError("one run takes an estimator of privet; audit a callable by many runs")
+        raise ParameterError("one run takes a classifier of privet; audit a regressor or a callable by many runs")
     check_fits_rows(estimator)
     claimed, delta = claim_of(estimator, epsilon, None)
     if delta > 0:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from privet.central.dp_rf import DPRFClassifier as DPRFClassifier
     from privet.central.dpdf import DPDFClassifier as DPDFClassifier
     from privet.central.private_forest import PrivateForestClassifier as PrivateForestClassifier
+    from privet.central.private_forest_regressor import PrivateForestRegressor as PrivateForestRegressor
     from privet.central.private_id3 import PrivateID3Classifier as PrivateID3Classifier
     from privet.central.private_rdt import PrivateRDTClassifier as PrivateRDTClassifier
 else:

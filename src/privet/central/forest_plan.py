@@ -103,11 +103,11 @@ class ForestPlan(Plan):
     """What a fit of the recommended forest would do with its budget.
 
     Noise is in the pull of a leaf on its weight, which a row moves by at most one: in rows, as that of a count.
-    ``expected_loss`` is what it costs in accuracy.
+    ``expected_loss`` is what it costs in accuracy; None where a number is learnt.
     """
 
     pull_noise: float = 0.0
-    expected_loss: ExpectedLoss = _NO_LOSS
+    expected_loss: ExpectedLoss | None = _NO_LOSS
 
     @property
     def noise_std(self) -> float:
@@ -116,7 +116,7 @@ class ForestPlan(Plan):
 
     def facts(self) -> dict[str, str]:
         """Return the plan's figures in words."""
-        loss = {"expected loss against no noise": str(self.expected_loss)}
+        loss = {} if self.expected_loss is None else {"expected loss against no noise": str(self.expected_loss)}
         if self.n_trees == 0:
             return {**self.tuning, **loss}
         return {
@@ -130,7 +130,7 @@ class ForestPlan(Plan):
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain values; the reliability of one leaf says little about the forest and is left out."""
         plan = {name: value for name, value in super().to_json().items() if not name.endswith("reliability")}
-        return {**plan, "expected_loss": self.expected_loss._asdict()}
+        return {**plan, "expected_loss": None if self.expected_loss is None else self.expected_loss._asdict()}
 
     @property
     def reliability(self) -> float:
@@ -155,7 +155,9 @@ def planned_forest(
     m = unit.max_rows
     first = [laplace_step(ROW_COUNT, row_count, sensitivity=m, n_values=1)] if row_count else []
     left = remaining(epsilon, row_count)
-    loss = expected_loss(policy.n_rows, epsilon / m, len(policy.schema.attributes), policy.n_classes)
+    loss = None
+    if policy.schema.number is None:  # it is one of accuracy
+        loss = expected_loss(policy.n_rows, epsilon / m, len(policy.schema.attributes), policy.n_classes)
     if policy.only_balance:
         steps = [*first, laplace_step(BALANCE, left, sensitivity=m, n_values=policy.n_classes)]
         tuning = {"too few rows at this epsilon": "only the class balance is released, and guessed by"}
@@ -179,7 +181,7 @@ def planned_forest(
 
 
 def _planned_tree(
-    method: str, epsilon: float, unit: Unit, policy: Policy, first: list[Step], left: float, loss: ExpectedLoss
+    method: str, epsilon: float, unit: Unit, policy: Policy, first: list[Step], left: float, loss: ExpectedLoss | None
 ) -> ForestPlan:
     """Return the plan of a single tree with the counts of its leaves, as if the first attribute were chosen."""
     m, choice = unit.max_rows, multiple(policy.shares.selection, unit.max_rows)
@@ -264,7 +266,8 @@ def _if_lopsided(policy: Policy) -> dict[str, str]:
     least, most = (100 * share for share in policy.lopsided)
     if not most:
         return {}
-    return {f"{least:.2g} to {most:.2g} % of rows outside the largest class": "one tree of one attribute instead"}
+    shares = f"{least:.2g} to {most:.2g} %"
+    return {f"if {shares} of rows are outside the largest class": "one tree of one attribute instead"}
 
 
 def _numbers(policy: Policy) -> str:

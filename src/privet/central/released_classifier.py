@@ -21,7 +21,7 @@ from privet.counting.engines.parts import PartitionedRows
 from privet.counting.opening import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows
 from privet.errors import ModelFileError, ParameterError, PrivetError, SchemaError
-from privet.estimator import check_labels_given, public_facts
+from privet.estimator import PrivateEstimator, check_labels_given, public_facts
 from privet.model_file import checksum_of
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import CURATOR, Guarantee
@@ -31,7 +31,7 @@ from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON
 from privet.rng import NoiseSource, noise_source
 from privet.schema import Schema
-from privet.schema.encoding import Encoder
+from privet.schema.encoding import Encoder, encoder_of
 from privet.schema.table import as_table, column_names, column_of, may_have_column, without_column
 
 # Of epsilon, for a noisy number of rows where the schema declares none. What is tuned by it needs a rough number only.
@@ -69,8 +69,14 @@ class FitCall:
         """Rows in memory as a table; a fit that goes through them twice computes a lazy frame once."""
         return as_table(self.X)
 
+    def labelled(self, target: str) -> tuple[Any, Any]:
+        """Return the table and its labels; where none were passed, the column ``target`` of the table if it has one."""
+        if self.y is None and target in (column_names(self.table) or ()):
+            return without_column(self.table, target), column_of(self.table, target)
+        return self.table, self.y
 
-class ReleasedClassifier(ClassWeightedClassifier):
+
+class ReleasedModel(PrivateEstimator):
     """A model of released numbers."""
 
     # Constructor parameters that decide how released numbers are read, and so belong in the file.
@@ -80,6 +86,13 @@ class ReleasedClassifier(ClassWeightedClassifier):
     later_parameters: ClassVar[Mapping[str, Any]] = {}
     # Who has to be trusted.
     trust: ClassVar[str] = CURATOR
+
+    def _class_weight_in_file(self) -> dict[str, Any]:
+        """Return the class weights as a file has them; only classifiers have some."""
+        return {}
+
+    def _check_class_weight(self, schema: Schema) -> None:
+        """Refuse a weight for a class that the schema lacks."""
 
     @abstractmethod
     def _is_receipt(self, event: Event, forest: Any, schema: Schema) -> bool:
@@ -181,23 +194,21 @@ class ReleasedClassifier(ClassWeightedClassifier):
         X, y = self._with_labels(call, encoder)
         labels = self._labels(y)
         if encoder is None:
-            encoder = Encoder(self._adapted(self._resolve_schema(X, labels)), unit.column)
+            encoder = encoder_of(self._adapted(self._resolve_schema(X, labels)), unit.column)
             self._check_class_weight(encoder.schema)
         rows = MemoryRows(encoder.encode(X), encoder.encode_labels(labels))
         rows = rows.bounded(unit, X, y, call.sample_weight)
         if batch is not None:
-            batch.check_table(Encoder(self._compared_by(call) or encoder.schema, unit.column), X, labels)
+            batch.check_table(encoder_of(self._compared_by(call) or encoder.schema, unit.column), X, labels)
         if call.executor is not None:
             return encoder, PartitionedRows(OnExecutor(rows.partitions(), call.executor), encoder)
         return encoder, rows
 
     def _with_labels(self, call: FitCall, encoder: Encoder | None) -> tuple[Any, Any]:
-        """Return a table in memory and its labels; where none were passed, the table may have the schema's target."""
-        if call.y is None and encoder is not None and encoder.schema.target in (column_names(call.table) or ()):
-            target = encoder.schema.target
-            return without_column(call.table, target), column_of(call.table, target)
-        check_labels_given(call.y, type(self).__name__)
-        return call.table, call.y
+        """Return a table in memory and its labels, or refuse it without any."""
+        X, y = (call.table, call.y) if encoder is None else call.labelled(encoder.schema.target)
+        check_labels_given(y, type(self).__name__)
+        return X, y
 
     def _check_source(self, call: FitCall, *, has_encoder: bool) -> None:
         """Refuse what does not go with rows that hold their labels: files, streams of batches, a cluster's frames."""
@@ -214,7 +225,7 @@ class ReleasedClassifier(ClassWeightedClassifier):
             )
 
     def _declared_encoder(self) -> Encoder:
-        encoder = Encoder(self._adapted(self._resolve_schema(None, None)), self._unit().column)
+        encoder = encoder_of(self._adapted(self._resolve_schema(None, None)), self._unit().column)
         self._check_class_weight(encoder.schema)
         return encoder
 
@@ -266,7 +277,7 @@ class ReleasedClassifier(ClassWeightedClassifier):
 
     def _encoder_of(self, schema: Schema) -> Encoder:
         try:
-            return Encoder(schema, self._unit().column)
+            return encoder_of(schema, self._unit().column)
         except SchemaError as error:
             raise ModelFileError("the unit's column is one of the schema's; the file was changed") from error
 
@@ -280,6 +291,10 @@ class ReleasedClassifier(ClassWeightedClassifier):
     def _say(self, message: str) -> None:
         if self.verbose:
             print(f"privet: {message}", file=sys.stderr)
+
+
+class ReleasedClassifier(ClassWeightedClassifier, ReleasedModel):
+    """A classifier of released numbers."""
 
 
 def _settings(event: Event) -> str:

@@ -6,31 +6,20 @@ from typing import Any, Self
 import numpy as np
 
 from privet.central.receipts import in_parallel, trial_of
-from privet.central.released_classifier import FitCall, ReleasedClassifier
+from privet.central.released_classifier import FitCall, ReleasedClassifier, ReleasedModel
 from privet.errors import ParameterError
 from privet.privacy.events import Event, Parallel
 from privet.schema import Schema
 
 
-class UpdatedClassifier(ReleasedClassifier):
+class UpdatedModel(ReleasedModel):
     """A model of one batch of rows or several."""
 
     # How many batches a model may have.
     max_batches: int
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, executor: Executor | None = None) -> Self:
-        """Add a batch of new rows: a release of its own, with fresh noise, joined to what is there.
-
-        A row may be in one batch only. The cost of the model is then that of the most expensive batch, while the
-        noise grows with every batch; `noise_growth_` shows it. The first call is a fit.
-
-        Parameters
-        ----------
-        X, y, executor
-            As in `fit`.
-        classes : array of labels, optional
-            For scikit-learn's sake; the schema has them, and other ones are an error.
-        """
+    def _add_batch(self, X: Any, y: Any, executor: Executor | None, classes: Any = None) -> Self:
+        """Fit to a batch of new rows, the first or a further one."""
         adds = hasattr(self, "guarantee_")
         call = FitCall(X, y, executor=executor, classes=classes, batch=self._part_check(adds=adds), adds=adds)
         return self._run(call)
@@ -54,6 +43,25 @@ class UpdatedClassifier(ReleasedClassifier):
 
     def _assumptions(self, event: Event) -> list[str]:
         return [self._unit().one_batch_each] if isinstance(event, Parallel) else []
+
+
+class UpdatedClassifier(UpdatedModel, ReleasedClassifier):
+    """A classifier of one batch of rows or several."""
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, executor: Executor | None = None) -> Self:
+        """Add a batch of new rows: a release of its own, with fresh noise, joined to what is there.
+
+        A row may be in one batch only. The cost of the model is then that of the most expensive batch, while the
+        noise grows with every batch; `noise_growth_` shows it. The first call is a fit.
+
+        Parameters
+        ----------
+        X, y, executor
+            As in `fit`.
+        classes : array of labels, optional
+            For scikit-learn's sake; the schema has them, and other ones are an error.
+        """
+        return self._add_batch(X, y, executor, classes)
 
 
 def check_classes(schema: Schema, classes: Any) -> None:

@@ -142,14 +142,14 @@ def released_from_json(document: Mapping[str, Any], schema: Schema) -> ReleasedW
         raise ModelFileError("the model was fitted with a margin that this privet does not know; update privet")
     if not isinstance(data, Mapping) or set(data) - {"cells"} != _NUMBERS:
         raise ModelFileError("the released numbers are not those of this method; the file is damaged")
-    columns = n_columns(len(schema.classes))
+    columns = n_columns(schema.n_classes)
     trees = checked_trees(structure, schema, most_leaves=MOST_LEAVES)
     n_rows, exponent = integers([data["rows"], data["exponent"]], "released", limit=2**53).tolist()
     if n_rows < 1 or exponent not in _EXPONENTS:
         raise ModelFileError("the released rows or the grid are not what privet writes there; the file is damaged")
     balance = integers(data["balance"], "released.balance", limit=2**53)
     weights = integers(data["weights"], "released.weights", limit=int(MOST_WEIGHT * 2.0**-exponent))
-    n_counts = columns if document["version"] == VERSION else len(schema.classes)
+    n_counts = columns if document["version"] == VERSION else schema.n_classes
     # Up to here floats tell a count from the one below it, which the shares of cells depend on.
     cells = integers(data["cells"], "released.cells", limit=2**52) if "cells" in data else None
     n_cells = sum(axis.n_bins for own in trees.first.axes for axis in own)
@@ -191,10 +191,10 @@ def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_ro
         BALANCE: lambda receipt: is_count(receipt, sensitivity=max_rows),
         CHOICES: lambda receipt: _is_choice(receipt, max_rows),
         CELLS: lambda receipt: is_count(receipt, sensitivity=len(released.trees.kept) * max_rows),
-        WEIGHTS: lambda receipt: _is_fit(receipt, first, len(schema.classes), max_rows),
+        WEIGHTS: lambda receipt: _is_fit(receipt, first, schema.n_classes, max_rows),
         DIGITS: lambda receipt: _hides(receipt, first.n_weights),
         GROUPS: lambda receipt: _is_choice(receipt, max_rows),
-        LATER_WEIGHTS: lambda receipt: _is_fit(receipt, later, len(schema.classes), max_rows),
+        LATER_WEIGHTS: lambda receipt: _is_fit(receipt, later, schema.n_classes, max_rows),
         LATER_DIGITS: lambda receipt: _hides(receipt, later.n_weights),
     }
     return all(checks[name](receipt) for name, receipt in zip(names, receipts, strict=True))

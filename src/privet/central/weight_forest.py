@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from privet.central.receipts import after_trial, in_parallel, in_sequence
-from privet.central.released_classifier import FitCall, ReleasedClassifier
+from privet.central.released_classifier import FitCall, ReleasedClassifier, ReleasedModel
 from privet.central.weight_file import are_receipts, releases_from_json, releases_to_json
 from privet.central.weights.combining import Scales, combined, combined_scales, noise_after_each
 from privet.central.weights.fitting import scales_of
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class WeightForestClassifier(ReleasedClassifier):
+class WeightForest(ReleasedModel):
     """A forest whose leaves carry released weights."""
 
     delta: float
@@ -215,40 +215,21 @@ class WeightForestClassifier(ReleasedClassifier):
         names = self.schema_.names
         return ["(start)", *(" x ".join(names[a] for a in own) for own in effects_in(self.trees_))]
 
-    def explain(self, X: Any, class_: Label | None = None) -> "pd.DataFrame":
-        """Return what attributes add to every row's score of a class: each one alone, and what several do together.
-
-        Parameters
-        ----------
-        X : table
-            As in `predict`.
-        class_ : label, optional
-            The class whose score is explained; by default the second of two, and of more each row's predicted one.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The first column is where all rows start; then one for each attribute, and one such as "age x job" for what
-            they do together beyond that. The sum of a line is the score, the larger the likelier; of two classes a
-            score of -4, -2, 0, 2, 4 is a chance of 4.6, 22, 50, 78, 95 %.
-        """
+    def _explained(self, X: Any, class_: int | None) -> "pd.DataFrame":
+        """Return what attributes add to every row's score of a class; by default of each row's predicted one."""
         import pandas as pd
 
-        check_is_fitted(self)
         weights, codes = self._read(X)
         split = Split.of(weights, self._row_shares)
         parts = split.contributions(codes)
-        chosen = weights.explained(codes, None if class_ is None else class_position(self.schema_.classes, class_))
+        chosen = weights.explained(codes, class_)
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
-        values = np.column_stack([split.start[chosen], own]) * (2.0 if len(self.classes_) == 2 else 1.0)
+        values = np.column_stack([split.start[chosen], own]) * (2.0 if weights.weights.shape[1] == 1 else 1.0)
         return pd.DataFrame(values, columns=self.explained_names_, index=getattr(X, "index", None))
 
     def _read(self, X: Any) -> tuple[LeafWeights, NDArray[Any]]:
         """Return the weights that score the rows of ``X``, and the rows' codes."""
         return self._weights_with_missing, self._encoder.encode_new(X)
-
-    def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        return self._weights_with_missing.chances(codes)
 
     def _set_released(
         self,
@@ -342,3 +323,30 @@ class WeightForestClassifier(ReleasedClassifier):
     def _buys_rows(self, batch: int, schema: Schema) -> bool:  # noqa: ARG002 - batches differ
         """Return whether a fit bought its number of rows; else it is the schema's."""
         return schema.rows is None
+
+
+class WeightForestClassifier(WeightForest, ReleasedClassifier):
+    """A classifier whose leaves carry released weights."""
+
+    def explain(self, X: Any, class_: Label | None = None) -> "pd.DataFrame":
+        """Return what attributes add to every row's score of a class: each one alone, and what several do together.
+
+        Parameters
+        ----------
+        X : table
+            As in `predict`.
+        class_ : label, optional
+            The class whose score is explained; by default the second of two, and of more each row's predicted one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The first column is where all rows start; then one for each attribute, and one such as "age x job" for what
+            they do together beyond that. The sum of a line is the score, the larger the likelier; of two classes a
+            score of -4, -2, 0, 2, 4 is a chance of 4.6, 22, 50, 78, 95 %.
+        """
+        check_is_fitted(self)
+        return self._explained(X, None if class_ is None else class_position(self.schema_.classes, class_))
+
+    def _probabilities(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        return self._weights_with_missing.chances(codes)

@@ -188,7 +188,7 @@ def _csv_batches(
 
     _refuse_carriage_returns(schema)
     types = {attribute.name: _csv_type(attribute) for attribute in schema.attributes}
-    types[schema.target] = arrow_type_of(schema.classes)
+    types[schema.target] = pa.float64() if schema.number is not None else arrow_type_of(schema.classes)
     # A column outside the schema stays text: Arrow would guess its type from the first rows.
     types.update({name: pa.large_string() for name in names if name not in types})
     options = pa_csv.ConvertOptions(

@@ -6,6 +6,7 @@ What this module returns is exact: a mechanism must choose by it, or add noise t
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -31,7 +32,7 @@ class TableLayout:
     @classmethod
     def of(cls, schema: Schema) -> "TableLayout":
         """Return the layout for the attributes and classes of ``schema``."""
-        return cls(np.array([a.n_codes for a in schema.attributes]), len(schema.classes))
+        return cls(np.array([a.n_codes for a in schema.attributes]), schema.n_classes)
 
     @cached_property
     def offsets(self) -> NDArray[np.uint64]:
@@ -96,3 +97,47 @@ class TableCount:
                 self.slots, self.layout.offsets, self.layout.n_classes, tables,
             )  # fmt: skip
         return tables
+
+
+@dataclass(frozen=True)
+class TargetCount:
+    """Counts how many rows have each code of each attribute, and adds up the steps of their targets."""
+
+    n_codes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, schema: Schema) -> Self:
+        """Return the count for the attributes of ``schema``."""
+        return cls(tuple(attribute.n_codes for attribute in schema.attributes))
+
+    def __call__(self, blocks: Iterable[Block], n_threads: int = 1) -> NDArray[np.int64]:  # noqa: ARG002
+        """Return rows and steps, all codes of one attribute after another."""
+        found = np.zeros((sum(self.n_codes), 2), dtype=np.int64)
+        for codes, steps in blocks:
+            starts = np.cumsum([0, *self.n_codes])
+            for a, (low, high) in enumerate(pairwise(starts)):
+                own = codes[:, a]
+                found[low:high, 0] += np.bincount(own, minlength=high - low)
+                # Floats hold whole numbers of a block exactly.
+                found[low:high, 1] += np.bincount(own, steps, minlength=high - low).astype(np.int64)
+        return found
+
+
+def exact_target_tables(rows: Rows, schema: Schema, steps: int) -> list[NDArray[np.int64]]:
+    """Return tables of every attribute, codes x 2, as if each row were of one of two classes, in one pass.
+
+    A target is so much of the second class as it is of its range, and the rest of the first.
+    """
+    count = TargetCount.of(schema)
+    found = rows.exact_sum(count)
+    return np.split(in_whole_rows(found, steps), np.cumsum(count.n_codes)[:-1])
+
+
+def in_whole_rows(exact: NDArray[np.int64], steps: int) -> NDArray[np.int64]:
+    """Return rows and the steps of their targets as rows of two classes, rounded to whole ones.
+
+    One row more moves one of the two by exactly 1, whatever its target: the second is the sum of shares rounded, which
+    rises by 0 or 1 where the sum rises by 0 to 1, and the first is what rows are left.
+    """
+    second = (exact[..., 1] + steps // 2) // steps
+    return np.stack([exact[..., 0] - second, second], axis=-1)

@@ -124,6 +124,11 @@ class WeightSums(LeafSums):
 def leaf_sums(model: "PrivateClassifier") -> CountSums | WeightSums:
     """Return what ``model`` adds up. Refuse a model that decides in another way, or with sums beyond a double."""
     check_is_fitted(model)
+    if model.schema_.number is not None:
+        raise ParameterError(
+            f"{type(model).__name__} predicts a number, and exported predictors know classes alone; save it with "
+            "save() and predict with privet"
+        )
     dates = [attribute.name for attribute in model.schema_.attributes if isinstance(attribute, Date)]
     if dates:
         raise ParameterError(

@@ -10,7 +10,7 @@ from privet.checks import check_whole
 from privet.errors import ParameterError
 from privet.report.page.effects import Effect, effects_of
 from privet.report.page.trees import Box, Outline
-from privet.schema import Label
+from privet.schema import Schema
 from privet.tree.conditions import quoted
 
 _STEP = "|   "
@@ -73,7 +73,7 @@ def _weights_as_text(model: Any, tree: int) -> str:
         raise ParameterError("the model is its class balance alone, without a tree to show; raise epsilon")
     effect = effects[check_whole("tree", tree, least=0, most=len(effects) - 1)]
     schema, several = model.schema_, len(effect.classes) > 1
-    scores = f"the scores of {', '.join(quoted(c) for c in schema.classes)}" if several else _score(schema.classes)
+    scores = f"the scores of {', '.join(quoted(c) for c in schema.classes)}" if several else _score(schema)
     noise = "no noise in it"
     if effect.noise.max() > 0 and effect.rare_noise is not None:
         noise = (
@@ -88,8 +88,10 @@ def _weights_as_text(model: Any, tree: int) -> str:
     return "\n".join([header, *(_weight_line(effect, place) for place in cells)])
 
 
-def _score(classes: tuple[Label, ...]) -> str:
-    return f"the score of {quoted(classes[1])} against {quoted(classes[0])}"
+def _score(schema: Schema) -> str:
+    if schema.number is not None:
+        return f"the score of {quoted(schema.target)}"
+    return f"the score of {quoted(schema.classes[1])} against {quoted(schema.classes[0])}"
 
 
 def _weight_line(effect: Effect, place: tuple[int, ...]) -> str:

@@ -13,7 +13,7 @@ from privet.errors import DataError
 from privet.schema.attribute import Attribute, Categorical, Numeric
 from privet.schema.days import Date
 from privet.schema.encoding import arrow_kind
-from privet.schema.infer import distinct_labels, distinct_values, infer_attribute
+from privet.schema.infer import bounds_in, distinct_labels, distinct_values, infer_attribute
 from privet.schema.schema import Schema
 from privet.schema.table import check_present
 
@@ -38,13 +38,16 @@ class Draft:
     left_out: dict[str, str]
 
 
-def draft_schema(table: Any, target: str) -> Draft:
-    """Return a schema that was read from an Arrow table, label included."""
+def draft_schema(table: Any, target: str, *, is_number: bool = False) -> Draft:
+    """Return a schema that was read from an Arrow table, label included; ``is_number``: it has bounds, no classes."""
     reasons = {name: _why_left_out(name, table) for name in dict.fromkeys(table.column_names) if name != target}
     left_out = {name: why for name, why in reasons.items() if why is not None}
-    labels = _labels(table, target)
+    labels = _only(table, target) if is_number else _labels(table, target)
     names = [name for name in reasons if name not in left_out]
     attributes = [_of_kind(infer_attribute(name, table.column(name)), table.column(name)) for name in names]
+    if is_number:
+        number = Numeric(target, *bounds_in(labels, target), inferred=True)
+        return Draft(Schema(attributes, target=_round_bounds(number)), left_out)
     classes = distinct_labels(labels, target)
     return Draft(Schema(attributes, classes=classes, target=target, classes_inferred=True), left_out)
 
@@ -113,7 +116,10 @@ def _why_left_out(name: str, table: Any) -> str | None:
 def _labels(table: Any, target: str) -> Any:
     labels = _only(table, target)
     if len(distinct_values(labels, target)) > MANY_VALUES:
-        raise DataError(f"column {target!r} has too many different values for classes; choose another with --target")
+        raise DataError(
+            f"column {target!r} has too many different values for classes; choose another with --target, or pass "
+            "--number where it is a number to be predicted"
+        )
     return labels
 
 

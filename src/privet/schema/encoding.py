@@ -2,7 +2,7 @@
 
 A missing value, or one outside the domain, gets the attribute's `missing_code`. Where the schema declares an attribute
 never missing, it is an error, unless the rows are to be predicted. Numbers are clipped to their bounds. A label must be
-one of the schema's classes.
+one of the schema's classes. A target that is a number is clipped to its bounds and becomes a whole number of steps.
 """
 
 from collections.abc import Sequence
@@ -18,13 +18,16 @@ from privet.schema.attribute import Label, Numeric, label_kind
 from privet.schema.days import Date, days_of
 from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
 from privet.schema.readings import as_kind_of, as_labels
-from privet.schema.schema import Schema
+from privet.schema.schema import BOUNDS_NEEDED, Schema
 from privet.schema.table import Column, as_arrow, columns_of
 
 # VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict fit to 0, 1, ... whatever labels are.
 _IN_WRAPPERS = "; a wrapper of scikit-learn that numbers the classes needs schema.with_numbered_classes()"
 # Rows that are encoded at a time: they stay in the cache, and a table of another type is never converted as a whole.
 _BLOCK = 4_096
+# A target that is a number is rounded to so many steps of its range: 0 is its lower bound. A power of two, so that
+# shares of the range are exact as floats.
+TARGET_STEPS = 2**12
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,7 @@ class Encoder:
 
     def encode_labels(self, labels: Any) -> NDArray[np.uint16]:
         """Return the position of every label in the schema's classes."""
+        self.schema.require_classes()
         target = self.schema.target
         column = as_arrow(labels, target)
         if _has_missing(column):
@@ -177,6 +181,34 @@ def values_of(column: Column, attribute: Numeric) -> NDArray[Any]:
     if isinstance(attribute, Date):
         return days_of(as_arrow(column, attribute.name), attribute.name)
     return numbers_of(column, attribute.name)
+
+
+class TargetEncoder(Encoder):
+    """An encoder whose labels are a number: steps of its range."""
+
+    def __init__(self, schema: Schema, unit: str | None = None) -> None:
+        if schema.number is None:
+            raise SchemaError(BOUNDS_NEEDED)
+        super().__init__(schema, unit)
+        self._number = schema.number
+
+    def encode_labels(self, labels: Any) -> NDArray[np.uint16]:
+        """Return how many of `TARGET_STEPS` every number is above the lower bound; beyond the bounds it is clipped."""
+        name, low, high = self._number.name, self._number.low, self._number.high
+        column = as_arrow(labels, name)
+        if (kind := arrow_kind(column.type)) not in {"numbers", "nothing"}:
+            raise DataError(f"column {name!r} holds {kind}, but the schema's target is a number; convert it to numbers")
+        numbers = np.asarray(numbers_of(column, name), dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            raise DataError(f"column {name!r} has missing or infinite numbers (NaN, null, inf); drop those rows")
+        # Halves first: the range may be wider than the largest float.
+        shares = (np.clip(numbers, low, high) / 2 - low / 2) / (high / 2 - low / 2)
+        return np.rint(np.clip(shares, 0.0, 1.0) * TARGET_STEPS).astype(np.uint16)
+
+
+def encoder_of(schema: Schema, unit: str | None = None) -> Encoder:
+    """Return the encoder for rows whose label is what the schema says: one of its classes, or a number."""
+    return Encoder(schema, unit) if schema.number is None else TargetEncoder(schema, unit)
 
 
 def numbers_of(column: Column, name: str) -> NDArray[Any]:

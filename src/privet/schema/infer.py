@@ -16,16 +16,20 @@ from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, as_matrix, column_names, columns_of
 
 
-def infer_schema(table: Any, labels: Any, *, target: str = "class", unit: str | None = None) -> Schema:
+def infer_schema(
+    table: Any, labels: Any, *, target: str = "class", unit: str | None = None, is_number: bool = False
+) -> Schema:
     """Return a schema with the domains that occur in ``table`` and ``labels``, each marked as inferred.
 
-    The column ``unit`` identifies people and is not an attribute.
+    The column ``unit`` identifies people and is not an attribute. With ``is_number`` the target has bounds, no classes.
     """
     found = column_names(table)
     names = found if found is not None else [f"x{j}" for j in range(as_matrix(table).shape[1])]
     names = [name for name in names if name != unit]
     columns = columns_of(table, names, unit=unit)
     attributes = [infer_attribute(name, column) for name, column in zip(names, columns, strict=True)]
+    if is_number:
+        return Schema(attributes, target=Numeric(target, *bounds_in(as_arrow(labels, target), target), inferred=True))
     return Schema(attributes, classes=distinct_labels(labels, target), target=target, classes_inferred=True)
 
 
@@ -39,7 +43,7 @@ def infer_attribute(name: str, column: Column) -> Attribute:
         return Categorical(name, distinct_labels(column, name), inferred=True)
     if kind.startswith(("values of type date", "values of type timestamp")):
         return _dates(column, name)
-    low, high = _bounds(column, name)
+    low, high = bounds_in(column, name)
     return Numeric(name, low, high, inferred=True)
 
 
@@ -52,7 +56,8 @@ def _dates(column: Column, name: str) -> Date:
     return Date(name, low, high if low < high else Day(high + 1), inferred=True)
 
 
-def _bounds(column: Column, name: str) -> tuple[float, float]:
+def bounds_in(column: Column, name: str) -> tuple[float, float]:
+    """Return a range that holds the numbers of a column."""
     numbers = np.asarray(numbers_of(column, name), dtype=np.float64)
     finite = numbers[np.isfinite(numbers)]
     if not len(finite):

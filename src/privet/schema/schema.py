@@ -30,7 +30,17 @@ _FLAGS = ("inferred", "never_missing")
 _NUMBER_FLAGS = ("whole",)
 _NUMBER_KEYS = (*_NUMBER_FLAGS, "scale")
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred", "classes_accepted"}
+_TARGET_KEYS = {"name", "bounds", "inferred"}
 _NOUNS = {"categorical": "categories", "continuous": "bounds", "date": "first and last date"}
+# What is said where classes are needed and the target is a number, and the other way round.
+CLASSES_NEEDED = (
+    "the schema's target is a number, and this needs classes; use PrivateForestRegressor (--method "
+    "private-forest-regressor), or declare classes"
+)
+BOUNDS_NEEDED = (
+    "the schema's target has classes, and a regressor learns a number; declare its bounds, for example "
+    'target=Numeric("price", 0, 500_000), and no classes'
+)
 
 
 @dataclass(frozen=True)
@@ -43,9 +53,9 @@ class Schema:
         In the order of a NumPy table's columns; other tables are matched by name.
     classes : sequence of str, int, float or bool
         Every label that is publicly known to be possible, at least two. They are kept sorted, as scikit-learn's scorers
-        expect.
-    target : str
-        The label's column in a file.
+        expect. A target that is a number has none.
+    target : str or Numeric
+        The label's column in a file; for a regressor the number that it learns, with its public bounds.
     rows : int, optional
         Roughly how many rows there are, decided before looking at them. Without it, a method that needs the number
         spends a small share of epsilon on a noisy count.
@@ -53,6 +63,8 @@ class Schema:
         The classes were read from the rows; a model that uses them says so.
     classes_accepted : Acceptance, optional
         The classes were read from the rows, and somebody declared that they were public before.
+    number : Numeric, optional
+        The target, where it is a number; it follows from ``target``, which is then its name.
 
     Examples
     --------
@@ -72,22 +84,25 @@ class Schema:
     rows: int | None = None
     classes_inferred: bool = False
     classes_accepted: Acceptance | None = None
+    number: Numeric | None = None
 
     def __init__(
         self,
         attributes: Iterable[Attribute],
         *,
-        classes: Iterable[Label],
-        target: str = "class",
+        classes: Iterable[Label] | None = None,
+        target: str | Numeric = "class",
         rows: int | None = None,
         classes_inferred: bool = False,
         classes_accepted: Acceptance | None = None,
+        number: Numeric | None = None,
     ) -> None:
-        labels = classes if isinstance(classes, (str, np.ndarray)) else list(classes)
+        number, target = (target, target.name) if isinstance(target, Numeric) else (number, target)
         for name, value in {
             "attributes": tuple(attributes),
-            "classes": tuple(sorted(checked_labels(labels, where=f"target {target!r}", noun="classes"))),
+            "classes": _checked_classes(classes, target, number),
             "target": target,
+            "number": number,
             "rows": int(rows) if rows is not None and is_whole(rows) else rows,
             "classes_inferred": classes_inferred,
             "classes_accepted": classes_accepted,
@@ -97,12 +112,29 @@ class Schema:
         self._check_classes_and_rows()
 
     def __repr__(self) -> str:
-        return f"Schema({len(self.attributes)} attributes, {len(self.classes)} classes, target={self.target!r})"
+        target = f"target={self.target!r}" if self.number is None else f"target={self.number!r}"
+        classes = "" if self.number is not None else f"{len(self.classes)} classes, "
+        return f"Schema({len(self.attributes)} attributes, {classes}{target})"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes' names in order."""
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes; of a target that is a number two, the ends of its range."""
+        return 2 if self.number is not None else len(self.classes)
+
+    @property
+    def ends(self) -> tuple[Label, ...]:
+        """What scores stand for: the classes, or the lower and the upper bound of a number."""
+        return self.classes if self.number is None else (self.number.low, self.number.high)
+
+    def require_classes(self) -> None:
+        """Refuse a target that is a number."""
+        if self.number is not None:
+            raise SchemaError(CLASSES_NEEDED)
 
     @property
     def mean_domain_size(self) -> Fraction:
@@ -117,7 +149,8 @@ class Schema:
     @property
     def leaks(self) -> tuple[str, ...]:
         """The parts of this schema that were read from the rows instead of declared."""
-        found = [domain_of(a) for a in self.attributes if a.inferred]
+        numbers = () if self.number is None else (self.number,)
+        found = [domain_of(a) for a in (*self.attributes, *numbers) if a.inferred]
         return (*found, f"classes of {self.target!r}") if self.classes_inferred else tuple(found)
 
     @property
@@ -180,14 +213,17 @@ class Schema:
         """Read a schema from plain JSON values."""
         if not isinstance(data, Mapping):
             raise SchemaError("a schema is a JSON object with the keys target, classes and attributes")
-        check_keys(data, _KEYS | DESCRIPTION | {"name"}, required={"classes", "attributes"}, where="the schema")
+        target = data.get("target", "class")
+        is_number = isinstance(target, Mapping)
+        required = {"attributes"} if is_number else {"classes", "attributes"}
+        check_keys(data, _KEYS | DESCRIPTION | {"name"}, required=required, where="the schema")
         attributes = data["attributes"]
         if not isinstance(attributes, list):
             raise SchemaError("the schema's attributes must be a list; write them in [ ]")
         return cls(
             _attributes_from_json(attributes),
-            classes=_json_list(data["classes"], "classes"),
-            target=data.get("target", "class"),
+            classes=_json_list(data["classes"], "classes") if "classes" in data else None,
+            target=_number_from_json(target) if is_number else target,
             rows=data.get("rows"),
             classes_inferred=data.get("classes_inferred", False),
             classes_accepted=Acceptance.from_json(data["classes_accepted"]) if "classes_accepted" in data else None,
@@ -195,7 +231,10 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
-        data: dict[str, Any] = {"target": self.target, "classes": list(self.classes)}
+        if self.number is None:
+            data: dict[str, Any] = {"target": self.target, "classes": list(self.classes)}
+        else:
+            data = {"target": _number_to_json(self.number)}
         if self.rows is not None:
             data["rows"] = self.rows
         if self.classes_inferred:
@@ -221,13 +260,14 @@ class Schema:
 
     def _check_classes_and_rows(self) -> None:
         where = f"target {self.target!r}"
-        if len(self.classes) < 2:
+        if self.number is None and len(self.classes) < 2:
             raise SchemaError(
                 f"{where} has one class, so there is nothing to learn; list every possible label in classes"
             )
         if len(self.classes) > MAX_CLASSES:
             raise SchemaError(f"{where} has more than {MAX_CLASSES:,} classes; merge rare ones into a group")
-        for flag in (self.classes_inferred, *(attribute.inferred for attribute in self.attributes)):
+        numbers = () if self.number is None else (self.number,)
+        for flag in (self.classes_inferred, *(declared.inferred for declared in (*self.attributes, *numbers))):
             if not isinstance(flag, bool):
                 raise SchemaError("inferred must be true or false; remove it once the domain is publicly known")
         accepted = [(domain_of(a), a.inferred, a.accepted) for a in self.attributes]
@@ -241,6 +281,40 @@ class Schema:
                 )
         if self.rows is not None and not (is_whole(self.rows) and 1 <= self.rows <= 2**53):
             raise SchemaError("rows must be a whole number of at least 1, roughly the table's size; or leave it out")
+
+
+def _checked_classes(classes: Iterable[Label] | None, target: str, number: Numeric | None) -> tuple[Label, ...]:
+    """Return the classes, sorted; none where the target is a number."""
+    if number is not None:
+        if classes is not None and len(list(classes)):
+            raise SchemaError(f"target {target!r} is a number and has no classes; leave classes out, or its bounds")
+        plain = Numeric(number.name, number.low, number.high, inferred=number.inferred)
+        if type(number) is not Numeric or number != plain:
+            raise SchemaError(f"target {target!r} has a name and bounds, and nothing else; leave the rest out")
+        return ()
+    if classes is None:
+        raise SchemaError(
+            f"target {target!r} needs classes: list every possible label; or, to learn a number, declare its bounds"
+        )
+    labels = classes if isinstance(classes, (str, np.ndarray)) else list(classes)
+    return tuple(sorted(checked_labels(labels, where=f"target {target!r}", noun="classes")))
+
+
+def _number_from_json(data: Mapping[str, Any]) -> Numeric:
+    check_keys(data, _TARGET_KEYS, required={"name", "bounds"}, where="the schema's target")
+    low, high = _bounds_from_json(data["bounds"], "the schema's target")
+    return Numeric(data["name"], low, high, inferred=data.get("inferred", False))
+
+
+def _number_to_json(number: Numeric) -> dict[str, Any]:
+    bounds = [number.low, number.high]
+    return {"name": number.name, "bounds": bounds, **({"inferred": True} if number.inferred else {})}
+
+
+def _bounds_from_json(bounds: object, where: str) -> tuple[Any, Any]:
+    if not isinstance(bounds, list) or len(bounds) != 2:
+        raise SchemaError(f"{where}: bounds must be [low, high]; write both")
+    return bounds[0], bounds[1]
 
 
 def domain_of(attribute: Attribute) -> str:
@@ -307,11 +381,9 @@ def _attribute_from_json(data: object) -> Attribute:
     kind, flags = (Date, _FLAGS) if data["type"] == Date.kind else (Numeric, (*_FLAGS, *_NUMBER_KEYS))
     known = {"name", "type", "bounds", "bins", "edges", "accepted", *flags}
     check_keys(data, known, required={"name", "bounds"}, where=where)
-    bounds = data["bounds"]
-    if not isinstance(bounds, list) or len(bounds) != 2:
-        raise SchemaError(f"{where}: bounds must be [low, high]; write both")
+    low, high = _bounds_from_json(data["bounds"], where)
     options = {key: data[key] for key in ("bins", "edges", *flags) if key in data}
-    return kind(data["name"], bounds[0], bounds[1], **options, **_accepted_in(data))
+    return kind(data["name"], low, high, **options, **_accepted_in(data))
 
 
 def _accepted_in(data: Mapping[str, Any]) -> dict[str, Any]:

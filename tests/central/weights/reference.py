@@ -45,6 +45,22 @@ def binary_gradient(
     curvatures[:] = _times(counts, len(labels)) / (2 * np.cosh(leads / 2)) ** 2
 
 
+def share_gradient(
+    cells: Cells, starts: Counts, labels: Cells, steps: int, counts: Counts, known: Short, weights: Floats,
+    offset: float, margin: float, unit: float, curvatures: Short, out: Counts,
+) -> None:  # fmt: skip
+    """Do the same for the mean of both classes' losses, of which the second has label / steps."""
+    reached, shares = indicators(cells, starts, len(weights)), labels / steps
+    scores, times = offset + _known(known, len(labels), 1)[:, 0] + reached @ weights, _times(counts, len(labels))
+    pulls, bends = np.zeros(len(labels)), np.zeros(len(labels))
+    for sign, share in ((1, shares), (-1, 1 - shares)):
+        wrong = (1 - np.tanh((sign * scores - margin) / 2)) / 2
+        pulls += -sign * share * wrong
+        bends += share * wrong * (1 - wrong)
+    _add_rounded(reached, unit * times * pulls, out)
+    curvatures[:] = times * bends
+
+
 def _add_rounded(reached: Floats, of_lines: Floats, out: Counts) -> None:
     """Round what each line has to whole numbers, add them up over cells, and add that in units of 2**24 and of 1."""
     sums = reached.T.astype(np.int64) @ np.rint(of_lines).astype(np.int64)
@@ -154,7 +170,7 @@ def add_groups(
 
 def sum_residuals(
     cells: Cells, starts: Counts, labels: Cells, counts: Counts, known: Short, weights: Floats, rest: Floats,
-    offsets: Floats, margin: float, sums: Counts,
+    offsets: Floats, margin: float, steps: int, sums: Counts,
 ) -> float:  # fmt: skip
     """Add residuals, rounded once to units of 2**-72, in three parts; return a bound on the error of any sum."""
     times = _times(counts, len(labels)).astype(np.int64)
@@ -165,7 +181,7 @@ def sum_residuals(
             context.prec = _DIGITS
             parts = np.concatenate([weights[found], rest[found], before[i : i + 1]])
             scores = [sum(map(Decimal, column), Decimal(0)) for column in parts.T.tolist()]
-        for c, residual in enumerate(residuals(scores, offsets, int(labels[i]), margin)):
+        for c, residual in enumerate(residuals(scores, offsets, int(labels[i]), margin, steps)):
             units = round(residual * 2**72)
             for k, size in enumerate((2**48, 2**24, 1)):
                 high = round(Fraction(units, size))
@@ -174,13 +190,14 @@ def sum_residuals(
     return float(times.sum()) * 2.0**-73
 
 
-def residuals(scores: list[Decimal], offsets: Floats, label: int, margin: float) -> list[Decimal]:
+def residuals(scores: list[Decimal], offsets: Floats, label: int, margin: float, steps: int = 1) -> list[Decimal]:
     """Return what one line pulls each column by, to 60 digits, from its scores without the offsets."""
     with localcontext() as context:
         context.prec = _DIGITS
         if len(scores) == 1:
-            score, sign = scores[0] + Decimal(float(offsets[1] - offsets[0])), 2 * (label == 1) - 1
-            return [-sign / (1 + (sign * score - Decimal(margin)).exp())]
+            score, share = scores[0] + Decimal(float(offsets[1] - offsets[0])), Decimal(label) / steps
+            as_second, as_first = (1 / (1 + (sign * score - Decimal(margin)).exp()) for sign in (1, -1))
+            return [(1 - share) * as_first - share * as_second]
         shifted = [s + Decimal(o) - (Decimal(margin) if c == label else 0) for c, (s, o) in _numbered(scores, offsets)]
         powers = [score.exp() for score in shifted]
         return [power / sum(powers) - (c == label) for c, power in enumerate(powers)]

@@ -325,12 +325,12 @@ def test_compressed_rows_unpack_to_rows_of_the_same_leaves(merged, monkeypatch):
     rng = np.random.default_rng(3)
     codes = np.stack([rng.choice([0, 2, 3, 699, 700], 500), rng.integers(0, 3, 500), rng.integers(0, 3, 500)], axis=1)
     rows = MemoryRows(codes.astype(np.uint16), rng.integers(0, 2, 500).astype(np.uint16))
-    packed = LeafRows.of(rows, trees, n_classes=2)
+    packed = LeafRows.of(rows, trees, n_labels=2)
     unpacked = packed.unpacked(trees)
     assert unpacked.exact_size() == 500
 
     def lines(rows):
-        found = LeafRows.of(rows, alone, n_classes=2)
+        found = LeafRows.of(rows, alone, n_labels=2)
         return sorted(map(tuple, np.column_stack([found.cells, found.labels]).tolist()))
 
     assert lines(unpacked) == lines(rows)

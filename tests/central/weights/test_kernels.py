@@ -236,6 +236,38 @@ def test_two_rows_pull_their_cells_by_hand(module):
         assert_allclose(curvatures, [0.25, 3 * behind * (1 - behind)], rtol=1e-6)
 
 
+@pytest.mark.parametrize("steps", [2, 4096])
+@pytest.mark.parametrize("dtype", TYPES)
+@loop_over("seed", range(10))
+def test_the_gradient_of_shares_is_that_of_its_twin(seed, dtype, steps):
+    rng = np.random.default_rng(seed)
+    cells, starts, n_cells, n_lines, counts = shapes(rng, seed, dtype)
+    labels, weights = rng.integers(0, steps + 1, n_lines).astype(np.uint16), rng.normal(size=n_cells)
+    before = known_scores(rng, seed, n_lines, 1).reshape(-1)
+    found = []
+    for module in (kernels, reference):
+        gradient, curvatures = np.zeros((2, n_cells), dtype=np.int64), np.empty(n_lines, dtype=np.float32)
+        module.share_gradient(
+            cells, starts, labels, steps, counts, before, weights, 0.3, 1.0, UNIT, curvatures, gradient
+        )
+        found.append((as_floats(gradient), curvatures))
+    assert_allclose(found[0][0], found[1][0], rtol=0, atol=(n_lines + 1) * 1000 * 2.0 / UNIT)
+    assert_allclose(found[0][1], found[1][1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("module", [kernels, reference])
+def test_a_row_of_half_of_each_class_is_pulled_by_neither_where_both_are_as_likely_by_hand(module):
+    gradient, curvatures = np.zeros((2, 2), np.int64), np.empty(2, np.float32)
+    module.share_gradient(
+        np.array([0, 1], np.uint8), np.array([0]), np.array([2, 1], np.uint16), 4, np.empty(0, np.int64),
+        np.empty(0, np.float32), np.zeros(2), 0.0, 1.0, UNIT, curvatures, gradient,
+    )  # fmt: skip
+    behind = 1 / (1 + np.exp(-1.0))
+    # The second row is of the second class by a quarter: three parts pull down, one pulls up.
+    assert_allclose(as_floats(gradient), [0.0, (3 - 1) / 4 * behind], rtol=0, atol=0.5 / UNIT)
+    assert_allclose(curvatures, [behind * (1 - behind)] * 2, rtol=1e-6)
+
+
 @pytest.mark.parametrize("module", [kernels, reference])
 def test_a_row_between_two_knots_bends_both_by_hand(module):
     # One tree of two leaves; the row's cell has a quarter of the first and three of the second.
@@ -247,27 +279,27 @@ def test_a_row_between_two_knots_bends_both_by_hand(module):
     assert_allclose(np.tril(hessian), [[1.0, 0.0], [3.0, 9.0]])
 
 
-def residual_sums(add, cells, starts, labels, counts, known, weights, rest, offsets):
+def residual_sums(add, cells, starts, labels, counts, known, weights, rest, offsets, steps=1):
     """Return sums of residuals in units of 2**-72, and the bound on their error: of all lines as of the worst one."""
     sums = np.zeros((3, *weights.shape), dtype=np.int64)
     tables = certificate.powers() if add is certificate._sum_residuals else ()
-    bound = add(cells, starts, labels, counts, known, weights, rest, offsets, 1.0, *tables, sums)
+    bound = add(cells, starts, labels, counts, known, weights, rest, offsets, 1.0, steps, *tables, sums)
     if tables:
         bound = (bound + certificate._OWN) * (counts.sum() if counts.size else len(labels))
     return (sums[0].astype(object) * 2**24 + sums[1]) * 2**24 + sums[2], bound
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 6])
+@pytest.mark.parametrize(("n_classes", "steps"), [(2, 1), (3, 1), (6, 1), (2, 4), (2, 4096)])
 @pytest.mark.parametrize("dtype", TYPES)
 @loop_over("seed", range(10))
-def test_exact_sums_agree_with_their_twin_within_both_bounds(seed, dtype, n_classes):
+def test_exact_sums_agree_with_their_twin_within_both_bounds(seed, dtype, n_classes, steps):
     rng = np.random.default_rng(seed)
     cells, starts, n_cells, n_lines, counts = shapes(rng, seed, dtype)
-    labels = rng.integers(0, n_classes, n_lines).astype(np.uint8)
+    labels = rng.integers(0, n_classes if steps == 1 else steps + 1, n_lines).astype(np.uint16)
     weights = rng.normal(size=(n_cells, 1 if n_classes == 2 else n_classes)) * 10.0 ** rng.integers(-3, 3)
     rest = weights * 2.0**-54 * rng.uniform(-1, 1, weights.shape)
     known = known_scores(rng, seed, n_lines, weights.shape[1])
-    given = cells, starts, labels, counts, known, weights, rest, np.linspace(-1, 1, n_classes)
+    given = cells, starts, labels, counts, known, weights, rest, np.linspace(-1, 1, n_classes), steps
     fast, bound = residual_sums(certificate._sum_residuals, *given)
     plain, plain_bound = residual_sums(reference.sum_residuals, *given)
     assert abs(fast - plain).max(initial=0) * 2.0**-72 <= bound + plain_bound
@@ -275,15 +307,17 @@ def test_exact_sums_agree_with_their_twin_within_both_bounds(seed, dtype, n_clas
     assert bound <= max(1, counts.sum(), n_lines) * (2.0**-71 + 2.0**-95 * size)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_no_single_residual_is_off_by_more_than_its_bound(n_classes):
+@pytest.mark.parametrize(("n_classes", "steps"), [(2, 1), (3, 1), (2, 4096)])
+def test_no_single_residual_is_off_by_more_than_its_bound(n_classes, steps):
     # In long sums errors cancel, and a bound that forgot one of them would go unnoticed.
     rng = np.random.default_rng(n_classes)
-    one, start, none = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64)
+    start, none = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64)
     for _ in range(300):
+        one = np.array([0 if steps == 1 else rng.integers(steps + 1)], dtype=np.uint16)
         weights = rng.normal(size=(1, 1 if n_classes == 2 else n_classes)) * 10.0 ** rng.integers(-3, 3)
         known = rng.normal(size=weights.shape).astype(np.float32)
-        given = one, start, one, none, known, weights, weights * 2.0**-54, rng.normal(size=n_classes)
+        offsets = rng.normal(size=n_classes)
+        given = one * 0, start, one, none, known, weights, weights * 2.0**-54, offsets, steps
         fast, bound = residual_sums(certificate._sum_residuals, *given)
         plain, plain_bound = residual_sums(reference.sum_residuals, *given)
         assert abs(fast - plain).max() * 2.0**-72 <= bound + plain_bound

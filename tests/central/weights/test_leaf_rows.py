@@ -54,8 +54,8 @@ def test_a_file_and_a_table_in_memory_have_the_same_rows(tmp_path, monkeypatch, 
     X, y = table(n_rows)
     frame, path = X.assign(**{"class": y}), tmp_path / name
     _ = frame.to_parquet(path) if name.endswith("parquet") else frame.to_csv(path, index=False)
-    memory = LeafRows.of(memory_rows(schema, X, y), trees, n_classes=2)
-    file = LeafRows.of(BatchRows(Files(path), Encoder(schema)), trees, n_classes=2)
+    memory = LeafRows.of(memory_rows(schema, X, y), trees, n_labels=2)
+    file = LeafRows.of(BatchRows(Files(path), Encoder(schema)), trees, n_labels=2)
     assert memory.exact_size == n_rows
     for name in ("cells", "labels", "weights", "scores"):
         assert_array_equal(getattr(memory, name), getattr(file, name))
@@ -74,7 +74,7 @@ def test_rows_are_merged_where_four_times_fewer_kinds_are_possible():
     schema = schema_of()
     trees = Trees.of(GROUPS, schema)  # 5 x 3 x 12 leaf tuples, 2 classes: 360
     for n_rows, merges in ((1439, False), (1440, True)):
-        rows = LeafRows.of(memory_rows(schema, *table(n_rows)), trees, n_classes=2)
+        rows = LeafRows.of(memory_rows(schema, *table(n_rows)), trees, n_labels=2)
         assert (rows.weights is not None) == merges
         assert rows.exact_size == n_rows
         assert rows.n_lines <= 360 or not merges
@@ -84,7 +84,7 @@ def test_merged_rows_are_the_same_rows():
     schema, (X, y) = schema_of(), table(4000)
     trees = Trees.of(GROUPS, schema)
     codes = Encoder(schema).encode(X)
-    merged = LeafRows.of(memory_rows(schema, X, y), trees, n_classes=2)
+    merged = LeafRows.of(memory_rows(schema, X, y), trees, n_labels=2)
     single = LeafRows(trees.cells(codes), Encoder(schema).encode_labels(y).astype(np.uint8), None)
     assert merged.n_lines < 400
     assert as_set(merged) == as_set(single)
@@ -106,14 +106,14 @@ def test_many_trees_do_not_wrap_around_to_a_small_domain():
     trees = Trees.of([[j] for j in range(16)], schema)
     rng = np.random.default_rng(0)
     rows = MemoryRows(rng.integers(0, 16, (1000, 16)).astype(np.uint8), rng.integers(0, 2, 1000).astype(np.uint16))
-    assert LeafRows.of(rows, trees, n_classes=2).weights is None
+    assert LeafRows.of(rows, trees, n_labels=2).weights is None
 
 
 @pytest.mark.parametrize(("n_classes", "dtype"), [(256, np.uint8), (257, np.uint16)])
 def test_labels_take_a_byte_where_they_fit(n_classes, dtype):
     schema = Schema([Categorical("a", [1, 2])], classes=range(n_classes))
     rows = MemoryRows(np.zeros((2, 1), dtype=np.uint8), np.array([0, n_classes - 1], dtype=np.uint16))
-    leaf_rows = LeafRows.of(rows, Trees.of([[0]], schema), n_classes=n_classes)
+    leaf_rows = LeafRows.of(rows, Trees.of([[0]], schema), n_labels=n_classes)
     assert leaf_rows.labels.dtype == dtype
     assert leaf_rows.labels.tolist() == [0, n_classes - 1]
 
@@ -134,7 +134,7 @@ def test_the_cells_of_each_attribute_have_the_rows_that_a_plain_count_finds(monk
     monkeypatch.setattr("privet.central.weights.leaf_rows.BLOCK_LINES", 300)
     schema = schema_of()
     trees, memory = Trees.of(groups, schema), memory_rows(schema, *table(n_rows))
-    rows = LeafRows.of(memory, trees, n_classes=2)
+    rows = LeafRows.of(memory, trees, n_labels=2)
     found = rows.exact_bins(trees)
     assert len(found) == len(trees.kept)
     axes = [axis for own in trees.axes for axis in own]

@@ -313,7 +313,7 @@ def test_parts_are_dropped_with_their_fit():
     )  # fmt: skip
     from privet.central.weights.trees import Trees
 
-    own = coded(rows, Trees.of(GROUPS, schema_of()), n_classes=2)
+    own = coded(rows, Trees.of(GROUPS, schema_of()), n_labels=2)
     assert isinstance(own, PartRows)
     assert len(KEPT._runs) == 1
     del own

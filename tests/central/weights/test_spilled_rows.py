@@ -38,7 +38,7 @@ def codes_of(n_rows, seed=1):
 
 def compressed(codes, labels, size):
     parts = [slice(start, start + size) for start in range(0, len(labels), size)]
-    return LeafRows.compressed(((codes[own], labels[own]) for own in parts), Trees.of(GROUPS, schema_of()), n_classes=2)
+    return LeafRows.compressed(((codes[own], labels[own]) for own in parts), Trees.of(GROUPS, schema_of()), n_labels=2)
 
 
 def spilled_copy(rows):
@@ -137,7 +137,7 @@ def test_rows_that_fail_on_the_way_give_their_room_back(small):
     gc.collect()
     before = ROOM._taken
     with pytest.raises(ZeroDivisionError):
-        LeafRows.compressed(failing(), Trees.of(GROUPS, schema_of()), n_classes=2)
+        LeafRows.compressed(failing(), Trees.of(GROUPS, schema_of()), n_labels=2)
     gc.collect()
     assert ROOM._taken == before
 
@@ -150,7 +150,7 @@ def peak_of(n_rows):
     tracemalloc.start()
     try:
         blocks = ((codes, labels) for _ in range(n_rows // 1000))
-        rows = LeafRows.compressed(blocks, objective.trees, n_classes=2)
+        rows = LeafRows.compressed(blocks, objective.trees, n_labels=2)
         own = replace(objective, rows=rows)
         own.gradient(weights)
         own.hessian_product(weights)

@@ -7,7 +7,7 @@ from privet.central.updates.batches import BatchHistory, Fingerprint, Version
 from privet.counting.sources import BatchStream, Files, source_of
 from privet.privacy.ledger import Ledger
 from privet.schema import Schema
-from privet.schema.encoding import Encoder
+from privet.schema.encoding import Encoder, encoder_of
 
 
 class BatchCheck:
@@ -90,7 +90,7 @@ class _FirstPass:
             yield from passed.batches(schema, names)
             return
         own = self._schema or schema
-        fingerprint, encoder = self._check.fingerprint(), Encoder(own)
+        fingerprint, encoder = self._check.fingerprint(), encoder_of(own)
         for batch in passed.batches(schema, list(dict.fromkeys([*names, *own.names, own.target]))):
             if fingerprint is not None:
                 labels = encoder.encode_labels(batch.column(own.target))

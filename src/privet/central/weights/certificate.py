@@ -58,7 +58,7 @@ def bounded_gradient(objective: Objective, weights: Floats, rest: Floats) -> Bou
         raise OverflowError("2**38 rows or more cannot be counted")
     trees, n_rows = objective.trees, objective.rows.exact_size
     own, left, off = _weights_of_cells(objective, weights, rest)
-    question = Residuals(own, left, trees.cell_starts, objective.offsets, objective.margin)
+    question = Residuals(own, left, trees.cell_starts, objective.offsets, objective.margin, objective.steps)
     sums, worst = objective.rows.summed(question, objective.n_threads)
     # A residual moves by at most half of what its score does. All rows are taken to be as far off as the worst one.
     error = (worst + _OWN) * n_rows
@@ -84,6 +84,7 @@ class Residuals:
     starts: NDArray[np.int64]
     offsets: Floats
     margin: float
+    steps: int = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -94,7 +95,7 @@ class Residuals:
         """Add a block's residuals."""
         return _sum_residuals(
             block.cells, self.starts, block.labels, block.counts, block.scores, self.weights, self.rest, self.offsets,
-            self.margin, *powers(), out,
+            self.margin, self.steps, *powers(), out,
         )  # fmt: skip
 
     def is_sound(self, sums: NDArray[np.int64], n_rows: int) -> bool:
@@ -247,8 +248,8 @@ def _largest(so_far: float, errors: Floats) -> float:
 @compiled
 def _sum_residuals(
     cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], counts: NDArray[np.int64],
-    known: NDArray[np.float32], weights: Floats, rest: Floats, offsets: Floats, margin: float, coarse: Floats,
-    fine: Floats, sums: NDArray[np.int64],
+    known: NDArray[np.float32], weights: Floats, rest: Floats, offsets: Floats, margin: float, steps: int,
+    coarse: Floats, fine: Floats, sums: NDArray[np.int64],
 ) -> float:  # fmt: skip
     """Add residuals to ``sums``: in units of 2**-24, what is left of them of 2**-48, and what is left then of 2**-72.
 
@@ -273,7 +274,7 @@ def _sum_residuals(
         worst = _largest(worst, errors[:n_lines])
         for j in range(n_lines):
             if n_columns == 1:
-                _binary_residual(scores[j], labels[low + j], margin, coarse, fine)
+                _binary_residual(scores[j], labels[low + j], steps, margin, coarse, fine)
             else:
                 _softmax_residuals(scores[j], labels[low + j], margin, coarse, fine)
         for j in range(n_lines):
@@ -296,11 +297,32 @@ def _sum_residuals(
 
 
 @inlined
-def _binary_residual(scores: Floats, label: int, margin: float, coarse: Floats, fine: Floats) -> None:
-    """Put the residual in the place of the score: -sign / (1 + exp(lead))."""
-    sign = 1.0 if label == 1 else -1.0
-    lead, lost = _two_sum(sign * scores[0, 0], -margin)
-    lead, lost = _two_sum(lead, lost + sign * scores[0, 1])
+def _binary_residual(scores: Floats, label: int, steps: int, margin: float, coarse: Floats, fine: Floats) -> None:
+    """Put the residual in the place of the score: -sign / (1 + exp(lead)), or its mean over both classes.
+
+    The line is of the second class by a share of label / steps.
+    """
+    if label == steps:
+        high, low = _wrong(scores[0, 0], scores[0, 1], margin, coarse, fine)
+        scores[0, 0], scores[0, 1] = -high, -low
+        return
+    first, first_rest = _wrong(-scores[0, 0], -scores[0, 1], margin, coarse, fine)
+    if label > 0:
+        share = label / steps  # exact, and so is what is left of 1
+        second, second_rest = _wrong(scores[0, 0], scores[0, 1], margin, coarse, fine)
+        second, lost = _two_product(-share, second)
+        first, left = _two_product(1.0 - share, first)
+        lost += left + ((1.0 - share) * first_rest - share * second_rest)
+        first, left = _two_sum(first, second)
+        first, first_rest = _two_sum(first, left + lost)
+    scores[0, 0], scores[0, 1] = first, first_rest
+
+
+@inlined
+def _wrong(score: float, rest: float, margin: float, coarse: Floats, fine: Floats) -> tuple[float, float]:
+    """Return 1 / (1 + exp(lead)), the chance of the other class, and what is left over of it."""
+    lead, lost = _two_sum(score, -margin)
+    lead, lost = _two_sum(lead, lost + rest)
     away = 1.0 if lead >= 0.0 else -1.0
     power, power_rest = exp_minus(away * lead, away * lost, coarse, fine)
     total, lost = _two_sum(1.0, power)
@@ -308,7 +330,7 @@ def _binary_residual(scores: Floats, label: int, margin: float, coarse: Floats, 
     if away > 0.0:
         # 1 / (1 + exp(lead)) = 1 - 1 / (1 + exp(-lead)), and floats between a half and 1 are taken from 1 exactly.
         share, share_rest = 1.0 - share, -share_rest
-    scores[0, 0], scores[0, 1] = -sign * share, -sign * share_rest
+    return share, share_rest
 
 
 @inlined

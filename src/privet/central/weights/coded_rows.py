@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privet.central.weights import kernels
 from privet.central.weights.trees import Trees
 from privet.counting.rows import Rows
+from privet.counting.tables import in_whole_rows
 
 if TYPE_CHECKING:
     from privet.central.weights.leaf_rows import LeafRows
@@ -129,9 +130,11 @@ class CodedRows(ABC):
         ``trees``, which the rows were compressed by, ask for every attribute.
         """
 
-    def exact_classes(self, n_classes: int) -> Whole:
-        """Return how many rows each class has."""
-        return self.summed(ClassCount(n_classes)).exact
+    def exact_classes(self, n_classes: int, steps: int = 1) -> Whole:
+        """Return how many rows each class has; of targets in so many ``steps``, in whole rows of two classes."""
+        if steps == 1:
+            return self.summed(ClassCount(n_classes)).exact
+        return in_whole_rows(self.summed(TargetSum(steps)).exact, steps)
 
     def exact_bins(self, trees: Trees) -> list[Whole]:
         """Return how many rows each bin of each attribute's histogram has, as ``trees`` ask for them."""
@@ -144,11 +147,11 @@ class CodedRows(ABC):
                 found.append(np.bincount(axis.bin_of_cell, by_cell).astype(np.int64))
         return found
 
-    def merged(self, trees: Trees, n_classes: int) -> "CodedRows":
+    def merged(self, trees: Trees, n_labels: int) -> "CodedRows":
         """Return the rows with equal ones merged, where there can be so few different ones that it pays."""
         from privet.central.weights.leaf_rows import LeafRows
 
-        domains = [*map(int, trees.cell_sizes), n_classes]
+        domains = [*map(int, trees.cell_sizes), n_labels]
         different = 1
         for size in domains:
             different *= size  # a plain int: a product of machine integers wraps around
@@ -158,13 +161,13 @@ class CodedRows(ABC):
         found = np.flatnonzero(counts)
         *cells, labels = np.unravel_index(found, domains)
         return LeafRows(
-            np.stack(cells, axis=1).astype(trees.narrowest), labels.astype(label_type(n_classes)), counts[found]
+            np.stack(cells, axis=1).astype(trees.narrowest), labels.astype(label_type(n_labels)), counts[found]
         )
 
 
-def label_type(n_classes: int) -> type[np.unsignedinteger[Any]]:
-    """Return the narrowest type that holds a class."""
-    return np.uint8 if n_classes <= 2**8 else np.uint16
+def label_type(n_labels: int) -> type[np.unsignedinteger[Any]]:
+    """Return the narrowest type that holds a class, or the steps of a target."""
+    return np.uint8 if n_labels <= 2**8 else np.uint16
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,28 @@ class ClassCount:
     def is_sound(self, sums: Whole, n_rows: int) -> bool:
         """Return whether each row is of one class."""
         return bool((sums >= 0).all() and sums.sum() == n_rows)
+
+
+@dataclass(frozen=True)
+class TargetSum:
+    """How many rows there are, and the sum of their targets in ``steps``."""
+
+    steps: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Two numbers."""
+        return (2,)
+
+    def __call__(self, block: Block, out: Whole, note: Note) -> float:  # noqa: ARG002
+        """Add a block."""
+        steps = block.labels.astype(np.int64)
+        out += (block.exact_size, int((steps * block.counts).sum() if block.counts.size else steps.sum()))
+        return 0.0
+
+    def is_sound(self, sums: Whole, n_rows: int) -> bool:
+        """Return whether each row has a target within its range."""
+        return bool(sums[0] == n_rows and 0 <= sums[1] <= n_rows * self.steps)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from privet.central.weights.selection import choose_informative
 from privet.central.weights.single_tree import choose_accurate, release_leaves, weights_of_counts
 from privet.central.weights.trees import Knots, Trees, coarse_axes
 from privet.counting.rows import Rows
-from privet.counting.tables import TableLayout, exact_tables
+from privet.counting.tables import TableLayout, exact_tables, exact_target_tables
 from privet.privacy.events import DiscreteLaplace, Event, Seeded, drawn_from
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import equal_share, multiple, remaining
@@ -96,7 +96,7 @@ class Fitting:
         every = list(range(len(self.policy.cells.attributes)))
         first, trees = self.policy, self.policy.trees(every, self.public_rng)
         rows = self._leaf_rows(trees)
-        balance = self._release_and_correct(rows.exact_classes(first.n_classes))
+        balance = self._release_and_correct(rows.exact_classes(first.n_classes, first.steps))
         if not self.policy.chooses and self.policy.group_size(every) == first.group_size(every):
             return self.fit_weights(trees, rows, balance)
         # There are far more or fewer rows than declared, or hardly any outside one class: other trees are needed.
@@ -126,10 +126,12 @@ class Fitting:
         return self.fit_weights(trees, self._leaf_rows(trees), balance)
 
     def _leaf_rows(self, trees: Trees) -> CodedRows:
-        return coded(self.rows, trees, n_classes=self.policy.n_classes)
+        return coded(self.rows, trees, n_labels=self.policy.n_labels)
 
     def _exact_tables(self) -> list[NDArray[np.int64]]:
         """Return the class counts of every attribute's codes, in one pass."""
+        if self.policy.steps > 1:
+            return exact_target_tables(self.rows, self.policy.cells, self.policy.steps)
         layout, root = TableLayout.of(self.policy.cells), Growth.roots(self.policy.cells.attributes, 1).forest
         ((_, table),) = exact_tables(root, np.array([0]), self.rows, layout)
         return [layout.of_attribute(table, a)[0] for a in range(len(self.policy.cells.attributes))]
@@ -198,7 +200,8 @@ class Fitting:
             return released
         shown = monotone(released, self.directions, scales_of_receipts(self.receipts, released))
         model = LeafWeights(trees, start, shown.weights * np.float64(2.0**released.exponent), MARGIN)
-        second = self._fit_later(shown, Unexplained(rows, model, axes, self.n_threads), later_knots, shares, later)
+        unexplained = Unexplained(rows, model, axes, self.n_threads, policy.steps)
+        second = self._fit_later(shown, unexplained, later_knots, shares, later)
         return released.with_later(second)
 
     def _fit_later(
@@ -239,7 +242,9 @@ class Fitting:
             prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
             held = policy.n_rows * row_pull(shares) / CROWDED
             order = Order.of(trees, self.directions, slack, held=held)
-            objective = Objective(rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads, order=order)
+            objective = Objective(
+                rows, trees, prior, offsets, drawn.values, n_threads=self.n_threads, steps=policy.steps, order=order
+            )
             weights, receipt = release_minimiser(
                 objective, public.grid, noise_error=drawn.error, epsilon=digits, what=names[1], noise=self.noise
             )

@@ -43,11 +43,12 @@ class FirstStage:
     offsets: NDArray[np.float64]
     of_cells: NDArray[np.float64]
     margin: float
+    steps: int = 1
 
     @classmethod
-    def of(cls, model: LeafWeights) -> "FirstStage":
-        """Return what scores the lines as ``model`` does."""
-        return cls(model.trees.cell_starts, model.offsets, model.of_cells, model.margin)
+    def of(cls, model: LeafWeights, steps: int = 1) -> "FirstStage":
+        """Return what scores the lines as ``model`` does; their labels are classes, or ``steps`` of the second one."""
+        return cls(model.trees.cell_starts, model.offsets, model.of_cells, model.margin, steps)
 
     @cached_property
     def name(self) -> bytes:
@@ -65,8 +66,14 @@ class FirstStage:
         """Return each line's residual in every class, in whole parts."""
         scores = self.scores(block)
         residuals = np.empty(scores.shape, dtype=np.int32)
-        _write_residuals(scores, block.labels, float(-np.expm1(-self.margin)), *powers(), residuals)
-        return residuals
+        bend = float(-np.expm1(-self.margin))
+        if self.steps == 1:
+            _write_residuals(scores, block.labels, bend, *powers(), residuals)
+            return residuals
+        as_first = np.empty_like(residuals)
+        _write_residuals(scores, np.ones_like(block.labels), bend, *powers(), residuals)
+        _write_residuals(scores, np.zeros_like(block.labels), bend, *powers(), as_first)
+        return _mean_residuals(as_first, residuals, block.labels, self.steps)
 
     def kept_residuals(self, block: Block) -> NDArray[np.int32]:
         """Return the residuals that are enough to know all: of two classes those of the second."""
@@ -186,6 +193,7 @@ class Unexplained:
     model: LeafWeights
     axes: dict[int, Axis]
     n_threads: int = 1
+    steps: int = 1
 
     def exact_scores(self, groups: Sequence[tuple[int, ...]]) -> list[int]:
         """Return the score of each group: half the sum over leaves and classes of the size of summed residuals.
@@ -243,7 +251,7 @@ class Unexplained:
 
     @cached_property
     def _first(self) -> FirstStage:
-        return FirstStage.of(self.model)
+        return FirstStage.of(self.model, self.steps)
 
     @cached_property
     def _leaves_of_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]]:
@@ -260,6 +268,15 @@ class Unexplained:
     def rows_of(self, later: Trees) -> CodedRows:
         """Return the rows as the second stage sees them: their cells in its trees, and what they score already."""
         return self.rows.derived(SecondStage.of(self.model, later))
+
+
+def _mean_residuals(
+    as_first: NDArray[np.int32], as_second: NDArray[np.int32], labels: NDArray[Any], steps: int
+) -> NDArray[np.int32]:
+    """Return the mean of the residuals that a line has in either class, in whole parts that add up to zero."""
+    share = labels.astype(np.int64)
+    second = (share * as_second[:, 1] + (steps - share) * as_first[:, 1]) // steps
+    return np.stack([-second, second], axis=1).astype(np.int32)
 
 
 @compiled

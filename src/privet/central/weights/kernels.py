@@ -73,6 +73,34 @@ def binary_gradient(
 
 
 @compiled
+def share_gradient(
+    cells: NDArray[Any], starts: NDArray[np.int64], labels: NDArray[Any], steps: int, counts: NDArray[np.int64],
+    known: NDArray[np.float32], weights: Floats, offset: float, margin: float, unit: float,
+    curvatures: NDArray[np.float32], out: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Do what `binary_gradient` does for lines of which a share is of the second class: label / steps.
+
+    The loss is the mean of those of both classes, at these shares.
+    """
+    n_trees, weighted = starts.size, counts.size > 0
+    fine = np.zeros(weights.size, dtype=np.int64)
+    found = np.empty(n_trees, dtype=np.uint64)
+    for i in range(labels.size):
+        score = offset + known[i] if known.size > 0 else offset
+        for t in range(n_trees):
+            found[t] = _place(starts, cells, i, t)
+            score += weights[found[t]]
+        count, share = np.float64(counts[i]) if weighted else 1.0, labels[i] / steps
+        as_second, as_first = 1.0 / (1.0 + np.exp(score - margin)), 1.0 / (1.0 + np.exp(-score - margin))
+        bend = share * as_second * (1.0 - as_second) + (1.0 - share) * as_first * (1.0 - as_first)
+        curvatures[i] = np.float32(count * bend)
+        pull = np.int64(np.rint(((1.0 - share) * as_first - share * as_second) * count * unit))
+        for t in range(n_trees):
+            fine[found[t]] += pull
+    _add_in_two(fine, out)
+
+
+@compiled
 def binary_hessian_product(
     cells: NDArray[Any], starts: NDArray[np.int64], curvatures: NDArray[np.float32], direction: Floats,
     out: NDArray[np.int64],

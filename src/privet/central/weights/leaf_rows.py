@@ -45,14 +45,14 @@ class LeafRows(CodedRows):
     _notes: "_Notes" = field(default_factory=lambda: _Notes(), init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, rows: Rows, trees: Trees, *, n_classes: int) -> "CodedRows":
+    def of(cls, rows: Rows, trees: Trees, *, n_labels: int) -> "CodedRows":
         """Go through the rows once and keep one compressed copy, equal rows merged where it pays."""
-        return cls.compressed(rows.blocks(), trees, n_classes=n_classes).merged(trees, n_classes)
+        return cls.compressed(rows.blocks(), trees, n_labels=n_labels).merged(trees, n_labels)
 
     @classmethod
-    def compressed(cls, blocks: Iterable[Codes], trees: Trees, *, n_classes: int) -> "LeafRows":
+    def compressed(cls, blocks: Iterable[Codes], trees: Trees, *, n_labels: int) -> "LeafRows":
         """Go through encoded rows once and keep their cells and classes."""
-        filling, narrow = _Filling(), label_type(n_classes)
+        filling, narrow = _Filling(), label_type(n_labels)
         filling.add(np.empty((0, trees.n_trees), dtype=trees.narrowest), np.empty(0, dtype=narrow))
         for codes, labels in blocks:
             for start in range(0, len(labels), BLOCK_LINES):

@@ -26,7 +26,7 @@ _EVEN = 0.05
 def directions_of(wanted: Mapping[str, int] | None, schema: Schema) -> dict[int, int]:
     """Return the directions of attributes that were given by name, those without one left out."""
     asked = {name: int(direction) for name, direction in (wanted or {}).items() if direction}
-    if asked and len(schema.classes) != 2:
+    if asked and schema.n_classes != 2:
         raise ParameterError(
             f"monotonic_cst is for two classes, and the schema has {len(schema.classes)}; "
             "leave it out, or merge classes"

@@ -37,6 +37,7 @@ class Gradient:
     offsets: Floats
     margin: float
     digits: int
+    steps: int = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -60,11 +61,14 @@ class Gradient:
         found = np.empty((len(block.labels), self.weights.shape[1]), dtype=np.float32)
         unit = 2.0**self.digits
         if self.weights.shape[1] == 1:
-            offset = float(self.offsets[1] - self.offsets[0])
-            kernels.binary_gradient(
-                block.cells, self.starts, block.labels, block.counts, block.scores.reshape(-1), self.weights[:, 0],
-                offset, self.margin, unit, found[:, 0], out[:, :, 0],
+            rest = (
+                block.counts, block.scores.reshape(-1), self.weights[:, 0], float(self.offsets[1] - self.offsets[0]),
+                self.margin, unit, found[:, 0], out[:, :, 0],
             )  # fmt: skip
+            if self.steps > 1:
+                kernels.share_gradient(block.cells, self.starts, block.labels, self.steps, *rest)
+            else:
+                kernels.binary_gradient(block.cells, self.starts, block.labels, *rest)
         else:
             kernels.softmax_gradient(
                 block.cells, self.starts, block.labels, block.counts, block.scores, self.weights, self.offsets,
@@ -118,7 +122,9 @@ def _in_one(sums: Whole) -> Whole:
 class Objective:
     """sum of losses + 1/2 weights' precision weights + linear_noise' weights; weights are leaves x columns.
 
-    Two classes have one column: the score of the second against the first. There an ``order`` costs what it says.
+    Two classes have one column: the score of the second against the first. There an ``order`` costs what it says. With
+    more than one of ``steps`` a label is how many of them a line is of the second class, and its loss the mean of those
+    of both classes.
     """
 
     rows: CodedRows
@@ -128,6 +134,7 @@ class Objective:
     linear_noise: Floats
     margin: float = MARGIN
     n_threads: int = 1
+    steps: int = 1
     order: Order | None = None
     _last: list[tuple[Gradient, Floats]] = field(default_factory=list, init=False, repr=False, compare=False)
     _samples: dict[int, LeafRows] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -182,7 +189,7 @@ class Objective:
     def _gradient_at(self, weights: Floats) -> Gradient:
         offsets = self.offsets if self.is_binary else self._padded_offsets
         of_cells = self._padded(self.trees.of_cells(weights))
-        return Gradient(of_cells, self.trees.cell_starts, offsets, self.margin, self._digits)
+        return Gradient(of_cells, self.trees.cell_starts, offsets, self.margin, self._digits, self.steps)
 
     def _loss_part(self, question: Pass, digits: int) -> Floats:
         """Return the sums that a pass finds, for the leaves."""

@@ -19,11 +19,11 @@ from privet.counting.rows import Rows
 from privet.schema.encoding import Encoder
 
 
-def coded(rows: Rows, trees: Trees, *, n_classes: int) -> CodedRows:
+def coded(rows: Rows, trees: Trees, *, n_labels: int) -> CodedRows:
     """Return the rows as ``trees`` see them, coded where they are; equal rows are merged where it pays."""
     if isinstance(rows, PartitionedRows):
-        return PartRows.of(rows, trees, n_classes=n_classes).merged(trees, n_classes)
-    return LeafRows.of(rows, trees, n_classes=n_classes)
+        return PartRows.of(rows, trees, n_labels=n_labels).merged(trees, n_labels)
+    return LeafRows.of(rows, trees, n_labels=n_labels)
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Code:
 
     encoder: Encoder
     trees: Trees
-    n_classes: int
+    n_labels: int
 
     def __call__(self, partition: Partition) -> CodedPart:
         """Read and code the part."""
         blocks = partition.blocks(self.encoder)
-        return CodedPart(partition.id, LeafRows.compressed(blocks, self.trees, n_classes=self.n_classes))
+        return CodedPart(partition.id, LeafRows.compressed(blocks, self.trees, n_labels=self.n_labels))
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class PartRows(CodedRows):
     has_counts = False
 
     @classmethod
-    def of(cls, rows: PartitionedRows, trees: Trees, *, n_classes: int) -> "PartRows":
+    def of(cls, rows: PartitionedRows, trees: Trees, *, n_labels: int) -> "PartRows":
         """Let the workers code their parts, and ask how many rows each has."""
         # A fresh copy: what was looked up in the trees need not travel.
-        parts = rows.parts.keep(Code(rows.encoder, Trees(trees.axes, trees.n_later), n_classes))
-        empty = LeafRows.compressed((), trees, n_classes=n_classes)
+        parts = rows.parts.keep(Code(rows.encoder, Trees(trees.axes, trees.n_later), n_labels))
+        empty = LeafRows.compressed((), trees, n_labels=n_labels)
         ids, deliveries = parts.deliver(Ask(None))
         found = {delivery.partition: delivery.n_rows for delivery in one_each(ids, deliveries)}
         rows.check_sizes(found)

@@ -24,6 +24,7 @@ from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most, n_columns, pulls
 from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple, remaining
 from privet.schema import Attribute, Categorical, Numeric, Schema
+from privet.schema.encoding import TARGET_STEPS
 
 # A row's loss is that of a score lower by this; it raises the pull of rows near the border and costs nothing.
 MARGIN = 1.0
@@ -40,6 +41,7 @@ MOST_LEAVES, MOST_WEIGHTS = 2**12, 2**16
 # some rows times epsilon on their number grows more slowly than noise falls; and with many classes there are fewer.
 _ROWS_PER_ATTRIBUTE, _ROWS_PER_TREE, _TREE_POWER = 250.0, 110.0, 2 / 3
 _MANY_ROWS, _POWER_OF_MANY, _MANY_CLASSES = 4000.0, 1 / 3, 10
+_ROWS_OF_NUMBER = 4.0  # times as many where a number is learnt
 # A categorical attribute of few values is half the cost of others. Nearly all attributes are better than a choice.
 _FEW_VALUES, _COST_OF_FEW, _NEARLY_ALL, _ALMOST_ALL = 4, 0.5, 0.75, 3
 # Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
@@ -68,6 +70,14 @@ LATER_EFFECTS = {2: (0.5, 0.5), 3: (0.35, 0.4, 0.25), 4: (0.3, 0.35, 0.2, 0.15)}
 # The second stage: its part of what is left for fits, where the noise that is predicted for the first is below this
 # (two classes, more), and how far that has to fall for another tree.
 LATER_PART, _QUIET_OF_TWO, _QUIET_OF_MORE, _TREE_FALL, _MOST_LATER = 0.35, 0.012, 0.04, 100.0, 3
+# The prior variance of a weight where no noise drowns it; where a number is learnt, of the weights of all trees. A
+# number keeps to a small part of its range: its scores vary less than those of classes, and noise shows sooner in its
+# mean than in which class is likelier. So the class balance, which tells its mean, has more of epsilon up to so many
+# rows times epsilon; and a second stage waits until noise is less. Measured on tables that benchmarks/regression has
+# not.
+_MOST_VARIANCE, _MOST_VARIANCE_OF_NUMBER = 2.0, 0.5
+_BALANCE, _BALANCE_OF_NUMBER = (8.0, 0.2), (80.0, 0.3)
+_QUIET_OF_NUMBER = 0.0012
 # With normal noise, the second stage's part of the precision.
 _LATER_PRECISION = 0.4
 # Of epsilon, the prior variance of a row's score with normal noise, for two classes and for more: in a fit that is
@@ -170,7 +180,17 @@ class Policy:
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        return len(self.schema.classes)
+        return self.schema.n_classes
+
+    @property
+    def steps(self) -> int:
+        """How many steps of the second class a row's label counts: 1 where it is a class, more where it is a number."""
+        return 1 if self.schema.number is None else TARGET_STEPS
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are: classes, or steps of a number."""
+        return self.n_classes if self.schema.number is None else self.steps + 1
 
     @property
     def n_columns(self) -> int:
@@ -193,7 +213,8 @@ class Policy:
     @property
     def lopsided(self) -> tuple[float, float]:
         """From which share of rows outside the largest class, and below which, a balance decides for a single tree."""
-        worth = self.n_rows * self.epsilon if self._can_have_one_tree else math.inf
+        is_open = self._can_have_one_tree and self.schema.number is None
+        worth = self.n_rows * self.epsilon if is_open else math.inf
         least, most = _FEWEST_OUTSIDE / worth, min(_MOST_OUTSIDE / worth, _LOPSIDED)
         return (least, most) if least < most else (0.0, 0.0)
 
@@ -206,6 +227,7 @@ class Policy:
         if self.fixed.n_attributes is not None:
             return min(self.fixed.n_attributes, most, self._n_affordable)
         worth, cost = self.n_rows * self.epsilon, self._mean_cost
+        worth /= 1.0 if self.schema.number is None else _ROWS_OF_NUMBER
         linear = worth / _ROWS_PER_ATTRIBUTE / (cost if self.n_classes == 2 else 1.0)
         kept = min(linear, self._quiet_trees(worth) / cost, most)
         if self.delta:  # half of the way to as many as leave the noise of all trees together what it would be
@@ -382,7 +404,9 @@ class Policy:
         if math.isinf(self.epsilon):
             return Shares(*[math.inf] * 5)
         part = self.fixed.balance_share
-        balance = self.epsilon * (np.clip(8 / (self.n_rows * self.epsilon), 0.05, 0.2) if part is None else part)
+        rows, most_part = _BALANCE if self.schema.number is None else _BALANCE_OF_NUMBER
+        usual = np.clip(rows / (self.n_rows * self.epsilon), 0.05, most_part)
+        balance = self.epsilon * (usual if part is None else part)
         if self.has_one_tree:
             paid = float(balance) if self.is_lopsided else 0.0
             left, part = remaining(self.epsilon, paid), self.fixed.selection_share
@@ -470,7 +494,8 @@ class Policy:
         """Return the prior variance of a weight of each tree: small where noise would drown what rows say of it."""
         if self.n_classes > 2:  # noise that adds up to zero is a little smaller than noise that was made so
             noise_std = noise_std * math.sqrt(self.n_classes / (self.n_classes - 1))
-        most = 2.0 if self.fixed.prior_variance is None else self.fixed.prior_variance
+        most = _MOST_VARIANCE if self.schema.number is None else _MOST_VARIANCE_OF_NUMBER / trees.n_trees
+        most = most if self.fixed.prior_variance is None else self.fixed.prior_variance
         return np.minimum(most / (1 + noise_std**2 / self._signal(trees, balance)), curvature / trees.n_trees)
 
     def _signal(self, trees: Trees, balance: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -498,10 +523,10 @@ class Policy:
         self, trees: Trees, axes: Mapping[int, Axis], balance: NDArray[np.float64], normal: NormalPlan | None = None
     ) -> Later | None:
         """Return what the second stage has, or None where noise leaves no room for one; from released numbers alone."""
-        noise, quiet = self.noise(trees, balance, normal), _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
+        noise, quiet = self.noise(trees, balance, normal), self._quiet
         if len(trees.kept) < 2 or noise >= quiet or not LATER_PART:
             return None
-        falls = math.log(_QUIET_OF_TWO / noise) / math.log(_TREE_FALL) if noise else math.inf
+        falls = math.log(min(_QUIET_OF_TWO, quiet) / noise) / math.log(_TREE_FALL) if noise else math.inf
         n_trees = int(np.clip(1 + math.floor(min(falls, 9)), 1, _MOST_LATER))
         chance = _CHANCE * math.sqrt(self.n_rows * row_pull(balance) * self.n_classes / 2)
         if math.isinf(self.epsilon):
@@ -518,6 +543,13 @@ class Policy:
         is_enough = later_fit > 0 and min(groups / later.n_choices, release) >= _LEAST_CHOICE
         is_enough = is_enough and affordable >= _LEAST_GROUP_CELLS
         return later if is_enough and self.pairs(axes, later) else None
+
+    @property
+    def _quiet(self) -> float:
+        """How far noise may move a row's score in the first stage for a second one to follow."""
+        if self.schema.number is not None:
+            return _QUIET_OF_NUMBER
+        return _QUIET_OF_TWO if self.n_classes == 2 else _QUIET_OF_MORE
 
     def pairs(self, axes: Mapping[int, Axis], later: Later) -> list[tuple[int, int]]:
         """Return which two attributes a tree of the second stage may have."""

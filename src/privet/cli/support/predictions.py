@@ -122,6 +122,43 @@ class Predictions(_RowAnswers):
 
 
 @dataclass(frozen=True)
+class Numbers(_RowAnswers):
+    """The number that a regressor expects of every row."""
+
+    @property
+    def _own_names(self) -> list[str]:
+        return ["prediction"]
+
+    @cached_property
+    def _labels(self) -> Any:
+        return pa.array([], pa.float64())
+
+    def _answer(self, table: Any) -> tuple[Any, Any]:
+        return pa.array(self.model.predict(table)), np.empty((table.num_rows, 0))
+
+    def _json(self, labels: list[Any], numbers: list[Any]) -> dict[str, Any]:  # noqa: ARG002
+        return {"predictions": labels}
+
+
+@dataclass(frozen=True)
+class ExplainedNumbers(Numbers):
+    """The number that a regressor expects of every row, and what each effect adds to its score."""
+
+    @cached_property
+    def _own_names(self) -> list[str]:
+        effects = self.model.explained_names_[1:]
+        return ["prediction", *(f"effect({name})" for name in ("start", *effects)), "score"]
+
+    def _answer(self, table: Any) -> tuple[Any, Any]:
+        effects = self.model.explain(table).to_numpy()
+        return pa.array(self.model.predict(table)), np.column_stack([effects, effects.sum(axis=1)])
+
+    def _json(self, labels: list[Any], numbers: list[Any]) -> dict[str, Any]:
+        columns = {"columns": self._own_names[1:], "contributions": np.column_stack(numbers).tolist()}
+        return {"predictions": labels, **columns}
+
+
+@dataclass(frozen=True)
 class Explanations(_RowAnswers):
     """What each tree of a forest of weights adds to the score of every row.
 

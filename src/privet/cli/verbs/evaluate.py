@@ -35,6 +35,9 @@ _NO_BETTER = "no better than guessing the majority class; a larger epsilon or mo
 _TALLER = (
     "no better than guessing the majority class; taller or more trees may help (--height, --trees), or a larger epsilon"
 )
+_NO_BETTER_THAN_THE_MEAN = (
+    "no better than guessing the mean; a larger epsilon, more rows or narrower bounds of the target may help"
+)
 _UNEVEN = "a class is rarer than the number of folds, so some folds lack it; lower --folds to have it in each"
 
 
@@ -89,8 +92,9 @@ def evaluate(
 ) -> None:
     """Estimate by cross-validation how well a forest predicts, at one epsilon or at several.
 
-    Scores are accuracy, balanced accuracy, AUC (each class against the rest), log loss, and the recall of each class.
-    They are exact, so they are for the owner of the rows; publish them only where the rows are public.
+    Scores of classes are accuracy, balanced accuracy, AUC (each class against the rest), log loss, and the recall of
+    each class; of a number R2 and the size of errors. They are exact, so they are for the owner of the rows; publish
+    them only where the rows are public.
 
     Example:  privet evaluate rows.csv --schema schema.json --epsilon 0.1,1,inf
 
@@ -102,6 +106,12 @@ def evaluate(
     epsilons = options.parse_epsilons(epsilon)
     for one in epsilons:
         chosen.estimator(declared, epsilon=one, random_state=random_state)  # refuses before any data are read
+    if declared.number is not None:
+        if by is not None or confusion:
+            raise ParameterError("--by and --confusion are about classes, and this is a number; leave them out")
+        shape = {"folds": folds, "repeats": repeats, "random_state": random_state, "baseline": baseline}
+        _evaluate_number(rows, declared, chosen, epsilons, as_json=as_json, **shape)
+        return
     if by is not None:
         _category(declared, by)
     with output.working("reading the rows"):
@@ -126,6 +136,28 @@ def evaluate(
         _print_groups(results, groups, declared)
     if _no_better_than_guessing(results, len(epsilons)):
         output.say(_TALLER if chosen.has_height else _NO_BETTER)
+
+
+def _evaluate_number(
+    rows: Path, schema: "Schema", chosen: options.ModelOptions, epsilons: list[float], *, as_json: bool, **shape: Any
+) -> None:
+    """Score a regressor in place of a classifier."""
+    from privet.cli.support import number_scores
+
+    with output.working("reading the rows"):
+        table = number_scores.NumberTable.read(rows, schema, shape["folds"])
+    output.say(_NOTICE)
+    results = number_scores.number_scores(table, chosen, epsilons, **shape)
+    if as_json:
+        found = number_scores.summary(results)
+        others = {"random_forest": found["random forest, not private"]} if shape["baseline"] else {}
+        scores = [{"epsilon": one, **own} for one, own in zip(epsilons, found.values(), strict=False)]
+        asked = {"method": chosen.method, "folds": shape["folds"], "repeats": shape["repeats"]}
+        output.print_json({**asked, "scores": scores, **others, "mean": found["mean of the rows"], "notice": _NOTICE})
+    else:
+        number_scores.print_scores(results)
+    if number_scores.is_no_better_than_the_mean(results, len(epsilons)):
+        output.say(_NO_BETTER_THAN_THE_MEAN)
 
 
 def _read_table(rows: Path, schema: "Schema") -> _Table:

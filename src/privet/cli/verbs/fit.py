@@ -152,7 +152,11 @@ def fit(
         method, trees, height, jobs, unit, max_rows, variant, delta, tuple(increasing or ()), tuple(decreasing or ())
     )
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
-    model.set_params(ledger=account, class_weight=options.class_weight_of(declared, class_weight))
+    model.set_params(ledger=account)
+    if class_weight and declared.number is not None:
+        raise ParameterError("--class-weight is for classes, and the schema's target is a number; leave it out")
+    if class_weight:
+        model.set_params(class_weight=options.class_weight_of(declared, class_weight))
     model.check_parameters()
     _say_beforehand(model, declared)
     _fit(model, rows, workers, PendingModel(model_file, force), lines=progress)

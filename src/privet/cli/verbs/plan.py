@@ -140,14 +140,17 @@ def plan(
     chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
-    target = _target(method, loss, reliability, states_loss=_states_loss(planned))
-    needed = model.epsilon_needed(rows, **target)
+    if model.schema.number is not None:
+        target, needed = _no_target(loss, reliability), None
+    else:
+        target = _target(method, loss, reliability, states_loss=_states_loss(planned))
+        needed = model.epsilon_needed(rows, **target)
     account = chosen_ledger(ledger, dataset, part)
     if as_json:
         data = {
             **planned.to_json(),
             **{f"asked_{name}": value for name, value in target.items()},
-            "epsilon_needed": needed,
+            **({} if needed is None else {"epsilon_needed": needed}),
         }
         output.print_json(data if account is None else {**data, "ledger": ledger_summary(account)})
         return
@@ -155,10 +158,12 @@ def plan(
     if "loss" in target:
         points = f"{100 * target['loss']:g}"
         output.print_text(f"epsilon for an expected loss of {points} points at {planned.n_rows:,} rows: {needed:g}")
-    elif chosen.has_height:  # without, it is as reliable at any epsilon, with fewer trees at a smaller one
+    elif (
+        chosen.has_height and needed is not None
+    ):  # without, it is as reliable at any epsilon, with fewer trees at a smaller one
         votes = output.percent(target["reliability"])
         output.print_text(f"epsilon for {votes} reliable votes at {planned.n_rows:,} rows: {needed:g}")
-    if not chosen.has_height:
+    if not chosen.has_height and needed is not None:
         output.print_text(_NO_ACCURACY)
     if account is not None:
         output.print_text(ledger_sentence(account))
@@ -177,7 +182,7 @@ def advise(planned: Any, *, has_height: bool) -> None:
     elif not _states_loss(planned):
         if planned.reliability < _DOUBTFUL:
             output.say(_ADVICE if has_height else _MORE)
-    elif planned.expected_loss.mean > _COSTLY:
+    elif planned.expected_loss is not None and planned.expected_loss.mean > _COSTLY:
         output.say(f"noise is expected to cost {planned.expected_loss}; a larger epsilon or more rows would help")
 
 
@@ -188,6 +193,13 @@ def _target(method: str, loss: float | None, reliability: float | None, *, state
     if loss is not None:
         raise ParameterError(_NO_LOSS.format(best=options.DEFAULT_METHOD, method=method))
     return {"reliability": 0.95 if reliability is None else reliability}
+
+
+def _no_target(loss: float | None, reliability: float | None) -> dict[str, float]:
+    """Refuse a target where a number is learnt: neither accuracy nor votes say how good that is."""
+    if loss is not None or reliability is not None:
+        raise ParameterError("--loss and --reliability are about classes, and this is a number; leave them out")
+    return {}
 
 
 def _print_plan(planned: Any) -> None:

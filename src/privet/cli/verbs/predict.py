@@ -42,14 +42,24 @@ def predict(
     from privet.registry import load
 
     check_destination(destination, what="predictions", force=force, inputs=(model_file, rows))
-    model = _weighted(load(model_file).set_params(n_jobs=jobs), class_weight)
-    from privet.cli.support.predictions import Predictions
+    model = load(model_file).set_params(n_jobs=jobs)
+    if model.schema_.number is None:
+        model = _weighted(model, class_weight)
+    elif class_weight is not None:
+        raise ParameterError("--class-weight is for classes, and this model predicts a number; leave it out")
+    from privet.cli.support.predictions import Numbers, Predictions
 
     if is_local(model.method):
         from privet.cli.support.disturbed_rows import refuse_bits
 
         refuse_bits(rows, model.schema_)
-    predictions = Predictions(model, rows, keep or (), proba)
+    predictions: Numbers | Predictions
+    if model.schema_.number is not None:
+        if proba:
+            raise ParameterError("--proba is for classes, and this model predicts a number; leave it out")
+        predictions = Numbers(model, rows, keep or ())
+    else:
+        predictions = Predictions(model, rows, keep or (), proba)
     in_json = predictions.to_json if as_json else None
     write_answers(predictions, destination, done="predicted", lines=progress, as_json=in_json)
     say_where(destination, model_file, what="predictions", as_json=as_json)
@@ -103,10 +113,16 @@ def explain(
             f"{str(model_file)!r} is a {model.method}, whose trees vote and do not add up; see `privet rules`, or fit "
             f"with --method {options.DEFAULT_METHOD}"
         )
-    from privet.cli.support.predictions import Explanations
+    from privet.cli.support.predictions import ExplainedNumbers, Explanations
 
-    wanted = None if class_ is None else options.label_of(model.schema_, class_)
-    explanations = Explanations(model, rows, keep or (), wanted)
+    explanations: ExplainedNumbers | Explanations
+    if model.schema_.number is not None:
+        if class_ is not None:
+            raise ParameterError("--class is for classes, and this model predicts a number; leave it out")
+        explanations = ExplainedNumbers(model, rows, keep or ())
+    else:
+        wanted = None if class_ is None else options.label_of(model.schema_, class_)
+        explanations = Explanations(model, rows, keep or (), wanted)
     in_json = explanations.to_json if as_json else None
     write_answers(explanations, destination, done="explained", lines=progress, as_json=in_json)
     say_where(destination, model_file, what="explanations", as_json=as_json)

@@ -39,6 +39,9 @@ def init(
     rows: options.RowsFile,
     schema_file: Annotated[Path, typer.Option("--output", "-o", help="The schema file.")] = Path("schema.json"),
     target: Annotated[str, typer.Option("--target", help="The column that holds the label.")] = "class",
+    number: Annotated[
+        bool, typer.Option("--number", help="The label is a number to be predicted: it has bounds, not classes.")
+    ] = False,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -51,7 +54,7 @@ def init(
     """
     check_output(schema_file, force=force, inputs=(rows,))
     with output.working("reading the rows"):
-        draft = _draft(rows, target)
+        draft = _draft(rows, target, is_number=number)
     draft.schema.save(schema_file)
     for name, why in draft.left_out.items():
         output.say(f"column {name!r} is left out: {why}")
@@ -75,7 +78,7 @@ def _draft_summary(draft: "Draft", schema_file: Path) -> dict[str, Any]:
     }
 
 
-def _draft(rows: Path, target: str) -> "Draft":
+def _draft(rows: Path, target: str, *, is_number: bool) -> "Draft":
     from privet.counting.files import file_columns, read_whole
     from privet.schema.draft import draft_schema
 
@@ -84,7 +87,7 @@ def _draft(rows: Path, target: str) -> "Draft":
             f"{str(rows)!r} has no column {target!r}; pass the label's name with --target, and check that its first "
             "line names the columns"
         )
-    return draft_schema(read_whole(rows), target)
+    return draft_schema(read_whole(rows), target, is_number=is_number)
 
 
 # How a share is put in words: it is below the first limit that it does not reach.
@@ -151,9 +154,9 @@ def check_rows(rows: Path, schema: "Schema", *, as_json: bool) -> None:
 
 def _examine(rows: Path, schema: "Schema") -> _Findings:
     from privet.counting.files import read_batches
-    from privet.schema.encoding import Encoder
+    from privet.schema.encoding import encoder_of
 
-    encoder, findings = Encoder(schema), _Findings()
+    encoder, findings = encoder_of(schema), _Findings()
     for batch in read_batches(rows, schema, [*schema.names, schema.target]):
         findings.n_rows += batch.num_rows
         encoder.encode_labels(batch.column(schema.target))
@@ -166,6 +169,9 @@ def _note(batch: Any, encoder: "Encoder", findings: _Findings) -> None:
     from privet.schema.encoding import values_of
 
     schema = encoder.schema
+    if (target := schema.number) is not None:
+        numbers = values_of(batch.column(target.name), target)
+        findings.clipped |= {target.name} if ((numbers < target.low) | (numbers > target.high)).any() else set()
     codes = encoder.encode(batch.select(list(schema.names)), allow_missing=True)
     for j, attribute in enumerate(schema.attributes):
         column = batch.column(attribute.name)
@@ -205,7 +211,7 @@ def _say_findings(schema: "Schema", findings: _Findings) -> None:
     for what, names in kinds.items():
         listed = ", ".join(
             f"{name!r} ({findings.share_of_unknown(name)})" if names is findings.unknown else repr(name)
-            for name in schema.names
+            for name in (*schema.names, schema.target)
             if name in names
         )
         output.say(f"columns with {what}: {listed or 'none'}")
@@ -225,9 +231,13 @@ def _print_schema(schema: "Schema") -> None:
     cells = [
         (attribute.name, attribute.kind, domain_text(attribute), _marks(attribute)) for attribute in schema.attributes
     ]
-    classes = f"{len(schema.classes)} classes: {few_labels(schema.classes)}"
-    mark = "inferred" if schema.classes_inferred else "accepted" if schema.classes_accepted is not None else ""
-    cells.append((schema.target, "label", classes, mark))
+    if schema.number is None:
+        classes = f"{len(schema.classes)} classes: {few_labels(schema.classes)}"
+        mark = "inferred" if schema.classes_inferred else "accepted" if schema.classes_accepted is not None else ""
+        cells.append((schema.target, "label", classes, mark))
+    else:
+        bounds = f"{schema.number.low:g} to {schema.number.high:g}"
+        cells.append((schema.target, "label, a number", bounds, _marks(schema.number)))
     output.print_table(["column", "type", "domain", "mark"], cells)
     output.print_text()
     about = (

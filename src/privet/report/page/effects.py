@@ -181,7 +181,7 @@ def effects_of(model: Any, class_: Label | None = None) -> list[Effect]:
     """
     shapes = model.shapes()
     rare: list[Any] = model.shapes(rows=0) if model.cell_shares_ is None else [None] * len(shapes)
-    sizes, classes = [effect.size for effect in model.effects_], model.schema_.classes
+    sizes, classes = [effect.size for effect in model.effects_], model.schema_.ends
     shown, factor = _shown_classes(classes, class_), 2.0 if len(classes) == 2 else 1.0
     effects = [
         Effect(
@@ -215,8 +215,11 @@ def _shown_classes(classes: tuple[Label, ...], class_: Label | None) -> list[int
     return [class_position(classes, class_)]
 
 
-def score_of(effect: Effect, classes: tuple[Label, ...]) -> str:
+def score_of(effect: Effect, schema: Schema) -> str:
     """Return whose score the values are added to, in words; plain text."""
+    classes = schema.classes
+    if schema.number is not None:
+        return f"score of {schema.target}"
     if len(classes) == 2:
         (own,) = effect.classes
         other = classes[1 - classes.index(own)]

@@ -82,6 +82,7 @@ def facts(
             "method": model.method,
             "target": schema.target,
             "classes": list(schema.classes),
+            **({} if schema.number is None else {"bounds": [schema.number.low, schema.number.high]}),
             **(presenter.forest(model) if presenter else {}),
             "attributes": list(schema.names),
             **_class_weights(model),

@@ -81,6 +81,7 @@ def findings(model: Any) -> dict[str, Any]:
     cell_shares = model.cell_shares_
     return {
         "class_balance": class_balance(model),
+        **({} if model.schema_.number is None else {"target_mean": target_mean(model)}),
         "importances": dict(ranked_importances(model)),
         "not_told_apart": not_told_apart(model),
         "cell_shares": None if cell_shares is None else {name: each.tolist() for name, each in cell_shares.items()},
@@ -102,7 +103,7 @@ def noise_sentence(noise: dict[str, Any]) -> str:
 
 def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the template of weights needs beside the facts; the page's script needs nothing."""
-    effects, classes = effects_of(model), model.schema_.classes
+    effects, schema = effects_of(model), model.schema_
     colours = _colours(model)
     alone = [effect for effect in effects if len(effect.names) == 1]
     together = [effect for effect in effects if len(effect.names) > 1 and effect.is_shown]
@@ -117,7 +118,7 @@ def view(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
         "data": {},
         "growth": growth_of(facts["noise"], "at a leaf", of_parties=facts["guarantee"]["trust"] != CURATOR),
         "has_counts": model.released_.has_counts,
-        "score": score_of(effects[0], classes) if effects else "",
+        "score": score_of(effects[0], schema) if effects else "",
         "chances": _chances(model),
         "drawn_classes": colours,
         "most_classes": _MOST_CLASSES,
@@ -135,7 +136,7 @@ def class_balance(model: Any) -> list[dict[str, Any]]:
     Where the file of an earlier privet holds the difference of two classes and the number of rows was not bought, that
     number may be wrong: there is no interval, and its ends are None.
     """
-    released, classes = model.released_, model.schema_.classes
+    released, classes = model.released_, model.schema_.ends
     counts, variance = np.maximum(released.class_counts, 0.0), model.class_count_std_**2
     ends: Any = np.full((4, len(counts)), None)
     if released.has_counts:
@@ -153,6 +154,13 @@ def class_balance(model: Any) -> list[dict[str, Any]]:
         for label, count, share, low, high, lowest, highest
         in zip(classes, counts, model.class_shares_, *ends.tolist(), strict=True)
     ]  # fmt: skip
+
+
+def target_mean(model: Any) -> dict[str, float]:
+    """Return the released mean of a target that is a number, and an interval that holds 95 times of 100."""
+    number, upper = model.schema_.number, class_balance(model)[1]
+    shares = {"mean": upper["share"], "low": upper["share_low"], "high": upper["share_high"]}
+    return {name: number.low * (1 - share) + number.high * share for name, share in shares.items()}
 
 
 def _from_zero(rows: float | None) -> float | None:
@@ -176,7 +184,7 @@ def _is_of_counts(model: Any) -> bool:
 
 def _chances(model: Any) -> list[tuple[float, float]]:
     """Return a few scores of the second of two classes, and its chance at each."""
-    scores = np.array(_SCORES) if len(model.schema_.classes) == 2 else np.empty(0)
+    scores = np.array(_SCORES) if model.schema_.n_classes == 2 else np.empty(0)
     chances = (
         chances_of(np.column_stack([-scores, scores]) / 2, model.leaf_weights_.margin)[:, 1] if len(scores) else ()
     )
@@ -218,7 +226,7 @@ def _typical(deviations: Any, effect: Effect) -> float:
 
 def _colours(model: Any) -> list[int]:
     """Return which classes are drawn: the second of two, and of more than there are colours the most frequent."""
-    n_classes = len(model.schema_.classes)
+    n_classes = model.schema_.n_classes
     if n_classes == 2:
         return [1]
     most_frequent = sorted(range(n_classes), key=lambda k: -float(model.class_shares_[k]))[:_MOST_CLASSES]

@@ -21,7 +21,7 @@ from privet.report.page.effects import (
     ticks,
 )
 from privet.report.plots.trees import class_colour, short
-from privet.schema import Label
+from privet.schema import Label, Schema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,7 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
     axes, n_classes = _new_figure(len(effects)), len(effects[0].classes)
     drawn = sorted(np.argsort(-model.class_shares_, kind="stable")[:_MOST_CLASSES].tolist()) if n_classes > 1 else [0]
     for effect, ax in zip(effects, axes, strict=True):
-        _draw(ax, effect if len(effect.cells) == 2 else effect.of_classes(drawn), model.schema_.classes)
+        _draw(ax, effect if len(effect.cells) == 2 else effect.of_classes(drawn), model.schema_)
     _add_legend(axes, n_classes)
     return axes
 
@@ -91,7 +91,8 @@ def _new_figure(n_axes: int) -> "list[Axes]":
     return axes[:n_axes]
 
 
-def _draw(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
+def _draw(ax: "Axes", effect: Effect, schema: Schema) -> None:
+    classes = schema.ends
     if effect.is_number:
         _draw_number(ax, effect, classes)
     elif len(effect.cells) == 2:
@@ -102,7 +103,7 @@ def _draw(ax: "Axes", effect: Effect, classes: tuple[Label, ...]) -> None:
     ax.set_title(f"{short(effect.title)} ({size})", fontsize=10, parse_math=False)
     if len(effect.cells) != 2:
         along = ax.set_ylabel if effect.is_number else ax.set_xlabel
-        along(short(score_of(effect, classes)), fontsize=8, parse_math=False)
+        along(short(score_of(effect, schema)), fontsize=8, parse_math=False)
         ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=7)
 

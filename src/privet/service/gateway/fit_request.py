@@ -14,7 +14,7 @@ from privet.registry import METHODS
 from privet.schema import Schema
 from privet.service.requests import Refusal
 
-OFFERED = tuple(method.name for method in methods_of("central"))
+OFFERED = tuple(method.name for method in methods_of("central", "classes"))
 # For a variant nothing may be proven. All else that a constraint is declared for changes how a paid fit is made.
 _WITHHELD = {"variant"}
 # Weights for single classes can be applied to the probabilities of a model that was fitted without.
