@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from privet import Categorical, Ledger, Numeric, PrivateForestClassifier, PrivateRDTClassifier, Schema
+from privet import Categorical, Ledger, Numeric, PrivateForestClassifier, PrivateRDTClassifier, PrivateSearch, Schema
 from privet.errors import DataError
 
 N_ROWS = 300
@@ -62,6 +62,17 @@ def test_a_lazy_frame_is_computed_once_by_a_fit_however_often_it_goes_through_th
     assert computed == [N_ROWS]
     assert model.predict(lazy).shape == (N_ROWS,)
     assert computed == [N_ROWS] * 2
+
+
+@pytest.mark.parametrize("make", [make for make in MAKES if make != "an Arrow reader"])
+def test_a_search_takes_the_same_tables_and_computes_a_lazy_frame_once(make):
+    computed, given = [], MAKES[make]()
+    if make == "a lazy frame":
+        given = given.map_batches(lambda frame: computed.append(len(frame)) or frame)
+    candidates = {"forest": PrivateForestClassifier(SCHEMA), "random": PrivateRDTClassifier(SCHEMA)}
+    search = PrivateSearch(candidates, epsilon=4.0).fit(given)
+    assert search.predict(X).shape == (N_ROWS,)
+    assert computed == [N_ROWS] * (make == "a lazy frame")
 
 
 def test_a_persons_rows_are_bounded_and_batches_are_added_with_labels_in_the_table():

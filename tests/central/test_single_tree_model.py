@@ -30,6 +30,8 @@ ATTRIBUTES = [
 SCHEMA = Schema(ATTRIBUTES, classes=["no", "yes"], rows=50)
 BOUGHT = Schema(ATTRIBUTES, classes=["no", "yes"])
 THREE = Schema(ATTRIBUTES, classes=[5, 7, 9], rows=50)
+# Enough rows for a fit, if they were not nearly all of one class.
+LOPSIDED = Schema(ATTRIBUTES, classes=["no", "yes"], rows=1500)
 
 
 def table(n=50, classes=("no", "yes")):
@@ -44,17 +46,19 @@ def table(n=50, classes=("no", "yes")):
 
 @cached
 def fitted(schema, max_rows=1):
-    frame, y = table(classes=schema.classes)
+    frame, y = table(schema.rows or 50, schema.classes)
+    if schema is LOPSIDED:
+        y = np.where(frame["age"] > 82, "yes", "no")
     unit = {}
     if max_rows > 1:
         unit, frame = {"unit": "person", "max_rows": max_rows}, frame.assign(person=np.arange(len(frame)) // max_rows)
     return PrivateForestClassifier(schema, epsilon=float(max_rows), **unit).fit(frame, y)
 
 
-MODELS = [(SCHEMA, 1), (BOUGHT, 1), (THREE, 1), (SCHEMA, 3)]
+MODELS = [(SCHEMA, 1), (BOUGHT, 1), (THREE, 1), (SCHEMA, 3), (LOPSIDED, 1), (LOPSIDED, 2)]
 
 
-@pytest.fixture(params=MODELS, ids=["two", "bought", "three", "people"])
+@pytest.fixture(params=MODELS, ids=["two", "bought", "three", "people", "lopsided", "lopsided people"])
 def model(request):
     return fitted(*request.param)
 
@@ -63,9 +67,9 @@ def names(model):
     return [each.what for each in in_sequence(model.guarantee_.event)]
 
 
-def test_the_receipts_are_a_choice_and_counts_after_a_bought_number_of_rows(model):
-    bought = [ROW_COUNT] if model.schema_.rows is None else []
-    assert names(model) == [*bought, CHOICES, COUNTS]
+def test_the_receipts_are_a_choice_and_counts_after_a_bought_number_of_rows_or_a_balance(model):
+    before = [ROW_COUNT] if model.schema_.rows is None else [BALANCE] if model.schema_.rows == LOPSIDED.rows else []
+    assert names(model) == [*before, CHOICES, COUNTS]
     paid = sum(Fraction(pure_epsilon(each)) for each in in_sequence(model.guarantee_.event))
     assert Fraction(model.epsilon) * (1 - Fraction(1, 10**9)) <= paid <= Fraction(model.epsilon)
     assert (model.guarantee_.mode, model.guarantee_.delta) == ("sound", 0)
@@ -138,6 +142,31 @@ def test_exports_answer_as_the_model_does(model, tmp_path):
         assert (tmp_path / name).stat().st_size > 0
 
 
+def test_a_plan_tells_below_which_balance_there_is_a_tree():
+    model = fitted(LOPSIDED)
+    text = str(model.plan())
+    assert "if 4 to 20 % of rows are outside the largest class: one tree of one attribute instead" in text
+    # What the caller fixes is for a fit, whatever the balance is.
+    frame, _ = table(1500)
+    y = np.where(frame["age"] > 82, "yes", "no")
+    fixed = PrivateForestClassifier(LOPSIDED, n_attributes=2).fit(frame, y)
+    assert "largest class" not in str(fixed.plan())
+    assert COUNTS not in names(fixed)
+
+
+@pytest.mark.parametrize("buys", [False, True])
+def test_a_tree_after_the_balance_states_a_delta_that_was_planned(tmp_path, buys):
+    frame, _ = table(1500)
+    y = np.where(frame["age"] > 82, "yes", "no")
+    schema = replace(LOPSIDED, rows=None) if buys else LOPSIDED
+    model = PrivateForestClassifier(schema, delta=1e-6).fit(frame, y)
+    bought = [ROW_COUNT] if buys else []
+    assert names(model) == [*bought, BALANCE, CHOICES, COUNTS]
+    assert model.guarantee_.epsilon <= model.epsilon
+    model.save(tmp_path / "m.privet")
+    assert load(tmp_path / "m.privet").guarantee_ == model.guarantee_
+
+
 def test_the_plan_tells_both_steps_and_that_rows_are_few(model):
     text = str(model.plan(50))
     assert f"{CHOICES}: " in text
@@ -165,6 +194,18 @@ def test_the_plan_tells_both_steps_and_that_rows_are_few(model):
 )  # fmt: skip
 def test_other_receipts_are_refused(tmp_path, forge):
     own = fitted(SCHEMA)
+    write_document(tmp_path / "m.privet", with_receipts(own, lambda parts: parts))
+    assert load(tmp_path / "m.privet").guarantee_ == own.guarantee_
+    write_document(tmp_path / "m.privet", with_receipts(own, forge))
+    with pytest.raises(ModelFileError, match=OTHER):
+        load(tmp_path / "m.privet")
+
+
+@pytest.mark.parametrize(
+    "forge", [twice(BALANCE), exchanged(BALANCE, CHOICES), each(BALANCE, sensitivity=2), without(COUNTS)]
+)
+def test_other_receipts_after_a_balance_are_refused(tmp_path, forge):
+    own = fitted(LOPSIDED)
     write_document(tmp_path / "m.privet", with_receipts(own, lambda parts: parts))
     assert load(tmp_path / "m.privet").guarantee_ == own.guarantee_
     write_document(tmp_path / "m.privet", with_receipts(own, forge))

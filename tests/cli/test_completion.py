@@ -52,7 +52,7 @@ def test_a_shell_that_cannot_be_named_there_is_refused(privet, option):
     ("line", "expected"),
     [
         ("privet pre", ["predict"]),
-        ("privet schema ", ["init", "check"]),
+        ("privet schema ", ["init", "review", "check"]),
         ("privet predict --ke", ["--keep"]),
         ("privet --debug pre", ["predict"]),
         ("privet rules m.privet --format ", ["table", "csv", "json"]),

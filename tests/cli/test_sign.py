@@ -99,9 +99,10 @@ def test_a_key_that_others_can_read_signs_nothing(refused, signed):
 
 
 def test_without_the_package_a_sentence_says_how_to_get_it(refused, signed, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
-    assert refused("verify model.privet --keys clinic.pub", EXIT_DATA) == (
-        "signatures need the package cryptography, which is not installed; pip install 'privet[parties]'"
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    assert refused("verify model.privet --keys clinic.pub", EXIT_USAGE) == (
+        "a signature needs the package cryptography, which is not installed; install it with "
+        "`pip install 'privet[parties]'`"
     )
 
 

@@ -6,6 +6,8 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.datasets.stand_in import StandIn, checked_shares, checked_strength, cohens_w
 from privet.errors import ParameterError
+from privet.schema import Date
+from privet.schema.encoding import Encoder
 
 SCHEMA = Schema(
     [Numeric("age", 16, 100, bins=6), Categorical("job", ["a", "b", "c"]), Categorical("sex", ["f", "m"])],
@@ -38,6 +40,22 @@ def test_their_rows_are_those_of_their_codes():
     people = StandIn.draw(SCHEMA, np.array([0.5, 0.5]), 0.2, np.random.default_rng(1))
     table = people.table(np.array([[0, 2, 1], [5, 0, 0]]))
     assert table.to_dict("list") == {"age": [23.0, 93.0], "job": ["c", "a"], "sex": ["m", "f"]}
+
+
+def test_rows_of_every_kind_of_attribute_are_read_as_the_codes_they_were_made_of():
+    schema = Schema(
+        [
+            Numeric("age", 16, 100, whole=True), Numeric("children", 0, 9, whole=True, bins=4),
+            Numeric("income", 0, 1e6, scale="log"), Numeric("height", 100, 220),
+            Date("born", "1900-01-01", "2020-12-31"), Date("seen", "2026-01-01", "2026-01-03"),
+            Categorical("smokes", [True, False]), Categorical("rooms", [1, 2]),
+        ],
+        classes=["no", "yes"],
+    )  # fmt: skip
+    rng = np.random.default_rng(3)
+    people = StandIn.draw(schema, np.array([0.5, 0.5]), 0.2, rng)
+    codes = people.people(500, rng)[0]
+    np.testing.assert_array_equal(Encoder(schema).encode(people.table(codes)), codes)
 
 
 def test_each_attribute_may_have_a_strength_of_its_own():

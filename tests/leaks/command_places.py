@@ -78,7 +78,8 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
 
 
 @place(
-    "fit, update, predict, evaluate, schema, perturb and party that refuse a file: one sentence, and no file", slow=True
+    "fit, update, predict, score, evaluate, schema, perturb and party that refuse a file: one sentence, and no file",
+    slow=True,
 )
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
     laid_out(folder)
@@ -94,6 +95,7 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
             f"fit {given} --schema schema.json --epsilon 0.5 -o new.privet --force",
             f"update model.privet {given} -o new.privet --force",
             f"predict model.privet {given} -o predicted.csv --force",
+            f"score model.privet {given} --json",
             f"evaluate {given} --schema schema.json --folds 2 --trees 2",
             f"schema check schema.json {given}",
             f"schema review schema.json {given} --by Ann",
@@ -107,13 +109,15 @@ def _(folder: Path) -> Iterator[tuple[str, Any]]:
     yield from left_behind(folder, "draft.json", "answers.csv", "answers.channel.json")
 
 
-@place("predict, explain, evaluate and schema check: what is printed of rows that are read", counts=False)
+@place("predict, explain, score, audit, evaluate and schema check: what is printed of rows that are read", counts=False)
 def _(folder: Path) -> Iterator[tuple[str, Any]]:
     laid_out(folder, n_rows=500)
     list(done("fit rows.csv --schema schema.json --epsilon 1 --jobs 1"))
     for line in (
         "predict model.privet rows.csv --proba --progress",
         "explain model.privet rows.csv --class yes",
+        "score model.privet rows.csv",
+        "audit --model model.privet --members rows.csv --others rows.csv",
         "evaluate rows.csv --schema schema.json --folds 2 --trees 2 --epsilon 0.1,inf",
         "schema check schema.json rows.csv",
         "perturb --schema schema.json --noise laplace --epsilon 4 --explain",

@@ -74,7 +74,9 @@ class Replay:
     def laplace(self, exact, *, epsilon, sensitivity, what, noise):
         """Stand in for `discrete_laplace`."""
         _, receipt = discrete_laplace(exact, epsilon=epsilon, sensitivity=sensitivity, what=what, noise=noise)
-        return self._answer(LaplaceRelease(what, receipt, np.array(exact))), receipt
+        return self._answer(
+            LaplaceRelease(what, receipt, np.array(exact), self.policy.n_rows, self.policy.epsilon)
+        ), receipt
 
     def choice(self, exact, *, epsilon, sensitivity, what, noise, monotone=False):
         """Stand in for `permute_and_flip`."""
@@ -127,11 +129,13 @@ class Replay:
 
 @dataclass
 class LaplaceRelease:
-    """Whole numbers with discrete Laplace noise."""
+    """Whole numbers with discrete Laplace noise; ``n_rows`` were declared, and a row may cost ``row_epsilon``."""
 
     what: str
     receipt: object
     exact: np.ndarray
+    n_rows: int
+    row_epsilon: float
 
     @property
     def public(self):

@@ -186,11 +186,11 @@ def test_an_order_that_follows_from_the_rows_is_caught(what):
 # A single tree.
 
 
-def few_played(table, adversary, *, n_classes=2, epsilon=1.0, max_rows=1, fault=None, row=None):
+def few_played(table, adversary, *, n_classes=2, epsilon=1.0, max_rows=1, fault=None, row=None, worth=40):
     """Return the releases of a fit of few rows, which has a single tree, with and without the row."""
     schema = Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else range(n_classes), rows=40)
-    policy = Policy(schema, epsilon / max_rows, round(40 * max_rows / epsilon), max_rows=max_rows)
-    assert policy.has_one_tree
+    policy = Policy(schema, epsilon / max_rows, round(worth * max_rows / epsilon), max_rows=max_rows)
+    assert policy.has_one_tree == (worth == 40)
     last = policy.cells.attributes[0].n_values - 1
 
     def stretched(codes):
@@ -223,6 +223,72 @@ def test_a_single_tree_tells_no_more_than_its_choice_and_its_counts_cost(table, 
 def test_a_row_that_only_one_tree_gets_right_is_told_by_much_of_what_its_choice_costs():
     told = [told_of(few_played(table, Worst(sign))[0], CHOICES) for table in TABLES for sign in (1, -1)]
     assert max(told) > 0.3
+
+
+class Lopsided(Worst):
+    """Lets nearly all rows be of one class, that of the row or another, and then does as `Worst`."""
+
+    def __init__(self, sign=1, outside=64):
+        super().__init__(sign)
+        self.outside = outside
+
+    def counts(self, without, with_row):
+        if without.what != BALANCE:
+            return super().counts(without, with_row)
+        label, output = int((with_row.exact - without.exact).argmax()), np.zeros(len(without.exact), dtype=np.int64)
+        few = round(self.outside / without.row_epsilon)
+        output[[label - 1, label] if self.sign > 0 else [label, label - 1]] = without.n_rows - few, few
+        return output
+
+
+# Some of few attributes are chosen, or all of them are kept; the balance then says that there is a tree.
+LOPSIDED_WORTH = [400, 10**7]
+
+
+@pytest.mark.parametrize("worth", LOPSIDED_WORTH)
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("epsilon", "max_rows"), [(1.0, 1), (3.0, 3)])
+def test_a_tree_after_a_lopsided_balance_tells_no_more_than_all_three_releases_cost(
+    worth, table, n_classes, epsilon, max_rows
+):
+    for adversary in (Lopsided(), Lopsided(-1)):
+        steps, receipts, _ = few_played(
+            table, adversary, n_classes=n_classes, epsilon=epsilon, max_rows=max_rows, worth=worth
+        )
+        check(steps, receipts, epsilon)
+        assert [step.what for step in steps] == [BALANCE, CHOICES, COUNTS]
+        assert told_of(steps, COUNTS) == pytest.approx(1.0)
+        assert told_of(steps, BALANCE) == pytest.approx(1.0)
+        assert abs(all_told(steps)) > 0.4 * epsilon
+
+
+@pytest.mark.parametrize("outside", [30, 400])
+def test_with_other_rows_outside_the_largest_class_there_is_a_fit_that_tells_no_more_either(outside):
+    steps, receipts, epsilon = few_played("far", Lopsided(outside=outside), worth=2500)
+    check(steps, receipts, epsilon)
+    assert WEIGHTS in {receipt.what for receipt in receipts}
+    assert COUNTS not in {step.what for step in steps}
+
+
+@pytest.mark.parametrize("name", [BALANCE, CHOICES, COUNTS])
+def test_a_release_after_a_lopsided_balance_that_is_not_paid_is_caught(name):
+    with pytest.raises(AssertionError, match="a release has no receipt"):
+        check(*few_played("near", Lopsided(), worth=400, fault=without_receipts_of(name)))
+
+
+def test_a_tree_that_the_exact_balance_decides_on_is_caught():
+    def plant(patched, replay):
+        with_balance = Policy.with_balance
+
+        def exactly(policy, _):
+            exact = replay.seen[0].exact
+            return with_balance(policy, np.array([0.5, 0.5]) if exact[1] else np.array([0.8125, 0.1875]))
+
+        patched.setattr(Policy, "with_balance", exactly)
+
+    with pytest.raises(AssertionError, match="what is released next depends on the row"):
+        check(*few_played("far", Lopsided(), worth=400, fault=plant))
 
 
 @pytest.mark.parametrize("name", [CHOICES, COUNTS])

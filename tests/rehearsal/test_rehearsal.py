@@ -134,3 +134,18 @@ def test_what_cannot_be_rehearsed_is_refused_with_the_way_out(asked, message):
 def test_a_public_table_that_is_too_small_is_refused():
     with pytest.raises(DataError, match="20 rows or more"):
         rehearse(SCHEMA, [100], like=public_table(5))
+
+
+def test_half_of_a_real_table_tells_about_the_other_half(uci_table):
+    data = uci_table("compas")
+    own = data.X.assign(**{data.schema.target: data.y})
+    public, rest = own.iloc[::2], own.iloc[1::2]
+    train, test = rest.iloc[:2_000], rest.iloc[2_000:]
+    found = rehearse(data.schema, [2_000], epsilons=[2.0], like=public, draws=2)
+    names = list(data.schema.names)
+    fitted = [
+        PrivateForestClassifier(data.schema, epsilon=2.0).fit(train[names], train[data.schema.target]) for _ in range(3)
+    ]
+    real = np.mean([model.score(test[names], test[data.schema.target]) for model in fitted])
+    assert found.scores[0].accuracy == pytest.approx(real, abs=0.05)
+    assert found.scores[0].accuracy > found.majority + 0.05

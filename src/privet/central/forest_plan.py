@@ -257,7 +257,17 @@ def _tuning(policy: Policy, trees: Trees, noise: ObjectiveNoise, later: Later | 
         "attributes a tree": " or ".join(map(str, sizes)),
         **({"then": f"{pluralize(later.n_trees, 'tree')} of attributes that act together"} if later else {}),
         "noise in the objective": "normal" if noise.sigma is not None else "Laplace" if noise.scales else "none",
+        **_if_lopsided(policy),
     }
+
+
+def _if_lopsided(policy: Policy) -> dict[str, str]:
+    """Return what the class balance, which is not known yet, may decide."""
+    least, most = (100 * share for share in policy.lopsided)
+    if not most:
+        return {}
+    shares = f"{least:.2g} to {most:.2g} %"
+    return {f"if {shares} of rows are outside the largest class": "one tree of one attribute instead"}
 
 
 def _numbers(policy: Policy) -> str:

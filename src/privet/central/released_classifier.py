@@ -69,6 +69,12 @@ class FitCall:
         """Rows in memory as a table; a fit that goes through them twice computes a lazy frame once."""
         return as_table(self.X)
 
+    def labelled(self, target: str) -> tuple[Any, Any]:
+        """Return the table and its labels; where none were passed, the column ``target`` of the table if it has one."""
+        if self.y is None and target in (column_names(self.table) or ()):
+            return without_column(self.table, target), column_of(self.table, target)
+        return self.table, self.y
+
 
 class ReleasedModel(PrivateEstimator):
     """A model of released numbers."""
@@ -199,12 +205,10 @@ class ReleasedModel(PrivateEstimator):
         return encoder, rows
 
     def _with_labels(self, call: FitCall, encoder: Encoder | None) -> tuple[Any, Any]:
-        """Return a table in memory and its labels; where none were passed, the table may have the schema's target."""
-        if call.y is None and encoder is not None and encoder.schema.target in (column_names(call.table) or ()):
-            target = encoder.schema.target
-            return without_column(call.table, target), column_of(call.table, target)
-        check_labels_given(call.y, type(self).__name__)
-        return call.table, call.y
+        """Return a table in memory and its labels, or refuse it without any."""
+        X, y = (call.table, call.y) if encoder is None else call.labelled(encoder.schema.target)
+        check_labels_given(y, type(self).__name__)
+        return X, y
 
     def _check_source(self, call: FitCall, *, has_encoder: bool) -> None:
         """Refuse what does not go with rows that hold their labels: files, streams of batches, a cluster's frames."""

@@ -203,9 +203,13 @@ def are_receipts(event: Event, released: ReleasedWeights, schema: Schema, max_ro
 def _are_of_one_tree(
     receipts: list[Event], found: list[str], released: ReleasedWeights, max_rows: int, *, buys_rows: bool
 ) -> bool:
-    """Return whether these are the receipts of a single tree, chosen by its accuracy, and of its leaves' counts."""
+    """Return whether these are the receipts of a single tree, chosen by its accuracy, and of its leaves' counts.
+
+    A class balance before them may have shown that there are too few rows for a fit.
+    """
     bought, trees = [ROW_COUNT] * buys_rows, released.trees
-    if found != [*bought, CHOICES, COUNTS] or (trees.n_trees, len(trees.kept), trees.n_later) != (1, 1, 0):
+    asked = [*bought, *[BALANCE] * (BALANCE in found), CHOICES, COUNTS]
+    if found != asked or (trees.n_trees, len(trees.kept), trees.n_later) != (1, 1, 0):
         return False
     *rows, choice, counts = map(unwrapped, receipts)
     return (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privet.checks import is_number
 from privet.errors import ParameterError
 from privet.rng import public_generator
-from privet.schema import Attribute, Label, Numeric, Schema
+from privet.schema import Attribute, Date, Label, Numeric, Schema
 from privet.schema.cells import labels_of
 
 Floats = NDArray[np.float64]
@@ -94,7 +94,14 @@ class StandIn:
         import pandas as pd
 
         columns = zip(self.schema.attributes, codes.T, strict=True)
-        return pd.DataFrame({a.name: np.array(labels_of(a), dtype=object)[own] for a, own in columns})
+        return pd.DataFrame({a.name: np.array(_written(a), dtype=object)[own] for a, own in columns})
+
+
+def _written(attribute: Attribute) -> list[Label]:
+    """Return what stands for each code in a table that a fit takes."""
+    if isinstance(attribute, Date):
+        return [attribute.written(day) for day in attribute.middles.tolist()]
+    return labels_of(attribute)
 
 
 def checked_strength(strength: object) -> float:

@@ -13,7 +13,8 @@ from typing import Any
 
 from privet.checks import is_hex
 from privet.entropy import secure_bytes
-from privet.errors import ParameterError, PartyError, PrivetError
+from privet.errors import ParameterError, PartyError
+from privet.extras import of_extra
 from privet.signing.documents import check_owner_only
 
 FILE = "PRIVET_PASSPHRASE_FILE"
@@ -65,14 +66,9 @@ def unlock(parts: dict[str, Any], passphrase: str, name: str, what: str, *, n_by
 
 
 def _cipher(passphrase: str, salt: bytes) -> Any:
-    try:
-        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-    except ImportError as missing:
-        raise PrivetError(
-            "signatures need the package cryptography, which is not installed; pip install 'privet[parties]'"
-        ) from missing
+    aead = of_extra("cryptography.hazmat.primitives.ciphers.aead", "parties", "a locked key")
     key = hashlib.scrypt(passphrase.encode(), salt=salt, n=_COST, r=_BLOCK, p=1, maxmem=_MEMORY, dklen=32)
-    return ChaCha20Poly1305(key)
+    return aead.ChaCha20Poly1305(key)
 
 
 def _from_file(path: Path) -> str:

@@ -134,7 +134,7 @@ def test_few_rows_release_a_single_tree_by_what_was_declared():
         assert names(own) == [CHOICES, COUNTS]
         assert [receipt.epsilon for receipt in own.receipts] == [0.5, 0.5]
         assert (released.trees.n_trees, len(released.trees.kept), own.left) == (1, 1, 0.0)
-    fitted = fitting(1.0, n_rows=3, declared=60)
+    fitted = fitting(1.0, n_rows=3, declared=75)
     fitted.release()
     assert names(fitted)[0] == BALANCE
     assert WEIGHTS in names(fitted)
@@ -294,9 +294,9 @@ def test_the_balance_is_the_count_of_each_class_whatever_was_declared(declared, 
     assert (released.n_rows, released.about_rows(0.0)) == (declared, 100)
 
 
-@pytest.mark.parametrize("declared", [280, 400_000])
+@pytest.mark.parametrize("declared", [320, 400_000])
 def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_right_one(declared):
-    # 2,000 rows at epsilon 0.25 are worth some of 9 attributes; 280 would be worth one, and 400,000 all of them.
+    # 2,000 rows at epsilon 0.25 are worth some of 9 attributes; 320 would be worth one, and 400,000 all of them.
     schema = Schema([Categorical(f"a{i}", range(3)) for i in range(9)], classes=["no", "yes"])
     rng = np.random.default_rng(2)
     rows = MemoryRows(rng.integers(0, 4, (2000, 9)).astype(np.uint8), rng.integers(0, 2, 2000).astype(np.uint16))
@@ -307,7 +307,7 @@ def test_a_wrong_number_of_rows_leads_to_the_attributes_and_the_prior_of_the_rig
         return policy, own.release(), own
 
     (_, right, _), (policy, wrong, own) = fit(2000), fit(declared)
-    assert policy.n_attributes == {280: 1, 400_000: 9}[declared]
+    assert policy.n_attributes == {320: 1, 400_000: 9}[declared]
     n_kept = Policy(schema, 0.25, 2000).n_attributes
     assert 1 < n_kept < 9
     assert len(wrong.trees.kept) == len(right.trees.kept) == n_kept

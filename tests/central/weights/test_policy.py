@@ -66,6 +66,17 @@ def test_more_rows_keep_more_attributes_and_never_nearly_all():
         assert policy(worth, 1.0).chooses == (n < 10)
 
 
+def test_beyond_4000_rows_times_epsilon_eight_times_as_many_keep_twice_as_many_attributes():
+    wide = [Schema([Numeric(f"x{j}", 0, 1) for j in range(60)], classes=range(n)) for n in (2, 10, 80)]
+    # (4000 / 110)^(2/3) is 10.98, and (1000 / 110)^(2/3) is 4.4.
+    kept = [policy(n_rows, 1.0, wide[0]).n_attributes for n_rows in (1000, 4000, 32_000, 400_000)]
+    assert kept == [4, 11, 22, 60]  # 51 of 60 are nearly all
+    assert policy(200_000, 1.0, wide[0]).n_attributes == 40
+    # Ten classes are not many; with eight times as many an attribute takes four times the rows that are left to it.
+    assert policy(32_000, 1.0, wide[1]).n_attributes == 22
+    assert policy(32_000, 1.0, wide[2]).n_attributes == round(21.97 / 4)
+
+
 def test_a_category_of_few_values_costs_less_than_a_number():
     few, many = (Schema([Categorical(f"a{j}", range(n)) for j in range(40)], classes=[5, 9]) for n in (3, 9))
     assert policy(3000, 1.0, few).n_attributes > policy(3000, 1.0, many).n_attributes
@@ -88,15 +99,15 @@ def test_the_balance_costs_eight_rows_within_bounds(n_rows, epsilon, balance):
     assert policy(n_rows, epsilon, n_attributes=1).shares.balance == pytest.approx(balance)
     free = policy(n_rows, epsilon)
     assert free.shares.balance == pytest.approx(0.0 if free.has_one_tree else balance)
-    assert free.has_one_tree == (n_rows < 60)
+    assert free.has_one_tree == (n_rows < 75)
 
 
 @pytest.mark.parametrize("schema", [TEN, THREE_CLASSES])
 def test_a_single_tree_is_for_few_rows_times_epsilon_for_each_class_but_one(schema):
-    border = round(policy_module._ROWS_OF_ONE_TREE) * (len(schema.classes) - 1)
+    border = policy_module._ROWS_OF_ONE_TREE * (len(schema.classes) - 1) ** policy_module._POWER_OF_CLASSES
     for epsilon in (0.125, 1.0, 4.0):
-        assert policy(int(border / epsilon) - 1, epsilon, schema).has_one_tree
-        assert not policy(int(border / epsilon), epsilon, schema).has_one_tree
+        assert policy(math.ceil(border / epsilon) - 1, epsilon, schema).has_one_tree
+        assert not policy(math.ceil(border / epsilon), epsilon, schema).has_one_tree
     few = policy(20, 1.0, schema)
     assert (few.has_one_tree, few.n_attributes, few.chooses) == (True, 1, True)
     # What the caller fixes is for a fit; a single attribute needs no choice; without an end to epsilon all are fitted.
@@ -105,6 +116,50 @@ def test_a_single_tree_is_for_few_rows_times_epsilon_for_each_class_but_one(sche
     assert policy(20, 1.0, schema, selection_share=0.25, group_size=2, prior_variance=1.0).has_one_tree
     assert not policy(20, 1.0, Schema(schema.attributes[:1], classes=schema.classes)).has_one_tree
     assert not policy(1, math.inf, schema).has_one_tree
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "epsilon", "outside", "is_tree"),
+    [
+        # From 60 rows times epsilon outside the largest class to 300, where they are less than a fifth of all.
+        (1000, 1.0, 0.061, True), (1000, 1.0, 0.059, False), (1000, 1.0, 0.19, True), (1000, 1.0, 0.21, False),
+        (10_000, 1.0, 0.029, True), (10_000, 1.0, 0.031, False), (20_000, 0.5, 0.029, True),
+        (250, 1.0, 0.1, False), (10**6, 1.0, 1e-4, True), (10**6, 1.0, 1e-3, False),
+    ],
+)  # fmt: skip
+def test_where_few_rows_are_outside_the_largest_class_there_is_a_tree(n_rows, epsilon, outside, is_tree):
+    for schema, rest in ((TEN, [outside]), (THREE_CLASSES, [outside / 3, 2 * outside / 3])):
+        own, balance = policy(n_rows, epsilon, schema), np.array([1 - outside, *rest])
+        assert not own.has_one_tree
+        assert own.with_balance(balance).has_one_tree == is_tree
+        assert (own.with_balance(balance) is own) == (not is_tree)
+        # What the caller fixes is for a fit, but for a share of the balance, which is paid for anyway.
+        for fixed in ({"n_attributes": 2}, {"n_bins": 4}):
+            assert not policy(n_rows, epsilon, schema, **fixed).with_balance(balance).has_one_tree
+        assert policy(n_rows, epsilon, schema, balance_share=0.1).with_balance(balance).has_one_tree == is_tree
+
+
+def test_the_shares_that_decide_for_a_tree_are_public():
+    assert policy(1000, 1.0).lopsided == pytest.approx((0.06, 0.2))
+    assert policy(10_000, 1.0).lopsided == pytest.approx((0.006, 0.03))
+    for own in (policy(250, 1.0), policy(1000, 1.0, n_bins=4), policy(1000, math.inf)):
+        assert own.lopsided == (0.0, 0.0)
+
+
+@loop_over("share", [None, 0.01, 0.5])
+@loop_over("balance_share", [None, 0.1])
+@loop_over("epsilon", [1e-3, 1 / 3, 1.0, math.pi])
+def test_a_tree_after_the_balance_has_what_the_balance_leaves(share, balance_share, epsilon):
+    before = policy(math.ceil(5000 / epsilon), epsilon, selection_share=share, balance_share=balance_share)
+    own = before.with_balance(np.array([0.02, 0.98]))
+    assert (before.has_one_tree, own.has_one_tree, own.chooses, own.n_attributes) == (False, True, True, 1)
+    shares = own.shares
+    assert shares.balance == before.shares.balance  # it is spent by then
+    assert (shares.histograms, shares.release) == (0.0, 0.0)
+    left = epsilon - shares.balance
+    assert shares.selection == pytest.approx((policy_module._PART_OF_TREE if share is None else share) * left)
+    paid = Fraction(shares.balance) + Fraction(shares.selection) + Fraction(shares.fit)
+    assert Fraction(epsilon) * (1 - Fraction(1, 2**50)) <= paid <= Fraction(epsilon)
 
 
 @loop_over("share", [None, 0.01, 0.5])
@@ -573,7 +628,7 @@ def both_plans(own):
 
 
 @loop_over("max_rows", [1, 4])
-@loop_over("n_rows", [500, 5000, 10**6])
+@loop_over("n_rows", [600, 5000, 10**6])
 @pytest.mark.parametrize("schema", [TEN, THREE_CLASSES])
 def test_each_of_both_plans_costs_half_of_delta_and_a_little_more_precision_too_much(n_rows, max_rows, schema):
     own = policy(n_rows, 1.0 / max_rows, schema, delta=1e-6, max_rows=max_rows)

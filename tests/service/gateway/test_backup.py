@@ -8,21 +8,23 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from privet import Ledger
 from privet.errors import DataError, LedgerError
+from privet.service.gateway.app import make_app
 from privet.service.gateway.backup import back_up, restore
 from privet.service.gateway.fits import fits_of
-from tests.service.gateway.conftest import Asking, Gateway
+from tests.service.gateway.conftest import Asking
 from tests.service.gateway.running import START
 
 
-class Restored(Gateway):
+class Restored:
     """The gateway that a backup became, with its server."""
 
     def __init__(self, folder):
-        self.folder, self.ledger, self.workers = folder, folder.open_ledger(), 1
-        self.client = self.start()
+        self.folder, self.ledger = folder, folder.open_ledger()
+        self.client = TestClient(make_app(folder, self.ledger))
 
 
 @pytest.fixture
@@ -42,8 +44,9 @@ def test_with_the_ledger_all_that_was_released_and_spent_is_there_again(gateway,
     file, fit = backup
     model = ana.get(f"/v1/fits/{fit}/model").content
     later = ana.made()["fit"]
-    with Restored(again(gateway, file)).client as client:
-        asking = Asking(type("Server", (), {"client": client}), "ana", ana.token)
+    restored = Restored(again(gateway, file))
+    with restored.client:
+        asking = Asking(restored, "ana", ana.token)
         assert asking.get(f"/v1/fits/{fit}/model").content == model
         assert asking.get("/v1/budget").json()["spent"] == 1.0
         # Paid for after the backup, which has no model of it: charged, and not made a second time.
@@ -57,8 +60,8 @@ def test_a_fit_that_waited_when_the_backup_was_made_is_charged_and_not_made_agai
     fit = ana.ask().json()["fit"]
     back_up(gateway.folder, tmp_path / "gate.tar")
     restored = Restored(again(gateway, tmp_path / "gate.tar"))
-    with restored.client as client:
-        asking = Asking(type("Server", (), {"client": client}), "ana", ana.token)
+    with restored.client:
+        asking = Asking(restored, "ana", ana.token)
         assert asking.get(f"/v1/fits/{fit}").json()["state"] == "failed"
         assert asking.get("/v1/budget").json()["spent"] == 0.5
     assert [own.is_open for own in fits_of(restored.ledger.account())] == [True]

@@ -14,6 +14,7 @@ from privet.central.receipts import SETTINGS, one_trial_part_each
 from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.central.search.row_parts import RowParts, batches_of
 from privet.checks import Constraint, Number, Whole, check_constraints
+from privet.counting.opening import has_own_labels
 from privet.counting.rows import FirstRows
 from privet.counting.sources import BatchStream, engine_of
 from privet.errors import ParameterError
@@ -119,7 +120,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("a search splits rows that one process reads; pass a table, files or batches")
         reservation = self._reserve(epsilon)
         with reservation:
-            labels = self._check_rows(next(iter(models.values())), X, y, reservation)
+            X, y, labels = self._check_rows(next(iter(models.values())), X, y, reservation)
             parts = RowParts(batches_of(X, labels, schema, self._unit()), len(models) + 1, self._unit())
             chosen, receipt = self._trial(models, parts, trial, reservation)
         best = clone(self._named()[chosen]).set_params(
@@ -208,13 +209,20 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             schema=replace(schema, rows=rows), epsilon=epsilon, unit=self.unit, max_rows=self.max_rows
         )
 
-    def _check_rows(self, model: Any, X: Any, y: Any, reservation: Reservation | NoReservation) -> Any:
-        """Read all rows once, so that what a fit refuses is refused while nothing is spent; return plain labels."""
-        _, rows = model._open(FitCall(X, y), reservation)  # noqa: SLF001 - a model of this package
+    def _check_rows(self, model: Any, X: Any, y: Any, reservation: Reservation | NoReservation) -> tuple[Any, Any, Any]:
+        """Read all rows once, so that what a fit refuses is refused while nothing is spent.
+
+        Return the rows as a table and its labels, also as plain ones; of files and batches there are none.
+        """
+        call = FitCall(X, y)
+        encoder, rows = model._open(call, reservation)  # noqa: SLF001 - a model of this package
         rows.require_rereadable()
         for _ in rows.blocks():
             pass
-        return None if y is None else model._labels(y)  # noqa: SLF001
+        if has_own_labels(X):
+            return X, None, None
+        X, y = call.labelled(encoder.schema.target)
+        return X, y, model._labels(y)  # noqa: SLF001
 
     def _reserve(self, epsilon: float) -> Reservation | NoReservation:
         if self.ledger is None:

@@ -99,23 +99,26 @@ class Fitting:
         balance = self._release_and_correct(rows.exact_classes(first.n_classes, first.steps))
         if not self.policy.chooses and self.policy.group_size(every) == first.group_size(every):
             return self.fit_weights(trees, rows, balance)
-        # There are far more or fewer rows than declared, so other trees are needed.
+        # There are far more or fewer rows than declared, or hardly any outside one class: other trees are needed.
         self.rows = rows.unpacked(trees)
         return self._choose_and_fit(balance, self._exact_tables())
 
     def _release_and_correct(self, exact_counts: NDArray[np.int64]) -> ReleasedWeights:
-        """Release the class balance, and correct the policy where it shows another number of rows."""
+        """Release the class balance, and correct the policy where it shows other rows than were planned for."""
         planned, self.normal = self.policy, self.policy.normal_plan
         self.is_planned = self.normal is not None
         balance = self.release_balance(exact_counts, multiple(planned.shares.balance, self.max_rows))
-        self.policy = planned.with_rows(balance.about_rows(noise_scale(self.receipts, BALANCE)))
+        better = planned.with_rows(balance.about_rows(noise_scale(self.receipts, BALANCE)))
+        self.policy = better.with_balance(self._shares(balance))
         if self.policy is not planned:
             # Its other shares were not part of the plan. Epsilons that add up need no plan.
             self.normal = None
         return balance
 
     def _choose_and_fit(self, balance: ReleasedWeights, tables: list[NDArray[np.int64]]) -> ReleasedWeights:
-        """Choose attributes, where some are left out, and fit them."""
+        """Choose attributes, where some are left out, and fit them; or release a tree where there are few rows."""
+        if self.policy.has_one_tree:
+            return self.release_tree(tables)
         kept = (
             self.choose_attributes(tables, self._shares(balance)) if self.policy.chooses else list(range(len(tables)))
         )
@@ -293,4 +296,4 @@ def scales_of(event: Event, released: ReleasedWeights) -> Scales:
 def scales_of_receipts(receipts: list[Event], released: ReleasedWeights) -> Scales:
     """Return the same from the receipts of what was released."""
     summed = noise_scale(receipts, COUNTS) * math.sqrt(released.trees.n_leaves)
-    return Scales(noise_scale(receipts, BALANCE) or summed, noise_scale(receipts, CELLS))
+    return Scales(summed or noise_scale(receipts, BALANCE), noise_scale(receipts, CELLS))

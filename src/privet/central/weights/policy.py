@@ -37,16 +37,20 @@ _HISTOGRAM_SHARE, _LEAST_HISTOGRAM = 0.05, 350.0
 _LEAST_SIGNAL, _LEAST_EPSILON = 16.0, 1e-4
 # Leaves of all trees, and weights of all leaves; the prior's matrices grow with the square of a tree's leaves.
 MOST_LEAVES, MOST_WEIGHTS = 2**12, 2**16
-# Attributes are kept up to this many rows times epsilon for each, and up to the power of a number of such rows.
+# Attributes are kept up to this many rows times epsilon for each, and up to the power of a number of such rows. From
+# some rows times epsilon on their number grows more slowly than noise falls; and with many classes there are fewer.
 _ROWS_PER_ATTRIBUTE, _ROWS_PER_TREE, _TREE_POWER = 250.0, 110.0, 2 / 3
+_MANY_ROWS, _POWER_OF_MANY, _MANY_CLASSES = 4000.0, 1 / 3, 10
 _ROWS_OF_NUMBER = 4.0  # times as many where a number is learnt
 # A categorical attribute of few values is half the cost of others. Nearly all attributes are better than a choice.
 _FEW_VALUES, _COST_OF_FEW, _NEARLY_ALL, _ALMOST_ALL = 4, 0.5, 0.75, 3
 # Of epsilon, for choosing one attribute and for choosing several; and what a single choice has to have.
 _PART_OF_ONE, _PART_OF_SOME, _LEAST_CHOICE = 0.35, 0.2, 4e-6
-# Below this many rows times epsilon for each class but one, a single tree is chosen by how many rows it gets right;
-# of epsilon, its choice. The rest is for the counts of its leaves.
-_ROWS_OF_ONE_TREE, _PART_OF_TREE = 60.0, 0.5
+# Below this many rows times epsilon for each class but one, and for many classes fewer each, a single tree is chosen by
+# how many rows it gets right; of epsilon, its choice. The rest is for the counts of its leaves.
+_ROWS_OF_ONE_TREE, _POWER_OF_CLASSES, _PART_OF_TREE = 75.0, 0.9, 0.5
+# So it is where less than this share of rows is outside the largest class, and between so many of them times epsilon.
+_LOPSIDED, _FEWEST_OUTSIDE, _MOST_OUTSIDE = 0.2, 60.0, 300.0
 _ROWS_PER_CELL, _ROWS_PER_CELL_OF_ONE = 20, 30
 _MOST_BINS = 16
 # Knots where rows are counted: at least, and more for each row times epsilon of an attribute. In the second stage.
@@ -166,6 +170,7 @@ class Policy:
     fixed: Overrides = Overrides()
     delta: float = 0.0
     max_rows: int = 1
+    is_lopsided: bool = False
 
     @property
     def only_balance(self) -> bool:
@@ -195,13 +200,23 @@ class Policy:
     @property
     def has_one_tree(self) -> bool:
         """Whether rows and epsilon allow for a single tree only, which is chosen by how many rows it gets right."""
-        fixed = self.fixed  # a balance that is paid for, or fixed attributes or cells, are for a fit
-        is_free = fixed.n_attributes is None and fixed.n_bins is None and fixed.balance_share is None
-        return (
-            len(self.schema.attributes) > 1
-            and is_free
-            and self.n_rows * self.epsilon < _ROWS_OF_ONE_TREE * (self.n_classes - 1)
-        )
+        border = _ROWS_OF_ONE_TREE * (self.n_classes - 1) ** _POWER_OF_CLASSES
+        # A share of the balance that is fixed is for a fit.
+        is_few = self.fixed.balance_share is None and self.n_rows * self.epsilon < border
+        return self.is_lopsided or (is_few and self._can_have_one_tree)
+
+    @property
+    def _can_have_one_tree(self) -> bool:
+        """Whether the caller and the schema leave open which attribute there is, and its cells."""
+        return self.fixed.n_attributes is None and self.fixed.n_bins is None and len(self.schema.attributes) > 1
+
+    @property
+    def lopsided(self) -> tuple[float, float]:
+        """From which share of rows outside the largest class, and below which, a balance decides for a single tree."""
+        is_open = self._can_have_one_tree and self.schema.number is None
+        worth = self.n_rows * self.epsilon if is_open else math.inf
+        least, most = _FEWEST_OUTSIDE / worth, min(_MOST_OUTSIDE / worth, _LOPSIDED)
+        return (least, most) if least < most else (0.0, 0.0)
 
     @cached_property
     def n_attributes(self) -> int:
@@ -214,7 +229,7 @@ class Policy:
         worth, cost = self.n_rows * self.epsilon, self._mean_cost
         worth /= 1.0 if self.schema.number is None else _ROWS_OF_NUMBER
         linear = worth / _ROWS_PER_ATTRIBUTE / (cost if self.n_classes == 2 else 1.0)
-        kept = min(linear, (worth / _ROWS_PER_TREE) ** _TREE_POWER / cost, most)
+        kept = min(linear, self._quiet_trees(worth) / cost, most)
         if self.delta:  # half of the way to as many as leave the noise of all trees together what it would be
             kept *= math.sqrt(max(1.0, self._advantage(kept)))
         kept = max(1, round(min(kept, most)))
@@ -222,6 +237,12 @@ class Policy:
         kept = min(most if nearly else kept, self._n_affordable)
         # Each choice has its own share of epsilon, which must not be too small for noise to be drawn.
         return kept if kept == most else max(1, int(min(kept, _PART_OF_SOME * self.epsilon / _LEAST_CHOICE)))
+
+    def _quiet_trees(self, worth: float) -> float:
+        """Return how many trees rows times epsilon are enough for, so that their noise together does not grow."""
+        few = (min(worth, _MANY_ROWS) / _ROWS_PER_TREE) ** _TREE_POWER
+        many = max(1.0, worth / _MANY_ROWS) ** _POWER_OF_MANY
+        return float(few * many * min(1.0, _MANY_CLASSES / self.n_classes) ** _TREE_POWER)
 
     def _advantage(self, n_trees: float) -> float:
         """Return about how many times less normal noise of so many trees is than Laplace noise."""
@@ -382,15 +403,15 @@ class Policy:
         """How epsilon is split: class balance, choice of attributes, histograms of cells, rounding, and the fit."""
         if math.isinf(self.epsilon):
             return Shares(*[math.inf] * 5)
-        if self.has_one_tree:
-            choice = self.epsilon * (
-                _PART_OF_TREE if self.fixed.selection_share is None else self.fixed.selection_share
-            )
-            return Shares(0.0, choice, 0.0, 0.0, remaining(self.epsilon, choice))
         part = self.fixed.balance_share
         rows, most_part = _BALANCE if self.schema.number is None else _BALANCE_OF_NUMBER
         usual = np.clip(rows / (self.n_rows * self.epsilon), 0.05, most_part)
         balance = self.epsilon * (usual if part is None else part)
+        if self.has_one_tree:
+            paid = float(balance) if self.is_lopsided else 0.0
+            left, part = remaining(self.epsilon, paid), self.fixed.selection_share
+            choice = left * (_PART_OF_TREE if part is None else part)
+            return Shares(paid, choice, 0.0, 0.0, remaining(left, choice))
         release = _RELEASE_SHARE * self.epsilon
         histograms = _HISTOGRAM_SHARE * self.epsilon if self.counts_cells else 0.0
         left = remaining(remaining(remaining(self.epsilon, float(balance)), release), histograms)
@@ -407,6 +428,15 @@ class Policy:
         paid = None if math.isinf(self.epsilon) else self.shares.balance / self.epsilon
         better = replace(self, n_rows=n_rows, fixed=replace(self.fixed, balance_share=paid))
         return better if better._can_choose else self  # noqa: SLF001 - of its own class
+
+    def with_balance(self, balance: NDArray[np.float64]) -> "Policy":
+        """Return the policy for released class shares: of a single tree, where few rows are outside the largest class.
+
+        Noise would make a fit's weights so small there that next to no row's class changes. With fewer rows a tree says
+        no more, and ranks rows worse.
+        """
+        least, most = self.lopsided
+        return replace(self, is_lopsided=True) if least <= 1 - float(balance.max()) < most else self
 
     def trees(self, kept: list[int], public_rng: np.random.Generator) -> Trees:
         """Return the trees: one for each number; categorical attributes share trees in random, public groups."""

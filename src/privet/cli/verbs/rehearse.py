@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture, write_picture
 from privet.cli.support.progress import Progress
 from privet.errors import ParameterError
@@ -24,6 +25,7 @@ _OFF_BEST, _OFF_STRENGTH, _OFF_NOTHING = 3, 7, 14
 _LIKE = "--like declares this table public: nothing protects its rows here"
 
 
+@reads_csv
 def rehearse(
     schema: options.SchemaFile = None,
     rows: Annotated[
@@ -101,7 +103,7 @@ def rehearse(
             draws=draws, random_state=0 if random_state is None else random_state, watch=steps.step,
         )  # fmt: skip
     if plot is not None:
-        write_picture(plot, found.plot)
+        write_picture(plot, found.plot, height=4.8)
     if as_json:
         output.print_json({**found.to_json(), "plot": None if plot is None else str(plot)})
     else:

@@ -32,7 +32,7 @@ def plot_rehearsal(rehearsal: "Rehearsal", *, ax: "Axes | None" = None) -> "Axes
     if not hasattr(rehearsal, "scores"):
         raise ParameterError("plot_rehearsal draws what rehearse returns; pass that")
     if ax is None:
-        ax = new_axes(6.8, 4.2, layout="constrained")
+        ax = new_axes(6.5, 4.8, layout="constrained")
     lines = list(dict.fromkeys((score.method, score.rows) for score in rehearsal.scores))
     methods, sizes = (list(dict.fromkeys(each)) for each in zip(*lines, strict=True))
     for method, rows in lines:
@@ -51,8 +51,9 @@ def plot_rehearsal(rehearsal: "Rehearsal", *, ax: "Axes | None" = None) -> "Axes
     ax.set(xscale="log", xlabel="epsilon", ylabel="accuracy, % of new rows")
     ax.set_title(f"Expected from {rehearsal.basis}", fontsize=9)
     ax.xaxis.set_major_formatter(_PLAIN)
-    ax.xaxis.set_minor_formatter("")
+    ax.minorticks_off()
     ax.set_xticks(sorted({s.epsilon for s in rehearsal.scores if math.isfinite(s.epsilon)}))
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=8)
+    # Below: lines may run anywhere inside.
+    ax.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     return ax
