@@ -20,6 +20,7 @@ ACCEPTED, REPLACED, DROPPED, CHANGED = "accepted", "replaced", "dropped", "chang
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _BOUNDS = re.compile(rf"({_NUMBER})\s*(?:to|\s|;)\s*({_NUMBER})", re.IGNORECASE)
 
+_CHANGES = {"whole", "fractions", "log scale", "never missing", "ordered", "unordered"}
 _DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})\s*(?:to|\s)\s*(\d{4}-\d{2}-\d{2})", re.IGNORECASE)
 
 
@@ -88,10 +89,7 @@ class Review:
                 return self._accept(name, own)
             if word.lower() == "drop" and not rest:
                 return self._drop(name)
-            if text.strip().lower() in {"whole", "fractions", "log scale", "never missing"} or word.lower() in {
-                "bins",
-                "edges",
-            }:
+            if text.strip().lower() in _CHANGES or word.lower() in {"bins", "edges"}:
                 self._put(name, self._changed(own, text.strip().lower()))
                 return CHANGED
             return self._replace(name, self._domain(own, text.strip()))
@@ -103,8 +101,7 @@ class Review:
         return ACCEPTED
 
     def _replace(self, name: str, attribute: Attribute) -> str:
-        from_rows = [replace(own, inferred=False) for own in (self.attribute(name), *self.proposals(name))]
-        if attribute in from_rows:
+        if any(_is_same_domain(attribute, own) for own in (self.attribute(name), *self.proposals(name))):
             return self._accept(name, attribute)
         self._put(name, attribute)
         return REPLACED
@@ -124,6 +121,10 @@ class Review:
     def _changed(self, own: Attribute, text: str) -> Attribute:
         if own.name != self.schema.target and text == "never missing":
             return replace(own, never_missing=True)
+        if text in {"ordered", "unordered"}:
+            if not isinstance(own, Categorical) or own.name == self.schema.target:
+                raise ParameterError(f"{text!r} is for categories of an attribute; answer accept, or skip")
+            return replace(own, ordered=text == "ordered")
         if not isinstance(own, Numeric):
             raise ParameterError(f"{text.split()[0]!r} is for numbers; answer accept, skip, or categories A, B, C")
         if isinstance(own, Date) and not text.startswith("bins"):
@@ -145,7 +146,8 @@ class Review:
         word, _, rest = text.partition(" ")
         if word.lower() in {"categories", "classes"} and rest.strip():
             labels = _labels(rest, own)
-            return Categorical(own.name, labels, never_missing=own.never_missing)
+            is_ordered = isinstance(own, Categorical) and own.ordered
+            return Categorical(own.name, labels, never_missing=own.never_missing, ordered=is_ordered)
         days = _DAYS.fullmatch(text)
         if days is not None and own.name != self.schema.target:
             low, high = days.groups()
@@ -171,6 +173,13 @@ class Review:
             )  # fmt: skip
             return
         self.schema = self.schema.with_attributes([attribute if a.name == name else a for a in self.schema.attributes])
+
+
+def _is_same_domain(typed: Attribute, own: Attribute) -> bool:
+    """Return whether a typed domain is the one from the rows; categories are so in any order."""
+    if isinstance(typed, Categorical) and isinstance(own, Categorical):
+        return set(typed.categories) == set(own.categories)
+    return typed == replace(own, inferred=False)
 
 
 def _labels(text: str, own: Attribute) -> list[Label]:

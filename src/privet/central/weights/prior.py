@@ -11,6 +11,7 @@ from privet.central.weights.policy import EFFECTS, LATER_EFFECTS
 from privet.central.weights.trees import Axis, Trees
 from privet.errors import PrivetError
 from privet.schema import Categorical, Schema
+from privet.schema.attribute import has_order
 
 # How fast leaves of a number become strangers: those at both ends of a range have a correlation of exp(-8), and in the
 # second stage, where there are few, neighbours one of exp(-1/2).
@@ -91,11 +92,15 @@ def _kernel(trees: Trees, tree: int, schema: Schema) -> NDArray[np.float64]:
 
 
 def _alike(schema: Schema, axis: Axis, *, is_later: bool) -> NDArray[np.float64]:
-    """Return how alike two leaves of an attribute are: categories not at all, numbers by their distance."""
-    alike = np.eye(axis.n_leaves)
-    if not isinstance(schema.attributes[axis.attribute], Categorical):
+    """Return how alike two leaves of an attribute are: those that have an order by their distance, others not at all.
+
+    Every leaf is wholly alike to itself, and the matrix is positive definite. What a row costs rests on that alone.
+    """
+    alike, own = np.eye(axis.n_leaves), schema.attributes[axis.attribute]
+    if has_order(own):
         # The missing value, which has no neighbours, comes last.
         n_known, place = axis.n_known, np.arange(axis.n_known)
-        decay = _LATER_DECAY if is_later and axis.knots else _DECAY / n_known
+        is_coarse = axis.knots or isinstance(own, Categorical)
+        decay = _LATER_DECAY if is_later and is_coarse else _DECAY / n_known
         alike[:n_known, :n_known] = np.exp(-decay * np.abs(place[:, None] - place))
     return alike
