@@ -7,6 +7,7 @@ import pytest
 from privet import Categorical, Date, Numeric, Schema
 from privet.registry import METHODS
 from privet.schema.acceptance import Acceptance
+from tests.contracts.tasks import labels_for, schema_for
 
 # What 0.1.0 reads, and refuses anything beyond.
 KEYS = {"target", "classes", "rows", "attributes", "classes_inferred"}
@@ -21,6 +22,7 @@ NEW = {
     "date": Date("x", "2020-01-01", "2020-12-31"),
     "never missing": Numeric("x", 0, 9, never_missing=True),
     "accepted bounds": Numeric("x", 0, 9, accepted=ANN),
+    "ordered categories": Categorical("x", ["a", "b", "c"], ordered=True),
     "accepted categories": Categorical("x", ["a", "b"], accepted=ANN),
 }
 
@@ -66,12 +68,13 @@ def test_schemas_without_them_are_written_as_they_were():
     }
 
 
-@pytest.mark.parametrize("kind", ["whole", "date", "log scale"])
+@pytest.mark.parametrize("kind", ["whole", "date", "log scale", "ordered categories"])
 def test_models_have_the_kind_in_their_schema_so_that_they_are_refused_too(kind):
     attribute = replace(NEW[kind], never_missing=False)
-    values = ["2020-01-01", "2020-12-31"] if kind == "date" else [0, 9]
-    rows = [[value] for _ in range(20) for value in values]
-    for method in METHODS.values():
-        model = method(Schema([attribute], classes=["no", "yes"], rows=40), epsilon=4.0, random_state=1)
-        document = model.fit(rows, ["no", "yes"] * 20).to_document()
-        assert not opens_in_0_1_0(Schema.from_json(document["schema"]))
+    values = {"date": ["2020-01-01", "2020-12-31"], "ordered categories": ["a", "c"]}.get(kind, [0, 9])
+    rows, schema = [[value] for _ in range(20) for value in values], Schema([attribute], classes=["no", "yes"], rows=40)
+    for name, method in METHODS.items():
+        model = method(schema_for(name, schema), epsilon=4.0, random_state=1)
+        document = model.fit(rows, labels_for(name, schema, ["no", "yes"] * 20)).to_document()
+        kept = Schema.from_json(document["schema"]).attributes
+        assert not opens_in_0_1_0(Schema(kept, classes=["no", "yes"]))

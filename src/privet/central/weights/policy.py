@@ -24,7 +24,6 @@ from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most, n_columns, pulls
 from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple, remaining
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.attribute import has_order
 from privet.schema.encoding import TARGET_STEPS
 
 # A row's loss is that of a score lower by this; it raises the pull of rows near the border and costs nothing.
@@ -440,32 +439,32 @@ class Policy:
         return replace(self, is_lopsided=True) if least <= 1 - float(balance.max()) < most else self
 
     def trees(self, kept: list[int], public_rng: np.random.Generator) -> Trees:
-        """Return the trees: one for each attribute in order; the others share trees in random, public groups."""
-        names = self._unordered(kept)
-        ordered = [[a] for a in kept if a not in names]
+        """Return the trees: one for each number; categorical attributes share trees in random, public groups."""
+        names = self._categorical(kept)
+        numbers = [[a] for a in kept if a not in names]
         every_code = self.public_knots(self.n_bins, soft=True)
         order = [names[i] for i in public_rng.permutation(len(names))]
         for size in range(self.group_size(kept), 0, -1):
             groups = [sorted(order[i : i + size]) for i in range(0, len(order), size)]
-            trees = Trees.of([*ordered, *groups], self.cells, every_code)
+            trees = Trees.of([*numbers, *groups], self.cells, every_code)
             if trees.n_leaves <= min(MOST_LEAVES, MOST_WEIGHTS // self.n_columns):
                 break
         return trees
 
-    def _unordered(self, kept: list[int]) -> list[int]:
-        return [a for a in kept if not has_order(self.schema.attributes[a])]
+    def _categorical(self, kept: list[int]) -> list[int]:
+        return [a for a in kept if isinstance(self.schema.attributes[a], Categorical)]
 
     def group_size(self, kept: list[int]) -> int:
         """Return the largest group of those kept whose leaves would still hold several times more rows than noise."""
-        names = self._unordered(kept)
-        n_ordered = len(kept) - len(names)
+        names = self._categorical(kept)
+        n_numbers = len(kept) - len(names)
         if self.fixed.group_size is not None or not names:
             return self.fixed.group_size or 1
         mean_size = sum(self.schema.attributes[a].n_codes for a in names) / len(names)
         linear = self.shares.fit * (1 - self._determinant_share)
 
         def rows_over_noise(size: int) -> float:
-            n_trees = n_ordered + math.ceil(len(names) / size)
+            n_trees = n_numbers + math.ceil(len(names) / size)
             noise = math.sqrt(2) * n_trees * pulls(self.n_classes) / linear
             return self.n_rows / (max(noise, 1.0) * mean_size**size)
 
