@@ -98,8 +98,8 @@ def _move_to_later_trees(tables: list[Floats], released: ReleasedWeights, direct
     """Move as much of an attribute's own effect as they can take to the trees that it shares with others.
 
     A tree of several attributes mostly says where an effect is weaker or stronger. Alone it would go against the
-    direction; with its part of the effect it need not. An attribute without a tree of its own keeps what it has. What is moved rises nowhere faster than the effect does, so what
-    is left of the effect still goes its way.
+    direction; with its part of the effect it need not. What is moved rises nowhere faster than the effect does, so what
+    is left of the effect still goes its way. An attribute that shares its tree of the first stage has no such effect.
     """
     trees = released.trees
     for a, direction in directions.items():
