@@ -161,18 +161,17 @@ def _as_it_was_fitted(model: Any) -> Any:
 
 
 def _tell_membership(model: Any, members: Path, others: Path, about: dict[str, Any], *, as_json: bool) -> None:
-    import numpy as np
-
     from privet.attack import membership_inference
-    from privet.cli.support.labelled_rows import read_labelled
+    from privet.cli.support.scoring.labelled_rows import read_labelled
 
+    if model.schema_.number is not None:
+        raise ParameterError(
+            "--members is for classes, and this model predicts a number; leave out --members and --others"
+        )
     with output.working("attacking the model"):
-        tables = []
-        for path in (members, others):
-            read = read_labelled(path, model.schema_)
-            if read is None:
-                raise ParameterError(f"{str(path)!r} has no rows; pass rows with their labels")
-            tables.append((read[0], np.array(model.schema_.classes, dtype=object)[read[1]]))
+        tables = [
+            (read.features, read.labels) for read in (read_labelled(path, model.schema_) for path in (members, others))
+        ]
         found = membership_inference(model, *tables)
     output.say(_ON_ROWS)
     if as_json:
