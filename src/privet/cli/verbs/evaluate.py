@@ -81,7 +81,7 @@ def evaluate(
     """
     refuse_local(method, _ON_CLEAR_ROWS)
     declared = options.load_schema(schema)
-    chosen = options.ModelOptions(method, trees, height, jobs, variant=variant, delta=delta)
+    chosen = options.ModelOptions(method=method, jobs=jobs, trees=trees, height=height, variant=variant, delta=delta)
     epsilons = options.parse_epsilons(epsilon)
     for one in epsilons:
         chosen.estimator(declared, epsilon=one, random_state=random_state)  # refuses before any data are read
