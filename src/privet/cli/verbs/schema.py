@@ -12,7 +12,7 @@ import typer
 from privet.cli.support import options, output
 from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
-from privet.cli.support.schema_text import domain_text, few_labels
+from privet.cli.support.schema_text import bounds_text, domain_text, few_labels
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -236,8 +236,7 @@ def _print_schema(schema: "Schema") -> None:
         mark = "inferred" if schema.classes_inferred else "accepted" if schema.classes_accepted is not None else ""
         cells.append((schema.target, "label", classes, mark))
     else:
-        bounds = f"{schema.number.low:g} to {schema.number.high:g}"
-        cells.append((schema.target, "label, a number", bounds, _marks(schema.number)))
+        cells.append((schema.target, "label, a number", bounds_text(schema.number), _marks(schema.number)))
     output.print_table(["column", "type", "domain", "mark"], cells)
     output.print_text()
     about = (
