@@ -100,7 +100,7 @@ def test_the_report_says_that_it_was_declared_and_speaks_of_no_batches(tmp_path)
     model = METHODS["private-rdt"](schema_of(), epsilon=4.0, random_state=1).fit(*rows())
     write_report(model, tmp_path / "report.html")
     page = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
-    assert "What somebody only declared. The promise assumes that bounds of" in page
+    assert "What somebody only declared. The promise assumes that" in page
     assert "right, at most, provided that what is said above holds" in page
     assert "in several batches" not in page
     assert "Batches that share rows" not in page
