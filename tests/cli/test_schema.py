@@ -45,7 +45,13 @@ def test_it_says_in_plain_words_what_is_left_to_do(privet):
     said = privet(INIT).stderr
     assert "go through every entry, replace it with what is publicly known" in said
     assert "until then a model's guarantee records a leak" in said
-    assert 'add "rows": about how many' in said
+    assert "if the size of the table is public, pass --rows: about how many" in said
+
+
+def test_a_declared_number_of_rows_is_written_as_it_was_declared(privet):
+    result = privet(f"{INIT} --rows 50000")
+    assert Schema.load("draft.json").rows == 50_000
+    assert "size of the table" not in result.stderr
 
 
 def test_json_names_what_was_drafted(privet):
