@@ -72,6 +72,20 @@ def test_what_the_rows_say_is_accepted_even_where_it_is_typed(text):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "what"),
+    [
+        ("job", "categories nurse, cook", "categories of 'job'"),
+        ("grade", "categories 2, 1", "categories of 'grade'"),
+        ("ill", "classes yes, no", "classes of 'ill'"),
+    ],
+)
+def test_categories_from_the_rows_are_accepted_in_any_order(name, text, what):
+    review = reviewed()
+    assert review.answer(name, text) == ACCEPTED
+    assert [own.split(", read")[0] for own in review.schema.assumptions] == [what]
+
+
 @pytest.mark.parametrize("text", ["1", "0 to 100"])
 def test_a_proposal_was_read_from_the_rows_too(text):
     review = reviewed()

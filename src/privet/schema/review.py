@@ -103,8 +103,8 @@ class Review:
         return ACCEPTED
 
     def _replace(self, name: str, attribute: Attribute) -> str:
-        from_rows = [replace(own, inferred=False) for own in (self.attribute(name), *self.proposals(name))]
-        if attribute in from_rows:
+        from_rows = (self.attribute(name), *self.proposals(name))
+        if any(_is_same_domain(attribute, own) for own in from_rows):
             return self._accept(name, attribute)
         self._put(name, attribute)
         return REPLACED
@@ -171,6 +171,13 @@ class Review:
             )  # fmt: skip
             return
         self.schema = self.schema.with_attributes([attribute if a.name == name else a for a in self.schema.attributes])
+
+
+def _is_same_domain(typed: Attribute, own: Attribute) -> bool:
+    """Return whether a typed domain is one from the rows; the order of categories tells nothing else."""
+    if isinstance(typed, Categorical) and isinstance(own, Categorical):
+        return set(typed.categories) == set(own.categories)
+    return typed == replace(own, inferred=False)
 
 
 def _labels(text: str, own: Attribute) -> list[Label]:
