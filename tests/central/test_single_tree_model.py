@@ -158,7 +158,7 @@ def test_exports_answer_as_the_model_does(model, tmp_path):
 def test_a_plan_tells_below_which_balance_there_is_a_tree():
     model = fitted(LOPSIDED)
     text = str(model.plan())
-    assert "if 4 to 20 % of rows are outside the largest class: one tree of one attribute instead" in text
+    assert "a lopsided balance: one tree of one attribute, if 4 to 20 % of rows are outside the largest class" in text
     # What the caller fixes is for a fit, whatever the balance is.
     frame, _ = table(1500)
     y = np.where(frame["age"] > 82, "yes", "no")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture
 from privet.cli.support.local_methods import given_parameters, refuse_local
 from privet.errors import ParameterError
@@ -25,6 +26,7 @@ _ON_ROWS = (
 _OF_THE_MODEL = ("schema", "epsilon", "delta", "method", "trees", "height", "variant", "without_noise")
 
 
+@reads_csv
 def audit(
     context: typer.Context,
     schema: Annotated[

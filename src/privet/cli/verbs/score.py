@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
+from privet.cli.support.csv_options import reads_csv
 from privet.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ _MOST_GROUPS = 50
 _NOTICE = "these scores are computed from the rows without noise; unless the rows are public, do not publish them"
 
 
+@reads_csv
 def score(
     model_file: options.ModelFile,
     rows: options.RowsFile,

@@ -83,7 +83,8 @@ def public_domains(schema: Schema) -> list[tuple[str, str, str]]:
     """Return every attribute with its domain and how that is known; the class is last."""
     listed = [(a.name, _domain(a), _source(a.accepted, is_inferred=a.inferred)) for a in schema.attributes]
     if schema.number is not None:
-        return [*listed, (schema.target, _domain(schema.number), _source(None, is_inferred=schema.number.inferred))]
+        domain = f"{number(schema.number.low)} to {number(schema.number.high)}"
+        return [*listed, (schema.target, domain, _source(None, is_inferred=schema.number.inferred))]
     of_classes = _source(schema.classes_accepted, is_inferred=schema.classes_inferred)
     return [*listed, (schema.target, ", ".join(map(str, schema.classes)), of_classes)]
 
