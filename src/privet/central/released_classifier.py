@@ -258,8 +258,8 @@ class ReleasedModel(PrivateEstimator):
     @classmethod
     def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **others: Any) -> Self:
         """Return an unfitted model with a file's ``parameters`` and ``others`` that follow from the rest of it."""
-        known = {CLASS_WEIGHT, *cls.file_parameters}
-        if not isinstance(parameters, Mapping) or {CLASS_WEIGHT, *parameters, *cls.later_parameters} != known:
+        later = {*cls.later_parameters, *([CLASS_WEIGHT] if issubclass(cls, ClassWeightedClassifier) else [])}
+        if not isinstance(parameters, Mapping) or {*parameters, *later} != {*cls.file_parameters, *later}:
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
         own = {**cls.later_parameters, **parameters}
         if CLASS_WEIGHT in own:
