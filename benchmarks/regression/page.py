@@ -92,8 +92,9 @@ def draw(found: dict[tuple[str, str, float | None], list[float]]) -> None:
         for method, (colour, marker, line) in _LOOKS.items():
             pairs = [mean_and_error(found.get((table, method, e), [])) for e in EPSILONS]
             means = np.maximum([mean for mean, _ in pairs], _LOWEST)
+            errors = [error if mean > _LOWEST else 0.0 for mean, error in pairs]
             ax.errorbar(
-                EPSILONS, means, yerr=[error for _, error in pairs], color=colour, marker=marker, linestyle=line,
+                EPSILONS, means, yerr=errors, color=colour, marker=marker, linestyle=line,
                 label=method, capsize=2,
             )  # fmt: skip
         ceiling, _ = mean_and_error(found.get((table, "boosting, not private", None), []))
@@ -105,7 +106,7 @@ def draw(found: dict[tuple[str, str, float | None], list[float]]) -> None:
     figure.supxlabel("epsilon")
     figure.supylabel("R2 on held-out rows; 0 is the mean")
     handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
     figure.savefig(PICTURE, dpi=100)
 
 

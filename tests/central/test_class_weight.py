@@ -14,6 +14,7 @@ from privet.central.class_weight import weighted, weights_of
 from privet.errors import ModelFileError, ParameterError
 from privet.model_file import write_document
 from privet.registry import METHODS
+from tests.contracts.tasks import OF_CLASSES
 from privet.tree.counted import CountedForest, balance_of
 from privet.tree.forest import LEAF, Forest
 
@@ -38,7 +39,7 @@ def fitted(method=PrivateForestClassifier, **options):
     return method(schema(), **options).fit(*people())
 
 
-@pytest.fixture(params=sorted(METHODS))
+@pytest.fixture(params=sorted(OF_CLASSES))
 def method(request):
     return METHODS[request.param]
 

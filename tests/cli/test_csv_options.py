@@ -12,7 +12,7 @@ from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 READS_ROWS = [
     "schema init", "schema check", "schema review", "perturb", "reconstruct", "fit", "update", "evaluate",
-    "party check", "party release", "party sum", "predict", "explain",
+    "party check", "party release", "party sum", "predict", "explain", "rehearse", "score", "audit",
 ]  # fmt: skip
 FORM = ["--sep", ";", "--decimal", ",", "--encoding", "latin-1"]
 

@@ -267,7 +267,7 @@ def _if_lopsided(policy: Policy) -> dict[str, str]:
     if not most:
         return {}
     shares = f"{least:.2g} to {most:.2g} %"
-    return {f"if {shares} of rows are outside the largest class": "one tree of one attribute instead"}
+    return {"a lopsided balance": f"one tree of one attribute, if {shares} of rows are outside the largest class"}
 
 
 def _numbers(policy: Policy) -> str:

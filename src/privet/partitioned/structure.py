@@ -341,6 +341,7 @@ class Structure(Counts):
         random_state
             Fixes the trees, which are public.
         """
+        schema.require_classes()
         n_trees = check_whole("n_trees", n_trees, least=1, most=MAX_TREES)
         schema = schema if n_rows is None else replace(schema, rows=check_whole("n_rows", n_rows, least=1, most=2**53))
         if height is not None:

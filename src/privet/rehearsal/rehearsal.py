@@ -132,6 +132,7 @@ def rehearse(
     [1.0, inf]
     """
     declared = schema if isinstance(schema, Schema) else Schema.load(schema)
+    declared.require_classes()
     sizes = _sizes(n_rows, declared)
     prices = [*sorted({check_epsilon(epsilon) for epsilon in epsilons} - {math.inf}), math.inf]
     models = _models(methods, declared)

@@ -1,5 +1,6 @@
 """Options that several verbs share, declared once, and the model they describe."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -112,20 +113,20 @@ NoPersonInTwoParts: TypeAlias = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelOptions:
     """What describes a model on the command line, apart from its epsilon."""
 
     method: str
-    trees: int | None
-    height: int | None
     jobs: int
+    trees: int | None = None
+    height: int | None = None
     unit: str = "row"
     max_rows: int = 1
     variant: str | None = None
     delta: float | None = None
-    increasing: tuple[str, ...] = ()
-    decreasing: tuple[str, ...] = ()
+    increasing: Sequence[str] = ()
+    decreasing: Sequence[str] = ()
 
     def estimator(self, schema: "Schema", *, epsilon: float, random_state: int | None) -> Any:
         """Return the unfitted model, its parameters checked before any data are read."""

@@ -260,7 +260,8 @@ class Channel:
 
 
 def check_askable(schema: Schema) -> None:
-    """Refuse attributes of a kind that respondent.js and the fits of answers do not know."""
+    """Refuse fields of a kind that respondent.js and the fits of answers do not know."""
+    schema.require_classes()
     for attribute in schema.attributes:
         if isinstance(attribute, Date):
             raise ChannelError(
