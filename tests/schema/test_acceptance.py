@@ -11,7 +11,6 @@ from privet import load
 from privet.errors import ChannelError, ModelFileError, SchemaError
 from privet.local.channels.channel import Channel
 from privet.registry import METHODS
-from tests.contracts.tasks import OF_CLASSES
 from privet.report import write_report
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.acceptance import Acceptance
@@ -65,7 +64,7 @@ def test_the_file_keeps_who_and_when(tmp_path):
     assert "accepted" not in plain["attributes"][0]
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", METHODS)
 def test_every_guarantee_assumes_it_and_says_who_declared_it(name, tmp_path):
     schema, (X, y), of_ann = schema_of(), rows(), OF_ANN
     if name == "private-forest-regressor":
