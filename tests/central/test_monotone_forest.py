@@ -122,5 +122,5 @@ def test_what_is_no_direction_is_refused_before_rows_are_read(wrong):
 
 
 def test_a_number_that_is_not_there_is_refused_before_rows_are_read():
-    with pytest.raises(ParameterError, match="monotonic_cst names 'pay', which is no attribute of the schema"):
+    with pytest.raises(ParameterError, match=r"\(--increasing, --decreasing\) names 'pay', which is no attribute"):
         PrivateForestClassifier(SCHEMA, monotonic_cst={"pay": 1}).plan()
