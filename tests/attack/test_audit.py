@@ -182,7 +182,7 @@ def test_one_run_refuses_what_it_cannot_be_held_against():
         audit_in_one_run(PrivateRDTClassifier(unit="pid", max_rows=2))
     with pytest.raises(ParameterError, match="epsilon=inf claims nothing"):
         audit_in_one_run(PrivateRDTClassifier(epsilon=math.inf))
-    with pytest.raises(ParameterError, match="one run takes an estimator of privet"):
+    with pytest.raises(ParameterError, match="one run takes a classifier of privet"):
         audit_in_one_run(laplace)
 
 

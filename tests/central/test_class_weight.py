@@ -16,6 +16,7 @@ from privet.model_file import write_document
 from privet.registry import METHODS
 from privet.tree.counted import CountedForest, balance_of
 from privet.tree.forest import LEAF, Forest
+from tests.contracts.tasks import OF_CLASSES
 
 N_ROWS = 2_000
 ATTRIBUTES = [Numeric("age", 0, 100, bins=5), Numeric("pay", 0, 10, bins=5)]
@@ -38,7 +39,7 @@ def fitted(method=PrivateForestClassifier, **options):
     return method(schema(), **options).fit(*people())
 
 
-@pytest.fixture(params=sorted(METHODS))
+@pytest.fixture(params=sorted(OF_CLASSES))
 def method(request):
     return METHODS[request.param]
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from privet import Categorical, Ledger, Numeric, PrivateForestClassifier, Schema, load
 from privet.central.receipts import in_sequence
-from privet.central.weights import certificate
+from privet.central.weights import double_floats
 from privet.errors import BudgetExceeded, ModelFileError, ParameterError
 from privet.model_file import write_document
 from privet.privacy.events import NormalObjective
@@ -86,12 +86,12 @@ def test_any_kind_of_number_is_a_plain_one(tmp_path, kind):
 
 
 def test_the_callers_decimal_context_cannot_make_a_fit_fail():
-    usual = certificate.powers()
-    certificate.powers.cache_clear()
+    usual = double_floats.powers()
+    double_floats.powers.cache_clear()
     with decimal.localcontext() as context:
         context.traps[decimal.FloatOperation] = context.traps[decimal.Inexact] = True
         context.prec, context.Emax, context.rounding = 3, 5, decimal.ROUND_UP
-        strict = certificate.powers()
+        strict = double_floats.powers()
     np.testing.assert_array_equal(np.concatenate(strict), np.concatenate(usual))
 
 

@@ -196,3 +196,11 @@ def test_a_file_whose_schema_and_method_do_not_go_together_is_refused(model, tmp
         write_document(tmp_path / "m.privet", forged)
         with pytest.raises(ModelFileError):
             load(tmp_path / "m.privet")
+
+
+def test_a_file_that_weighs_the_classes_of_a_number_is_refused(model, tmp_path):
+    document = json.loads(json.dumps(model.to_document()))
+    document["parameters"]["class_weight"] = "balanced"
+    write_document(tmp_path / "m.privet", document)
+    with pytest.raises(ModelFileError, match="the model's parameters are not those of its method"):
+        load(tmp_path / "m.privet")

@@ -76,6 +76,19 @@ def test_the_receipts_are_a_choice_and_counts_after_a_bought_number_of_rows_or_a
     assert model.guarantee_.epsilon <= model.epsilon
 
 
+def test_a_tree_of_far_fewer_rows_than_declared_can_be_read_again(tmp_path):
+    # The balance shows how many there are, and that few are outside the largest class.
+    declared = replace(LOPSIDED, rows=1_000_000)
+    frame, _ = table(1500)
+    model = PrivateForestClassifier(declared, epsilon=1.0).fit(frame, np.where(frame["age"] > 82, "yes", "no"))
+    assert names(model) == [BALANCE, CHOICES, COUNTS]
+    model.save(tmp_path / "tree.privet")
+    again = load(tmp_path / "tree.privet")
+    assert again.released_.n_rows == 1_000_000
+    assert again.n_rows_ == model.n_rows_ < 2000
+    assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+
+
 def test_everything_that_a_forest_answers_is_answered(model, tmp_path):
     frame, _ = table()
     shares = model.predict_proba(frame)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privet import load
 from privet.cli.support.output import EXIT_DATA, EXIT_USAGE
 
 EVALUATE = "evaluate rows.csv --schema schema.json --folds 3 --random-state 1"
@@ -58,11 +59,16 @@ def test_a_rare_class_is_told_without_a_count(privet):
     assert "members" not in result.stderr
 
 
-@pytest.mark.parametrize("lines", [[], ["50,male,1,no", "60,male,1,yes"]])
-def test_too_few_rows_for_the_folds_exit_with_3(refused, lines):
-    Path("few.csv").write_text(HEADER + "".join(f"{line}\n" for line in lines))
-    said = refused("evaluate few.csv --schema schema.json --folds 5", EXIT_DATA)
-    assert said == "the table has too few rows for that many folds; lower --folds"
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ("", "'few.csv' has no rows; pass rows with their labels"),
+        ("50,male,1,no\n60,male,1,yes\n", "the table has too few rows for that many folds; lower --folds"),
+    ],
+)
+def test_too_few_rows_for_the_folds_exit_with_3(refused, lines, sentence):
+    Path("few.csv").write_text(HEADER + lines)
+    assert refused("evaluate few.csv --schema schema.json --folds 5", EXIT_DATA) == sentence
 
 
 @pytest.mark.parametrize(
@@ -149,3 +155,56 @@ def test_rows_that_lack_the_category_are_a_group(privet):
 def test_groups_need_categories(refused, name):
     said = refused(f"evaluate missing.csv --schema schema.json --by {name}", EXIT_USAGE)
     assert said == f"--by {name!r} is no attribute with categories; choose from sex"
+
+
+@pytest.fixture
+def number_schema(folder):
+    """A schema whose target is the number of children."""
+    document = json.loads(Path("schema.json").read_text())
+    del document["classes"]
+    attributes = [own for own in document["attributes"] if own["name"] != "children"]
+    document |= {"attributes": attributes, "target": {"name": "children", "bounds": [0, 4]}}
+    Path("numbers.json").write_text(json.dumps(document))
+    pd.read_csv("rows.csv").drop(columns="class").assign(children=lambda own: own["age"] // 25).to_csv(
+        "numbers.csv", index=False
+    )
+
+
+NUMBERS = "evaluate numbers.csv --schema numbers.json --method private-forest-regressor --folds 3 --random-state 1"
+
+
+def test_a_number_has_r2_and_errors_beside_those_of_always_the_mean(privet, number_schema):
+    said = json.loads(privet(f"{NUMBERS} --epsilon inf --baseline --json").stdout)
+    assert said["scores"][0]["r2"] > 0.8
+    assert said["random_forest"]["r2"] > 0.8
+    assert -0.1 < said["mean"]["r2"] <= 0
+    # The mean is off by the standard deviation, but for folds that differ.
+    exact = (pd.read_csv("numbers.csv")["age"] // 25).std()
+    assert said["mean"]["root_mean_squared_error"] == pytest.approx(exact, rel=0.05)
+
+
+def test_a_number_is_scored_by_group_too(privet, number_schema):
+    lines = privet(f"{NUMBERS} --epsilon inf --by sex").stdout
+    assert [line.split("  ")[0] for line in lines.splitlines() if line.startswith("sex")] == [
+        "sex = female",
+        "sex = male",
+    ] * 2
+
+
+def test_a_number_has_no_confusion(refused, number_schema):
+    said = refused(f"{NUMBERS} --confusion", EXIT_USAGE)
+    assert said == "--confusion is about classes, and this is a number; leave it out"
+
+
+def test_a_model_of_a_number_is_scored_by_r2_and_errors(privet, refused, number_schema):
+    line = "fit numbers.csv --schema numbers.json --method private-forest-regressor --epsilon inf -o number.privet"
+    assert privet(line).exit_code == 0
+    said = json.loads(privet("score number.privet numbers.csv --by sex --json").stdout)
+    rows = pd.read_csv("numbers.csv")
+    off = load("number.privet").predict(rows[["age", "sex"]]) - rows["children"]
+    assert said["mean_absolute_error"] == pytest.approx(off.abs().mean())
+    assert said["r2"] == pytest.approx(1 - (off**2).mean() / rows["children"].var(ddof=0))
+    women = off[rows["sex"] == "female"]
+    assert said["by_group"]["sex"]["female"]["root_mean_squared_error"] == pytest.approx((women**2).mean() ** 0.5)
+    said = refused("audit --model number.privet --members numbers.csv --others numbers.csv", EXIT_USAGE)
+    assert "--members is for classes, and this model predicts a number" in said

@@ -95,7 +95,7 @@ def test_an_input_is_never_replaced_even_with_force(refused, name):
         ("--epsilon nan", "epsilon=nan is out of range"),
         (
             "--method c45",
-            "--method 'c45' is not known; choose from diffpid3, dp-rf, dpdf, private-forest, private-id3, private-rdt",
+            "--method 'c45' is not known; choose from diffpid3, dp-rf, dpdf, private-forest, private-forest-regressor",
         ),
         ("--jobs 0", "n_jobs=0 must be a whole number other than 0"),
     ],

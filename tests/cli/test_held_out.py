@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from privet.cli.support.held_out import Answered, HeldOutClasses
+from privet.cli.support.scoring.class_scores import HeldOutClasses
+from privet.cli.support.scoring.held_out import Answered
 
 NO, YES = [0.9, 0.1], [0.2, 0.8]
 

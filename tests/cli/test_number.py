@@ -60,7 +60,7 @@ def test_scores_of_a_number_are_r2_and_errors(said):
     [
         ("fit rows.csv --schema schema.json -o m.privet", "the schema's target is a number, and this needs classes"),
         (f"fit rows.csv --schema schema.json {METHOD} --class-weight balanced -o m.privet", "--class-weight is for"),
-        (f"evaluate rows.csv --schema schema.json {METHOD} --confusion", "--by and --confusion are about classes"),
+        (f"evaluate rows.csv --schema schema.json {METHOD} --confusion", "--confusion is about classes"),
         (f"plan --schema schema.json {METHOD} --loss 0.02", "--loss and --reliability are about classes"),
     ],
 )

@@ -135,6 +135,17 @@ def test_the_template_of_what_the_owner_states_is_printed_without_a_model(privet
     assert result.stderr == ""
 
 
+def test_what_the_owner_states_needs_no_file(privet, refused, model_file):
+    stated = (
+        "--state 'owner=City Hospital' --state purpose=recall --state period=2025 --state contact=a@hospital.example"
+    )
+    assert privet(f"report model.privet {stated}").exit_code == 0
+    assert "City Hospital" in Path("model.html").read_text()
+    Path("about.toml").write_text(ABOUT)
+    sentence = refused(f"report model.privet --force --about about.toml {stated}", EXIT_USAGE)
+    assert sentence.startswith("--state is for what no file says; write it into the file of --about")
+
+
 def test_everything_can_be_given_at_once(privet):
     Path("about.toml").write_text(ABOUT)
     assert privet("ledger init ledger.db --dataset patients --epsilon 3").exit_code == 0

@@ -45,7 +45,13 @@ def test_it_says_in_plain_words_what_is_left_to_do(privet):
     said = privet(INIT).stderr
     assert "go through every entry, replace it with what is publicly known" in said
     assert "until then a model's guarantee records a leak" in said
-    assert 'add "rows": about how many' in said
+    assert "if the size of the table is public, pass --rows: about how many" in said
+
+
+def test_a_declared_number_of_rows_is_written_as_it_was_declared(privet):
+    result = privet(f"{INIT} --rows 50000")
+    assert Schema.load("draft.json").rows == 50_000
+    assert "size of the table" not in result.stderr
 
 
 def test_json_names_what_was_drafted(privet):
@@ -130,7 +136,10 @@ def test_a_missing_target_is_refused_without_showing_a_first_line_that_may_hold_
 def test_a_target_with_a_value_for_every_row_is_refused(refused):
     write(x=np.arange(1_001), y=np.arange(1_001) / 7)
     said = refused("schema init table.csv --target y -o draft.json", EXIT_DATA)
-    assert said == "column 'y' has too many different values for classes; choose another with --target"
+    assert said == (
+        "column 'y' has too many different values for classes; choose another with --target, or pass --number where it "
+        "is a number to be predicted"
+    )
 
 
 def test_a_target_with_one_class_is_refused(refused):

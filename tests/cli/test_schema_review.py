@@ -54,6 +54,14 @@ def test_each_entry_is_shown_and_becomes_what_was_answered(draft):
     assert "columns with values beyond their bounds, which are clipped: none" in result.stderr
 
 
+def test_the_bounds_of_a_label_that_is_a_number_are_asked_for(privet):
+    assert privet("schema init rows.csv --target age --number -o draft.json").exit_code == 0
+    result = answered("accept\naccept\naccept\n0 to 120\n")
+    assert "4 of 4  'age', label, read from the rows: 16 to 99" in result.stdout.splitlines()
+    assert "  replaced: 0 to 120" in result.stdout.splitlines()
+    assert left() == ()
+
+
 def test_it_can_be_stopped_and_continued_without_loss(draft):
     assert answered("0 to 120\n").exit_code == EXIT_OK
     assert left() == ("categories of 'sex'", "categories of 'children'", "classes of 'class'")
@@ -100,7 +108,7 @@ def test_json_says_what_became_of_each_entry(draft):
     data = json.loads(result.stdout)
     assert (data["replaced"], data["accepted"], data["dropped"]) == (["age"], ["sex"], [])
     assert data["left"] == ["categories of 'children'", "classes of 'class'"]
-    assert data["assumes"][0].startswith("categories of 'sex', read from the rows, was public before, as Ann declared")
+    assert data["assumes"][0].startswith("categories of 'sex', read from the rows, were public before, as Ann declared")
 
 
 def test_what_describes_a_table_stays_in_its_file(draft):

@@ -58,8 +58,8 @@ def test_one_class_alone_has_no_auc(privet, model_file):
     [
         ("score model.privet rows.csv --by age", EXIT_USAGE, "--by 'age' has more than 50 values; choose a column"),
         ("score model.privet rows.csv --by nothing", EXIT_DATA, "nothing"),
-        ("score model.privet rows.csv --by class", EXIT_DATA, "'class' is the class itself; name another column"),
-        ("score model.privet empty.csv", EXIT_DATA, "the table has no rows; pass rows with their labels"),
+        ("score model.privet rows.csv --by class", EXIT_DATA, "'class' is the label itself; name another column"),
+        ("score model.privet empty.csv", EXIT_DATA, "'empty.csv' has no rows; pass rows with their labels"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(refused, model_file, line, code, sentence):

@@ -152,6 +152,10 @@ def other_weights_of_rows(at):
     at().fit(X, Y, sample_weight=np.full(N_ROWS, 2.0))
 
 
+def weights_with_a_maximum(at):
+    at().fit(X, Y, sample_weight=np.linspace(0, 5, N_ROWS), max_sample_weight=5.0)
+
+
 def routed_weights(at):
     with sklearn.config_context(enable_metadata_routing=True):
         model = make_pipeline(FunctionTransformer(), at().set_fit_request(sample_weight=True))
@@ -510,6 +514,7 @@ HABITS = {
         Habit("`class_weight`", class_weights, WORKS, 1),
         Habit("`class_weight` from `compute_class_weight`", exact_class_weights, TELLS, 1),
         Habit("`sample_weight` of 0 and 1", weights_of_rows, WORKS, 1),
+        Habit("`sample_weight` up to `max_sample_weight`", weights_with_a_maximum, WORKS, 1),
         Habit("other `sample_weight`", other_weights_of_rows, REFUSED, 0, "sample_weight may leave rows out"),
         Habit("metadata routing of `sample_weight`", routed_weights, WORKS, 1),
         Habit("`score`, also with `sample_weight`", scoring, TELLS, 1),

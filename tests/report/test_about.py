@@ -33,6 +33,30 @@ def test_the_template_is_refused_until_it_is_filled_in_and_has_every_field():
     assert None not in vars(about).values()
 
 
+FOUR = ["owner=City Hospital", "purpose=a = b", "period=2025", "contact=a@hospital.example"]
+
+
+def test_what_is_typed_is_read_like_the_file():
+    about = About.from_pairs([*FOUR, "authors=Ann", "authors=Ben", "published=2026-12-31"])
+    assert (about.owner, about.purpose, about.period) == ("City Hospital", "a = b", "2025")
+    assert (about.authors, about.published) == (("Ann", "Ben"), "2026-12-31")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sentence"),
+    [
+        (FOUR[:2], "--state does not state period or contact; fill it in"),
+        ([*FOUR, "region"], "--state 'region' is not NAME=TEXT; write --state owner='City Hospital'"),
+        ([*FOUR, "owner=B"], "--state has 'owner' twice; leave one out"),
+        ([*FOUR, "Region=B"], "--state has a field 'Region', which no report shows; it is spelled 'region'"),
+        ([*FOUR, "published=soon"], "published in --state must be a day without quotes, as 2026-12-31"),
+    ],
+)
+def test_what_is_wrong_in_what_is_typed_is_said_with_the_way_out(pairs, sentence):
+    with pytest.raises(ParameterError, match=f"^{sentence}$"):
+        About.from_pairs(pairs)
+
+
 def test_lines_of_a_long_text_become_one():
     assert About.from_toml(STATED + 'people = """One\nrow  each."""').people == "One row each."
 

@@ -26,18 +26,19 @@ def test_values_are_what_explain_adds():
 
 
 def test_of_two_classes_the_score_is_the_second_ones_and_the_firsts_turned_round():
-    (second, *_), (first, *_) = effects_of(exact_weights()), effects_of(exact_weights(), "no")
+    model = exact_weights()
+    (second, *_), (first, *_) = effects_of(model), effects_of(model, "no")
     assert (second.classes, first.classes) == (("yes",), ("no",))
     assert_allclose(first.values, -second.values)
-    assert score_of(second, ("no", "yes")) == "score of yes against no"
-    assert score_of(first, ("no", "yes")) == "score of no against yes"
+    assert score_of(second, model.schema_) == "score of yes against no"
+    assert score_of(first, model.schema_) == "score of no against yes"
 
 
 def test_of_more_classes_all_are_shown_or_the_one_that_is_asked_for():
     model = grouped(1, classes=("no", "yes", "maybe"))
     assert effects_of(model)[0].classes == model.schema_.classes == ("maybe", "no", "yes")
     assert effects_of(model, "maybe")[0].values.shape[-1] == 1
-    assert score_of(effects_of(model, "maybe")[0], model.schema_.classes) == "score of maybe"
+    assert score_of(effects_of(model, "maybe")[0], model.schema_) == "score of maybe"
     with pytest.raises(ParameterError, match=r"class_='none' is none of the classes; choose from \['maybe', 'no'"):
         effects_of(model, "none")
 

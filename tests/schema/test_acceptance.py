@@ -17,7 +17,7 @@ from privet.schema.acceptance import Acceptance
 
 ANN, BEN = Acceptance("Ann", "2026-11-19"), Acceptance("Ben", "2026-11-20")
 OF_ANN = "bounds of 'age', classes of 'ill', read from the rows, were public before, as Ann declared on 2026-11-19"
-OF_BEN = "categories of 'sex', read from the rows, was public before, as Ben declared on 2026-11-20"
+OF_BEN = "categories of 'sex', read from the rows, were public before, as Ben declared on 2026-11-20"
 
 
 def schema_of(**options):
@@ -66,9 +66,13 @@ def test_the_file_keeps_who_and_when(tmp_path):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_guarantee_assumes_it_and_says_who_declared_it(name, tmp_path):
-    model = METHODS[name](schema_of(), epsilon=4.0, random_state=1).fit(*rows())
-    assert model.guarantee_.assumptions == (OF_ANN, OF_BEN)
-    assert f"provided that {OF_ANN}; {OF_BEN}; trusted" in model.guarantee_.sentence
+    schema, (X, y), of_ann = schema_of(), rows(), OF_ANN
+    if name == "private-forest-regressor":
+        schema = Schema(schema.attributes, target=Numeric("ill", 0, 1, accepted=ANN), rows=400)
+        y, of_ann = (y == "yes").astype(float), OF_ANN.replace("classes", "bounds")
+    model = METHODS[name](schema, epsilon=4.0, random_state=1).fit(X, y)
+    assert model.guarantee_.assumptions == (of_ann, OF_BEN)
+    assert f"provided that {of_ann}; {OF_BEN}; trusted" in model.guarantee_.sentence
     model.save(tmp_path / "model.privet")
     assert load(tmp_path / "model.privet").guarantee_ == model.guarantee_
 
@@ -90,6 +94,16 @@ def test_the_report_says_how_each_domain_is_known(tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.count("read from the rows; Ann declared on 2026-11-19 that it was public before") == 2
     assert page.count("read from the rows; Ben declared on 2026-11-20 that it was public before") == 1
+
+
+def test_the_report_says_that_it_was_declared_and_speaks_of_no_batches(tmp_path):
+    model = METHODS["private-rdt"](schema_of(), epsilon=4.0, random_state=1).fit(*rows())
+    write_report(model, tmp_path / "report.html")
+    page = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
+    assert "What somebody only declared. The promise assumes that" in page
+    assert "right, at most, provided that what is said above holds" in page
+    assert "in several batches" not in page
+    assert "Batches that share rows" not in page
 
 
 def test_an_acceptance_stays_with_its_attribute():

@@ -16,6 +16,7 @@ from privet.export.predictor import Predictor
 from privet.registry import METHODS
 from privet.schema import Date, Numeric, Schema
 from privet.schema.encoding import Encoder
+from tests.contracts.tasks import OF_CLASSES
 
 PAY = Numeric("pay", 1, 10_000, scale="log")
 DAYS = Numeric("days", 0, 999, scale="log", whole=True)
@@ -70,7 +71,7 @@ def test_knots_are_equally_far_apart_on_the_scale_and_the_declaration_is_found_a
         assert without_cells(with_cells(schema, 20), 20) == schema
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_every_method_fits_predicts_saves_and_exports_it(name, tmp_path):
     model = METHODS[name](SCHEMA, epsilon=8.0, random_state=1).fit(X, Y)
     chances = model.predict_proba(X)

@@ -68,8 +68,56 @@ def test_what_the_rows_say_is_accepted_even_where_it_is_typed(text):
     assert review.answer("age", text) == ACCEPTED
     assert review.attribute("age") == Numeric("age", 18, 94, whole=True, accepted=ANN)
     assert review.schema.assumptions == (
-        "bounds of 'age', read from the rows, was public before, as Ann declared on 2026-11-19",
+        "bounds of 'age', read from the rows, were public before, as Ann declared on 2026-11-19",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("job", "categories nurse, cook"), ("grade", "categories 2, 1"), ("ill", "classes yes, no")]
+)
+def test_another_order_is_no_other_domain(name, text):
+    review = reviewed()
+    assert review.answer(name, text) == ACCEPTED
+    assert len(review.schema.assumptions) == 1
+
+
+def priced():
+    schema = Schema([Numeric("age", 0, 90)], target=Numeric("price", 900, 1_870, inferred=True), rows=300)
+    return Review(schema, ANN)
+
+
+def test_the_bounds_of_a_label_are_gone_through_like_others():
+    review = priced()
+    assert review.open == ("price",)
+    assert review.answer("price", "0 to 5000") == REPLACED
+    assert review.schema == Schema([Numeric("age", 0, 90)], target=Numeric("price", 0, 5_000), rows=300)
+    for text in ("accept", "900 to 1870"):
+        again = priced()
+        assert again.answer("price", text) == ACCEPTED
+        assert again.schema.leaks == ()
+        assert again.schema.assumptions == (
+            "bounds of 'price', read from the rows, were public before, as Ann declared on 2026-11-19",
+        )
+        assert Schema.from_json(again.schema.to_json()) == again.schema
+    unseen = priced()
+    assert unseen.accept_all() == ["price"]
+    assert unseen.schema.leaks == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("bins 10", "'price': a label that is a number has bounds only; write two, such as 0 to 120, or accept"),
+        ("never missing", "'price': a label that is a number has bounds only"),
+        ("classes 1, 2", "'price': the label is a number here; to learn classes, draft again without --number"),
+        ("drop", "'price': the label cannot be dropped"),
+    ],
+)
+def test_what_a_label_that_is_a_number_does_not_have_is_refused(text, sentence):
+    review = priced()
+    with pytest.raises(ParameterError, match=sentence):
+        review.answer("price", text)
+    assert review.open == ("price",)
 
 
 @pytest.mark.parametrize("text", ["1", "0 to 100"])

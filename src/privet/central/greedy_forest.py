@@ -126,7 +126,15 @@ class GreedyForestClassifier(CountForestClassifier):
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         """Return what a fit at this epsilon would release."""
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        max_sample_weight: float | None = None,
+        executor: Executor | None = None,
+    ) -> Self:
         """Fit to the rows of ``X`` and their labels ``y``, or to files or batches, in one pass a level.
 
         Parameters
@@ -138,12 +146,15 @@ class GreedyForestClassifier(CountForestClassifier):
             found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
-        sample_weight : array of 0 and 1, optional
-            Leaves out rows of a table in memory. A row that weighs more than 1 would cost more than is charged.
+        sample_weight : array, optional
+            Leaves out rows of a table in memory: 1 keeps a row, 0 does not. Other weights need ``max_sample_weight``.
+        max_sample_weight : float, optional
+            The largest weight that a row may have, declared beforehand; larger ones count as it. A row is then kept
+            with a chance of its weight over this maximum, by a secret coin: a high maximum leaves few rows.
         executor : concurrent.futures.Executor, optional
             Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        return self._run(FitCall(X, y, sample_weight, executor, batch=self._part_check()))
+        return self._run(FitCall(X, y, sample_weight, max_sample_weight, executor, batch=self._part_check()))
 
     def _fit(self, call: FitCall) -> Self:
         epsilon = self.check_parameters()

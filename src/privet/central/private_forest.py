@@ -124,7 +124,15 @@ class PrivateForestClassifier(RecommendedForest, WeightForestClassifier, Updated
         )  # fmt: skip
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        max_sample_weight: float | None = None,
+        executor: Executor | None = None,
+    ) -> Self:
         """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
 
         Parameters
@@ -136,12 +144,15 @@ class PrivateForestClassifier(RecommendedForest, WeightForestClassifier, Updated
             found by name, NumPy columns by position.
         y : array of labels
             Each one of the schema's classes; left out where ``X`` holds them.
-        sample_weight : array of 0 and 1, optional
-            Leaves out rows of a table in memory. A row that weighs more than 1 would cost more than is charged.
+        sample_weight : array, optional
+            Leaves out rows of a table in memory: 1 keeps a row, 0 does not. Other weights need ``max_sample_weight``.
+        max_sample_weight : float, optional
+            The largest weight that a row may have, declared beforehand; larger ones count as it. A row is then kept
+            with a chance of its weight over this maximum, by a secret coin: a high maximum leaves few rows.
         executor : concurrent.futures.Executor, optional
             Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        return self._run(FitCall(X, y, sample_weight, executor, batch=self._part_check()))
+        return self._run(FitCall(X, y, sample_weight, max_sample_weight, executor, batch=self._part_check()))
 
     def epsilon_needed(
         self, n_rows: int | None = None, reliability: float | None = None, *, loss: float = 0.02

@@ -64,7 +64,15 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
     method = "private-forest-regressor"
     _read_of_target = "the target's bounds"
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, executor: Executor | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        max_sample_weight: float | None = None,
+        executor: Executor | None = None,
+    ) -> Self:
         """Fit to the rows of ``X`` and their targets ``y``, or to files or batches.
 
         Parameters
@@ -73,12 +81,15 @@ class PrivateForestRegressor(RegressorMixin, RecommendedForest):  # type: ignore
             As in `PrivateForestClassifier`.
         y : array of numbers
             Clipped to the target's bounds, and rounded to 4096 steps of its range; left out where ``X`` holds them.
-        sample_weight : array of 0 and 1, optional
-            Leaves out rows of a table in memory.
+        sample_weight : array, optional
+            Leaves out rows of a table in memory: 1 keeps a row, 0 does not. Other weights need ``max_sample_weight``.
+        max_sample_weight : float, optional
+            The largest weight that a row may have, declared beforehand; larger ones count as it. A row is then kept
+            with a chance of its weight over this maximum, by a secret coin: a high maximum leaves few rows.
         executor : concurrent.futures.Executor, optional
             Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
         """
-        return self._run(FitCall(X, y, sample_weight, executor, batch=self._part_check()))
+        return self._run(FitCall(X, y, sample_weight, max_sample_weight, executor, batch=self._part_check()))
 
     def partial_fit(self, X: Any, y: Any = None, *, executor: Executor | None = None) -> Self:
         """Add a batch of new rows: a release of its own, with fresh noise, joined to what is there.

@@ -15,11 +15,11 @@ from privet.central.class_weight import CLASS_WEIGHT, ClassWeightedClassifier, c
 from privet.central.receipts import ROW_COUNT, asked_epsilon, fit_of, is_seeded, is_trial, trial_of
 from privet.central.updates.batch_check import BatchCheck
 from privet.central.updates.batches import Version
-from privet.checks import plain
+from privet.checks import is_number, plain
 from privet.counting.engines.executor import OnExecutor, check_executor
 from privet.counting.engines.parts import PartitionedRows
 from privet.counting.opening import check_files_exist, has_own_labels, open_table
-from privet.counting.rows import MemoryRows, Rows
+from privet.counting.rows import MemoryRows, Rows, RowWeights
 from privet.errors import ModelFileError, ParameterError, PrivetError, SchemaError
 from privet.estimator import PrivateEstimator, check_labels_given, public_facts
 from privet.model_file import checksum_of
@@ -29,7 +29,7 @@ from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.rational import MIN_EPSILON
-from privet.rng import NoiseSource, noise_source
+from privet.rng import NoiseSource, SeededNoise, SystemNoise, noise_source
 from privet.schema import Schema
 from privet.schema.encoding import Encoder, encoder_of
 from privet.schema.table import as_table, column_names, column_of, may_have_column, without_column
@@ -56,6 +56,7 @@ class FitCall:
     X: Any
     y: Any = None
     sample_weight: Any = None
+    max_sample_weight: float | None = None
     executor: Executor | None = None
     classes: Any = None
     batch: BatchCheck | None = None
@@ -63,6 +64,17 @@ class FitCall:
     adds: bool = False
     reservation: Reservation | NoReservation | None = None
     searched: Event | None = None
+
+    def __post_init__(self) -> None:
+        most = self.max_sample_weight
+        if most is None:
+            return
+        if self.sample_weight is None:
+            raise ParameterError(
+                "max_sample_weight is the largest of weights; pass them as sample_weight, or leave it out"
+            )
+        if not is_number(most) or not 0 < most < math.inf:
+            raise ParameterError(f"max_sample_weight={most!r} must be a number above 0, the largest weight of a row")
 
     @cached_property
     def table(self) -> Any:
@@ -197,12 +209,19 @@ class ReleasedModel(PrivateEstimator):
             encoder = encoder_of(self._adapted(self._resolve_schema(X, labels)), unit.column)
             self._check_class_weight(encoder.schema)
         rows = MemoryRows(encoder.encode(X), encoder.encode_labels(labels))
-        rows = rows.bounded(unit, X, y, call.sample_weight)
+        rows = rows.bounded(unit, X, y, self._row_weights(call))
         if batch is not None:
             batch.check_table(encoder_of(self._compared_by(call) or encoder.schema, unit.column), X, labels)
         if call.executor is not None:
             return encoder, PartitionedRows(OnExecutor(rows.partitions(), call.executor), encoder)
         return encoder, rows
+
+    def _row_weights(self, call: FitCall) -> RowWeights | None:
+        """Return what rows count for, where that was said."""
+        if call.sample_weight is None:
+            return None
+        coins = SeededNoise(0) if self.unsafe_seeded_noise else SystemNoise()
+        return RowWeights(call.sample_weight, call.max_sample_weight, coins)
 
     def _with_labels(self, call: FitCall, encoder: Encoder | None) -> tuple[Any, Any]:
         """Return a table in memory and its labels, or refuse it without any."""
@@ -258,8 +277,8 @@ class ReleasedModel(PrivateEstimator):
     @classmethod
     def _unfitted(cls, parameters: object, schema: Schema, guarantee: Guarantee, **others: Any) -> Self:
         """Return an unfitted model with a file's ``parameters`` and ``others`` that follow from the rest of it."""
-        known = {CLASS_WEIGHT, *cls.file_parameters}
-        if not isinstance(parameters, Mapping) or {CLASS_WEIGHT, *parameters, *cls.later_parameters} != known:
+        later = {*cls.later_parameters, *([CLASS_WEIGHT] if issubclass(cls, ClassWeightedClassifier) else [])}
+        if not isinstance(parameters, Mapping) or {*parameters, *later} != {*cls.file_parameters, *later}:
             raise ModelFileError("the model's parameters are not those of its method; the file is damaged")
         own = {**cls.later_parameters, **parameters}
         if CLASS_WEIGHT in own:

@@ -14,11 +14,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.checks import n_threads
+from privet.checks import is_number, n_threads
 from privet.counting.engines.parts import Block, CodedPartition, Count, encoded_blocks
 from privet.counting.sources import ITERATOR_USED_UP, Source
 from privet.errors import DataError, ParameterError, PrivacyLeakWarning
 from privet.privacy.unit import EACH_ROW, Unit
+from privet.rng import NoiseSource
 from privet.schema.encoding import Encoder, without_view
 from privet.schema.persons import Persons
 from privet.schema.table import as_numpy, column_of
@@ -26,6 +27,8 @@ from privet.tree import kernels
 from privet.tree.forest import Forest
 
 _SLICE_ROWS = 2**18
+# How many values a coin has.
+_WORDS = 2.0**32
 
 
 class Rows(Protocol):
@@ -59,8 +62,8 @@ class MemoryRows:
         if len(self.codes) != len(self.labels):
             raise DataError("the table and its labels have different lengths; pass one label per row")
 
-    def bounded(self, unit: Unit, table: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Return the rows within the unit's bound and of weight 1; ``table`` has the unit's column."""
+    def bounded(self, unit: Unit, table: Any, y: Any, weights: "RowWeights | None" = None) -> Self:
+        """Return the rows within the unit's bound that their weights keep; ``table`` has the unit's column."""
         keep = np.ones(len(self.labels), dtype=bool)
         if unit.column is not None:
             keep = FirstRows(unit.column, unit.max_rows).keep(column_of(table, unit.column))
@@ -68,8 +71,8 @@ class MemoryRows:
                 raise DataError(f"column {unit.column!r} and the table have different lengths; pass one value per row")
         else:
             check_no_row_twice(table, y, self.codes, self.labels)
-        if sample_weight is not None:
-            keep &= rows_of_weight_1(sample_weight, len(keep))
+        if weights is not None:
+            keep &= weights.kept(len(keep))
         return self if keep.all() else type(self)(self.codes[keep], self.labels[keep])
 
     def blocks(self) -> Iterator[Block]:
@@ -206,6 +209,30 @@ def _earlier_in_batch(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     return earlier
 
 
+@dataclass(frozen=True)
+class RowWeights:
+    """What each row counts for: 0 or 1, or up to a declared ``most``.
+
+    With a ``most``, a row is kept with a chance of its weight over the most, by a secret coin of its own. On average
+    the kept rows say what the weighted ones do, and none of them counts more than once: see private_rdt.md.
+    """
+
+    values: Any = field(repr=False)
+    most: float | None
+    coins: NoiseSource
+
+    def kept(self, n_rows: int) -> NDArray[np.bool_]:
+        """Return which rows are kept."""
+        if self.most is None:
+            return rows_of_weight_1(self.values, n_rows)
+        weights = as_numpy(self.values)
+        numbers = [is_number(weight) and weight >= 0 for weight in weights.ravel().tolist()]
+        if weights.shape != (n_rows,) or not all(numbers):
+            raise ParameterError("sample_weight must have one number per row, 0 or more; leave it out")
+        limits = np.rint(np.minimum(weights.astype(np.float64) / self.most, 1.0) * _WORDS).astype(np.uint64)
+        return self.coins.words(n_rows) < limits
+
+
 def rows_of_weight_1(sample_weight: Any, n_rows: int) -> NDArray[np.bool_]:
     """Return which rows have the weight 1, and refuse weights other than 0 and 1, which would multiply a row's cost."""
     weights = as_numpy(sample_weight)
@@ -214,8 +241,9 @@ def rows_of_weight_1(sample_weight: Any, n_rows: int) -> NDArray[np.bool_]:
     if not np.isin(weights, (0, 1)).all():
         raise ParameterError(
             "sample_weight may leave rows out (0) or use them once (1): a row that counts for more would cost more "
-            "epsilon than is charged. Bagging draws rows repeatedly unless bootstrap=False; boosting needs other "
-            "weights; for rare classes there is class_weight"
+            "epsilon than is charged; for other weights declare the largest that there may be with max_sample_weight. "
+            "Bagging draws rows repeatedly unless bootstrap=False; boosting needs other weights; for rare classes "
+            "there is class_weight"
         )
     if len(weights) and not weights.any():
         raise ParameterError("sample_weight is zero for every row; give the rows to take the weight 1")

@@ -1,6 +1,7 @@
 """What a model file cannot know: whose rows, for what, from when, whom to ask. Their owner writes it in about.toml."""
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from pathlib import Path
@@ -82,6 +83,26 @@ class About:
             raise ParameterError(
                 f"{what} is not TOML: {why}; begin with `privet report --about-template > about.toml`"
             ) from None
+        return cls._of(stated, what)
+
+    @classmethod
+    def from_pairs(cls, pairs: Sequence[str]) -> Self:
+        """Read texts such as ``owner=City Hospital``, as a command line has them; authors may be repeated."""
+        stated: dict[str, Any] = {}
+        for pair in pairs:
+            name, equals, text = pair.partition("=")
+            if not equals:
+                raise ParameterError(f"--state {pair[:80]!r} is not NAME=TEXT; write --state owner='City Hospital'")
+            if name == "authors":
+                stated.setdefault(name, []).append(text)
+            elif name in stated:
+                raise ParameterError(f"--state has {name[:80]!r} twice; leave one out")
+            else:
+                stated[name] = _written_day(text) if name == "published" else text
+        return cls._of(stated, "--state")
+
+    @classmethod
+    def _of(cls, stated: dict[str, Any], what: str) -> Self:
         known = [field.name for field in fields(cls)]
         for name in stated:
             _check_known(name, known, what)
@@ -135,6 +156,14 @@ def _text(name: str, value: object, what: str) -> str:
     if len(value) > MOST_CHARACTERS:
         raise ParameterError(f"{name} in {what} is longer than {MOST_CHARACTERS:,} characters; shorten it")
     return " ".join(value.split())
+
+
+def _written_day(text: str) -> object:
+    """Return a day that was typed, and any other text as it is, which is then refused."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return text
 
 
 def _day(value: object, what: str) -> str:

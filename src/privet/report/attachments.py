@@ -20,7 +20,7 @@ _OF_AUDIT = {
     "contradicts", "sentence", "cases", "guesses", "right",
 }  # fmt: skip
 _OF_MEMBERSHIP = {"advantage", "auc"}
-_OF_SCORES = {"accuracy", "balanced_accuracy", "auc", "log_loss", "recall", "by_group", "groups", "scores"}
+_OF_SCORES = {"accuracy", "balanced_accuracy", "auc", "log_loss", "recall", "r2", "by_group", "groups", "scores"}
 _IN_WORDS = {"sentence", "notice"}
 _MOST_FIGURES, _MOST_TEXT = 60, 200
 

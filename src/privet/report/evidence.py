@@ -40,7 +40,7 @@ class Evidence:
         cls,
         checksum: str,
         *,
-        about: str | Path | None = None,
+        about: str | Path | About | None = None,
         attach: Sequence[str | Path] = (),
         signature: ModelSignature | None = None,
         keys: Roster | None = None,
@@ -50,7 +50,8 @@ class Evidence:
             raise ParameterError("a signature says nothing without the keys to check it; pass both, or neither")
         signer = None if signature is None or keys is None else Signer.of(signature, checksum, keys)
         attached = tuple(Attachment.load(path, checksum) for path in attach)
-        return cls(None if about is None else About.load(about), attached, signer)
+        stated = about if about is None or isinstance(about, About) else About.load(about)
+        return cls(stated, attached, signer)
 
     @property
     def is_exact(self) -> bool:

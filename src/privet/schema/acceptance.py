@@ -71,7 +71,7 @@ def _sentence(acceptance: Acceptance, what: list[str]) -> str:
     declared = f"as {acceptance.by} declared on {acceptance.on}"
     if acceptance.together:
         return f"the table's ranges, categories and classes, all read from its rows, were public before, {declared}"
-    return f"{', '.join(what)}, read from the rows, {'was' if len(what) == 1 else 'were'} public before, {declared}"
+    return f"{', '.join(what)}, read from the rows, were public before, {declared}"
 
 
 def _is_day(text: str) -> bool:

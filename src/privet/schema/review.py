@@ -1,7 +1,7 @@
 """Going through a draft: what is marked as inferred is replaced by what is publicly known, or accepted by name.
 
 A replaced entry is public. An accepted one was read from the rows and stays so: the guarantee says who declared that it
-was public before. A typed domain that is the one from the rows is accepted, not replaced.
+was public before. A typed domain that is the one from the rows, in whatever order, is accepted, not replaced.
 """
 
 import csv
@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from privet.errors import ParameterError, PrivetError
 from privet.schema.acceptance import Acceptance
-from privet.schema.attribute import Attribute, Categorical, Label, Numeric
+from privet.schema.attribute import Attribute, Categorical
 from privet.schema.days import Date
 from privet.schema.draft import MOST_PROPOSED, wider
+from privet.schema.labels import Label
+from privet.schema.numeric import Numeric
 from privet.schema.schema import Schema
 
 # What becomes of an entry; one that is changed is still open.
@@ -44,17 +46,19 @@ class Review:
 
     @property
     def open(self) -> tuple[str, ...]:
-        """The names of entries that are marked as inferred; the target's stands for the classes."""
-        marked = tuple(a.name for a in self.schema.attributes if a.inferred)
-        return (*marked, self.schema.target) if self.schema.classes_inferred else marked
+        """The names of entries that are marked as inferred; the target's stands for the classes, or its bounds."""
+        names = (*self.schema.names, self.schema.target)
+        return tuple(name for name in names if self.attribute(name).inferred)
 
     def has(self, name: str) -> bool:
         """Return whether there is such an entry; a dropped one is gone."""
         return name in (*self.schema.names, self.schema.target)
 
     def attribute(self, name: str) -> Attribute:
-        """Return the attribute of an entry; the classes as categories."""
+        """Return the attribute of an entry; the classes as categories, and a target that is a number as it is."""
         if name == self.schema.target:
+            if self.schema.number is not None:
+                return self.schema.number
             return Categorical(name, self.schema.classes, inferred=self.schema.classes_inferred)
         return next(a for a in self.schema.attributes if a.name == name)
 
@@ -101,7 +105,8 @@ class Review:
         return ACCEPTED
 
     def _replace(self, name: str, attribute: Attribute) -> str:
-        if any(_is_same_domain(attribute, own) for own in (self.attribute(name), *self.proposals(name))):
+        from_rows = [replace(own, inferred=False) for own in (self.attribute(name), *self.proposals(name))]
+        if any(_is_same(attribute, own) for own in from_rows):
             return self._accept(name, attribute)
         self._put(name, attribute)
         return REPLACED
@@ -119,12 +124,12 @@ class Review:
         return found[number - 1]
 
     def _changed(self, own: Attribute, text: str) -> Attribute:
+        if own is self.schema.number:
+            raise ParameterError("a label that is a number has bounds only; write two, such as 0 to 120, or accept")
         if own.name != self.schema.target and text == "never missing":
             return replace(own, never_missing=True)
         if text in {"ordered", "unordered"}:
-            if not isinstance(own, Categorical) or own.name == self.schema.target:
-                raise ParameterError(f"{text!r} is for categories of an attribute; answer accept, or skip")
-            return replace(own, ordered=text == "ordered")
+            return self._with_order(own, text)
         if not isinstance(own, Numeric):
             raise ParameterError(f"{text.split()[0]!r} is for numbers; answer accept, skip, or categories A, B, C")
         if isinstance(own, Date) and not text.startswith("bins"):
@@ -141,10 +146,19 @@ class Review:
             raise ParameterError("bins takes one whole number, such as bins 10")
         return replace(own, bins=int(numbers[0]), edges=None)
 
+    def _with_order(self, own: Attribute, text: str) -> Attribute:
+        if not isinstance(own, Categorical) or own.name == self.schema.target:
+            raise ParameterError(f"{text!r} is for categories of an attribute; answer accept, or skip")
+        return replace(own, ordered=text == "ordered")
+
     def _domain(self, own: Attribute, text: str) -> Attribute:
         """Return the attribute with the domain that was typed."""
         word, _, rest = text.partition(" ")
+        is_number = own is self.schema.number
+        is_classes = own.name == self.schema.target and not is_number
         if word.lower() in {"categories", "classes"} and rest.strip():
+            if is_number:
+                raise ParameterError("the label is a number here; to learn classes, draft again without --number")
             labels = _labels(rest, own)
             is_ordered = isinstance(own, Categorical) and own.ordered
             return Categorical(own.name, labels, never_missing=own.never_missing, ordered=is_ordered)
@@ -155,7 +169,7 @@ class Review:
                 return replace(own, low=low, high=high, inferred=False)
             return Date(own.name, low, high, never_missing=own.never_missing)
         bounds = _BOUNDS.fullmatch(text)
-        if bounds is not None and own.name != self.schema.target:
+        if bounds is not None and not is_classes:
             low, high = (float(part) for part in bounds.groups())
             if isinstance(own, Numeric) and not isinstance(own, Date):
                 return replace(own, low=low, high=high, inferred=False)
@@ -166,6 +180,9 @@ class Review:
         )
 
     def _put(self, name: str, attribute: Attribute) -> None:
+        if name == self.schema.target and isinstance(attribute, Numeric):
+            self.schema = replace(self.schema, number=attribute)
+            return
         if name == self.schema.target and isinstance(attribute, Categorical):
             self.schema = replace(
                 self.schema, classes=tuple(attribute.categories), classes_inferred=attribute.inferred,
@@ -175,11 +192,11 @@ class Review:
         self.schema = self.schema.with_attributes([attribute if a.name == name else a for a in self.schema.attributes])
 
 
-def _is_same_domain(typed: Attribute, own: Attribute) -> bool:
-    """Return whether a typed domain is the one from the rows; categories are so in any order."""
+def _is_same(typed: Attribute, own: Attribute) -> bool:
+    """Return whether two domains are one; the order of categories tells nothing that the rows did not."""
     if isinstance(typed, Categorical) and isinstance(own, Categorical):
         return set(typed.categories) == set(own.categories)
-    return typed == replace(own, inferred=False)
+    return typed == own
 
 
 def _labels(text: str, own: Attribute) -> list[Label]:

@@ -15,8 +15,10 @@ from privet.errors import SchemaError
 from privet.files.documents import TooLarge, read_json
 from privet.files.whole_file import whole_file
 from privet.schema.acceptance import Acceptance, assumptions_of
-from privet.schema.attribute import Attribute, Categorical, Label, Numeric, check_name, checked_labels
+from privet.schema.attribute import Attribute, Categorical
 from privet.schema.days import Date
+from privet.schema.labels import Label, check_name, checked_labels
+from privet.schema.numeric import Numeric
 
 # An attribute's number takes 15 bits of a packed node.
 MAX_ATTRIBUTES = 2**15 - 1
@@ -31,7 +33,7 @@ _CATEGORY_FLAGS = ("ordered",)
 _NUMBER_FLAGS = ("whole",)
 _NUMBER_KEYS = (*_NUMBER_FLAGS, "scale")
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred", "classes_accepted"}
-_TARGET_KEYS = {"name", "bounds", "inferred"}
+_TARGET_KEYS = {"name", "bounds", "inferred", "accepted"}
 _NOUNS = {"categorical": "categories", "continuous": "bounds", "date": "first and last date"}
 # What is said where classes are needed and the target is a number, and the other way round.
 CLASSES_NEEDED = (
@@ -148,16 +150,20 @@ class Schema:
         return tuple(attribute.name for attribute in self.attributes if attribute.never_missing)
 
     @property
+    def _with_number(self) -> tuple[Attribute, ...]:
+        """All that has a domain but the classes: the attributes, and the target where it is a number."""
+        return self.attributes if self.number is None else (*self.attributes, self.number)
+
+    @property
     def leaks(self) -> tuple[str, ...]:
         """The parts of this schema that were read from the rows instead of declared."""
-        numbers = () if self.number is None else (self.number,)
-        found = [domain_of(a) for a in (*self.attributes, *numbers) if a.inferred]
+        found = [domain_of(a) for a in self._with_number if a.inferred]
         return (*found, f"classes of {self.target!r}") if self.classes_inferred else tuple(found)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantee of a model takes on somebody's word: that what was read from the rows was public."""
-        accepted = [(domain_of(a), a.accepted) for a in self.attributes]
+        accepted = [(domain_of(a), a.accepted) for a in self._with_number]
         return assumptions_of([*accepted, (f"classes of {self.target!r}", self.classes_accepted)])
 
     def for_answers(self) -> Self:
@@ -267,11 +273,10 @@ class Schema:
             )
         if len(self.classes) > MAX_CLASSES:
             raise SchemaError(f"{where} has more than {MAX_CLASSES:,} classes; merge rare ones into a group")
-        numbers = () if self.number is None else (self.number,)
-        for flag in (self.classes_inferred, *(declared.inferred for declared in (*self.attributes, *numbers))):
+        for flag in (self.classes_inferred, *(declared.inferred for declared in self._with_number)):
             if not isinstance(flag, bool):
                 raise SchemaError("inferred must be true or false; remove it once the domain is publicly known")
-        accepted = [(domain_of(a), a.inferred, a.accepted) for a in self.attributes]
+        accepted = [(domain_of(a), a.inferred, a.accepted) for a in self._with_number]
         for what, is_inferred, acceptance in (*accepted, ("classes", self.classes_inferred, self.classes_accepted)):
             if acceptance is not None and (is_inferred or not isinstance(acceptance, Acceptance)):
                 raise SchemaError(f"{what}: accepted, an Acceptance, takes the place of inferred; remove one of both")
@@ -289,7 +294,7 @@ def _checked_classes(classes: Iterable[Label] | None, target: str, number: Numer
     if number is not None:
         if classes is not None and len(list(classes)):
             raise SchemaError(f"target {target!r} is a number and has no classes; leave classes out, or its bounds")
-        plain = Numeric(number.name, number.low, number.high, inferred=number.inferred)
+        plain = Numeric(number.name, number.low, number.high, inferred=number.inferred, accepted=number.accepted)
         if type(number) is not Numeric or number != plain:
             raise SchemaError(f"target {target!r} has a name and bounds, and nothing else; leave the rest out")
         return ()
@@ -304,12 +309,12 @@ def _checked_classes(classes: Iterable[Label] | None, target: str, number: Numer
 def _number_from_json(data: Mapping[str, Any]) -> Numeric:
     check_keys(data, _TARGET_KEYS, required={"name", "bounds"}, where="the schema's target")
     low, high = _bounds_from_json(data["bounds"], "the schema's target")
-    return Numeric(data["name"], low, high, inferred=data.get("inferred", False))
+    return Numeric(data["name"], low, high, inferred=data.get("inferred", False), **_accepted_in(data))
 
 
 def _number_to_json(number: Numeric) -> dict[str, Any]:
-    bounds = [number.low, number.high]
-    return {"name": number.name, "bounds": bounds, **({"inferred": True} if number.inferred else {})}
+    data = {"name": number.name, "bounds": [number.low, number.high]}
+    return {**data, **({"inferred": True} if number.inferred else {}), **_accepted_to_json(number)}
 
 
 def _bounds_from_json(bounds: object, where: str) -> tuple[Any, Any]:
@@ -401,4 +406,8 @@ def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
         data.update(attribute.domain_json())
     of_kind = {Categorical.kind: _CATEGORY_FLAGS, Numeric.kind: _NUMBER_FLAGS}.get(attribute.kind, ())
     flags = {key: True for key in (*_FLAGS, *of_kind) if getattr(attribute, key)}
-    return {**data, **flags, **({} if attribute.accepted is None else {"accepted": attribute.accepted.to_json()})}
+    return {**data, **flags, **_accepted_to_json(attribute)}
+
+
+def _accepted_to_json(attribute: Attribute) -> dict[str, Any]:
+    return {} if attribute.accepted is None else {"accepted": attribute.accepted.to_json()}

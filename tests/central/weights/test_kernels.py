@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privet.central.weights import certificate, kernels
+from privet.central.weights import certificate, double_floats, kernels
 from tests.central.weights import reference
 from tests.loops import loop_over
 
@@ -282,7 +282,7 @@ def test_a_row_between_two_knots_bends_both_by_hand(module):
 def residual_sums(add, cells, starts, labels, counts, known, weights, rest, offsets, steps=1):
     """Return sums of residuals in units of 2**-72, and the bound on their error: of all lines as of the worst one."""
     sums = np.zeros((3, *weights.shape), dtype=np.int64)
-    tables = certificate.powers() if add is certificate._sum_residuals else ()
+    tables = double_floats.powers() if add is certificate._sum_residuals else ()
     bound = add(cells, starts, labels, counts, known, weights, rest, offsets, 1.0, steps, *tables, sums)
     if tables:
         bound = (bound + certificate._OWN) * (counts.sum() if counts.size else len(labels))

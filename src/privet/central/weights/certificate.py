@@ -7,14 +7,13 @@ privacy/mechanisms/objective_perturbation.md.
 
 import math
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, localcontext
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights.coded_rows import Block, Note, agree
+from privet.central.weights.double_floats import exp_minus, one_over, powers, two_product, two_sum
 from privet.central.weights.objective import Objective
 from privet.central.weights.trees import Trees
 from privet.privacy.mechanisms.bits import compiled, inlined
@@ -32,9 +31,6 @@ _UNIT = 2.0**24
 _MOST_ROWS = 2**38
 # Sums over cells are cut here: what leaves have of either part stays below 2**53.
 _HALF = 28
-# exp(-75) is below 2**-108, so that all classes a table may have leave out less than 2**-92 of a sum.
-_FARTHEST = 75.0
-_QUARTERS, _STEPS = 4, 1024
 # Lines whose residuals are held at a time.
 _LINES = 64
 
@@ -133,71 +129,6 @@ def _of_tree(trees: Trees, tree: int, sums: NDArray[np.int64]) -> Floats:
     return summed
 
 
-@cache
-def powers() -> tuple[Floats, Floats]:
-    """Return exp(-x) for x in quarters, and in 1024ths below a quarter: floats of 26 digits, and what is left over."""
-    # A context of its own: with the caller's traps whether a fit fails would depend on the caller.
-    with localcontext(Context(60, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])):
-        coarse = [_split((Decimal(-i) / _QUARTERS).exp()) for i in range(int(_FARTHEST) * _QUARTERS + 1)]
-        fine = [_split((Decimal(-j) / _STEPS).exp()) for j in range(_STEPS // _QUARTERS)]
-    return np.array(coarse), np.array(fine)
-
-
-def _split(exact: Decimal) -> tuple[float, float]:
-    digits, exponent = math.frexp(float(exact))
-    high = math.ldexp(round(math.ldexp(digits, 26)), exponent - 26)
-    return high, float(exact - Decimal(high))
-
-
-@inlined
-def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """Return a + b as a float and what it left over, exactly (Knuth)."""
-    total = a + b
-    back = total - a
-    return total, (a - (total - back)) + (b - back)
-
-
-@inlined
-def _two_product(a: float, b: float) -> tuple[float, float]:
-    """Return a * b as a float and what it left over, exactly (Dekker 1971)."""
-    product = a * b
-    shifted = 134217729.0 * a
-    a_high = shifted - (shifted - a)
-    a_low = a - a_high
-    shifted = 134217729.0 * b
-    b_high = shifted - (shifted - b)
-    b_low = b - b_high
-    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
-
-
-@inlined
-def exp_minus(high: float, low: float, coarse: Floats, fine: Floats) -> tuple[float, float]:
-    """Return exp(-(high + low)) for a pair that is not negative, and what is left over of it."""
-    if not 0.0 <= high <= _FARTHEST:  # or no number: the gradient is none then
-        return 0.0, 0.0
-    steps = np.rint(high * _STEPS)
-    whole = np.int64(steps)
-    i, j = whole >> 8, whole & 255
-    near = high - steps / _STEPS
-    # exp(-near) - 1 + near, and then with low.
-    curve = near * near * (0.5 - near * (1 / 6 - near * (1 / 24 - near * (1 / 120 - near / 720))))
-    curve -= low * ((1.0 - near) + curve)
-    # Products of 26 digits are exact.
-    power = coarse[i, 0] * fine[j, 0]
-    power_rest = coarse[i, 0] * fine[j, 1] + coarse[i, 1] * (fine[j, 0] + fine[j, 1])
-    product, product_rest = _two_product(power, near)
-    total, lost = _two_sum(power, -product)
-    return _two_sum(total, lost + (((power_rest - product_rest) + (power + power_rest) * curve) - power_rest * near))
-
-
-@inlined
-def _one_over(high: float, low: float) -> tuple[float, float]:
-    """Return 1 / (high + low) and what is left over of it."""
-    quotient = 1.0 / high
-    product, rest = _two_product(quotient, high)
-    return quotient, quotient * (((1.0 - product) - rest) - quotient * low)
-
-
 @compiled
 def _write_weights_of_cells(
     ends: NDArray[Any], leaves: NDArray[Any], shares: Floats, weights: Floats, rest: Floats, own: Floats, left: Floats
@@ -209,11 +140,11 @@ def _write_weights_of_cells(
         for c in range(weights.shape[1]):
             total, lost, size = 0.0, 0.0, 0.0
             for k in range(ends[cell], ends[cell + 1]):
-                product, error = _two_product(shares[k], weights[leaves[k], c])
-                total, more = _two_sum(total, product)
+                product, error = two_product(shares[k], weights[leaves[k], c])
+                total, more = two_sum(total, product)
                 lost += (error + more) + shares[k] * rest[leaves[k], c]
                 size += abs(product)
-            own[cell, c], left[cell, c] = _two_sum(total, lost)
+            own[cell, c], left[cell, c] = two_sum(total, lost)
             worst = max(worst, 16.0 * (n_leaves + 1.0) ** 2 * _ROUNDING**2 * size)
     return worst
 
@@ -224,15 +155,15 @@ def _score(
     known: float,
 ) -> tuple[float, float, float]:  # fmt: skip
     """Return a score, what is left over of it, and a bound on the error of both, with a margin of up to 1 taken off."""
-    total, lost = _two_sum(offset, known)
+    total, lost = two_sum(offset, known)
     size = 1.0 + abs(offset) + abs(known)
     for t in range(starts.size):
         found = starts[t] + cells[i * starts.size + t]
         weight = weights[found, c]
-        total, error = _two_sum(total, weight)
+        total, error = two_sum(total, weight)
         lost += error + rest[found, c]
         size += abs(weight)
-    total, lost = _two_sum(total, lost)
+    total, lost = two_sum(total, lost)
     return total, lost, 16.0 * (starts.size + 2) ** 2 * _ROUNDING**2 * size
 
 
@@ -310,23 +241,23 @@ def _binary_residual(scores: Floats, label: int, steps: int, margin: float, coar
     if label > 0:
         share = label / steps  # exact, and so is what is left of 1
         second, second_rest = _wrong(scores[0, 0], scores[0, 1], margin, coarse, fine)
-        second, lost = _two_product(-share, second)
-        first, left = _two_product(1.0 - share, first)
+        second, lost = two_product(-share, second)
+        first, left = two_product(1.0 - share, first)
         lost += left + ((1.0 - share) * first_rest - share * second_rest)
-        first, left = _two_sum(first, second)
-        first, first_rest = _two_sum(first, left + lost)
+        first, left = two_sum(first, second)
+        first, first_rest = two_sum(first, left + lost)
     scores[0, 0], scores[0, 1] = first, first_rest
 
 
 @inlined
 def _wrong(score: float, rest: float, margin: float, coarse: Floats, fine: Floats) -> tuple[float, float]:
     """Return 1 / (1 + exp(lead)), the chance of the other class, and what is left over of it."""
-    lead, lost = _two_sum(score, -margin)
-    lead, lost = _two_sum(lead, lost + rest)
+    lead, lost = two_sum(score, -margin)
+    lead, lost = two_sum(lead, lost + rest)
     away = 1.0 if lead >= 0.0 else -1.0
     power, power_rest = exp_minus(away * lead, away * lost, coarse, fine)
-    total, lost = _two_sum(1.0, power)
-    share, share_rest = _one_over(total, lost + power_rest)
+    total, lost = two_sum(1.0, power)
+    share, share_rest = one_over(total, lost + power_rest)
     if away > 0.0:
         # 1 / (1 + exp(lead)) = 1 - 1 / (1 + exp(-lead)), and floats between a half and 1 are taken from 1 exactly.
         share, share_rest = 1.0 - share, -share_rest
@@ -336,8 +267,8 @@ def _wrong(score: float, rest: float, margin: float, coarse: Floats, fine: Float
 @inlined
 def _softmax_residuals(scores: Floats, label: int, margin: float, coarse: Floats, fine: Floats) -> None:
     """Put the residuals in the place of the scores: the chances, less 1 in the own class."""
-    score, lost = _two_sum(scores[label, 0], -margin)
-    scores[label, 0], scores[label, 1] = _two_sum(score, lost + scores[label, 1])
+    score, lost = two_sum(scores[label, 0], -margin)
+    scores[label, 0], scores[label, 1] = two_sum(score, lost + scores[label, 1])
     top = 0
     for c in range(1, scores.shape[0]):
         if scores[c, 0] > scores[top, 0] or (scores[c, 0] == scores[top, 0] and scores[c, 1] > scores[top, 1]):
@@ -345,18 +276,18 @@ def _softmax_residuals(scores: Floats, label: int, margin: float, coarse: Floats
     high, low = scores[top, 0], scores[top, 1]
     total, total_rest = 0.0, 0.0
     for c in range(scores.shape[0]):
-        below, lost = _two_sum(high, -scores[c, 0])
-        below, lost = _two_sum(below, lost + (low - scores[c, 1]))
+        below, lost = two_sum(high, -scores[c, 0])
+        below, lost = two_sum(below, lost + (low - scores[c, 1]))
         scores[c, 0], scores[c, 1] = exp_minus(below, lost, coarse, fine)
-        total, lost = _two_sum(total, scores[c, 0])
+        total, lost = two_sum(total, scores[c, 0])
         total_rest += lost + scores[c, 1]
-    total, total_rest = _two_sum(total, total_rest)
-    share, share_rest = _one_over(total, total_rest)
+    total, total_rest = two_sum(total, total_rest)
+    share, share_rest = one_over(total, total_rest)
     for c in range(scores.shape[0]):
-        chance, lost = _two_product(scores[c, 0], share)
+        chance, lost = two_product(scores[c, 0], share)
         lost += scores[c, 0] * share_rest + scores[c, 1] * share
         if c == label:
-            chance, taken = _two_sum(chance, -1.0)
+            chance, taken = two_sum(chance, -1.0)
             lost += taken
         scores[c, 0], scores[c, 1] = chance, lost
 
@@ -369,8 +300,8 @@ def _write_products(precision: Floats, weights: Floats, rest: Floats, pull: Floa
         for c in range(weights.shape[1]):
             total, left, size = 0.0, 0.0, 0.0
             for j in range(n):
-                product, error = _two_product(precision[i, j], weights[j, c])
-                total, more = _two_sum(total, product)
+                product, error = two_product(precision[i, j], weights[j, c])
+                total, more = two_sum(total, product)
                 left += (error + more) + precision[i, j] * rest[j, c]
                 size += abs(product)
             pull[i, c], lost[i, c] = total, left

@@ -85,7 +85,7 @@ class Fitting:
         if policy.only_balance:
             return self.release_balance(self._exact_tables()[0].sum(axis=0), self.left)
         if policy.has_one_tree:
-            return self.release_tree(self._exact_tables())
+            return self.release_tree(self._exact_tables(), policy.n_rows)
         if policy.chooses:
             tables = self._exact_tables()
             return self._choose_and_fit(self._release_and_correct(tables[0].sum(axis=0)), tables)
@@ -118,7 +118,7 @@ class Fitting:
     def _choose_and_fit(self, balance: ReleasedWeights, tables: list[NDArray[np.int64]]) -> ReleasedWeights:
         """Choose attributes, where some are left out, and fit them; or release a tree where there are few rows."""
         if self.policy.has_one_tree:
-            return self.release_tree(tables)
+            return self.release_tree(tables, balance.n_rows)
         kept = (
             self.choose_attributes(tables, self._shares(balance)) if self.policy.chooses else list(range(len(tables)))
         )
@@ -154,8 +154,11 @@ class Fitting:
         self._pay(epsilon, *receipts)
         return kept
 
-    def release_tree(self, tables: list[NDArray[np.int64]]) -> ReleasedWeights:
-        """Choose a single tree by how many rows it gets right, and release its leaves' class counts."""
+    def release_tree(self, tables: list[NDArray[np.int64]], n_rows: int) -> ReleasedWeights:
+        """Choose a single tree by how many rows it gets right, and release its leaves' class counts.
+
+        ``n_rows`` were declared or bought; a file has them as they were, whatever the class balance has shown since.
+        """
         policy, m = self.policy, self.max_rows
         epsilon = multiple(policy.shares.selection, m)
         (attribute, coding), receipt = choose_accurate(
@@ -167,7 +170,7 @@ class Fitting:
             trees, tables[attribute], epsilon=self.left, rows=m, what=COUNTS, noise=self.noise
         )
         self._pay(self.left, receipt)
-        return weights_of_counts(trees, policy.n_rows, noisy, noise_scale(self.receipts, COUNTS))
+        return weights_of_counts(trees, n_rows, noisy, noise_scale(self.receipts, COUNTS))
 
     def release_cells(self, exact_cells: list[NDArray[np.int64]]) -> NDArray[np.int64]:
         """Release how many rows each bin of each kept attribute has."""

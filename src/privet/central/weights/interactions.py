@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights import kernels
-from privet.central.weights.certificate import exp_minus, powers
 from privet.central.weights.coded_rows import Block, CodedRows, Note, Whole, agree
+from privet.central.weights.double_floats import exp_minus, powers
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.policy import Later
 from privet.central.weights.selection import SENSITIVITY

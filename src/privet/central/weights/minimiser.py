@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights.certificate import BoundedGradient, bounded_gradient
+from privet.central.weights.double_floats import two_sum_of_arrays
 from privet.central.weights.objective import Objective
-from privet.central.weights.order import two_sum
 from privet.central.weights.solver import Solve, approximate_minimiser, before_rising, newton_step
 from privet.privacy.events import Event
 from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
@@ -115,14 +115,14 @@ def _improved(
     if objective.order is not None:
 
         def at(part: float) -> tuple[tuple[Floats, Floats, BoundedGradient], Floats]:
-            moved = two_sum(weights, rest + part * step)
+            moved = two_sum_of_arrays(weights, rest + part * step)
             new = bounded_gradient(objective, *moved)
             return (*moved, new), new.values
 
         return before_rising(objective, at, found.values, step, least)[0]
     size = objective.size_of(found.values)
     for halvings in range(_MOST_HALVINGS):
-        moved = two_sum(weights, rest + 2.0**-halvings * step)
+        moved = two_sum_of_arrays(weights, rest + 2.0**-halvings * step)
         new = bounded_gradient(objective, *moved)
         if objective.size_of(new.values) < (1 - 1e-4 * 2.0**-halvings) * size:
             return *moved, new

@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.weights.double_floats import two_sum_of_arrays
 from privet.central.weights.trees import Axis, Trees
 
 Floats = NDArray[np.float64]
@@ -105,8 +106,8 @@ class Order:
         attribute at most, so with the pairs of each leaf as parts of their own, no rounding comes on top.
         """
         low, high, low_rest, high_rest = (own[at, 0] for own in (weights, rest) for at in (self.lower, self.upper))
-        far, lost = two_sum(low, -high)
-        far, more = two_sum(far, -self.slack)
+        far, lost = two_sum_of_arrays(low, -high)
+        far, more = two_sum_of_arrays(far, -self.slack)
         left = (lost + more) + (low_rest - high_rest)
         broken = far + left > 0
         found = []
@@ -138,10 +139,3 @@ def _turns(places: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
         turns.append(turn)
         left &= ~turn
     return turns
-
-
-def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return the sum as a float and what it left over, exactly (Knuth)."""
-    total = a + b
-    back = total - a
-    return total, (a - (total - back)) + (b - back)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from privet.cli.support import output
+from privet.cli.support.given import Given, refuse_given
 from privet.cli.support.options import check_known
 from privet.errors import NoGuaranteeWarning, ParameterError
 from privet.local.fitting import NO_METHOD, fitting_methods
@@ -27,29 +26,14 @@ _INFERRED = (
 )
 # Options for a fit by a trusted curator, which do not apply here.
 _CURATOR_OPTIONS = (
-    "epsilon",
-    "delta",
-    "unit",
-    "max_rows",
-    "ledger",
-    "dataset",
-    "part",
-    "variant",
-    "tune",
-    "class_weight",
-    "increasing",
-    "decreasing",
-)
+    "epsilon", "delta", "unit", "max_rows", "ledger", "dataset", "part", "variant", "tune", "class_weight",
+    "increasing", "decreasing",
+)  # fmt: skip
 
 
 def is_local(method: str) -> bool:
     """Return whether the method is one of disturbed records."""
     return any(method == known.name for known in methods_of("local"))
-
-
-def given_parameters(context: typer.Context) -> list[str]:
-    """Return the parameters that the command line gives, whatever their defaults."""
-    return [name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"]  # type: ignore[union-attr]
 
 
 def refuse_local(method: str, why: str) -> None:
@@ -71,12 +55,9 @@ def refuse_what_is_not_local(method: str, channel: Path | None, strategy: str | 
             raise ParameterError(f"{option} does not apply to {method}; leave it out, or choose another --method")
 
 
-def refuse_curator_options(method: str, given: Sequence[str], others: Sequence[str] = _CURATOR_OPTIONS) -> None:
+def refuse_curator_options(method: str, given: Given, others: Sequence[str] = _CURATOR_OPTIONS) -> None:
     """Refuse what only a trusted curator's methods take."""
-    curators = [name for name in others if name in given]
-    if curators:
-        option = f"--{curators[0].replace('_', '-')}"
-        raise ParameterError(f"{option} does not apply to {method}: {COSTS_NOTHING}; leave it out")
+    refuse_given(given, others, f"does not apply to {method}: {COSTS_NOTHING}; leave it out")
 
 
 def best_method(channel: Path) -> str:
@@ -116,8 +97,8 @@ class LocalOptions:
     jobs: int
     person: str | None = None
 
-    def estimator(self, given: Sequence[str], random_state: int | None) -> Any:
-        """Return the unfitted model; ``given`` names the parameters that were on the command line."""
+    def estimator(self, given: Given, random_state: int | None) -> Any:
+        """Return the unfitted model; ``given`` has the options of the command line."""
         refuse_curator_options(self.method, given)
         if self.channel is None:
             raise ParameterError(_NEEDS_CHANNEL.format(self.method))

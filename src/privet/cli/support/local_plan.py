@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from privet.cli.support import options, output
 from privet.cli.support.channel_request import ChannelRequest
 from privet.cli.support.files import check_picture, write_picture
+from privet.cli.support.given import Given, refuse_given
 from privet.cli.support.local_methods import check_fits, refuse_curator_options
+from privet.cli.support.option_values import number_or_word
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ _LOCAL = (
 )  # fmt: skip
 # What only questions to some have.
 _SAMPLED, _OF_QUESTIONS = "sampled-forest", ("ask", "pairs", "field_epsilons", "simulate")
-_OPTIONS = {"pairs": "--pair", "field_epsilons": "--field-epsilon"}
 # What a published channel says itself.
 _IN_CHANNEL = ("schema", "epsilon", "ask", "bins", "pairs", "field_epsilons")
 _HEADINGS = ["question", "people asked", "cells", "sent", "true one sent", "epsilon", "value's share", "takes people"]
@@ -48,13 +49,9 @@ _CAUTION = (
 )
 
 
-def refuse_options(method: str, given: Sequence[str], others: Sequence[str] = _LOCAL) -> None:
+def refuse_options(method: str, given: Given, others: Sequence[str] = _LOCAL) -> None:
     """Refuse what other methods take; by default what only methods of disturbed answers do."""
-    strange = [name for name in others if name in given]
-    if strange:
-        raise ParameterError(
-            f"{_option(strange[0])} does not apply to {method}; leave it out, or choose --method {_SAMPLED}"
-        )
+    refuse_given(given, others, f"does not apply to {method}; leave it out, or choose --method {_SAMPLED}")
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ class LocalPlan:
     plot: Path | None = None
     random_state: int | None = None
 
-    def show(self, given: Sequence[str], *, force: bool, as_json: bool) -> None:
+    def show(self, given: Given, *, force: bool, as_json: bool) -> None:
         """Print the plan, and the models of made-up people where they are asked for."""
         from privet.local import plan_answers
 
@@ -109,16 +106,12 @@ class LocalPlan:
             output.print_text()
             output.print_text(f"picture: {self.plot}")
 
-    def _channel(self, given: Sequence[str]) -> "Channel":
+    def _channel(self, given: Given) -> "Channel":
         """Return the published channel, or the one that the options ask for."""
         from privet.local import Channel
 
         if self.channel is not None:
-            twice = [name for name in _IN_CHANNEL if name in given]
-            if twice:
-                raise ParameterError(
-                    f"{_option(twice[0])} does not go with --channel, which says all of it; leave one of them out"
-                )
+            refuse_given(given, _IN_CHANNEL, "does not go with --channel, which says all of it; leave one of them out")
             published = Channel.load(self.channel)
             check_fits(self.method, published)
             return published
@@ -136,7 +129,7 @@ class LocalPlan:
         from privet.datasets.stand_in import STRENGTHS
         from privet.local import simulate_answers
 
-        chosen: list[float | str] = list(STRENGTHS) if self.strength is None else [_strength(self.strength)]
+        chosen: list[float | str] = list(STRENGTHS) if self.strength is None else [number_or_word(self.strength)]
         seed = 0 if self.random_state is None else self.random_state
         with output.working("fitting models of made-up people"):
             return [
@@ -145,17 +138,6 @@ class LocalPlan:
                 )
                 for own in chosen
             ]  # fmt: skip
-
-
-def _strength(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _option(name: str) -> str:
-    return _OPTIONS.get(name, f"--{name.replace('_', '-')}")
 
 
 def _print_plan(planned: "AnswersPlan") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from privet.schema import Attribute, Label
+    from privet.schema import Attribute, Label, Numeric
 
 SHOWN_CATEGORIES = 4
 
@@ -25,7 +25,12 @@ def domain_text(attribute: "Attribute", most: int = SHOWN_CATEGORIES) -> str:
     width = "cells of its own edges" if attribute.edges is not None else width
     width = "cells on a log scale" if attribute.is_log and attribute.edges is None else width
     noun = "whole numbers from " if attribute.whole else ""
-    return f"{noun}{attribute.low:,.12g} to {attribute.high:,.12g} in {attribute.n_values:,} {width}"
+    return f"{noun}{bounds_text(attribute)} in {attribute.n_values:,} {width}"
+
+
+def bounds_text(number: "Numeric") -> str:
+    """Return a number's bounds; a label has no cells."""
+    return f"{number.low:,.12g} to {number.high:,.12g}"
 
 
 def few_labels(labels: "Sequence[Label]", most: int = SHOWN_CATEGORIES) -> str:

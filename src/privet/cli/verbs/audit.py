@@ -9,7 +9,8 @@ import typer
 from privet.cli.support import options, output
 from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture
-from privet.cli.support.local_methods import given_parameters, refuse_local
+from privet.cli.support.given import given_options, refuse_given
+from privet.cli.support.local_methods import refuse_local
 from privet.errors import ParameterError
 from privet.methods import methods_of
 
@@ -115,7 +116,7 @@ def audit(
         estimator, epsilon = _as_it_was_fitted(model), float(model.guarantee_.epsilon)
     else:
         declared = options.load_schema(schema) if schema is not None else _small_schema()
-        chosen = options.ModelOptions(method, trees, height, 1, variant=variant, delta=delta)
+        chosen = options.ModelOptions(method=method, jobs=1, trees=trees, height=height, variant=variant, delta=delta)
         estimator = chosen.estimator(declared, epsilon=math.inf if without_noise else epsilon, random_state=None)
     if not estimator._is_sound():  # noqa: SLF001 - it is privet's own
         output.say("nothing is proven about this variant; the audit can show that it gives away more")
@@ -132,11 +133,8 @@ def audit(
 
 def _check_model(context: typer.Context, model_file: Path | None, members: Path | None, others: Path | None) -> None:
     """Refuse what a model file says already, and half of a membership attack."""
-    given = given_parameters(context)
     if model_file is not None:
-        taken = [name for name in _OF_THE_MODEL if name in given]
-        if taken:
-            raise ParameterError(f"--{taken[0].replace('_', '-')} is taken from the model; leave out one of the two")
+        refuse_given(given_options(context), _OF_THE_MODEL, "is taken from the model; leave out one of the two")
     if (members is None) != (others is None) or (members is not None and model_file is None):
         raise ParameterError("a membership attack takes --model, --members and --others; pass all three")
 
@@ -161,18 +159,17 @@ def _as_it_was_fitted(model: Any) -> Any:
 
 
 def _tell_membership(model: Any, members: Path, others: Path, about: dict[str, Any], *, as_json: bool) -> None:
-    import numpy as np
-
     from privet.attack import membership_inference
-    from privet.cli.support.labelled_rows import read_labelled
+    from privet.cli.support.scoring.labelled_rows import read_labelled
 
+    if model.schema_.number is not None:
+        raise ParameterError(
+            "--members is for classes, and this model predicts a number; leave out --members and --others"
+        )
     with output.working("attacking the model"):
-        tables = []
-        for path in (members, others):
-            read = read_labelled(path, model.schema_)
-            if read is None:
-                raise ParameterError(f"{str(path)!r} has no rows; pass rows with their labels")
-            tables.append((read[0], np.array(model.schema_.classes, dtype=object)[read[1]]))
+        tables = [
+            (read.features, read.labels) for read in (read_labelled(path, model.schema_) for path in (members, others))
+        ]
         found = membership_inference(model, *tables)
     output.say(_ON_ROWS)
     if as_json:

@@ -81,7 +81,7 @@ def _invent(rows: int, random_state: int) -> "tuple[Dataset, Dataset]":
 
 
 def _train(people: "Dataset", further: "Dataset", epsilon: float, random_state: int) -> _Outcome:
-    chosen = options.ModelOptions(options.DEFAULT_METHOD, trees=None, height=None, jobs=-1)
+    chosen = options.ModelOptions(method=options.DEFAULT_METHOD, jobs=-1)
 
     def unfitted(epsilon: float) -> Any:
         return chosen.estimator(people.schema, epsilon=epsilon, random_state=random_state)

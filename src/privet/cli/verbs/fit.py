@@ -1,7 +1,6 @@
 """``privet fit``: train on a file and write the model that may be published."""
 
 import math
-from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,15 +9,16 @@ import typer
 from privet.cli.support import cluster, options, output
 from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
+from privet.cli.support.given import given_options, refuse_given
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import (
     COSTS_NOTHING,
     LocalOptions,
     best_method,
-    given_parameters,
     is_local,
     refuse_what_is_not_local,
 )
+from privet.cli.support.option_values import class_weight_of
 from privet.cli.support.progress import Progress
 from privet.cli.support.recovery import PendingModel
 from privet.cli.verbs.plan import advise
@@ -27,6 +27,13 @@ from privet.errors import ParameterError
 if TYPE_CHECKING:
     from privet.central.search.private_search import PrivateSearch
     from privet.schema import Schema
+# Options of one method, and of what splits no rows.
+_NOT_BESIDE_TUNE = (
+    "method", "trees", "height", "variant", "delta", "increasing", "decreasing", "class_weight", "part", "dask",
+)  # fmt: skip
+_TRIES_METHODS = (
+    "does not go with --tune, which tries methods as they are on rows that one process reads; leave one of them out"
+)
 
 
 @reads_csv
@@ -119,7 +126,7 @@ def fit(
 
     Example:  privet fit answers.csv --channel channel.json
     """
-    given = given_parameters(context)
+    given = given_options(context)
     if channel is not None and "method" not in given:
         method = best_method(channel)
     # First: it says what an earlier command left open, whose model may be the file that is in the way.
@@ -140,7 +147,7 @@ def fit(
     refuse_what_is_not_local(method, channel, strategy, person)
     declared = options.load_schema(schema)
     if tune is not None:
-        _refuse_beside_tune(given)
+        refuse_given(given, _NOT_BESIDE_TUNE, _TRIES_METHODS)
         searched = _search(tune, declared, epsilon, unit, max_rows, random_state, jobs)
         searched.set_params(ledger=account)
         _say_leaks(declared)
@@ -149,14 +156,15 @@ def fit(
         _tell(searched.model_, searched.best_, model_file, as_json=as_json)
         return
     chosen = options.ModelOptions(
-        method, trees, height, jobs, unit, max_rows, variant, delta, tuple(increasing or ()), tuple(decreasing or ())
-    )
+        method=method, jobs=jobs, trees=trees, height=height, unit=unit, max_rows=max_rows, variant=variant,
+        delta=delta, increasing=increasing or (), decreasing=decreasing or (),
+    )  # fmt: skip
     model = chosen.estimator(declared, epsilon=epsilon, random_state=random_state)
     model.set_params(ledger=account)
     if class_weight and declared.number is not None:
         raise ParameterError("--class-weight is for classes, and the schema's target is a number; leave it out")
     if class_weight:
-        model.set_params(class_weight=options.class_weight_of(declared, class_weight))
+        model.set_params(class_weight=class_weight_of(declared, class_weight))
     model.check_parameters()
     _say_beforehand(model, declared)
     _fit(model, rows, workers, PendingModel(model_file, force), lines=progress)
@@ -185,27 +193,13 @@ def _search(
     """Return the unfitted search among methods."""
     from privet.central.search.private_search import PrivateSearch
 
-    chosen = {name: options.ModelOptions(name, None, None, jobs) for name in tune.split(",")}
+    chosen = {name: options.ModelOptions(method=name, jobs=jobs) for name in tune.split(",")}
     if len(chosen) < 2:
         raise ParameterError(f"--tune {tune!r} leaves nothing to choose; name two methods, such as private-forest,dpdf")
     candidates = {
         name: own.estimator(schema, epsilon=epsilon, random_state=random_state) for name, own in chosen.items()
     }
     return PrivateSearch(candidates, epsilon=epsilon, unit=unit, max_rows=max_rows)
-
-
-def _refuse_beside_tune(given: Container[str]) -> None:
-    """Refuse options of one method, and of what splits no rows."""
-    alone = (
-        "method", "trees", "height", "variant", "delta", "increasing", "decreasing", "class_weight", "part", "dask",
-    )  # fmt: skip
-    for name in alone:
-        if name in given:
-            raise ParameterError(
-                f"--{name.replace('_', '-')} does not go with --tune, which tries methods as they are on rows "
-                "that one process reads; "
-                "leave one of them out"
-            )
 
 
 def _only_file(rows: list[Path], workers: cluster.Cluster) -> Path:

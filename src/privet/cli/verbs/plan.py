@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.support import options, output, perturb_options
+from privet.cli.support.given import given_options
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
-from privet.cli.support.local_methods import given_parameters, is_local, refuse_what_is_not_local
+from privet.cli.support.local_methods import is_local, refuse_what_is_not_local
 from privet.cli.support.local_plan import LocalPlan, refuse_options
 from privet.errors import ParameterError
 
@@ -127,7 +128,7 @@ def plan(
 
     Example:  privet plan --channel channel.json --rows 20000 --method sampled-forest --simulate --strength medium
     """
-    given = given_parameters(context)
+    given = given_options(context)
     if is_local(method):
         asked = LocalPlan(
             method, schema, rows, epsilon, channel, ask, bins, pairs or (), field_epsilons or (), error, class_share,
@@ -137,7 +138,9 @@ def plan(
         return
     refuse_what_is_not_local(method, channel, None, None)
     refuse_options(method, given)
-    chosen = options.ModelOptions(method, trees, height, 1, unit, max_rows, variant, delta)
+    chosen = options.ModelOptions(
+        method=method, jobs=1, trees=trees, height=height, unit=unit, max_rows=max_rows, variant=variant, delta=delta
+    )
     model = chosen.estimator(options.load_schema(schema), epsilon=epsilon, random_state=random_state)
     planned = model.plan(rows)
     if model.schema.number is not None:

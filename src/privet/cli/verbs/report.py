@@ -12,6 +12,7 @@ from privet.cli.support.ledger import kept_heads
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from privet.report.about import About
     from privet.report.page.page import Report
 
 
@@ -53,6 +54,16 @@ def report(
             "--about", metavar="FILE", help="Whose rows, for what, from when, whom to ask: TOML.", show_default=False
         ),
     ] = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--state",
+            metavar="NAME=TEXT",
+            help="The same without a file: owner='City Hospital'; also purpose, period and contact, and any other "
+            "field of the template.",
+            show_default=False,
+        ),
+    ] = None,
     attach: Annotated[
         list[Path] | None,
         typer.Option(
@@ -92,12 +103,15 @@ def report(
 
     Example:  privet report model.privet -o report.html
 
+    Example:  privet report model.privet --state owner='City Hospital' --state purpose='whom to invite'
+    --state period=2025 --state contact=privacy@hospital.example
+
     Example:  privet report model.privet --about about.toml --attach audit.json --keys clinic.pub --ledger ledger.db
 
     Example:  privet report model.privet --format registry --about about.toml -o our_model.yaml
     """
     written = _written(model_file, destination, form, as_json=as_json)
-    attached = tuple(attach or ())
+    attached, stated = tuple(attach or ()), _stated(about, state)
     given = [each for each in (about, signature, *attached, *(keys or ())) if each is not None]
     if written is not None:
         check_output(written, force=force, inputs=(model_file, *given), ledger=ledger)
@@ -108,7 +122,7 @@ def report(
         if ledger is not None:
             accounts(ledger, kept_heads())  # refuses one that was cut short
         signed = _signed(keys, keys_hash, signature)
-        made = Report.of(model_file, ledger=ledger, about=about, attach=attached, **signed)
+        made = Report.of(model_file, ledger=ledger, about=stated, attach=attached, **signed)
     open_fields: list[str] = []
     if written is not None:
         with output.working("writing the report"):
@@ -122,6 +136,17 @@ def report(
     if open_fields:
         output.print_text(f"not answered: {', '.join(path.removeprefix('deployment.') for path in open_fields)}")
     output.print_text(f"report: {written}")
+
+
+def _stated(about: Path | None, pairs: list[str] | None) -> "Path | About | None":
+    """Return what the owner states: the file, or what was typed."""
+    if not pairs:
+        return about
+    if about is not None:
+        raise ParameterError("--state is for what no file says; write it into the file of --about, or leave that out")
+    from privet.report.about import About
+
+    return About.from_pairs(pairs)
 
 
 def _signed(keys: list[Path] | None, pin: str | None, signature: Path | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Example:  privet schema init rows.csv --target class
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,7 @@ import typer
 from privet.cli.support import options, output
 from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
-from privet.cli.support.schema_text import domain_text, few_labels
+from privet.cli.support.schema_text import bounds_text, domain_text, few_labels
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -29,8 +29,10 @@ _CODES_ADVICE = (
     "columns with more than a few numbers are drafted as continuous; where the numbers are codes (postcodes), write "
     '"categorical" with their categories, and take row numbers and identifiers out'
 )
-_ROWS_ADVICE = 'if the size of the table is public, add "rows": about how many; if not, a fit buys a noisy number'
-_MISSING_ADVICE = 'where every row has a value by design, add "never_missing": true, and no leaf is spent on it'
+_ROWS_ADVICE = "if the size of the table is public, pass --rows: about how many; if not, a fit buys a noisy number"
+_MISSING_ADVICE = (
+    "where every row has a value by design, answer `never missing` in the review, and no leaf is spent on it"
+)
 _REMINDER = "these findings are exact: they are for the owner of the rows, and not part of a release"
 
 
@@ -42,6 +44,16 @@ def init(
     number: Annotated[
         bool, typer.Option("--number", help="The label is a number to be predicted: it has bounds, not classes.")
     ] = False,
+    n_rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows",
+            metavar="N",
+            min=1,
+            help="About how many rows there are, if that is public: a round number. Never read from the table.",
+            show_default=False,
+        ),
+    ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -50,17 +62,18 @@ def init(
     Numbers become bounds, text and a few whole numbers become categories: each marked "inferred" until you have gone
     through it, such as by `privet schema review`.
 
-    Example:  privet schema init rows.csv --target class -o schema.json
+    Example:  privet schema init rows.csv --target class --rows 50000 -o schema.json
     """
     check_output(schema_file, force=force, inputs=(rows,))
     with output.working("reading the rows"):
         draft = _draft(rows, target, is_number=number)
-    draft.schema.save(schema_file)
+    replace(draft.schema, rows=n_rows).save(schema_file)
     for name, why in draft.left_out.items():
         output.say(f"column {name!r} is left out: {why}")
     output.say(_ADVICE)
     output.say(_CODES_ADVICE)
-    output.say(_ROWS_ADVICE)
+    if n_rows is None:
+        output.say(_ROWS_ADVICE)
     output.say(_MISSING_ADVICE)
     if as_json:
         output.print_json(_draft_summary(draft, schema_file))
@@ -236,8 +249,7 @@ def _print_schema(schema: "Schema") -> None:
         mark = "inferred" if schema.classes_inferred else "accepted" if schema.classes_accepted is not None else ""
         cells.append((schema.target, "label", classes, mark))
     else:
-        bounds = f"{schema.number.low:g} to {schema.number.high:g}"
-        cells.append((schema.target, "label, a number", bounds, _marks(schema.number)))
+        cells.append((schema.target, "label, a number", bounds_text(schema.number), _marks(schema.number)))
     output.print_table(["column", "type", "domain", "mark"], cells)
     output.print_text()
     about = (

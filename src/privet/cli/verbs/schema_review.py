@@ -10,13 +10,13 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.csv_options import reads_csv
-from privet.cli.support.schema_text import domain_text
+from privet.cli.support.schema_text import SHOWN_CATEGORIES, bounds_text, domain_text
 from privet.errors import ParameterError
 from privet.files.documents import read_json
 from privet.files.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from privet.schema import Schema
+    from privet.schema import Attribute, Schema
     from privet.schema.review import Review
 
 _HELP = (
@@ -148,16 +148,16 @@ class _Talk:
             output.say(str(error))
             return None
         self._save(review.schema)
-        now = f": {domain_text(review.attribute(name))}" if review.has(name) else ""
+        now = f": {_domain(review, review.attribute(name), SHOWN_CATEGORIES)}" if review.has(name) else ""
         self._print(f"  {outcome}{now}")
         return outcome
 
     def _show(self, review: "Review", name: str, place: str) -> None:
-        noun = "classes, " if name == review.schema.target else ""
+        noun = "" if name != review.schema.target else "classes, " if review.schema.number is None else "label, "
         self._print()
-        self._print(f"{place}  {name!r}, {noun}read from the rows: {domain_text(review.attribute(name), _SHOWN)}")
+        self._print(f"{place}  {name!r}, {noun}read from the rows: {_domain(review, review.attribute(name), _SHOWN)}")
         for number, other in enumerate(review.proposals(name), 1):
-            self._print(f"  {number}: {domain_text(other, _SHOWN)}")
+            self._print(f"  {number}: {_domain(review, other, _SHOWN)}")
 
     def _save(self, schema: "Schema") -> None:
         """Write the schema in place of the draft, whole or not at all; what describes the table stays."""
@@ -176,6 +176,14 @@ class _Talk:
             return f"{input(prompt)}\n"
         except EOFError:
             return ""
+
+
+def _domain(review: "Review", attribute: "Attribute", most: int) -> str:
+    from privet.schema import Numeric
+
+    if attribute.name == review.schema.target and isinstance(attribute, Numeric):
+        return bounds_text(attribute)
+    return domain_text(attribute, most)
 
 
 def _few_numbers(rows: Path, schema: "Schema") -> dict[str, list[int]]:

@@ -1,17 +1,19 @@
 """``privet score``: how well a model predicts rows whose labels are known; exact scores, for the owner's eyes."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.csv_options import reads_csv
-from privet.errors import DataError, ParameterError
+from privet.cli.support.scoring.score_text import score_text
+from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
+
+    from privet.cli.support.scoring.held_out import HeldOut
+    from privet.cli.support.scoring.labelled_rows import LabelledRows
 
 _MOST_GROUPS = 50
 _NOTICE = "these scores are computed from the rows without noise; unless the rows are public, do not publish them"
@@ -39,62 +41,53 @@ def score(
     Example:  privet score model.privet test.csv --by sex --json
     """
     with output.working("scoring"):
-        from privet.cli.support.labelled_rows import read_labelled
+        from privet.cli.support.scoring.labelled_rows import read_labelled
         from privet.model_file import read_document
         from privet.registry import model_of
 
         document = read_document(model_file)
         model = model_of(document, model_file)
         read = read_labelled(rows, model.schema_, by or ())
-        if read is None:
-            raise DataError("the table has no rows; pass rows with their labels")
-        table, labels = read
-        chances = model.predict_proba(table.select(list(model.schema_.names)))
-        found = _scores(chances, labels, model.schema_.classes)
-        groups = {name: dict(_by_group(name, table, chances, labels, model.schema_.classes)) for name in by or ()}
+        found = _scores_of(model, read)
+        groups = {name: dict(_by_group(name, read.table.column(name), found)) for name in by or ()}
     output.say(_NOTICE)
     if as_json:
-        output.print_json(
-            {"model": document["checksum"], **found, **({"by_group": groups} if groups else {}), "notice": _NOTICE}
-        )
+        classes = model.schema_.classes
+        own = {name: {value: _plain(one, classes) for value, one in each.items()} for name, each in groups.items()}
+        about = {"model": document["checksum"], **_plain(found, classes)}
+        output.print_json({**about, **({"by_group": own} if own else {}), "notice": _NOTICE})
         return
-    lines = [("all", *_cells(found))]
-    lines += [(f"{name} = {value}", *_cells(own)) for name, values in groups.items() for value, own in values.items()]
-    output.print_table(["rows", "number", "accuracy", "balanced accuracy", "AUC"], lines, right=[1, 2, 3, 4])
+    shown = [score for score in found.scores if score != "log loss"]
+    lines = [("all", *_cells(found, shown))]
+    lines += [
+        (f"{name} = {value}", *_cells(one, shown)) for name, each in groups.items() for value, one in each.items()
+    ]
+    output.print_table(["rows", "number", *shown], lines, right=range(1, len(shown) + 2))
 
 
-def _scores(chances: "NDArray[np.float64]", labels: "NDArray[np.uint16]", classes: tuple[Any, ...]) -> dict[str, Any]:
-    """Return exact scores; recall is that of each class, and none of a class that does not occur."""
+def _scores_of(model: Any, read: "LabelledRows") -> "HeldOut":
+    """Return what the model says of all rows, as one fold."""
     import numpy as np
-    from sklearn.metrics import log_loss, roc_auc_score
 
-    said, present = chances.argmax(axis=1), np.unique(labels)
-    recall = {str(classes[k]): float((said[labels == k] == k).mean()) for k in present}
-    scores: dict[str, Any] = {
-        "rows": len(labels),
-        "accuracy": float((said == labels).mean()),
-        "balanced_accuracy": sum(recall.values()) / len(recall),
-        "log_loss": float(log_loss(labels, chances, labels=range(len(classes)))),
-        "recall": recall,
-    }
-    if len(classes) == 2 and len(present) == 2:
-        scores["auc"] = float(roc_auc_score(labels, chances[:, 1]))
-    return scores
+    from privet.cli.support.scoring.held_out import Answered
+    from privet.cli.support.scoring.kinds import held_out_of, said_of
+
+    answered = Answered(np.arange(len(read.truth)), read.truth, said_of(model, read.features))
+    return held_out_of(model.schema_)((answered,))
 
 
-def _by_group(
-    name: str, table: Any, chances: "NDArray[np.float64]", labels: "NDArray[np.uint16]", classes: tuple[Any, ...]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _by_group(name: str, column: Any, found: "HeldOut") -> "Iterator[tuple[str, HeldOut]]":
     """Yield the scores of the rows with each value of a column, by the value as text."""
     import numpy as np
 
-    values = np.array([_spelled(value) for value in table.column(name).to_pylist()])
+    values = np.array([_spelled(value) for value in column.to_pylist()])
     groups = np.unique(values)
     if len(groups) > _MOST_GROUPS:
         raise ParameterError(f"--by {name!r} has more than {_MOST_GROUPS} values; choose a column with few")
     for group in groups:
-        own = values == group
-        yield str(group), _scores(chances[own], labels[own], classes)
+        own = found.within(values == group)
+        if own is not None:
+            yield str(group), own
 
 
 def _spelled(value: Any) -> str:
@@ -103,6 +96,21 @@ def _spelled(value: Any) -> str:
     return "missing" if value is None else str(value)
 
 
-def _cells(scores: dict[str, Any]) -> tuple[str, ...]:
-    auc = f"{scores['auc']:.3f}" if "auc" in scores else ""
-    return f"{scores['rows']:,}", output.percent(scores["accuracy"]), output.percent(scores["balanced_accuracy"]), auc
+def _plain(found: "HeldOut", classes: tuple[Any, ...]) -> dict[str, Any]:
+    """Return exact scores, without those that these rows do not tell; recall is that of each class."""
+    recall = found.to_json(classes).get("recall", {})
+    own = {**found.mean_scores(), **({"recall": _told(recall)} if recall else {})}
+    return {"rows": _size(found), **_told(own)}
+
+
+def _told(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _cells(found: "HeldOut", shown: list[str]) -> tuple[str, ...]:
+    means = found.means()
+    return f"{_size(found):,}", *(score_text(score, means[score][0]) for score in shown)
+
+
+def _size(found: "HeldOut") -> int:
+    return len(found.folds[0].rows)

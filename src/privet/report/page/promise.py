@@ -21,6 +21,7 @@ from privet.schema.acceptance import Acceptance
 MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
 STATED, ALSO_ATTACHED = "the data owner", "attached documents, in part"
 _CERTAIN = 100
+_MOST_BRIEF = 60
 
 
 def in_plain_words(guarantee: dict[str, Any]) -> str:
@@ -63,6 +64,12 @@ def provided(guarantee: dict[str, Any]) -> str:
     return f", provided that {'; '.join(guarantee['assumptions'])}" if guarantee["assumptions"] else ""
 
 
+def _provided_briefly(guarantee: dict[str, Any]) -> str:
+    """Return the same where there is room for a line; domains that were accepted can be many."""
+    said = provided(guarantee)
+    return said if len(said) <= _MOST_BRIEF else ", provided that what is said above holds"
+
+
 def of_parties(guarantee: dict[str, Any]) -> bool:
     """Return whether several parties counted, and no curator held all rows."""
     return bool(guarantee["trust"] != CURATOR)
@@ -74,17 +81,19 @@ def words(guarantee: dict[str, Any]) -> dict[str, Any]:
         "one": one(guarantee),
         "was_in": was_in(guarantee),
         "caveat": caveat(guarantee),
-        "provided": provided(guarantee),
         "of_parties": of_parties(guarantee),
+        "of_batches": _told_apart(guarantee).one_batch_each in guarantee["assumptions"],
+        "provided": provided(guarantee),
+        "provided_briefly": _provided_briefly(guarantee),
     }
 
 
 def public_domains(schema: Schema) -> list[tuple[str, str, str]]:
     """Return every attribute with its domain and how that is known; the class is last."""
     listed = [(a.name, _domain(a), _source(a.accepted, is_inferred=a.inferred)) for a in schema.attributes]
-    if schema.number is not None:
-        domain = f"{number(schema.number.low)} to {number(schema.number.high)}"
-        return [*listed, (schema.target, domain, _source(None, is_inferred=schema.number.inferred))]
+    if (target := schema.number) is not None:
+        bounds = f"{number(target.low)} to {number(target.high)}"
+        return [*listed, (target.name, bounds, _source(target.accepted, is_inferred=target.inferred))]
     of_classes = _source(schema.classes_accepted, is_inferred=schema.classes_inferred)
     return [*listed, (schema.target, ", ".join(map(str, schema.classes)), of_classes)]
 
@@ -283,4 +292,8 @@ def _name(guarantee: dict[str, Any]) -> str:
 
 
 def _column(guarantee: dict[str, Any]) -> str | None:
-    return Unit(guarantee["unit"], guarantee["max_rows"]).column
+    return _told_apart(guarantee).column
+
+
+def _told_apart(guarantee: dict[str, Any]) -> Unit:
+    return Unit(guarantee["unit"], guarantee["max_rows"])

@@ -1,0 +1,91 @@
+"""Numbers as pairs of floats, one and what is left over of it: twice the digits, by sums and products alone.
+
+Their errors are bounded in section 4 of privacy/mechanisms/objective_perturbation.md.
+"""
+
+import math
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, localcontext
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.privacy.mechanisms.bits import inlined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Floats = NDArray[np.float64]
+
+# exp(-75) is below 2**-108, so that all classes a table may have leave out less than 2**-92 of a sum.
+_FARTHEST = 75.0
+_QUARTERS, _STEPS = 4, 1024
+
+
+@cache
+def powers() -> tuple[Floats, Floats]:
+    """Return exp(-x) for x in quarters, and in 1024ths below a quarter: floats of 26 digits, and what is left over."""
+    # A context of its own: with the caller's traps whether a fit fails would depend on the caller.
+    with localcontext(Context(60, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=[])):
+        coarse = [_split((Decimal(-i) / _QUARTERS).exp()) for i in range(int(_FARTHEST) * _QUARTERS + 1)]
+        fine = [_split((Decimal(-j) / _STEPS).exp()) for j in range(_STEPS // _QUARTERS)]
+    return np.array(coarse), np.array(fine)
+
+
+def _split(exact: Decimal) -> tuple[float, float]:
+    digits, exponent = math.frexp(float(exact))
+    high = math.ldexp(round(math.ldexp(digits, 26)), exponent - 26)
+    return high, float(exact - Decimal(high))
+
+
+def two_sum_of_arrays(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return a + b as floats and what they left over, exactly (Knuth)."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
+
+
+# The same of two floats, in kernels.
+two_sum = inlined(cast("Callable[[float, float], tuple[float, float]]", two_sum_of_arrays))
+
+
+@inlined
+def two_product(a: float, b: float) -> tuple[float, float]:
+    """Return a * b as a float and what it left over, exactly (Dekker 1971)."""
+    product = a * b
+    shifted = 134217729.0 * a
+    a_high = shifted - (shifted - a)
+    a_low = a - a_high
+    shifted = 134217729.0 * b
+    b_high = shifted - (shifted - b)
+    b_low = b - b_high
+    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+@inlined
+def exp_minus(high: float, low: float, coarse: Floats, fine: Floats) -> tuple[float, float]:
+    """Return exp(-(high + low)) for a pair that is not negative, and what is left over of it."""
+    if not 0.0 <= high <= _FARTHEST:  # or no number: the gradient is none then
+        return 0.0, 0.0
+    steps = np.rint(high * _STEPS)
+    whole = np.int64(steps)
+    i, j = whole >> 8, whole & 255
+    near = high - steps / _STEPS
+    # exp(-near) - 1 + near, and then with low.
+    curve = near * near * (0.5 - near * (1 / 6 - near * (1 / 24 - near * (1 / 120 - near / 720))))
+    curve -= low * ((1.0 - near) + curve)
+    # Products of 26 digits are exact.
+    power = coarse[i, 0] * fine[j, 0]
+    power_rest = coarse[i, 0] * fine[j, 1] + coarse[i, 1] * (fine[j, 0] + fine[j, 1])
+    product, product_rest = two_product(power, near)
+    total, lost = two_sum(power, -product)
+    return two_sum(total, lost + (((power_rest - product_rest) + (power + power_rest) * curve) - power_rest * near))
+
+
+@inlined
+def one_over(high: float, low: float) -> tuple[float, float]:
+    """Return 1 / (high + low) and what is left over of it."""
+    quotient = 1.0 / high
+    product, rest = two_product(quotient, high)
+    return quotient, quotient * (((1.0 - product) - rest) - quotient * low)
