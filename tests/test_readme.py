@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from privet import Schema
 from privet.cli.app import app
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +52,45 @@ def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path, monkeypatc
         assert result.exit_code == 0, f"{line}\n{result.output}"
     assert "<h1" in Path("smokers.html").read_text(encoding="utf-8")
     assert len(pd.read_csv("predictions.csv")) == 100
+
+
+ANSWERS = "0 to 100\ncategories month, year, two years\naccept\n0 to 500\n2010-01-01 to 2026-12-31\naccept\n"
+
+
+@pytest.mark.parametrize("written", [{}, {"sep": ";", "decimal": ","}])
+def test_a_csv_becomes_a_signed_report_in_eight_commands_and_no_file_is_edited(written, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    customers(2_000).to_csv("rows.csv", index=False, **written)
+    start_here = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    block = next(block for block in re.findall(r"```sh\n(.*?)```", start_here, re.DOTALL) if "--state" in block)
+    lines = block.replace("\\\n", " ").splitlines()
+    assert len(lines) == 8
+    for line in lines:
+        options = [f"--{name}={mark}" for name, mark in written.items() if "rows.csv" in line]
+        words = [*shlex.split(line, comments=True)[1:], *options]
+        result = CliRunner().invoke(app, words, input=ANSWERS if "review" in words else None)
+        assert result.exit_code == 0, f"{line}\n{result.output}"
+    assert Schema.load("schema.json").leaks == ()
+    page = Path("churn.html").read_text(encoding="utf-8")
+    assert "<strong><bdi>bank</bdi></strong> signed it" in page
+    assert "Example Bank" in page
+    verified = CliRunner().invoke(app, ["verify", "churn.privet", "--keys", "bank.pub"])
+    assert verified.stdout.startswith("churn.privet is a model of bank, signed on ")
+
+
+def customers(n: int) -> pd.DataFrame:
+    rng = np.random.default_rng(n)
+    tenure, charges = rng.integers(0, 73, n), rng.uniform(18, 119, n).round(2)
+    return pd.DataFrame(
+        {
+            "tenure": tenure,
+            "contract": rng.choice(["month", "year", "two years", None], n),
+            "senior": rng.integers(0, 2, n),
+            "monthly_charges": np.where(rng.random(n) < 0.03, np.nan, charges),
+            "signed_up": (np.datetime64("2020-01-01") + rng.integers(0, 2_000, n)).astype(str),
+            "churn": np.where(charges > tenure + 40, "yes", "no"),
+        }
+    )
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/epsilon.md"])

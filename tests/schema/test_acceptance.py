@@ -65,7 +65,7 @@ def test_the_file_keeps_who_and_when(tmp_path):
     assert "accepted" not in plain["attributes"][0]
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", METHODS)
 def test_every_guarantee_assumes_it_and_says_who_declared_it(name, tmp_path):
     schema, (X, y), of_ann = schema_of(), rows(), OF_ANN
     if name == "private-forest-regressor":

@@ -153,7 +153,7 @@ MARK = "marked-4711"
     ("table", "sentence"),
     [
         (FRAME.rename(columns={"age": "Age"}), "lacks the column 'age'; did you mean 'Age'"),
-        (FRAME.drop(columns="code"), "lacks the column 'code'; add it, or name another"),
+        (FRAME.drop(columns="code"), "lacks the column 'code'; add it, or correct the name"),
         (FRAME.assign(**{"class": "no"}), "the label's column 'class' is among the attributes; drop it from the table"),
         (pl.from_pandas(FRAME).lazy().with_columns(pl.lit(MARK).cast(pl.Int8)), "the lazy frame cannot be computed"),
         (FRAME.assign(id=MARK), "has a column 'id' that the schema lacks; drop it"),

@@ -228,7 +228,9 @@ def check_present(found: Sequence[str], wanted: Sequence[str]) -> None:
         # Where every column is missing, the first line may be a person's row instead of a header.
         headed = len(missing) < len(wanted) or len(wanted) == 1
         close = difflib.get_close_matches(missing[0], [str(name) for name in found if headed], n=1)
-        hint = "add it, or name another" if headed else "it has none of the wanted columns: does it name its columns?"
+        hint = (
+            "add it, or correct the name" if headed else "it has none of the wanted columns: does it name its columns?"
+        )
         hint = f"did you mean {close[0]!r}? Rename one of the two" if close else hint
         raise DataError(f"the table lacks the column {missing[0]!r}; {hint}")
     repeated = [name for name in wanted if list(found).count(name) > 1]

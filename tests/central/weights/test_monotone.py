@@ -126,8 +126,8 @@ def test_directions_are_found_by_name():
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ({"pay": 1}, "monotonic_cst names 'pay', which is no attribute of the schema; correct the name"),
-        ({"job": 1}, "monotonic_cst names 'job', whose categories have no order; leave it out, or declare numbers"),
+        ({"pay": 1}, "names 'pay', which is no attribute of the schema; correct the name"),
+        ({"job": 1}, "names 'job', whose categories have no order; leave it out, or declare numbers"),
     ],
 )
 def test_what_has_no_direction_is_refused(wanted, message):

@@ -33,10 +33,14 @@ def directions_of(wanted: Mapping[str, int] | None, schema: Schema) -> dict[int,
         )
     for name in asked:
         if name not in schema.names:
-            raise ParameterError(f"monotonic_cst names {name!r}, which is no attribute of the schema; correct the name")
+            raise ParameterError(
+                f"monotonic_cst (--increasing, --decreasing) names {name!r}, which is no attribute of the schema; "
+                "correct the name"
+            )
         if not isinstance(schema.attributes[schema.names.index(name)], Numeric):
             raise ParameterError(
-                f"monotonic_cst names {name!r}, whose categories have no order; leave it out, or declare numbers"
+                f"monotonic_cst (--increasing, --decreasing) names {name!r}, whose categories have no order; leave it "
+                "out, or declare numbers"
             )
     return {schema.names.index(name): direction for name, direction in asked.items()}
 

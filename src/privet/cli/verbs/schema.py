@@ -30,7 +30,9 @@ _CODES_ADVICE = (
     '"categorical" with their categories, and take row numbers and identifiers out'
 )
 _ROWS_ADVICE = "if the size of the table is public, pass --rows: about how many; if not, a fit buys a noisy number"
-_MISSING_ADVICE = 'where every row has a value by design, add "never_missing": true, and no leaf is spent on it'
+_MISSING_ADVICE = (
+    "where every row has a value by design, answer `never missing` in the review, and no leaf is spent on it"
+)
 _REMINDER = "these findings are exact: they are for the owner of the rows, and not part of a release"
 
 
