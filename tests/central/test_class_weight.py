@@ -14,9 +14,9 @@ from privet.central.class_weight import weighted, weights_of
 from privet.errors import ModelFileError, ParameterError
 from privet.model_file import write_document
 from privet.registry import METHODS
-from tests.contracts.tasks import OF_CLASSES
 from privet.tree.counted import CountedForest, balance_of
 from privet.tree.forest import LEAF, Forest
+from tests.contracts.tasks import OF_CLASSES
 
 N_ROWS = 2_000
 ATTRIBUTES = [Numeric("age", 0, 100, bins=5), Numeric("pay", 0, 10, bins=5)]

@@ -1,10 +1,12 @@
 """The recommended forest with numbers that may move a chance one way only."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
+from privet import Categorical, Ledger, Numeric, PrivateForestClassifier, Schema, load
 from privet.errors import ModelFileError, ParameterError
 from tests.loops import loop_over
 
@@ -124,3 +126,10 @@ def test_what_is_no_direction_is_refused_before_rows_are_read(wrong):
 def test_a_number_that_is_not_there_is_refused_before_rows_are_read():
     with pytest.raises(ParameterError, match=r"\(--increasing, --decreasing\) names 'pay', which is no attribute"):
         PrivateForestClassifier(SCHEMA, monotonic_cst={"pay": 1}).plan()
+
+
+def test_a_direction_of_no_attribute_is_refused_before_a_number_of_rows_is_bought(tmp_path):
+    ledger = Ledger(tmp_path / "ledger", dataset="people", epsilon=5.0)
+    with pytest.raises(ParameterError, match="monotonic_cst names 'pay'"):
+        fitted(schema=replace(SCHEMA, rows=None), monotonic_cst={"pay": 1}, unsafe_seeded_noise=False, ledger=ledger)
+    assert ledger.spent == 0

@@ -9,8 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    AdaBoostRegressor,
     BaggingClassifier,
     BaggingRegressor,
     StackingClassifier,
@@ -131,6 +133,11 @@ BREAKING = {
     "`permutation_importance`": lambda model, X, y: permutation_importance(
         model, X, y, scoring="neg_log_loss", random_state=0
     ).importances_mean,
+    "`AdaBoostRegressor`": lambda model, X, y: AdaBoostRegressor(FrozenEstimator(model), n_estimators=2, random_state=0)
+    .fit(X, y.astype(float)).estimator_errors_,
+    "`TransformedTargetRegressor` with `StandardScaler`": lambda model, X, y: TransformedTargetRegressor(
+        FrozenEstimator(model), transformer=StandardScaler()
+    ).fit(X, y).transformer_.mean_,
     "`SelfTrainingClassifier`": lambda model, X, y: SelfTrainingClassifier(FrozenEstimator(model))
     .fit(X, np.where(X["age"] < 1, -1, y)).transduction_.sum(),
 }  # fmt: skip

@@ -90,8 +90,8 @@ def test_an_unfitted_model_is_refused():
 def test_the_folders_names_are_there_and_no_others():
     assert all(callable(getattr(privet.report, name)) for name in privet.report.__all__)
     assert privet.report.__all__ == [
-        "export_text", "plot_answers_plan", "plot_importances", "plot_reconstruction", "plot_rehearsal", "plot_reliability",
-        "plot_shapes", "plot_tree", "write_report",
+        "export_text", "plot_answers_plan", "plot_importances", "plot_reconstruction", "plot_rehearsal",
+        "plot_reliability", "plot_shapes", "plot_tree", "write_report",
     ]  # fmt: skip
 
 

@@ -14,9 +14,9 @@ from privet.errors import ChannelError, SchemaError
 from privet.export import portable_document
 from privet.export.predictor import Predictor
 from privet.registry import METHODS
-from tests.contracts.tasks import OF_CLASSES
 from privet.schema import Date, Numeric, Schema
 from privet.schema.encoding import Encoder
+from tests.contracts.tasks import OF_CLASSES
 
 PAY = Numeric("pay", 1, 10_000, scale="log")
 DAYS = Numeric("days", 0, 999, scale="log", whole=True)

@@ -151,6 +151,7 @@ class RecommendedForest(WeightForest, UpdatedModel):
             return schema, schema.rows, epsilon, ()
         encoder, rows = self._open(call, reservation, known)
         check_classes(encoder.schema, call.classes)
+        self._directions(encoder.schema)  # refuses what this schema does not have, while nothing is spent
         share = row_count_share(epsilon)
         if share == 0:
             return encoder.schema, 1, epsilon, ()

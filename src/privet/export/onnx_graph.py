@@ -23,7 +23,7 @@ from privet.errors import ParameterError
 from privet.export.leaf_sums import Borders, CountSums, WeightSums, leaf_sums
 from privet.extras import of_extra
 from privet.schema import Attribute, Categorical, Numeric
-from privet.schema.attribute import label_kind
+from privet.schema.labels import label_kind
 from privet.tree.forest import LEAF, Forest
 
 if TYPE_CHECKING:

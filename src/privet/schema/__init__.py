@@ -1,8 +1,9 @@
 """What is public: attributes with their domains, classes, and roughly how many rows there are; tables as codes.
 
-`attribute`, `days` and `schema` declare, `infer` reads a schema from rows (a leak), `draft` makes one of it to be gone
-through by `review`, `acceptance` says who accepted what. `table` reads any library's tables, `encoding` turns them into
-codes, with `readings` as the rule for numbers and their text; `persons` identifies people.
+`attribute`, `numeric`, `days` and `schema` declare, by the rules of `labels`. `infer` reads a schema
+from rows (a leak), `draft` makes one of it to be gone through by `review`, `acceptance` says who accepted what. `table`
+reads any library's tables, `encoding` turns them into codes, with `readings` as the rule for numbers and their text;
+`persons` identifies people.
 """
 
 from typing import TYPE_CHECKING
@@ -12,10 +13,10 @@ from privet.lazy import lazy_names
 if TYPE_CHECKING:
     from privet.schema.attribute import Attribute as Attribute
     from privet.schema.attribute import Categorical as Categorical
-    from privet.schema.attribute import Label as Label
-    from privet.schema.attribute import Numeric as Numeric
     from privet.schema.days import Date as Date
     from privet.schema.infer import infer_schema as infer_schema
+    from privet.schema.labels import Label as Label
+    from privet.schema.numeric import Numeric as Numeric
     from privet.schema.schema import Schema as Schema
 else:
     # Imported on first use: a schema that is read and written needs no compiled kernels.
@@ -23,8 +24,8 @@ else:
         "Attribute": "privet.schema.attribute",
         "Categorical": "privet.schema.attribute",
         "Date": "privet.schema.days",
-        "Label": "privet.schema.attribute",
-        "Numeric": "privet.schema.attribute",
+        "Label": "privet.schema.labels",
+        "Numeric": "privet.schema.numeric",
         "Schema": "privet.schema.schema",
         "infer_schema": "privet.schema.infer",
     }

@@ -1,6 +1,7 @@
 """What stands for each code of an attribute in a table."""
 
-from privet.schema.attribute import Attribute, Categorical, Label
+from privet.schema.attribute import Attribute, Categorical
+from privet.schema.labels import Label
 
 
 def labels_of(attribute: Attribute) -> list[Label]:

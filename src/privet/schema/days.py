@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import DataError, SchemaError
-from privet.schema.attribute import Numeric
+from privet.schema.numeric import Numeric
 
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 # Days from the first of January of the year 1, which is 1, to that of 1970.

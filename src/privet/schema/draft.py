@@ -10,10 +10,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
 from privet.errors import DataError
-from privet.schema.attribute import Attribute, Categorical, Numeric
+from privet.schema.attribute import Attribute, Categorical
 from privet.schema.days import Date
 from privet.schema.encoding import arrow_kind
 from privet.schema.infer import bounds_in, distinct_labels, distinct_values, infer_attribute
+from privet.schema.numeric import Numeric
 from privet.schema.schema import Schema
 from privet.schema.table import check_present
 

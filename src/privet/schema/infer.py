@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from privet.errors import DataError
-from privet.schema.attribute import Attribute, Categorical, Label, Numeric
+from privet.schema.attribute import Attribute, Categorical
 from privet.schema.days import Date, Day, days_of
 from privet.schema.encoding import arrow_kind, numbers_of, without_dictionary
+from privet.schema.labels import Label
+from privet.schema.numeric import Numeric
 from privet.schema.schema import Schema
 from privet.schema.table import Column, as_arrow, as_matrix, column_names, columns_of
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from privet.errors import DataError
-from privet.schema.attribute import Label, label_kind
+from privet.schema.labels import Label, label_kind
 
 # How a CSV may write true and false.
 TRUE_WORDS, FALSE_WORDS = ("true", "True", "TRUE", "1"), ("false", "False", "FALSE", "0")

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from privet.errors import ParameterError, PrivetError
 from privet.schema.acceptance import Acceptance
-from privet.schema.attribute import Attribute, Categorical, Label, Numeric
+from privet.schema.attribute import Attribute, Categorical
 from privet.schema.days import Date
 from privet.schema.draft import MOST_PROPOSED, wider
+from privet.schema.labels import Label
+from privet.schema.numeric import Numeric
 from privet.schema.schema import Schema
 
 # What becomes of an entry; one that is changed is still open.

@@ -15,8 +15,10 @@ from privet.errors import SchemaError
 from privet.files.documents import TooLarge, read_json
 from privet.files.whole_file import whole_file
 from privet.schema.acceptance import Acceptance, assumptions_of
-from privet.schema.attribute import Attribute, Categorical, Label, Numeric, check_name, checked_labels
+from privet.schema.attribute import Attribute, Categorical
 from privet.schema.days import Date
+from privet.schema.labels import Label, check_name, checked_labels
+from privet.schema.numeric import Numeric
 
 # An attribute's number takes 15 bits of a packed node.
 MAX_ATTRIBUTES = 2**15 - 1

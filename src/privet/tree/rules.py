@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from privet.errors import ParameterError
 from privet.schema import Label, Schema
-from privet.schema.attribute import label_kind
+from privet.schema.labels import label_kind
 from privet.tree.conditions import Codes, Condition, Paths, joined, quoted
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest

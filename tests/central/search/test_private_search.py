@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier
 
 from privet import (
     DiffPID3Classifier,
@@ -322,6 +323,28 @@ def test_a_candidate_with_a_ledger_and_a_part_of_an_account_are_refused(tmp_path
     with pytest.raises(ParameterError, match="ledger must be a Ledger"):
         PrivateSearch(two(), ledger="ledger.db").fit(*small_table())
     assert not ledger.account().spendings
+
+
+def test_a_wrapper_that_draws_rows_repeatedly_is_refused_and_costs_nothing(tmp_path):
+    ledger = Ledger(tmp_path / "ledger", dataset="people", epsilon=10.0)
+    X, y = small_table()
+    numbered = two(SMALL.with_numbered_classes())
+    bagging = BaggingClassifier(PrivateSearch(numbered, epsilon=1.0, ledger=ledger), n_estimators=2)
+    with pytest.raises(ParameterError, match="Bagging draws rows repeatedly unless bootstrap=False"):
+        bagging.fit(X["colour"].to_numpy()[:, None], y)
+    assert ledger.spent == 0
+
+
+def test_rows_of_weight_0_are_in_no_part_and_in_no_fit(tmp_path):
+    X, y = small_table()
+    weights = np.arange(60) < 20
+    (kept,) = batches_of(X, y, SMALL, EACH_ROW, weights)()
+    assert kept.num_rows == 20
+    search = PrivateSearch(two(), epsilon=math.inf).fit(X, y, sample_weight=weights)
+    assert search.model_.noisy_counts_.sum() == 20 * search.model_.n_trees
+    X.assign(**{"class": y}).to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(ParameterError, match="sample_weight is for a table in memory"):
+        PrivateSearch(two(), epsilon=1.0).fit(tmp_path / "rows.csv", sample_weight=weights)
 
 
 def test_rows_with_their_labels_and_persons_are_the_same_in_all_kinds_of_table():

@@ -108,11 +108,17 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_rows = max_rows
         self.ledger = ledger
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose by a trial, and fit to the rows of ``X`` and their labels ``y``, or to files or batches."""
-        return self.fit_and_save(X, y)
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Choose by a trial, and fit to the rows of ``X`` and their labels ``y``, or to files or batches.
 
-    def fit_and_save(self, X: Any, y: Any = None, *, save: Callable[[Any], None] | None = None) -> Self:
+        ``sample_weight``, of 0 and 1, leaves out rows of a table in memory. Wrappers say by it that they draw a row
+        several times, and are refused.
+        """
+        return self.fit_and_save(X, y, sample_weight=sample_weight)
+
+    def fit_and_save(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, save: Callable[[Any], None] | None = None
+    ) -> Self:
         """Do the same; ``save`` is given the fitted model before its cost is settled."""
         epsilon, trial, schema = self._check()
         models = {name: self._for_trial(model, trial, schema) for name, model in self._named().items()}
@@ -120,13 +126,15 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("a search splits rows that one process reads; pass a table, files or batches")
         reservation = self._reserve(epsilon)
         with reservation:
-            X, y, labels = self._check_rows(next(iter(models.values())), X, y, reservation)
-            parts = RowParts(batches_of(X, labels, schema, self._unit()), len(models) + 1, self._unit())
+            call = FitCall(X, y, sample_weight)
+            X, y, labels = self._check_rows(next(iter(models.values())), call, reservation)
+            batches = batches_of(X, labels, schema, self._unit(), sample_weight)
+            parts = RowParts(batches, len(models) + 1, self._unit())
             chosen, receipt = self._trial(models, parts, trial, reservation)
         best = clone(self._named()[chosen]).set_params(
             epsilon=remaining(epsilon, trial), unit=self.unit, max_rows=self.max_rows, ledger=self.ledger
         )
-        best._run(FitCall(X, y, reservation=reservation, searched=receipt, save=save))  # noqa: SLF001
+        best._run(FitCall(X, y, sample_weight, reservation=reservation, searched=receipt, save=save))  # noqa: SLF001
         # All at once: a fit that fails or is interrupted leaves what was there.
         self.__dict__.update(model_=best, best_=chosen)
         return self
@@ -209,18 +217,17 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             schema=replace(schema, rows=rows), epsilon=epsilon, unit=self.unit, max_rows=self.max_rows
         )
 
-    def _check_rows(self, model: Any, X: Any, y: Any, reservation: Reservation | NoReservation) -> tuple[Any, Any, Any]:
+    def _check_rows(self, model: Any, call: FitCall, reservation: Reservation | NoReservation) -> tuple[Any, Any, Any]:
         """Read all rows once, so that what a fit refuses is refused while nothing is spent.
 
         Return the rows as a table and its labels, also as plain ones; of files and batches there are none.
         """
-        call = FitCall(X, y)
         encoder, rows = model._open(call, reservation)  # noqa: SLF001 - a model of this package
         rows.require_rereadable()
         for _ in rows.blocks():
             pass
-        if has_own_labels(X):
-            return X, None, None
+        if has_own_labels(call.X):
+            return call.X, None, None
         X, y = call.labelled(encoder.schema.target)
         return X, y, model._labels(y)  # noqa: SLF001
 

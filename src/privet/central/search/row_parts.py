@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.counting.opening import has_own_labels
+from privet.counting.rows import rows_of_weight_1
 from privet.counting.sources import source_of
 from privet.privacy.unit import Unit
 from privet.rng import SystemNoise
@@ -49,8 +50,11 @@ class RowParts:
         return self._coins[units]
 
 
-def batches_of(X: Any, y: Any, schema: Schema, unit: Unit) -> Callable[[], Iterator[Any]]:
-    """Return what yields the rows of files, of batches or of a table in memory, their labels and persons with them."""
+def batches_of(X: Any, y: Any, schema: Schema, unit: Unit, sample_weight: Any = None) -> Callable[[], Iterator[Any]]:
+    """Return what yields the rows of files, of batches or of a table in memory, their labels and persons with them.
+
+    Of a table in memory those of weight 0 are left out.
+    """
     import pyarrow as pa
 
     person = [] if unit.column is None else [unit.column]
@@ -62,4 +66,6 @@ def batches_of(X: Any, y: Any, schema: Schema, unit: Unit) -> Callable[[], Itera
     columns = columns_of(X, schema.names, label=schema.target, unit=unit.column)
     columns = [*columns, y, *(column_of(X, name) for name in person)]
     table = pa.table([as_arrow(own, name) for own, name in zip(columns, names, strict=True)], names=names)
+    if sample_weight is not None:
+        table = table.filter(pa.array(rows_of_weight_1(sample_weight, table.num_rows)))
     return lambda: iter([table])

@@ -11,6 +11,7 @@ from privet.cli.support.channel_request import ChannelRequest
 from privet.cli.support.files import check_picture, write_picture
 from privet.cli.support.given import Given, refuse_given
 from privet.cli.support.local_methods import check_fits, refuse_curator_options
+from privet.cli.support.option_values import number_or_word
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class LocalPlan:
         from privet.datasets.stand_in import STRENGTHS
         from privet.local import simulate_answers
 
-        chosen: list[float | str] = list(STRENGTHS) if self.strength is None else [_strength(self.strength)]
+        chosen: list[float | str] = list(STRENGTHS) if self.strength is None else [number_or_word(self.strength)]
         seed = 0 if self.random_state is None else self.random_state
         with output.working("fitting models of made-up people"):
             return [
@@ -137,13 +138,6 @@ class LocalPlan:
                 )
                 for own in chosen
             ]  # fmt: skip
-
-
-def _strength(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _print_plan(planned: "AnswersPlan") -> None:

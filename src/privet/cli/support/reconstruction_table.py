@@ -13,7 +13,7 @@ from privet.checks import pluralize
 from privet.cli.support import output
 from privet.cli.support.channel_request import meant
 from privet.cli.support.disturbed_rows import refuse_other_answers
-from privet.cli.support.options import label_of
+from privet.cli.support.option_values import label_of
 from privet.counting.files import read_batches
 from privet.errors import DataError, ParameterError
 from privet.local import Channel

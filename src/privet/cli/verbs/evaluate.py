@@ -7,6 +7,7 @@ import typer
 from privet.cli.support import options, output
 from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import refuse_local
+from privet.cli.support.option_values import parse_epsilons
 from privet.cli.support.scoring.score_text import score_text, share_text
 from privet.errors import ParameterError
 
@@ -82,7 +83,7 @@ def evaluate(
     refuse_local(method, _ON_CLEAR_ROWS)
     declared = options.load_schema(schema)
     chosen = options.ModelOptions(method=method, jobs=jobs, trees=trees, height=height, variant=variant, delta=delta)
-    epsilons = options.parse_epsilons(epsilon)
+    epsilons = parse_epsilons(epsilon)
     for one in epsilons:
         chosen.estimator(declared, epsilon=one, random_state=random_state)  # refuses before any data are read
     if declared.number is not None and confusion:

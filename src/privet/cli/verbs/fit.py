@@ -18,6 +18,7 @@ from privet.cli.support.local_methods import (
     is_local,
     refuse_what_is_not_local,
 )
+from privet.cli.support.option_values import class_weight_of
 from privet.cli.support.progress import Progress
 from privet.cli.support.recovery import PendingModel
 from privet.cli.verbs.plan import advise
@@ -163,7 +164,7 @@ def fit(
     if class_weight and declared.number is not None:
         raise ParameterError("--class-weight is for classes, and the schema's target is a number; leave it out")
     if class_weight:
-        model.set_params(class_weight=options.class_weight_of(declared, class_weight))
+        model.set_params(class_weight=class_weight_of(declared, class_weight))
     model.check_parameters()
     _say_beforehand(model, declared)
     _fit(model, rows, workers, PendingModel(model_file, force), lines=progress)

@@ -8,6 +8,7 @@ import typer
 from privet.cli.support import options
 from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import is_local
+from privet.cli.support.option_values import class_weight_of, label_of
 from privet.cli.support.row_output import STDOUT, check_destination, say_where, write_answers
 from privet.errors import ParameterError
 
@@ -67,7 +68,7 @@ def predict(
 
 def _weighted(model: Any, class_weight: list[str] | None) -> Any:
     """Return the model with other class weights than its file has, if any were given."""
-    wanted = options.class_weight_of(model.schema_, class_weight)
+    wanted = class_weight_of(model.schema_, class_weight)
     if wanted is None:
         return model
     if not hasattr(model, "with_class_weight"):
@@ -121,7 +122,7 @@ def explain(
             raise ParameterError("--class is for classes, and this model predicts a number; leave it out")
         explanations = ExplainedNumbers(model, rows, keep or ())
     else:
-        wanted = None if class_ is None else options.label_of(model.schema_, class_)
+        wanted = None if class_ is None else label_of(model.schema_, class_)
         explanations = Explanations(model, rows, keep or (), wanted)
     in_json = explanations.to_json if as_json else None
     write_answers(explanations, destination, done="explained", lines=progress, as_json=in_json)

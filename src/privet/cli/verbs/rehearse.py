@@ -9,6 +9,7 @@ import typer
 from privet.cli.support import options, output
 from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture, write_picture
+from privet.cli.support.option_values import label_of, number_or_word, parse_epsilons
 from privet.cli.support.progress import Progress
 from privet.errors import ParameterError
 
@@ -98,7 +99,7 @@ def rehearse(
         options.check_known(each)
     with Progress("rehearsing", steps="fits", lines=progress) as steps:
         found = fit_them(
-            declared, _rows(rows), epsilons=options.parse_epsilons(epsilon), methods=methods,
+            declared, _rows(rows), epsilons=parse_epsilons(epsilon), methods=methods,
             class_shares=_shares(declared, class_share), strength=_strengths(strength), best=best, like=like,
             draws=draws, random_state=0 if random_state is None else random_state, watch=steps.step,
         )  # fmt: skip
@@ -126,16 +127,16 @@ def _shares(schema: "Schema", given: list[str] | None) -> "dict[Label, float] | 
     if not given:
         return None
     named = [_named(text, "--class-share", "yes=0.1") for text in given]
-    return {options.label_of(schema, name): _number(share, "--class-share") for name, share in named}
+    return {label_of(schema, name): _number(share, "--class-share") for name, share in named}
 
 
 def _strengths(given: list[str] | None) -> "float | str | dict[str, float | str]":
     if not given:
         return "medium"
     if len(given) == 1 and "=" not in given[0]:
-        return _word_or_number(given[0])
+        return number_or_word(given[0])
     named = [_named(text, "--strength", "age=0.3") for text in given]
-    return {name: _word_or_number(own) for name, own in named}
+    return {name: number_or_word(own) for name, own in named}
 
 
 def _named(text: str, option: str, example: str) -> tuple[str, str]:
@@ -150,13 +151,6 @@ def _number(text: str, option: str) -> float:
         return float(text)
     except ValueError:
         raise ParameterError(f"{option} {text!r} is not a number") from None
-
-
-def _word_or_number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _print(found: "Rehearsal", plot: Path | None) -> None:

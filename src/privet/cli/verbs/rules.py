@@ -10,6 +10,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.files import check_output
+from privet.cli.support.option_values import label_of
 from privet.errors import ParameterError
 from privet.files.whole_file import whole_file
 
@@ -139,7 +140,7 @@ def _select(
 ) -> "RuleTable":
     from privet.tree.rules import RuleTable, chosen_rules
 
-    wanted = None if class_ is None else options.label_of(model.schema_, class_)
+    wanted = None if class_ is None else label_of(model.schema_, class_)
     # A forest on bits states its rules in values, and has intervals of its own.
     own = getattr(model, "rule_table", None)
     table = own(merge=merge) if own else RuleTable.of(model.nodes_, model.schema_, merge=merge)

@@ -25,7 +25,7 @@ from privet.local.channels.sampling.question import Question, Support
 from privet.local.channels.sampling.sent_cells import SentCells
 from privet.local.channels.secret import Secret
 from privet.schema import Attribute, Schema
-from privet.schema.attribute import is_writable
+from privet.schema.labels import is_writable
 
 # The message that a pick is drawn from; an answer's is a list, which it cannot imitate.
 _PICK = '"pick"'
