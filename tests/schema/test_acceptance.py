@@ -14,7 +14,6 @@ from privet.registry import METHODS
 from privet.report import write_report
 from privet.schema import Categorical, Numeric, Schema
 from privet.schema.acceptance import Acceptance
-from tests.contracts.tasks import OF_CLASSES
 
 ANN, BEN = Acceptance("Ann", "2026-11-19"), Acceptance("Ben", "2026-11-20")
 OF_ANN = "bounds of 'age', classes of 'ill', read from the rows, were public before, as Ann declared on 2026-11-19"
