@@ -181,6 +181,6 @@ def test_a_number_that_is_not_there_is_refused_before_rows_are_read():
 
 def test_a_direction_of_no_attribute_is_refused_before_a_number_of_rows_is_bought(tmp_path):
     ledger = Ledger(tmp_path / "ledger", dataset="people", epsilon=5.0)
-    with pytest.raises(ParameterError, match="monotonic_cst names 'pay'"):
+    with pytest.raises(ParameterError, match="names 'pay', which is no attribute of the schema"):
         fitted(schema=replace(SCHEMA, rows=None), monotonic_cst={"pay": 1}, unsafe_seeded_noise=False, ledger=ledger)
     assert ledger.spent == 0

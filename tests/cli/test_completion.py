@@ -56,7 +56,10 @@ def test_a_shell_that_cannot_be_named_there_is_refused(privet, option):
         ("privet predict --ke", ["--keep"]),
         ("privet --debug pre", ["predict"]),
         ("privet rules m.privet --format ", ["table", "csv", "json"]),
-        ("privet fit rows.csv --method private-", ["private-forest", "private-rdt", "private-id3"]),
+        (
+            "privet fit rows.csv --method private-",
+            ["private-forest", "private-forest-regressor", "private-rdt", "private-id3"],
+        ),
     ],
 )
 def test_bash_completes_verbs_options_and_choices(line, expected):

@@ -103,8 +103,7 @@ def report(
 
     Example:  privet report model.privet -o report.html
 
-    Example:  privet report model.privet --state owner='City Hospital' --state purpose='whom to invite'
-    --state period=2025 --state contact=privacy@hospital.example
+    Example:  privet report a.privet --state owner=Bank --state purpose=calls --state period=2025 --state contact=Ann
 
     Example:  privet report model.privet --about about.toml --attach audit.json --keys clinic.pub --ledger ledger.db
 
