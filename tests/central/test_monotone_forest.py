@@ -1,4 +1,4 @@
-"""The recommended forest with numbers that may move a chance one way only."""
+"""The recommended forest with numbers and ordered categories that may move a chance one way only."""
 
 from dataclasses import replace
 
@@ -14,6 +14,9 @@ SCHEMA = Schema(
     [Numeric("age", 0, 100), Numeric("debt", 0, 1000), Categorical("job", ["cook", "nurse"])], classes=[5, 9], rows=3000
 )
 UP_AND_DOWN = {"age": 1, "debt": -1}
+GRADES = ["low", "middle", "good", "high"]
+# Categories share trees, an ordered one too.
+GRADED = SCHEMA.with_attributes([*SCHEMA.attributes, Categorical("grade", GRADES, ordered=True)])
 
 
 def people(seed, n_rows=3000):
@@ -31,6 +34,17 @@ def people(seed, n_rows=3000):
     return X, np.where(rng.random(n_rows) < 1 / (1 + np.exp(-pull)), 9, 5)
 
 
+def graded(seed, n_rows=3000):
+    """Return rows with a grade, of whom those of higher grades are of class 9 more often, cooks hardly so."""
+    X, y = people(seed, n_rows)
+    rng = np.random.default_rng(seed + 1000)
+    grade = rng.integers(0, 4, n_rows)
+    changes = rng.random(n_rows) < np.where(X["job"] == "cook", 0.02, 0.25) * grade
+    X["grade"] = np.array(GRADES, dtype=object)[grade]
+    X.loc[rng.random(n_rows) < 0.05, "grade"] = None
+    return X, np.where(changes, 9, y)
+
+
 def fitted(seed=0, *, epsilon=1.0, schema=SCHEMA, n_rows=3000, **options):
     X, y = people(seed, n_rows)
     options = {"monotonic_cst": UP_AND_DOWN, "random_state": seed, "unsafe_seeded_noise": True, **options}
@@ -38,10 +52,11 @@ def fitted(seed=0, *, epsilon=1.0, schema=SCHEMA, n_rows=3000, **options):
 
 
 def steepest(model, name, direction):
-    """Return how far chances go against a direction, at most, over a table of people and all values of a number."""
-    X, _ = people(99, 60)
-    attribute = SCHEMA.attributes[SCHEMA.names.index(name)]
-    values = np.linspace(attribute.low, attribute.high, 150)
+    """Return how far chances go against a direction, at most, over a table of people and all values."""
+    X, _ = graded(99, 60)
+    attribute = GRADED.attributes[GRADED.names.index(name)]
+    is_number = isinstance(attribute, Numeric)
+    values = np.linspace(attribute.low, attribute.high, 150) if is_number else attribute.categories
     chances = np.array([model.predict_proba(X.assign(**{name: value}))[:, 1] for value in values])
     return float((-direction * np.diff(chances, axis=0)).max())
 
@@ -51,6 +66,42 @@ def steepest(model, name, direction):
 def test_no_chance_goes_against_a_direction_at_any_budget(seed, epsilon):
     model = fitted(seed, epsilon=epsilon)
     assert max(steepest(model, name, direction) for name, direction in UP_AND_DOWN.items()) <= 0
+
+
+def fitted_to_grades(seed, *, schema=GRADED, **options):
+    options = {"epsilon": 0.3, "random_state": seed, "unsafe_seeded_noise": True, **options}
+    return PrivateForestClassifier(schema, **options).fit(*graded(seed))
+
+
+@loop_over("seed", range(2))
+@loop_over("epsilon", [0.005, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("direction", [1, -1])
+def test_no_chance_goes_against_a_direction_of_ordered_categories(seed, epsilon, direction):
+    ways = {"grade": direction, "age": 1}
+    model = fitted_to_grades(seed, epsilon=epsilon, monotonic_cst=ways)
+    assert max(steepest(model, name, way) for name, way in ways.items()) <= 0
+
+
+def test_ordered_categories_share_trees_in_both_stages_and_still_keep_to_a_direction():
+    free, kept = (fitted_to_grades(1, epsilon=20.0, monotonic_cst=cst) for cst in (None, {"grade": -1}))
+    trees = kept.trees_
+    assert (2, 3) in trees.first.attributes
+    assert any(3 in own for own in trees.attributes[-trees.n_later :])
+    assert steepest(free, "grade", -1) > 0.01 > 0 >= steepest(kept, "grade", -1)
+    # Categories alone have trees of their own.
+    alone = fitted_to_grades(1, epsilon=20.0, group_size=1, monotonic_cst={"grade": -1})
+    assert (3,) in alone.trees_.first.attributes
+    assert steepest(alone, "grade", -1) <= 0
+
+
+def test_batches_and_files_keep_the_direction_of_ordered_categories(tmp_path):
+    model = fitted_to_grades(2, monotonic_cst={"grade": 1})
+    model.partial_fit(*graded(3))
+    model.save(tmp_path / "graded.privet")
+    again = load(tmp_path / "graded.privet")
+    assert again.schema_.attributes[3].ordered
+    assert steepest(again, "grade", 1) <= 0
+    assert {shape.title: shape.direction for shape in again.shapes()}["grade"] == 1
 
 
 def test_without_directions_noise_would_go_against_them_and_with_them_it_costs_the_same():

@@ -22,6 +22,7 @@ NEW = {
     "date": Date("x", "2020-01-01", "2020-12-31"),
     "never missing": Numeric("x", 0, 9, never_missing=True),
     "accepted bounds": Numeric("x", 0, 9, accepted=ANN),
+    "ordered categories": Categorical("x", ["a", "b", "c"], ordered=True),
     "accepted categories": Categorical("x", ["a", "b"], accepted=ANN),
 }
 
@@ -67,10 +68,10 @@ def test_schemas_without_them_are_written_as_they_were():
     }
 
 
-@pytest.mark.parametrize("kind", ["whole", "date", "log scale"])
+@pytest.mark.parametrize("kind", ["whole", "date", "log scale", "ordered categories"])
 def test_models_have_the_kind_in_their_schema_so_that_they_are_refused_too(kind):
     attribute = replace(NEW[kind], never_missing=False)
-    values = ["2020-01-01", "2020-12-31"] if kind == "date" else [0, 9]
+    values = {"date": ["2020-01-01", "2020-12-31"], "ordered categories": ["a", "c"]}.get(kind, [0, 9])
     rows = [[value] for _ in range(20) for value in values]
     for method in methods_of("central", "classes"):
         model = METHODS[method.name](Schema([attribute], classes=["no", "yes"], rows=40), epsilon=4.0, random_state=1)

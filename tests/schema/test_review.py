@@ -156,6 +156,30 @@ def test_other_answers_change_an_entry_and_leave_the_mark(text, changes):
     assert review.attribute("age") == replace(before, low=0, high=120, inferred=False, **changes)
 
 
+def ordered(job):
+    return Categorical("job", job, ordered=True)
+
+
+def test_an_order_is_typed_and_kept_with_the_categories():
+    review = reviewed()
+    assert review.answer("job", "categories aide, nurse, head") == REPLACED
+    assert review.answer("job", "ordered") == CHANGED
+    assert review.attribute("job") == ordered(["aide", "nurse", "head"])
+    assert review.answer("job", "categories aide, cook, nurse, head") == REPLACED
+    assert review.attribute("job") == ordered(["aide", "cook", "nurse", "head"])
+    assert review.answer("job", "unordered") == CHANGED
+    assert review.attribute("job") == Categorical("job", ["aide", "cook", "nurse", "head"])
+
+
+@pytest.mark.parametrize(("name", "text"), [("job", "categories nurse, cook"), ("ill", "classes yes, no")])
+def test_what_the_rows_say_is_accepted_in_any_order(name, text):
+    # Another order of what was read from the rows does not make it public.
+    review = reviewed()
+    assert review.answer(name, text) == ACCEPTED
+    assert review.attribute("job").categories == (("nurse", "cook") if name == "job" else ("cook", "nurse"))
+    assert len(review.schema.assumptions) == 1
+
+
 def test_a_column_can_be_dropped_but_not_the_label():
     review = reviewed()
     assert review.answer("age", "drop") == DROPPED
@@ -189,6 +213,9 @@ def test_all_that_is_left_is_accepted_as_one():
         ("age", "categories", "'age': the answer is not understood"),
         ("age", "categories a, b", "'age': numbers are needed here"),
         ("job", "whole", "'job': 'whole' is for numbers; answer accept, skip, or categories A, B, C"),
+        ("job", "ordered", "'job': attribute 'job' is ordered, which takes at least 3 categories"),
+        ("age", "ordered", "'age': 'ordered' is for categories of an attribute; answer accept, or skip"),
+        ("ill", "ordered", "'ill': 'ordered' is for categories of an attribute; answer accept, or skip"),
         ("job", "categories a, a", "'job': attribute 'job': categories holds the same value twice"),
         ("ill", "0 to 1", "'ill': the answer is not understood"),
         ("ill", "classes no", "'ill': target 'ill' has one class"),

@@ -45,8 +45,8 @@ class PrivateForestClassifier(RecommendedForest, WeightForestClassifier, Updated
     balance_share, selection_share : float, optional
         Of epsilon, for the class balance and for choosing attributes, 0.01 to 0.5.
     monotonic_cst : dict, optional
-        Numbers that may move the chance of the second class one way only, by name: 1 up, -1 down. It is for two
-        classes, and costs nothing.
+        Numbers and ordered categories that may move the chance of the second class one way only, by name: 1 up, -1
+        down. It is for two classes, and costs nothing.
     class_weight, unit, max_rows, ledger, random_state, n_jobs, verbose, unsafe_seeded_noise
         As in `PrivateRDTClassifier`; ``random_state`` fixes how attributes are grouped.
 

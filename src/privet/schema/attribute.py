@@ -14,6 +14,9 @@ from privet.schema.acceptance import Acceptance
 from privet.schema.labels import Label, check_name, checked_labels
 from privet.schema.numeric import MAX_VALUES, Numeric
 
+# Two categories are neighbours in any order.
+FEWEST_ORDERED = 3
+
 
 @dataclass(frozen=True)
 class Categorical:
@@ -32,6 +35,9 @@ class Categorical:
         values; a row that lacks the value at predict is answered by the node that asks for it.
     accepted : Acceptance, optional
         The categories were read from the rows, and somebody declared that they were public before.
+    ordered : bool
+        The categories have an order, in which they are listed, such as degrees or sizes; there are at least three. The
+        recommended forest takes neighbours as alike, and can be told that a chance only rises with them.
     """
 
     name: str
@@ -39,6 +45,7 @@ class Categorical:
     inferred: bool = False
     never_missing: bool = False
     accepted: Acceptance | None = None
+    ordered: bool = False
 
     kind: ClassVar[str] = "categorical"
 
@@ -49,6 +56,13 @@ class Categorical:
         if len(self.categories) > MAX_VALUES:
             raise SchemaError(
                 f"{where} has more than {MAX_VALUES:,} categories; merge rare ones into a group, or drop the column"
+            )
+        if not isinstance(self.ordered, bool):
+            raise SchemaError(f"{where}: ordered must be true or false; write true, or leave it out")
+        if self.ordered and len(self.categories) < FEWEST_ORDERED:
+            raise SchemaError(
+                f"{where} is ordered, which takes at least {FEWEST_ORDERED} categories, listed in their order; list "
+                "them all, or take ordered out of the schema"
             )
 
     @property
@@ -78,3 +92,8 @@ class Categorical:
 
 
 Attribute: TypeAlias = Categorical | Numeric
+
+
+def has_order(attribute: Attribute) -> bool:
+    """Return whether an attribute's codes are in an order that says something: those of numbers and ordered ones."""
+    return isinstance(attribute, Numeric) or attribute.ordered

@@ -22,6 +22,7 @@ ACCEPTED, REPLACED, DROPPED, CHANGED = "accepted", "replaced", "dropped", "chang
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _BOUNDS = re.compile(rf"({_NUMBER})\s*(?:to|\s|;)\s*({_NUMBER})", re.IGNORECASE)
 
+_CHANGES = {"whole", "fractions", "log scale", "never missing", "ordered", "unordered"}
 _DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})\s*(?:to|\s)\s*(\d{4}-\d{2}-\d{2})", re.IGNORECASE)
 
 
@@ -92,10 +93,7 @@ class Review:
                 return self._accept(name, own)
             if word.lower() == "drop" and not rest:
                 return self._drop(name)
-            if text.strip().lower() in {"whole", "fractions", "log scale", "never missing"} or word.lower() in {
-                "bins",
-                "edges",
-            }:
+            if text.strip().lower() in _CHANGES or word.lower() in {"bins", "edges"}:
                 self._put(name, self._changed(own, text.strip().lower()))
                 return CHANGED
             return self._replace(name, self._domain(own, text.strip()))
@@ -130,6 +128,8 @@ class Review:
             raise ParameterError("a label that is a number has bounds only; write two, such as 0 to 120, or accept")
         if own.name != self.schema.target and text == "never missing":
             return replace(own, never_missing=True)
+        if text in {"ordered", "unordered"}:
+            return self._with_order(own, text)
         if not isinstance(own, Numeric):
             raise ParameterError(f"{text.split()[0]!r} is for numbers; answer accept, skip, or categories A, B, C")
         if isinstance(own, Date) and not text.startswith("bins"):
@@ -146,6 +146,11 @@ class Review:
             raise ParameterError("bins takes one whole number, such as bins 10")
         return replace(own, bins=int(numbers[0]), edges=None)
 
+    def _with_order(self, own: Attribute, text: str) -> Attribute:
+        if not isinstance(own, Categorical) or own.name == self.schema.target:
+            raise ParameterError(f"{text!r} is for categories of an attribute; answer accept, or skip")
+        return replace(own, ordered=text == "ordered")
+
     def _domain(self, own: Attribute, text: str) -> Attribute:
         """Return the attribute with the domain that was typed."""
         word, _, rest = text.partition(" ")
@@ -155,7 +160,8 @@ class Review:
             if is_number:
                 raise ParameterError("the label is a number here; to learn classes, draft again without --number")
             labels = _labels(rest, own)
-            return Categorical(own.name, labels, never_missing=own.never_missing)
+            is_ordered = isinstance(own, Categorical) and own.ordered
+            return Categorical(own.name, labels, never_missing=own.never_missing, ordered=is_ordered)
         days = _DAYS.fullmatch(text)
         if days is not None and own.name != self.schema.target:
             low, high = days.groups()

@@ -29,6 +29,7 @@ MAX_CELLS = 2**23
 DESCRIPTION = {"title", "source", "license", "notes", "class_counts", "missing_cells"}
 # What an attribute can be besides its domain; written where it is true.
 _FLAGS = ("inferred", "never_missing")
+_CATEGORY_FLAGS = ("ordered",)
 _NUMBER_FLAGS = ("whole",)
 _NUMBER_KEYS = (*_NUMBER_FLAGS, "scale")
 _KEYS = {"target", "classes", "rows", "attributes", "classes_inferred", "classes_accepted"}
@@ -166,7 +167,7 @@ class Schema:
         return assumptions_of([*accepted, (f"classes of {self.target!r}", self.classes_accepted)])
 
     def for_answers(self) -> Self:
-        """Return the schema to ask people by who disturb their answers: all numbers are ordinary ones there.
+        """Return the schema to ask people by who disturb their answers: all attributes are ordinary there.
 
         Who accepted a domain is left out too: what is promised to respondents does not depend on it.
         """
@@ -328,8 +329,10 @@ def domain_of(attribute: Attribute) -> str:
 
 
 def _as_plain(attribute: Attribute) -> dict[str, Any]:
-    """Return what makes an ordinary number of one; a last whole number with a cell of its own loses that."""
-    if not isinstance(attribute, Numeric) or attribute.kind != Numeric.kind:
+    """Return what makes an ordinary one of an attribute; a last whole number with a cell of its own loses that."""
+    if isinstance(attribute, Categorical):
+        return {"ordered": False}
+    if attribute.kind != Numeric.kind:
         return {}
     edges = attribute.edges
     if attribute.whole and edges is not None:
@@ -377,9 +380,9 @@ def _attribute_from_json(data: object) -> Attribute:
         raise SchemaError("every attribute must be a JSON object with the keys name and type")
     where = f"attribute {data.get('name')!r}" if isinstance(data.get("name"), str) else "an attribute"
     if data.get("type") == "categorical":
-        keys = {"name", "type", "categories", "accepted", *_FLAGS}
+        keys = {"name", "type", "categories", "accepted", *_FLAGS, *_CATEGORY_FLAGS}
         check_keys(data, keys, required={"name", "categories"}, where=where)
-        options = {key: data[key] for key in _FLAGS if key in data}
+        options = {key: data[key] for key in (*_FLAGS, *_CATEGORY_FLAGS) if key in data}
         return Categorical(data["name"], data["categories"], **options, **_accepted_in(data))
     if data.get("type") not in (Numeric.kind, Date.kind):
         raise SchemaError(f'{where}: type must be "categorical", "continuous" or "date"')
@@ -401,8 +404,8 @@ def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
         data["categories"] = list(attribute.categories)
     else:
         data.update(attribute.domain_json())
-    of_numbers = _NUMBER_FLAGS if attribute.kind == Numeric.kind else ()
-    flags = {key: True for key in (*_FLAGS, *of_numbers) if getattr(attribute, key)}
+    of_kind = {Categorical.kind: _CATEGORY_FLAGS, Numeric.kind: _NUMBER_FLAGS}.get(attribute.kind, ())
+    flags = {key: True for key in (*_FLAGS, *of_kind) if getattr(attribute, key)}
     return {**data, **flags, **_accepted_to_json(attribute)}
 
 

@@ -8,7 +8,7 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.central.weights.combining import Scales
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.monotone import _least_rise, directions_of, is_monotone, monotone, slack_of
+from privet.central.weights.monotone import _codes, _least_rise, directions_of, is_monotone, monotone, slack_of
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import Axis, Trees
 from privet.errors import ParameterError
@@ -114,11 +114,73 @@ def test_bringing_into_order_twice_changes_nothing_of_the_first_stage(seed):
     np.testing.assert_array_equal(monotone(once, {0: 1, 2: -1}, NO_NOISE).weights, once.weights)
 
 
-SCHEMA = Schema([Numeric("age", 0, 99), Categorical("job", ["cook", "nurse"])], classes=["no", "yes"])
+# An ordered category of 4 values alone, and shared with another one; and one of so many that neighbours share a leaf.
+ALONE, OTHER = Axis(0, 4, "own"), Axis(1, 2, "own")
+ORDERED = Trees(((ALONE,), (OTHER,))).with_later(Trees(((ALONE, OTHER),), n_later=1))
+MANY = Axis(0, 510, "own")
+
+
+@pytest.mark.parametrize("axis", [ALONE, replace(ALONE, missing="never"), replace(ALONE, missing="middle"), MANY])
+def test_a_curve_over_categories_rises_no_faster_than_itself(axis):
+    # Every step is between two leaves, so all of the effect can be moved, less where it starts.
+    values = np.sort(np.random.default_rng(3).normal(size=axis.n_known))
+    for curve in _least_rise(axis, values, axis):
+        np.testing.assert_allclose(curve, values - values[0], atol=1e-12)
+    assert _codes(axis).tolist() == [int(np.argmax(axis.cell_of == leaf)) for leaf in range(axis.n_known)]
+
+
+def test_an_effect_of_categories_makes_up_for_what_a_shared_tree_weakens_by_hand():
+    weights = np.zeros(ORDERED.n_leaves)
+    weights[:5] = [0, 100, 150, 350, -70]
+    shared = int(ORDERED.starts[2]) + np.array([1, 4, 7, 10])  # of the second value of the other one
+    weights[shared] = [0, -80, -90, -290]
+    kept = monotone(released(ORDERED, weights), {0: 1}, NO_NOISE).weights.ravel()
+    # All of the effect is moved; sums of 0, 20, 60, 60 rise by themselves. Missing values stay.
+    assert kept[:5].tolist() == [0, 0, 0, 0, -70]
+    assert kept[shared].tolist() == [0, 20, 60, 60]
+    assert kept[shared - 1].tolist() == [0, 100, 150, 350]
+
+
+def test_what_a_shared_tree_of_categories_may_fall_is_the_effect_by_hand():
+    own = released(Trees(((ALONE,), (OTHER,))), [0, 100, 150, 350, -70, 0, 0, 0])
+    found = slack_of(own, {0: 1}, Trees(((ALONE, OTHER),), n_later=1))
+    assert (found[0] * 2**10).tolist() == [100.0, 50.0, 200.0]
+
+
+@loop_over("seed", range(20))
+@pytest.mark.parametrize("direction", [1, -1])
+def test_no_score_of_categories_goes_against_a_direction_whatever_was_released(seed, direction):
+    free = random_release(seed, ORDERED)
+    kept = monotone(free, {0: direction}, NO_NOISE)
+    assert is_monotone(kept, {0: direction})
+    codes = np.array([[a, b] for a in range(4) for b in range(3)])
+    least = []
+    for own in (free, kept):
+        scores = LeafWeights(own.trees, np.zeros(2), own.weights * 2.0**-10, 1.0).scores(codes)[:, 1].reshape(4, 3)
+        least.append((direction * np.diff(scores, axis=0)).min())
+    # What noise released does go against it.
+    assert least[0] < 0 <= least[1]
+
+
+def test_an_attribute_that_shares_its_first_tree_is_only_brought_into_order():
+    trees = Trees(((ALONE, OTHER),)).with_later(Trees(((OTHER, ALONE),), n_later=1))
+    kept = monotone(random_release(2, trees), {0: 1}, NO_NOISE)
+    assert is_monotone(kept, {0: 1})
+
+
+SCHEMA = Schema(
+    [
+        Numeric("age", 0, 99),
+        Categorical("job", ["cook", "nurse"]),
+        Categorical("size", ["s", "m", "l"], ordered=True),
+    ],
+    classes=["no", "yes"],
+)
 
 
 def test_directions_are_found_by_name():
     assert directions_of({"age": -1}, SCHEMA) == {0: -1}
+    assert directions_of({"size": 1}, SCHEMA) == {2: 1}
     assert directions_of({"age": 0}, SCHEMA) == {}
     assert directions_of(None, SCHEMA) == {}
 
@@ -127,7 +189,7 @@ def test_directions_are_found_by_name():
     ("wanted", "message"),
     [
         ({"pay": 1}, "names 'pay', which is no attribute of the schema; correct the name"),
-        ({"job": 1}, "names 'job', whose categories have no order; leave it out, or declare numbers"),
+        ({"job": 1}, "names 'job', whose categories have no order; declare it ordered, or leave it out"),
     ],
 )
 def test_what_has_no_direction_is_refused(wanted, message):

@@ -80,7 +80,7 @@ def test_every_kernel_has_a_unit_diagonal_and_is_positive_definite(seed):
     attributes = [
         Numeric(f"a{j}", 0, 1, bins=int(rng.integers(1, 13)))
         if rng.random() < 0.5
-        else Categorical(f"a{j}", range(rng.integers(1, 9)))
+        else Categorical(f"a{j}", range(n := int(rng.integers(1, 9))), ordered=n > 2 and bool(j % 2))
         for j in range(3)
     ]
     schema, size = Schema(attributes, classes=[5, 9]), 1 + seed % 3
@@ -98,6 +98,30 @@ def test_numbers_are_alike_by_their_distance_and_categories_are_not():
     assert_array_equal(kernel[4, :4], 0)
     lone = Trees.of([[1]], SCHEMA)
     assert_allclose(covariance_of(lone, 0, SCHEMA, 1.0), np.eye(4), rtol=3e-5)
+
+
+def test_ordered_categories_are_alike_by_their_distance_in_both_stages():
+    size = Categorical("size", ["s", "m", "l", "xl"], ordered=True)
+    schema = Schema([size, Categorical("night", [False, True], never_missing=True)], classes=[5, 9])
+    by_distance = np.exp(-_DECAY * np.abs(np.subtract.outer(np.arange(4), np.arange(4))) / 4)
+    alone = covariance_of(Trees.of([[0]], schema), 0, schema, 1.0)
+    assert_allclose(alone[:4, :4], by_distance, rtol=3e-5)
+    assert_array_equal(alone[4, :4], 0)  # missing values have no neighbours
+    # Alone and both together have half of a tree of the second stage, each attribute half of the first.
+    trees = Trees.of([[0], [1]], schema).with_later(Trees.later([[0, 1]], schema, {}))
+    both = covariance_of(trees, 2, schema, 1.0)
+    assert_allclose(both[:8:2, :8:2], 0.25 + 0.75 * by_distance, rtol=3e-5)
+    assert_allclose(both[:8:2, 1:8:2], 0.25 * by_distance, rtol=3e-5)
+
+
+@pytest.mark.parametrize("n_categories", [3, 16, 255, 300])
+def test_an_ordered_category_has_no_more_than_the_curvature(n_categories):
+    schema = Schema([Categorical("grade", range(n_categories), ordered=True)], classes=[5, 9])
+    trees = Trees.of([[0]], schema)
+    prior = Prior.of(trees, schema, np.array([0.7]), curvature=0.7)
+    inverse = np.linalg.inv(prior.precisions[0])
+    assert 0.7 * (1 - 1e-4) <= inverse.diagonal().max() <= 0.7
+    assert np.abs(inverse).sum() <= spread_of(trees, schema, np.array([0.7]))
 
 
 def test_leaves_of_a_pair_share_what_their_attributes_share():

@@ -16,7 +16,8 @@ from privet.central.weights.parts import RowShares, first_axes, leaf_shares, ove
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import Axis, Trees
 from privet.errors import ParameterError
-from privet.schema import Numeric, Schema
+from privet.schema import Schema
+from privet.schema.attribute import has_order
 
 Floats = NDArray[np.float64]
 # A leaf counts by its share of the rows, and by this much of an even share where hardly a row is.
@@ -37,10 +38,10 @@ def directions_of(wanted: Mapping[str, int] | None, schema: Schema) -> dict[int,
                 f"monotonic_cst (--increasing, --decreasing) names {name!r}, which is no attribute of the schema; "
                 "correct the name"
             )
-        if not isinstance(schema.attributes[schema.names.index(name)], Numeric):
+        if not has_order(schema.attributes[schema.names.index(name)]):
             raise ParameterError(
-                f"monotonic_cst (--increasing, --decreasing) names {name!r}, whose categories have no order; leave it "
-                "out, or declare numbers"
+                f"monotonic_cst (--increasing, --decreasing) names {name!r}, whose categories have no order; declare "
+                "it ordered, or leave it out"
             )
     return {schema.names.index(name): direction for name, direction in asked.items()}
 
@@ -102,13 +103,13 @@ def _move_to_later_trees(tables: list[Floats], released: ReleasedWeights, direct
 
     A tree of several attributes mostly says where an effect is weaker or stronger. Alone it would go against the
     direction; with its part of the effect it need not. What is moved rises nowhere faster than the effect does, so what
-    is left of the effect still goes its way.
+    is left of the effect still goes its way. An attribute that shares its tree of the first stage has no such effect.
     """
     trees = released.trees
     for a, direction in directions.items():
         places = [(t, own.index(a)) for t, own in enumerate(trees.attributes) if a in own]
         (first, _), *later = places
-        if not later or trees.is_later(first):
+        if not later or trees.is_later(first) or len(trees.axes[first]) > 1:
             continue
         fine, coarse = trees.axes[first][0], trees.axes[later[0][0]][later[0][1]]
         known = known_leaves(tables[first], 0, fine)
@@ -120,7 +121,8 @@ def _move_to_later_trees(tables: list[Floats], released: ReleasedWeights, direct
 
 def _codes(axis: Axis) -> NDArray[np.int64]:
     """Return the code at which each leaf of values lies."""
-    return np.array(axis.knots) if axis.knots else np.searchsorted(axis.cell_of, np.arange(axis.n_known))
+    known = axis.cell_of[: axis.n_values]
+    return np.array(axis.knots) if axis.knots else np.searchsorted(known, np.arange(axis.n_known))
 
 
 def slack_of(released: ReleasedWeights, directions: Directions, later: Trees) -> dict[int, Floats]:

@@ -439,7 +439,10 @@ class Policy:
         return replace(self, is_lopsided=True) if least <= 1 - float(balance.max()) < most else self
 
     def trees(self, kept: list[int], public_rng: np.random.Generator) -> Trees:
-        """Return the trees: one for each number; categorical attributes share trees in random, public groups."""
+        """Return the trees: one for each number; categorical attributes share trees in random, public groups.
+
+        Ordered ones do too: with trees of their own, models of Car and Nursery were right less often.
+        """
         names = self._categorical(kept)
         numbers = [[a] for a in kept if a not in names]
         every_code = self.public_knots(self.n_bins, soft=True)

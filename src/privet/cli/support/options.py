@@ -68,7 +68,8 @@ Increasing: TypeAlias = Annotated[
     typer.Option(
         "--increasing",
         metavar="NAME",
-        help="private-forest: a number with which the chance of the second class may only rise; repeat for more.",
+        help="private-forest: a number or ordered categories with which the chance of the second class may only rise; "
+        "repeat for more.",
         show_default=False,
     ),
 ]

@@ -16,7 +16,8 @@ def domain_text(attribute: "Attribute", most: int = SHOWN_CATEGORIES) -> str:
 
     if not isinstance(attribute, Numeric):
         n = len(attribute.categories)
-        return f"{n} {'category' if n == 1 else 'categories'}: {few_labels(attribute.categories, most)}"
+        noun = "ordered categories" if attribute.ordered else "category" if n == 1 else "categories"
+        return f"{n} {noun}: {few_labels(attribute.categories, most)}"
     if isinstance(attribute, Date):
         low, high = attribute.written(attribute.low), attribute.written(attribute.high)
         return f"dates from {low} to {high} in {attribute.n_values:,} cells"

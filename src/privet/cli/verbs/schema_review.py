@@ -30,6 +30,7 @@ _HELP = (
     ("edges 20, 40", "cut the range there"),
     ("whole, fractions", "whether numbers are whole, such as years and counts"),
     ("log scale", "cells equally wide in the logarithm, for incomes and durations"),
+    ("ordered, unordered", "whether the categories have an order, in which they are listed"),
     ("never missing", "every row has a value, by the table's design"),
     ("drop", "leave the column out of the schema"),
     ("skip", "leave the mark; so does an empty answer"),

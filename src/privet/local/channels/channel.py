@@ -274,6 +274,11 @@ def check_askable(schema: Schema) -> None:
                 f"attribute {attribute.name!r} is {kind}, which disturbed answers do not know; ask by "
                 "schema.for_answers(), in which it is an ordinary number"
             )
+        if isinstance(attribute, Categorical) and attribute.ordered:
+            raise ChannelError(
+                f"attribute {attribute.name!r} is declared ordered, which disturbed answers do not know; ask by "
+                "schema.for_answers(), in which its categories have no order"
+            )
     if schema.assumptions:
         raise ChannelError(
             "the schema says who accepted its domains, which the document of a channel does not; ask by "

@@ -106,7 +106,7 @@ def _source(accepted: Acceptance | None, *, is_inferred: bool) -> str:
 
 def _domain(attribute: Attribute) -> str:
     if not isinstance(attribute, Numeric):
-        return ", ".join(map(str, attribute.categories))
+        return (" < " if attribute.ordered else ", ").join(map(str, attribute.categories))
     if isinstance(attribute, Date):
         low, high = attribute.written(attribute.low), attribute.written(attribute.high)
         return f"{low} to {high}, in {attribute.n_values:,} cells"
