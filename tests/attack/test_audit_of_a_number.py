@@ -19,6 +19,8 @@ from privet.schema import encoding
 ATTRIBUTES = [Categorical("sex", ["female", "male"]), Categorical("job", ["nurse", "cook"])]
 SCHEMA = Schema(ATTRIBUTES, target=Numeric("pay", 0, 10), rows=100)
 RUNS = 400
+# What is shown is too much in one run of a million.
+CONFIDENCE = 1 - 1e-6
 
 
 def regressor(**options):
@@ -32,25 +34,29 @@ def test_the_worst_cases_are_those_of_two_classes_at_the_bounds():
         assert own.with_row.y.tolist() == other.with_row.y.tolist()
 
 
-def test_attacks_show_less_than_the_claim_and_more_than_nothing():
-    found = audit(regressor(), runs=RUNS, n_jobs=1)
-    assert 0.2 < found.epsilon_shown <= 1.0
+def test_attacks_show_no_more_than_the_claim():
+    assert audit(regressor(), runs=RUNS, confidence=CONFIDENCE, n_jobs=1).epsilon_shown <= 1.0
 
 
 def test_a_fit_without_noise_is_told_apart():
     case = [Neighbours("a row, or an empty table", empty_table(SCHEMA), table_of([["male", "cook"]], [7.5]))]
-    assert audit(regressor(epsilon=float("inf")), case, epsilon=1.0, runs=100, n_jobs=1).epsilon_shown > 1.0
+    assert (
+        audit(
+            regressor(epsilon=float("inf")), case, epsilon=1.0, runs=RUNS, confidence=CONFIDENCE, n_jobs=1
+        ).epsilon_shown
+        > 1.0
+    )
 
 
 def test_targets_that_are_not_clipped_are_caught(monkeypatch):
     case = [Neighbours("far beyond the bounds", empty_table(SCHEMA), table_of([["male", "cook"]], [120.0]))]
-    assert audit(regressor(), case, runs=RUNS, n_jobs=1).epsilon_shown <= 1.0
+    assert audit(regressor(), case, runs=RUNS, confidence=CONFIDENCE, n_jobs=1).epsilon_shown <= 1.0
 
     def unclipped(self, labels):
         return np.rint(np.asarray(labels, dtype=float) / 10 * encoding.TARGET_STEPS).astype(np.uint16)
 
     monkeypatch.setattr(encoding.TargetEncoder, "encode_labels", unclipped)
-    assert audit(regressor(), case, runs=RUNS, n_jobs=1).epsilon_shown > 1.5
+    assert audit(regressor(), case, runs=RUNS, confidence=CONFIDENCE, n_jobs=1).epsilon_shown > 1.5
 
 
 def test_one_run_is_for_classifiers():

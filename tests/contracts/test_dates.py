@@ -13,6 +13,7 @@ from privet.export import portable_document
 from privet.partitioned import Structure
 from privet.registry import METHODS
 from tests.contracts.readers import words_of
+from tests.contracts.tasks import OF_CLASSES
 from tests.partitioned.parties import parties, roster_of
 
 SCHEMA = Schema(
@@ -40,7 +41,7 @@ def of_parties(folder):
 
 
 CASES = {
-    **{name: lambda _, name=name: METHODS[name](SCHEMA, epsilon=8.0, random_state=1).fit(X, Y) for name in METHODS},
+    **{name: lambda _, name=name: METHODS[name](SCHEMA, epsilon=8.0, random_state=1).fit(X, Y) for name in OF_CLASSES},
     "horizontal": of_parties,
 }
 

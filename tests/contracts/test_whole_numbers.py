@@ -26,6 +26,7 @@ from privet.local.channels.channel import Channel
 from privet.partitioned import SplitStructure, Structure
 from privet.registry import METHODS
 from tests.contracts.readers import words_of
+from tests.contracts.tasks import OF_CLASSES
 from tests.partitioned.parties import parties, roster_of
 
 
@@ -68,7 +69,7 @@ def of_columns(schema, folder):
 CASES = {
     **{
         name: lambda schema, _, name=name: METHODS[name](schema, epsilon=4.0, random_state=1).fit(X, Y)
-        for name in METHODS
+        for name in OF_CLASSES
     },
     "private-forest, one attribute's knots": lambda schema, _: METHODS["private-forest"](
         schema, epsilon=math.inf, random_state=1

@@ -17,6 +17,7 @@ from privet.model_file import checksum
 from privet.partitioned import Release, Roster
 from privet.partitioned.split_structure import load_structure
 from privet.privacy.ledger.account import accounts
+from tests.contracts.tasks import answers
 from tests.hostile.bomb import BOMBS, ENDLESS, Runs, bomb, packed
 from tests.hostile.seeds import DATASET, SCHEMA, files
 
@@ -51,7 +52,7 @@ def _model(folder: Path, change: Callable[[dict[str, Any]], object]) -> Any:
     change(body)
     path = _written(folder, {**body, "checksum": checksum(body)}, "model.privet")
     model = privet.load(path)
-    return model.predict_proba(np.full((2, model.n_features_in_), None))
+    return answers(model, np.full((2, model.n_features_in_), None))
 
 
 @bomb

@@ -56,6 +56,7 @@ from privet.partitioned import (
 )
 from privet.registry import LOCAL_METHODS, METHODS, PARTY_METHODS
 from privet.signing import ModelSignature
+from tests.contracts.tasks import OF_CLASSES, OF_NUMBERS, labels_for, schema_for
 from tests.contracts.test_damaged_files import SMALL
 from tests.draws import cached
 from tests.partitioned.sums import messages
@@ -145,7 +146,12 @@ def _schemas(made: Files, folder: Path) -> None:
 
 def _central_models(made: Files, folder: Path) -> None:
     X, y = rows()
-    models = [METHODS[name](SCHEMA, **{"random_state": 0, **SMALL.get(name, {})}).fit(X, y) for name in sorted(METHODS)]
+    models = [
+        METHODS[name](schema_for(name, SCHEMA), **{"random_state": 0, **SMALL.get(name, {})}).fit(
+            X, labels_for(name, SCHEMA, y)
+        )
+        for name in [*sorted(OF_CLASSES), *sorted(OF_NUMBERS)]
+    ]
     exact = PrivateRDTClassifier(SCHEMA, n_trees=2, height=1, epsilon=math.inf).fit(X, y)
     normal = PrivateForestClassifier(SCHEMA, epsilon=1.0, delta=1e-6).fit(X, y)
     of_people = PrivateForestClassifier(SCHEMA, epsilon=9.0, unit="id", max_rows=2).fit(X.assign(id=range(N_ROWS)), y)

@@ -18,6 +18,7 @@ from privet import (
     HorizontalForest,
     Ledger,
     PrivateForestClassifier,
+    PrivateForestRegressor,
     PrivateRDTClassifier,
     Schema,
     Secret,
@@ -54,6 +55,7 @@ from privet.report.page.page import Report, page
 from privet.schema import infer_schema
 from privet.schema.encoding import Encoder
 from privet.signing import ModelSignature
+from tests.contracts.tasks import answers
 from tests.hostile.choices import Choices
 from tests.hostile.seeds import DATASET, SCHEMA, files, rows
 
@@ -69,17 +71,24 @@ def use_schema(path: Path, choices: Choices) -> None:
     assert Schema.load(path) == schema
     assert len(Encoder(schema).encode(_unknown(schema, 2))) == 2
     if choices.chance(_SELDOM) and len(schema.attributes) < _MOST_ATTRIBUTES:
-        kind = choices.pick([PrivateRDTClassifier, PrivateForestClassifier])
-        labels = [schema.classes[i % len(schema.classes)] for i in range(8)]
-        kind(schema, epsilon=1.0, random_state=1).fit(_unknown(schema, 8), labels).predict_proba(_unknown(schema, 2))
+        kinds = [PrivateRDTClassifier, PrivateForestClassifier] if schema.number is None else [PrivateForestRegressor]
+        model = choices.pick(kinds)(schema, epsilon=1.0, random_state=1)
+        answers(model.fit(_unknown(schema, 8), _labels(schema, 8)), _unknown(schema, 2))
+
+
+def _labels(schema: Schema, n_rows: int) -> list[Any]:
+    """Return labels that fit the schema: all classes in turn, or the bounds of a number."""
+    known = schema.classes if schema.number is None else (schema.number.low, schema.number.high)
+    return [known[i % len(known)] for i in range(n_rows)]
 
 
 def use_model(path: Path, choices: Choices) -> None:
     model = privet.load(path)
     for table in (_unknown(model.schema_, 2), _known(model.schema_)):
-        chances = model.predict_proba(table)
-        assert np.isfinite(chances).all()
-        assert ((chances >= 0) & (chances <= 1)).all()
+        found, number = answers(model, table), model.schema_.number
+        low, high = (0, 1) if number is None else (number.low, number.high)
+        assert np.isfinite(found).all()
+        assert ((found >= low) & (found <= high)).all()
         assert len(model.predict(table)) == len(table)
     assert str(model.guarantee_)
     assert np.isfinite(model.feature_importances_).all()
@@ -101,8 +110,7 @@ def _read_model(model: Any, path: Path, choices: Choices) -> None:
         document = portable_document(model)
         (python_source if what == 2 else javascript_source)(document).encode()
     elif what == 4 and hasattr(model, "partial_fit"):
-        labels = [model.schema_.classes[0]] * 2
-        model.partial_fit(_unknown(model.schema_, 2), labels)
+        model.partial_fit(_unknown(model.schema_, 2), _labels(model.schema_, 2))
     elif what == 5 and hasattr(model, "rules"):
         export_text(model)
     else:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, repeat
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -50,7 +51,7 @@ class WeightForest(ReleasedModel):
     # The noise in the counts of each fit, and in their sums.
     _scales_of_each: list[Scales]
     _scales: Scales
-    _fitted_directions: Directions
+    _fitted_directions: Directions = MappingProxyType({})
     # With a leaf for missing values in every attribute: what predictions and exports use.
     _weights_with_missing: LeafWeights
 

@@ -17,7 +17,7 @@ from privet.central.updates.batches import BatchHistory, Version
 from privet.central.weight_forest import WeightForestClassifier
 from privet.counting.sources import Files
 from privet.errors import ParameterError
-from privet.methods import UPDATED
+from privet.methods import METHODS, UPDATED
 from privet.privacy.ledger import Reservation
 
 # Less is hardly seen in the votes, and a refit is expensive: it costs its epsilon on every row, old and new.
@@ -49,9 +49,10 @@ class Update:
 
     def __post_init__(self) -> None:
         if not takes_batches(self.model):
+            others = [method.name for method in METHODS if method.takes_updates and method.learns == "classes"]
             raise ParameterError(
                 f"a model of the method {self.model.method!r} takes no further rows: nothing that it released can be "
-                f"added to; fit again on all rows, or use {', '.join(UPDATED[:-1])} or {UPDATED[-1]} from the start"
+                f"added to; fit again on all rows, or use {', '.join(others[:-1])} or {others[-1]} from the start"
             )
         self._before = Version.of(self.model)
         self.known_batches = 0
