@@ -8,7 +8,7 @@ import pytest
 from privet import Categorical, Numeric, Schema
 from privet.central.weights.combining import Scales
 from privet.central.weights.leaf_weights import LeafWeights
-from privet.central.weights.monotone import _codes, _least_rise, directions_of, is_monotone, monotone, slack_of
+from privet.central.weights.monotone import _codes, _least_rise, directions_of, monotone, slack_of
 from privet.central.weights.released_weights import ReleasedWeights
 from privet.central.weights.trees import Axis, Trees
 from privet.errors import ParameterError
@@ -30,6 +30,18 @@ def released(trees, weights, cells=None):
         trees, 1000, np.array([600, 400]), np.asarray(weights, dtype=np.int64).reshape(-1, 1), -10, np.ones(n),
         np.ones(n), cells,
     )  # fmt: skip
+
+
+def is_monotone(own, directions):
+    """Return whether no tree's leaves go against a direction anywhere, those of missing values aside."""
+    weights = np.split(own.weights[:, 0], np.cumsum(own.trees.sizes)[:-1])
+    for axes, part in zip(own.trees.axes, weights, strict=True):
+        table = part.reshape([axis.n_leaves for axis in axes])
+        for place, axis in enumerate(axes):
+            rises = np.diff(np.take(table, range(axis.n_known), axis=place), axis=place)
+            if (directions.get(axis.attribute, 0) * rises < 0).any():
+                return False
+    return True
 
 
 def random_release(seed, trees=BOTH):

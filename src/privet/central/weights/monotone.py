@@ -80,16 +80,6 @@ def monotone(released: ReleasedWeights, directions: Directions, scales: Scales) 
     return replace(released, weights=np.concatenate(whole))
 
 
-def is_monotone(released: ReleasedWeights, directions: Directions) -> bool:
-    """Return whether no tree goes against a direction anywhere."""
-    return all(
-        bool((directions[axis.attribute] * np.diff(known_leaves(table, place, axis), axis=-1) >= 0).all())
-        for own, table in zip(released.trees.axes, _tables(released), strict=True)
-        for place, axis in enumerate(own)
-        if axis.attribute in directions
-    )
-
-
 def _tables(released: ReleasedWeights) -> list[Floats]:
     """Return each tree's weights, a dimension an attribute."""
     parts = np.split(released.weights[:, 0].astype(np.float64), np.cumsum(released.trees.sizes)[:-1])
