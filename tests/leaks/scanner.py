@@ -38,9 +38,9 @@ class Scanner:
 
     def search(self, thing: Any, where: str = "it") -> list[Finding]:
         """Return every mark that is in ``thing``, each once a place and encoding."""
-        return list(dict.fromkeys(self._found(thing, where, set(), 0)))
+        return list(dict.fromkeys(self._found(thing, where, {}, 0)))
 
-    def _found(self, thing: Any, where: str, seen: set[int], depth: int) -> Iterator[Finding]:
+    def _found(self, thing: Any, where: str, seen: dict[int, Any], depth: int) -> Iterator[Finding]:
         if isinstance(thing, _CLOSED) or depth > _DEEPEST:
             return
         if isinstance(thing, str):
@@ -54,11 +54,12 @@ class Scanner:
         elif isinstance(thing, np.ndarray) and thing.dtype.kind in "iufc":
             yield from self._in_numbers(thing, where)
         elif id(thing) not in seen:
-            seen.add(id(thing))
+            # Kept, so that nothing made later gets its number.
+            seen[id(thing)] = thing
             for name, part in parts_of(thing):
                 yield from self._found(part, f"{where}{name}", seen, depth + 1)
 
-    def _in_bytes(self, data: bytes, where: str, seen: set[int], depth: int) -> Iterator[Finding]:
+    def _in_bytes(self, data: bytes, where: str, seen: dict[int, Any], depth: int) -> Iterator[Finding]:
         for mark in self.marks:
             for needle in needles(mark):
                 if needle.is_in(data):
@@ -67,7 +68,7 @@ class Scanner:
             for wrapping, part in inside(data):
                 yield from self._found(part, f"{where} > {wrapping}", seen, depth + 1)
 
-    def _in_path(self, path: Path, where: str, seen: set[int], depth: int) -> Iterator[Finding]:
+    def _in_path(self, path: Path, where: str, seen: dict[int, Any], depth: int) -> Iterator[Finding]:
         files = [path] if path.is_file() else sorted(own for own in path.rglob("*") if own.is_file())
         for file in files:
             own = f"{where} {file.name}"

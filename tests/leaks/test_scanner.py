@@ -186,6 +186,23 @@ def test_objects_that_hold_themselves_come_to_an_end():
     assert found(circle) == {CATEGORY}
 
 
+class MadeAnew:
+    """Makes its parts when it is asked for them, so that they are gone after the search of it."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts):
+        self.texts = tuple(texts)
+
+    def to_pylist(self):
+        return [{"text": text} for text in self.texts]
+
+
+def test_parts_that_are_made_anew_are_all_searched():
+    made = [MadeAnew(["plain"]) for _ in range(50)]
+    assert found([*made, MadeAnew([CATEGORY]), *made]) == {CATEGORY}
+
+
 def test_a_file_name_is_searched_too(tmp_path):
     (tmp_path / "zyx-note-ø<&>.txt").write_text("nothing")
     assert found(tmp_path) == {"zyx-note-ø<&>"}
