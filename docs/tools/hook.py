@@ -31,16 +31,17 @@ class Site:
             **argument_index.pages(), **gallery.pages(MADE), **api.pages(),
             "commands.md": (MADE / "commands.md").read_text(encoding="utf-8"),
         }  # fmt: skip
-        own = {f"docs/{file.src_uri}": file.src_uri for file in files.documentation_pages()}
+        self.own = {f"docs/{file.src_uri}": file.src_uri for file in files.documentation_pages()}
         scripts = {f"examples/plot_{name}.py": f"gallery/{name}.md" for name in gallery.example_names()}
         sources = {page.source: page.page for page in self.included.values()}
-        self.links = Links(ROOT, {**own, **scripts, **sources, **_FOLDERS, "README.md": "index.md"})
+        self.links = Links(ROOT, {**self.own, **scripts, **sources, **_FOLDERS, "README.md": "index.md"})
 
     def pictures(self) -> dict[str, Path]:
         """Return the pictures that pages show and docs/ does not have, by their places."""
         found = {f"gallery/{path.name}": path for path in (MADE / "gallery").glob("*.png")}
-        for page in self.included.values():
-            for picture in self.links.pictures(page.text, page.source):
+        sources = [page.source for page in self.included.values()]
+        for source in [*self.own, *sources]:
+            for picture in self.links.pictures((ROOT / source).read_text(encoding="utf-8"), source):
                 place = self.links.place_of(picture)
                 if place is not None and not picture.startswith("docs/"):
                     found[place] = ROOT / picture

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "privet"
 BENCHMARKS = {
     "Utility": "benchmarks/utility/results/README.md",
+    "Regression": "benchmarks/regression/README.md",
     "Advice": "benchmarks/advice/results/README.md",
     "Speed": "benchmarks/speed/results/README.md",
     "Local": "benchmarks/local/README.md",
