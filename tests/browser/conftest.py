@@ -19,6 +19,7 @@ def browser(driver):
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
     driver.get("about:blank")
     for kind in ("browser", "performance"):
         driver.get_log(kind)

@@ -1,14 +1,16 @@
 """The owner of a gateway logs in and reads what was spent, on a phone and at a desk."""
 
+import time
+
 import httpx
 import pytest
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.browser.looking import CONTRAST, emulate, picture
-from tests.service.gateway.conftest import PASSWORD, Gateway
+from tests.service.gateway.conftest import ENOUGH, PASSWORD, Gateway
 from tests.service.gateway.running import RunningServer, told
 
 pytestmark = pytest.mark.browser
@@ -23,9 +25,9 @@ def serving(tmp_path_factory):
     with RunningServer(gateway.folder.path) as server:
         for key, document in {"one": {"epsilon": 0.5, "method": "private-rdt"}, "two": {"epsilon": 9.0}}.items():
             headers = {"Authorization": f"Bearer {ana.token}", "Idempotency-Key": key}
-            httpx.post(f"{server.url}/v1/fits", json=document, headers=headers)
+            httpx.post(f"{server.url}/v1/fits", json=document, headers=headers, timeout=ENOUGH)
         while told(server.url, ana.token, "/v1/fits").json()["fits"][0]["receipt"]["state"] != "settled":
-            pass
+            time.sleep(0.1)
         yield server
 
 
@@ -43,9 +45,9 @@ def test_the_owner_logs_in_and_reads_what_was_spent(browser, serving, size, dark
     browser.get(f"{serving.url}/owner")
     picture(browser, f"owner-login-{size}{'-dark' if dark else ''}")
     browser.find_element(By.ID, "password").send_keys(PASSWORD, Keys.ENTER)
-    # The login's page has a heading too, which goes while it is looked at.
-    wait = WebDriverWait(browser, 20, ignored_exceptions=[StaleElementReferenceException])
-    wait.until(lambda own: own.find_element(By.TAG_NAME, "h1").text == "patients")
+    # The login's page has a heading too; asked for in one go, and again where the page goes meanwhile.
+    wait = WebDriverWait(browser, ENOUGH, ignored_exceptions=[WebDriverException])
+    wait.until(lambda own: own.execute_script("return document.querySelector('h1')?.textContent") == "patients")
     text = browser.find_element(By.TAG_NAME, "main").text
     for shown in ("4.5", "a-colleague@clinic.example", "settled", "refused: own_budget"):
         assert shown in text
