@@ -129,7 +129,8 @@ def test_a_second_question_over_the_same_connection_must_be_said_in_time_too():
         connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         answer = b""
         while not answer.endswith(b"\r\n\r\n0"):
-            assert (more := connection.recv(1000)), answer
+            more = connection.recv(1000)
+            assert more, answer
             answer += more
         own.until(is_waited_for, 0)
         connection.sendall(b"GET / HT")

@@ -119,7 +119,7 @@ def test_a_server_that_is_asked_to_stop_finishes_the_fit_that_runs(make_gateway)
     with RunningServer(gateway.folder.path) as server:
         headers = {"Authorization": f"Bearer {ana.token}", "Idempotency-Key": "k"}
         document = {"epsilon": 1.0, "method": "private-forest"}
-        fit = httpx.post(f"{server.url}/v1/fits", json=document, headers=headers).json()["fit"]
+        fit = httpx.post(f"{server.url}/v1/fits", json=document, headers=headers, timeout=ENOUGH).json()["fit"]
         while told(server.url, ana.token, f"/v1/fits/{fit}").json()["state"] == "waiting":
             pass
         server.kill(signal.SIGTERM)
