@@ -66,8 +66,8 @@ class Attack:
         return self
 
     def __exit__(self, *_):
+        self.server.kill()  # and with it what still waits for an answer
         self._beside.shutdown()
-        self.server.kill()
 
     def fitted(self, analyst):
         fit = self.post("/v1/fits", FIT, key="first", token=analyst.token).json()["fit"]
