@@ -19,8 +19,8 @@ def browser(driver):
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
     driver.get("about:blank")
+    driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
     for kind in ("browser", "performance"):
         driver.get_log(kind)
     yield driver

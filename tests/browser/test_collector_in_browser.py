@@ -59,7 +59,6 @@ def collection(tmp_path_factory, people):
 @pytest.fixture
 def page(browser, collection):
     browser.execute_cdp_cmd("Network.setUserAgentOverride", {"userAgent": "test", "acceptLanguage": "en"})
-    browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
     browser.get(f"{collection.base}/collector")
     wait(browser, lambda: part(browser, "login-part").is_displayed())
     # The browser itself reports that there is no session yet.
