@@ -45,7 +45,7 @@ def test_the_owner_logs_in_and_reads_what_was_spent(browser, serving, size, dark
     browser.get(f"{serving.url}/owner")
     picture(browser, f"owner-login-{size}{'-dark' if dark else ''}")
     browser.find_element(By.ID, "password").send_keys(PASSWORD, Keys.ENTER)
-    # The login's page has no such button, so nothing of it is looked at while it goes; the driver may stumble over that.
+    # The login's page has no such button, so nothing of it is looked at while it goes. The driver may stumble over it.
     wait = WebDriverWait(browser, ENOUGH, ignored_exceptions=[WebDriverException])
     wait.until(lambda own: own.find_elements(By.CSS_SELECTOR, "header button"))
     assert browser.find_element(By.TAG_NAME, "h1").text == "patients"
