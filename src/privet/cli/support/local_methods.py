@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli.support import output
-from privet.cli.support.given import Given, refuse_given
+from privet.cli.support.option_values import Given, refuse_given
 from privet.cli.support.options import check_known
 from privet.errors import NoGuaranteeWarning, ParameterError
 from privet.local.fitting import NO_METHOD, fitting_methods

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from privet.cli.support import options, output
 from privet.cli.support.channel_request import ChannelRequest
 from privet.cli.support.files import check_picture, write_picture
-from privet.cli.support.given import Given, refuse_given
 from privet.cli.support.local_methods import check_fits, refuse_curator_options
-from privet.cli.support.option_values import number_or_word
+from privet.cli.support.option_values import Given, number_or_word, refuse_given
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -1,17 +1,21 @@
 """Options that several verbs share, declared once, and the model they describe."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from privet.counting.csv_format import CsvFormat, reading_csv
 from privet.errors import ParameterError
 from privet.methods import methods_of
 
 if TYPE_CHECKING:
     from privet.schema import Schema
+    from privet.signing import Roster
 
 _CENTRAL, _LOCAL = methods_of("central"), methods_of("local")
 DEFAULT_METHOD = _CENTRAL[0].name
@@ -112,6 +116,42 @@ NoPersonInTwoParts: TypeAlias = Annotated[
         help="With --part on an account of people: you state that nobody is in two parts. It is recorded.",
     ),
 ]
+Host: TypeAlias = Annotated[str, typer.Option("--host", help="The address to listen at.")]
+Port: TypeAlias = Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")]
+Certificate: TypeAlias = Annotated[
+    Path | None, typer.Option("--certificate", metavar="FILE", help="For https: the chain.", show_default=False)
+]
+TlsKey: TypeAlias = Annotated[
+    Path | None, typer.Option("--key", metavar="FILE", help="For https: its key.", show_default=False)
+]
+WithoutTls: TypeAlias = Annotated[
+    bool, typer.Option("--without-tls", help="Listen to other machines without TLS, as behind a proxy.")
+]
+Keys: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--keys",
+        metavar="FILE",
+        help="The public key of whoever may have signed, or a roster; repeat for more.",
+        show_default=False,
+    ),
+]
+KeysHash: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--keys-hash", metavar="HASH", help="Refuse keys that together have another hash.", show_default=False
+    ),
+]
+SignatureFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--signature", metavar="FILE", help="By default beside the model, as .sig.", show_default=False),
+]
+# For every verb that reads rows.
+_CSV_OPTIONS = {
+    "sep": Annotated[str, typer.Option("--sep", metavar="MARK", help="Of a CSV: what separates fields; or tab.")],
+    "decimal": Annotated[str, typer.Option("--decimal", metavar="MARK", help="Of a CSV: its decimal mark.")],
+    "encoding": Annotated[str, typer.Option("--encoding", metavar="NAME", help="Of a CSV: such as latin-1.")],
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,3 +227,31 @@ def load_schema(path: Path | None) -> "Schema":
             "`privet schema init ROWS --target COLUMN`, go through every entry, and pass it with --schema"
         )
     return Schema.load(path)
+
+
+def reads_csv(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options of how its CSV files are written."""
+
+    @wraps(verb)
+    def with_format(*args: Any, sep: str = ",", decimal: str = ".", encoding: str = "utf-8", **others: Any) -> None:
+        with reading_csv(CsvFormat(sep, decimal, encoding)):
+            verb(*args, **others)
+
+    defaults, signature = CsvFormat(), inspect.signature(verb)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=kind)
+        for name, kind in _CSV_OPTIONS.items()
+    ]
+    with_format.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
+    with_format.__annotations__ = {**verb.__annotations__, **_CSV_OPTIONS}
+    return with_format
+
+
+def trusted(keys: list[Path], pin: str | None) -> "Roster":
+    """Return those whose keys are in the files, if they have the hash that was agreed on."""
+    from privet.signing import Roster
+    from privet.signing.documents import check_pin
+
+    found = Roster.gather(keys)
+    check_pin(found.hash, pin, "the roster of these keys")
+    return found

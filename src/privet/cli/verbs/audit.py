@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture
-from privet.cli.support.given import given_options, refuse_given
 from privet.cli.support.local_methods import refuse_local
+from privet.cli.support.option_values import given_options, refuse_given
+from privet.cli.support.options import reads_csv
 from privet.errors import ParameterError
 from privet.methods import methods_of
 
@@ -160,7 +160,7 @@ def _as_it_was_fitted(model: Any) -> Any:
 
 def _tell_membership(model: Any, members: Path, others: Path, about: dict[str, Any], *, as_json: bool) -> None:
     from privet.attack import membership_inference
-    from privet.cli.support.scoring.labelled_rows import read_labelled
+    from privet.cli.support.labelled_rows import read_labelled
 
     if model.schema_.number is not None:
         raise ParameterError(

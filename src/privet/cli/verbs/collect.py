@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from privet.cli.support import options, output, server_options
+from privet.cli.support import options, output
 from privet.cli.support.files import check_output
 from privet.errors import ParameterError
 
@@ -159,11 +159,11 @@ def links(
 
 def run(
     folder: Folder,
-    host: server_options.Host = "127.0.0.1",
-    port: server_options.Port = 8000,
-    certificate: server_options.Certificate = None,
-    key: server_options.Key = None,
-    without_tls: server_options.WithoutTls = False,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8000,
+    certificate: options.Certificate = None,
+    key: options.TlsKey = None,
+    without_tls: options.WithoutTls = False,
     per_minute: Annotated[int, typer.Option("--per-minute", min=1, help="Reports looked at a minute.")] = 6000,
     address_per_minute: Annotated[
         int, typer.Option("--address-per-minute", min=1, help="Reports a minute from one address.")

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import refuse_local
 from privet.cli.support.option_values import parse_epsilons
-from privet.cli.support.scoring.score_text import score_text, share_text
+from privet.cli.support.options import reads_csv
+from privet.cli.support.scores import score_text, share_text
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from privet.cli.support.scoring.held_out import HeldOut
-    from privet.cli.support.scoring.labelled_rows import LabelledRows
+    from privet.cli.support.labelled_rows import LabelledRows
+    from privet.cli.support.scores import HeldOut
     from privet.schema import Categorical, Schema
 
 _NOTICE = (
@@ -90,8 +90,8 @@ def evaluate(
         raise ParameterError("--confusion is about classes, and this is a number; leave it out")
     if by is not None:
         _category(declared, by)
-    from privet.cli.support.scoring import cross_validation
-    from privet.cli.support.scoring.labelled_rows import read_labelled
+    from privet.cli.support import cross_validation
+    from privet.cli.support.labelled_rows import read_labelled
 
     with output.working("reading the rows"):
         read = read_labelled(rows, declared)
@@ -182,7 +182,7 @@ def _print_scores(results: _Results) -> None:
 
 def _print_classes(results: _Results, schema: "Schema", *, confusion: bool) -> None:
     """Print every class's recall; with ``confusion``, what the rows of each class were taken for."""
-    from privet.cli.support.scoring.class_scores import HeldOutClasses
+    from privet.cli.support.scores import HeldOutClasses
 
     shares = {name: found.confusion() for name, found in results.items() if isinstance(found, HeldOutClasses)}
     if not shares:  # a number has none
@@ -201,7 +201,7 @@ def _print_classes(results: _Results, schema: "Schema", *, confusion: bool) -> N
 
 def _print_groups(results: _Results, groups: "dict[str, NDArray[np.bool_]]", schema: "Schema") -> None:
     """Print scores, and every class's recall, in each group."""
-    from privet.cli.support.scoring.class_scores import HeldOutClasses
+    from privet.cli.support.scores import HeldOutClasses
 
     for name, found in results.items() if groups else ():
         scores, lines = [score for score in found.scores if score not in _NOT_BY_GROUP], []

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
 from privet.cli.verbs.party import (
     NOT_IN_LEDGER,

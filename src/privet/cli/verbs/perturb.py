@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from privet.cli.support import options, output
 from privet.cli.support import perturb_options as own
 from privet.cli.support.channel_request import ChannelRequest
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import stamp
+from privet.cli.support.options import reads_csv
 from privet.cli.support.row_output import write_answers
 from privet.errors import ParameterError, PrivetError
 from privet.files.whole_file import whole_file

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.support import options, output, perturb_options
-from privet.cli.support.given import given_options
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import is_local, refuse_what_is_not_local
 from privet.cli.support.local_plan import LocalPlan, refuse_options
+from privet.cli.support.option_values import given_options
 from privet.errors import ParameterError
 
 _DOUBTFUL = 0.9

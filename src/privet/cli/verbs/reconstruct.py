@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture, write_picture
+from privet.cli.support.options import reads_csv
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture, write_picture
 from privet.cli.support.option_values import label_of, number_or_word, parse_epsilons
+from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
 from privet.errors import ParameterError
 

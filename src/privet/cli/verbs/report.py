@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from privet.cli.support import options, output, signing
+from privet.cli.support import options, output
 from privet.cli.support.files import beside, check_output
 from privet.cli.support.ledger import kept_heads
 from privet.errors import ParameterError
@@ -73,9 +73,9 @@ def report(
             show_default=False,
         ),
     ] = None,
-    keys: signing.Keys = None,
-    keys_hash: signing.KeysHash = None,
-    signature: signing.SignatureFile = None,
+    keys: options.Keys = None,
+    keys_hash: options.KeysHash = None,
+    signature: options.SignatureFile = None,
     ledger: Annotated[
         Path | None,
         typer.Option(
@@ -157,7 +157,7 @@ def _signed(keys: list[Path] | None, pin: str | None, signature: Path | None) ->
     from privet.signing import ModelSignature
 
     read = None if signature is None else ModelSignature.load(signature)
-    return {"signature": read, "keys": signing.trusted(keys, pin)}
+    return {"signature": read, "keys": options.trusted(keys, pin)}
 
 
 def _write(made: "Report", form: Form, path: Path) -> list[str]:

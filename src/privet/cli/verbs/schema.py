@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
+from privet.cli.support.options import reads_csv
 from privet.cli.support.schema_text import bounds_text, domain_text, few_labels
 from privet.errors import ParameterError
 

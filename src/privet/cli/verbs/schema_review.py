@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
+from privet.cli.support.options import reads_csv
 from privet.cli.support.schema_text import SHOWN_CATEGORIES, bounds_text, domain_text
 from privet.errors import ParameterError
 from privet.files.documents import read_json

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
-from privet.cli.support.scoring.score_text import score_text
+from privet.cli.support.options import reads_csv
+from privet.cli.support.scores import score_text
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from privet.cli.support.scoring.held_out import HeldOut
-    from privet.cli.support.scoring.labelled_rows import LabelledRows
+    from privet.cli.support.labelled_rows import LabelledRows
+    from privet.cli.support.scores import HeldOut
 
 _MOST_GROUPS = 50
 _NOTICE = "these scores are computed from the rows without noise; unless the rows are public, do not publish them"
@@ -41,7 +41,7 @@ def score(
     Example:  privet score model.privet test.csv --by sex --json
     """
     with output.working("scoring"):
-        from privet.cli.support.scoring.labelled_rows import read_labelled
+        from privet.cli.support.labelled_rows import read_labelled
         from privet.model_file import read_document
         from privet.registry import model_of
 
@@ -69,8 +69,7 @@ def _scores_of(model: Any, read: "LabelledRows") -> "HeldOut":
     """Return what the model says of all rows, as one fold."""
     import numpy as np
 
-    from privet.cli.support.scoring.held_out import Answered
-    from privet.cli.support.scoring.kinds import held_out_of, said_of
+    from privet.cli.support.scores import Answered, held_out_of, said_of
 
     answered = Answered(np.arange(len(read.truth)), read.truth, said_of(model, read.features))
     return held_out_of(model.schema_)((answered,))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from privet.cli.support import options, output, server_options
+from privet.cli.support import options, output
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, kept_heads, open_ledger
 from privet.errors import DataError, ParameterError
@@ -133,11 +133,11 @@ def revoke(folder: Folder, name: Name, as_json: options.Json = False) -> None:
 
 def run(
     folder: Folder,
-    host: server_options.Host = "127.0.0.1",
-    port: server_options.Port = 8080,
-    certificate: server_options.Certificate = None,
-    key: server_options.Key = None,
-    without_tls: server_options.WithoutTls = False,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8080,
+    certificate: options.Certificate = None,
+    key: options.TlsKey = None,
+    without_tls: options.WithoutTls = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=16, help="So many fits at a time.")] = 1,
     signing_key: Annotated[
         Path | None,

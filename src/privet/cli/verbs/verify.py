@@ -1,14 +1,14 @@
 """``privet verify``: find out whose model a file is."""
 
-from privet.cli.support import options, output, signing
+from privet.cli.support import options, output
 from privet.errors import ParameterError
 
 
 def verify(
     model_file: options.ModelFile,
-    keys: signing.Keys = None,
-    keys_hash: signing.KeysHash = None,
-    signature: signing.SignatureFile = None,
+    keys: options.Keys = None,
+    keys_hash: options.KeysHash = None,
+    signature: options.SignatureFile = None,
     as_json: options.Json = False,
 ) -> None:
     """Check who signed a model, and that nothing in it was changed since.
@@ -26,7 +26,7 @@ def verify(
         from privet.registry import model_of
         from privet.signing.model_signature import ModelSignature, signature_file
 
-        known = signing.trusted(keys, keys_hash)
+        known = options.trusted(keys, keys_hash)
         document = read_document(model_file)
         found = ModelSignature.load(signature or signature_file(model_file))
         key = found.check(str(document["checksum"]), known)
