@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli.support import output
-from privet.local.fitting import NO_METHOD, fitting_methods
+from privet.local.channels.channel import NO_METHOD, fitting_methods
 
 if TYPE_CHECKING:
     from privet.local import Channel

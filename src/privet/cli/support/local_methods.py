@@ -10,7 +10,7 @@ from privet.cli.support import output
 from privet.cli.support.option_values import Given, refuse_given
 from privet.cli.support.options import check_known
 from privet.errors import NoGuaranteeWarning, ParameterError
-from privet.local.fitting import NO_METHOD, fitting_methods
+from privet.local.channels.channel import NO_METHOD, fitting_methods
 from privet.methods import methods_of
 
 if TYPE_CHECKING:

@@ -88,7 +88,7 @@ class LocalPlan:
         planned = replace(planned, method=self.method)
         made_up = self._simulated(channel) if self.simulate else []
         if self.plot is not None:
-            from privet.report.plots.planning import plot_answers_plan
+            from privet.report.plots.plans import plot_answers_plan
 
             write_picture(self.plot, partial(plot_answers_plan, planned))
         if as_json:

@@ -17,6 +17,14 @@ from privet.cli.support import output
 if TYPE_CHECKING:
     from privet.schema import Schema
 
+# Of scores that are no figure of three decimals.
+_FORMATS = {
+    "accuracy": output.percent,
+    "balanced accuracy": output.percent,
+    "mean absolute error": "{:,.4g}".format,
+    "root mean squared error": "{:,.4g}".format,
+}
+
 
 @dataclass(frozen=True)
 class Answered:
@@ -181,15 +189,6 @@ def said_of(model: Any, X: Any) -> NDArray[np.float64]:
     """Return what a model says of rows: how likely each class is, or a number."""
     said: NDArray[np.float64] = model.predict_proba(X) if model.schema_.number is None else model.predict(X)
     return said
-
-
-# Of scores that are no figure of three decimals.
-_FORMATS = {
-    "accuracy": output.percent,
-    "balanced accuracy": output.percent,
-    "mean absolute error": "{:,.4g}".format,
-    "root mean squared error": "{:,.4g}".format,
-}
 
 
 def score_text(score: str, value: float) -> str:

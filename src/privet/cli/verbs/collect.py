@@ -73,7 +73,7 @@ def init(
     from privet.local import Channel
     from privet.service.collect.folder import CollectFolder, Settings
     from privet.service.collect.texts import read_texts
-    from privet.service.passwords import hash_password, new_password
+    from privet.service.sessions import hash_password, new_password
 
     if store:
         from privet.service.collect.postgres_store import check_store_url
@@ -130,16 +130,15 @@ def links(
 
     Example:  privet collect links smokers --number 1000 --base-url https://ask.example --qr sheet.html
     """
-    from privet.service.collect import links as made
+    from privet.service.collect import tokens as made
     from privet.service.collect.folder import CollectFolder
-    from privet.service.collect.tokens import new_token, token_hash
 
     made.check_base_url(base_url)
     for path in (destination, qr):
         if path is not None:
             check_output(path, force=force)
     opened = CollectFolder(folder)
-    tokens = [new_token() for _ in range(number)]
+    tokens = [made.new_token() for _ in range(number)]
     urls = [made.link_of(base_url, token) for token in tokens]
     # The file first: links that no server knows do no harm, and tokens that nobody has are lost.
     made.write_links(destination, urls)
@@ -150,7 +149,7 @@ def links(
             qr, urls, title=opened.settings.title, channel=opened.channel_sha256, scripts=script_fingerprint()
         )
     with closing(opened.open_store()) as store:
-        store.add_tokens([token_hash(token) for token in tokens])
+        store.add_tokens([made.token_hash(token) for token in tokens])
     if as_json:
         output.print_json({"links": str(destination), "number": number, "qr": None if qr is None else str(qr)})
     else:
@@ -254,8 +253,8 @@ def offline(
 
     Example:  privet collect offline smokers -o answer.html
     """
+    from privet.service.collect.assets import write_offline_page
     from privet.service.collect.folder import CollectFolder
-    from privet.service.collect.offline_page import write_offline_page
 
     check_output(destination, force=force)
     sha256 = write_offline_page(CollectFolder(folder), destination)
@@ -281,7 +280,7 @@ def add(
     Example:  privet collect add smokers handed/*.json
     """
     from privet.service.collect.folder import CollectFolder
-    from privet.service.collect.handed_over import add_report
+    from privet.service.collect.reports import add_report
 
     if token is not None and len(texts) > 1:
         raise ParameterError("--token is for one report; add the other texts without it")

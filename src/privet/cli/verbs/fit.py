@@ -24,7 +24,7 @@ from privet.cli.verbs.plan import advise
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privet.central.search.private_search import PrivateSearch
+    from privet.central.private_search import PrivateSearch
     from privet.schema import Schema
 # Options of one method, and of what splits no rows.
 _NOT_BESIDE_TUNE = (
@@ -172,7 +172,7 @@ def fit(
 
 def _fit(model: Any, rows: list[Path], workers: cluster.Cluster, pending: PendingModel, *, lines: bool) -> None:
     """Fit, and save the model before its cost is settled."""
-    from privet.central.search.private_search import PrivateSearch
+    from privet.central.private_search import PrivateSearch
     from privet.central.updates.update import fit_files
     from privet.counting.sources import Files
 
@@ -190,7 +190,7 @@ def _search(
     tune: str, schema: "Schema", epsilon: float, unit: str, max_rows: int, random_state: int | None, jobs: int
 ) -> "PrivateSearch":
     """Return the unfitted search among methods."""
-    from privet.central.search.private_search import PrivateSearch
+    from privet.central.private_search import PrivateSearch
 
     chosen = {name: options.ModelOptions(method=name, jobs=jobs) for name in tune.split(",")}
     if len(chosen) < 2:

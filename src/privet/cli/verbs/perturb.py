@@ -14,7 +14,7 @@ from privet.cli.support.options import reads_csv
 from privet.cli.support.row_output import write_answers
 from privet.errors import ParameterError, PrivetError
 from privet.files.whole_file import whole_file
-from privet.local.fitting import NO_METHOD, fitting_methods
+from privet.local.channels.channel import NO_METHOD, fitting_methods
 
 if TYPE_CHECKING:
     from privet.cli.support.disturbed_rows import DisturbedFiles, DisturbedRows

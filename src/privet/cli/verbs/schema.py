@@ -17,8 +17,8 @@ from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from privet.schema import Attribute, Schema
-    from privet.schema.draft import Draft
     from privet.schema.encoding import Encoder
+    from privet.schema.infer import Draft
 
 _ADVICE = (
     "this draft was read from the rows, types and columns left out included: go through every entry, replace it with "
@@ -93,7 +93,7 @@ def _draft_summary(draft: "Draft", schema_file: Path) -> dict[str, Any]:
 
 def _draft(rows: Path, target: str, *, is_number: bool) -> "Draft":
     from privet.counting.files import file_columns, read_whole
-    from privet.schema.draft import draft_schema
+    from privet.schema.infer import draft_schema
 
     if target not in file_columns(rows):
         raise ParameterError(

@@ -190,7 +190,7 @@ def _few_numbers(rows: Path, schema: "Schema") -> dict[str, list[int]]:
     """Return the whole numbers of columns that hold few of them."""
     from privet.counting.files import read_whole
     from privet.schema import Numeric
-    from privet.schema.draft import MOST_PROPOSED, few_numbers
+    from privet.schema.infer import MOST_PROPOSED, few_numbers
     from privet.schema.table import check_present
 
     with output.working("reading the rows"):

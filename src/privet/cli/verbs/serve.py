@@ -48,7 +48,7 @@ def init(
     Example:  privet serve init gate --rows rows.csv --schema schema.json --ledger ledger.db --dataset patients
     """
     from privet.service.gateway.folder import GatewayFolder
-    from privet.service.passwords import hash_password, new_password
+    from privet.service.sessions import hash_password, new_password
 
     account, password = open_ledger(ledger, dataset, None), new_password()
     with output.working("reading the rows"):

@@ -18,9 +18,7 @@ from privet.service.collect.reports import Reports
 from privet.service.collect.store import AnswerStore, Stored, StoreUnavailable
 from privet.service.collect.texts import page_texts
 from privet.service.collect.tokens import is_report_id, is_token, receipt, token_hash, use_mark
-from privet.service.headers import SecurityHeaders
-from privet.service.limits import RateLimit
-from privet.service.requests import Refusal, address_of, error_answers, read_object
+from privet.service.requests import RateLimit, Refusal, SecurityHeaders, address_of, error_answers, read_object
 
 if TYPE_CHECKING:
     from privet.service.collect.folder import CollectFolder

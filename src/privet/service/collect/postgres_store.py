@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from privet.errors import DataError, ParameterError
 from privet.extras import of_extra
-from privet.service.collect.sqlite_store import SQLiteStore
-from privet.service.collect.store import TABLES, AnswerStore, Statements, StoreUnavailable
+from privet.service.collect.store import TABLES, AnswerStore, SQLiteStore, Statements, StoreUnavailable
 
 if TYPE_CHECKING:
     import psycopg

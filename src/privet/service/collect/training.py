@@ -96,7 +96,7 @@ def write_answers(channel: "Channel", store: AnswerStore, path: Path) -> int:
 
 def method_for(channel: "Channel") -> str:
     """Return the method that is best for answers through a channel."""
-    from privet.local.fitting import fitting_methods
+    from privet.local.channels.channel import fitting_methods
     from privet.registry import LOCAL_METHODS
 
     fitting = [name for name in fitting_methods(channel) if name in LOCAL_METHODS]

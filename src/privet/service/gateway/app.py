@@ -25,9 +25,7 @@ from privet.service.gateway.folder import GatewayFolder
 from privet.service.gateway.owner import OwnerPage
 from privet.service.gateway.prediction import predictions
 from privet.service.gateway.workers import DONE, Workers
-from privet.service.headers import SecurityHeaders
-from privet.service.limits import RateLimit
-from privet.service.requests import Refusal, address_of, error_answers, read_object
+from privet.service.requests import RateLimit, Refusal, SecurityHeaders, address_of, error_answers, read_object
 from privet.signing.keys import PrivateKey
 from privet.signing.model_signature import ModelSignature, signature_file
 from privet.signing.roster import Roster
