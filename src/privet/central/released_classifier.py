@@ -13,8 +13,7 @@ import numpy as np
 
 from privet.central.class_weight import CLASS_WEIGHT, ClassWeightedClassifier, class_weight_from_json
 from privet.central.receipts import ROW_COUNT, asked_epsilon, fit_of, is_seeded, is_trial, trial_of
-from privet.central.updates.batch_check import BatchCheck
-from privet.central.updates.batches import Version
+from privet.central.updates.batches import BatchCheck, Version
 from privet.checks import is_number, plain
 from privet.counting.engines.executor import OnExecutor, check_executor
 from privet.counting.engines.parts import PartitionedRows
