@@ -65,7 +65,7 @@ def settles_before_it_saves(_: Points) -> None:
 
 def records_the_batch_after_it_has_saved(_: Points) -> None:
     from privet.central.released_classifier import ReleasedClassifier
-    from privet.central.updates.batch_check import BatchCheck
+    from privet.central.updates.batches import BatchCheck
 
     settle, record = ReleasedClassifier._settle, BatchCheck.record
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from privet.central.updates.batch_check import BatchCheck
+from privet.central.updates.batches import BatchCheck
 from privet.errors import LedgerError, PartyError
 from privet.files.whole_file import remove_unfinished
 from privet.partitioned.release import Release

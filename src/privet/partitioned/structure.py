@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.leaf_counts import LEAF_COUNTS
 from privet.central.private_rdt import draw_trees
-from privet.central.updates.batch_check import BatchCheck
+from privet.central.updates.batches import BatchCheck
 from privet.checks import check_whole
 from privet.counting.opening import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts

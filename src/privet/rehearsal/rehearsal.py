@@ -18,7 +18,7 @@ from privet.errors import NoGuaranteeWarning, ParameterError
 from privet.privacy.mechanisms.rational import check_epsilon
 from privet.registry import METHODS
 from privet.rehearsal.populations import MadeUpPeople, Population, PublicRows
-from privet.report.plots.rehearsal import plot_rehearsal
+from privet.report.plots.plans import plot_rehearsal
 from privet.rng import public_generator
 from privet.schema import Label, Schema
 

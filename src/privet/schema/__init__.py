@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from privet.lazy import lazy_names
 
-if TYPE_CHECKING:
+from rows (a leak), or drafts one to be gone through by `review`, `acceptance` says who accepted what. `table`
     from privet.schema.attribute import Attribute as Attribute
     from privet.schema.attribute import Categorical as Categorical
     from privet.schema.days import Date as Date

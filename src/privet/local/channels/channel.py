@@ -32,6 +32,10 @@ DIGITS = 10
 # What a whole record is called among the fields that draw answers; no field can have an empty name.
 RECORD = ""
 _BOTH = "a record that is asked about or flipped as a whole cannot be disturbed field by field too; choose one"
+NO_METHOD = (
+    "no method can fit answers through this channel: a field has too many values to be reconstructed; merge its rare "
+    "values in the schema"
+)
 
 
 @dataclass(frozen=True)
@@ -301,3 +305,15 @@ def _schema(data: object) -> Schema:
         return Schema.from_json(data)
     except SchemaError as error:
         raise ChannelError(f"the channel's schema is damaged: {error}") from error
+
+
+def fitting_methods(channel: "Channel") -> list[str]:
+    """Return the methods that can fit answers through ``channel``, the best first; none where none can."""
+    if channel.record is not None:
+        return list(channel.record.fitted_by)
+    if not all(column.can_be_reconstructed for column in channel.columns):
+        return []
+    if any(column.chances is None for column in channel.columns):
+        return ["reconstruction-tree"]
+    both = ["reconstruction-tree", "random-response-forest"]
+    return both if channel.label is None else both[::-1]

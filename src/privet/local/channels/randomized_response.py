@@ -21,7 +21,7 @@ from privet.local.channels.secret import Secret
 from privet.local.channels.transformers import ChannelTransformer, check_epsilon, check_one_of
 from privet.local.measures.posterior import BestGuess, of_answer
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.cells import labels_of
+from privet.schema.attribute import labels_of
 
 if TYPE_CHECKING:
     from privet.local.measures.posterior import Prior

@@ -7,9 +7,8 @@ from typing import Any
 
 from privet.checks import check_whole, is_number
 from privet.errors import ParameterError
-from privet.local.channels.channel import DIGITS, Channel
+from privet.local.channels.channel import DIGITS, Channel, fitting_methods
 from privet.local.channels.sampling.sampled_fields import SampledFields
-from privet.local.fitting import fitting_methods
 from privet.local.guarantee import LocalGuarantee, price_in_words
 from privet.local.planning.question_design import QuestionDesign, largest_epsilon, questions_of
 from privet.local.sampled_forest.class_tables import NORMAL_95

@@ -16,9 +16,9 @@ from privet.local import Channel, Coding, FieldSampling, RandomizedResponse, Sec
 from privet.local.channels.answer_checks import doubts_about, refuse_impossible
 from privet.local.channels.perturb import kept_fields
 from privet.local.channels.sampling import sampled_fields
-from privet.local.channels.sampling.doubts import PICKED
 from privet.local.channels.sampling.field_sampling import growing_cells
 from privet.local.channels.sampling.sampled_fields import SampledFields
+from privet.local.channels.sampling.sent_cells import PICKED
 from privet.local.guarantee import LocalGuarantee
 from tests.local.channels.sampling.test_lots import plain_lots
 from tests.local.channels.sampling.test_subset_selection import plain_draw, variance_of
