@@ -1,7 +1,7 @@
 """What is public: attributes with their domains, classes, and roughly how many rows there are; tables as codes.
 
 `attribute`, `numeric`, `days` and `schema` declare, by the rules of `labels`. `infer` reads a schema
-from rows (a leak), `draft` makes one of it to be gone through by `review`, `acceptance` says who accepted what. `table`
+from rows (a leak), or drafts one that `review` goes through, and `acceptance` says who accepted what. `table`
 reads any library's tables, `encoding` turns them into codes, with `readings` as the rule for numbers and their text;
 `persons` identifies people.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from privet.lazy import lazy_names
 
-from rows (a leak), or drafts one to be gone through by `review`, `acceptance` says who accepted what. `table`
+if TYPE_CHECKING:
     from privet.schema.attribute import Attribute as Attribute
     from privet.schema.attribute import Categorical as Categorical
     from privet.schema.days import Date as Date
