@@ -19,30 +19,18 @@ Dask: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--dask", metavar="ADDRESS", help="Count on the workers of this Dask scheduler, tls://host:8786.",
-        show_default=False, rich_help_panel=_PANEL,
+        rich_help_panel=_PANEL,
     ),
 ]  # fmt: skip
 DaskCa: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--dask-tls-ca", metavar="FILE", help="The certificate authority.", show_default=False, rich_help_panel=_PANEL
-    ),
+    typer.Option("--dask-tls-ca", metavar="FILE", help="The certificate authority.", rich_help_panel=_PANEL),
 ]
 DaskCert: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--dask-tls-cert", metavar="FILE", help="Your certificate.", show_default=False, rich_help_panel=_PANEL
-    ),
+    Path | None, typer.Option("--dask-tls-cert", metavar="FILE", help="Your certificate.", rich_help_panel=_PANEL)
 ]
 DaskKey: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--dask-tls-key",
-        metavar="FILE",
-        help="Its private key.",
-        show_default=False,
-        rich_help_panel=_PANEL,
-    ),
+    Path | None, typer.Option("--dask-tls-key", metavar="FILE", help="Its private key.", rich_help_panel=_PANEL)
 ]
 
 

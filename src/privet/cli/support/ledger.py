@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from privet.privacy.ledger.heads import HeadFolder
 
 Dataset: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--dataset", metavar="NAME", help="Whose budget; may be left out where there is one.", show_default=False
-    ),
+    str | None, typer.Option("--dataset", metavar="NAME", help="Whose budget; may be left out where there is one.")
 ]
 
 

@@ -29,43 +29,30 @@ def _complete_method(incomplete: str) -> list[tuple[str, str]]:
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-ModelFile: TypeAlias = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
-RowsFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="ROWS", help="The table: .csv, .csv.gz or .parquet.", show_default=False)
-]
+ModelFile: TypeAlias = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
+RowsFile: TypeAlias = Annotated[Path, typer.Argument(metavar="ROWS", help="The table: .csv, .csv.gz or .parquet.")]
 Keep: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--keep", metavar="COLUMN", help="Copy a column of the table; repeat for more.", show_default=False),
+    list[str] | None, typer.Option("--keep", metavar="COLUMN", help="Copy a column of the table; repeat for more.")
 ]
 Progress: TypeAlias = Annotated[bool, typer.Option("--progress", help="Lines on stderr where no terminal shows a bar.")]
 SchemaFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.", show_default=False),
+    Path | None, typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.")
 ]
 Method: TypeAlias = Annotated[
     str, typer.Option("--method", help=f"The kind of forest: {_METHODS}.", autocompletion=_complete_method)
 ]
 Delta: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--delta", min=0, max=1, help="Above 0, a chance to fail that allows for less noise.", show_default=False
-    ),
+    float | None, typer.Option("--delta", min=0, max=1, help="Above 0, a chance to fail that allows for less noise.")
 ]
 Trees: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--trees", min=1, help="How many trees; by default as the method has it.", show_default=False),
+    int | None, typer.Option("--trees", min=1, help="How many trees; by default as the method has it.")
 ]
 Variant: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--variant",
-        help="'paper' is the paper's form, of private-id3 and dpdf; for dpdf nothing is proven.",
-        show_default=False,
-    ),
+    typer.Option("--variant", help="'paper' is the paper's form, of private-id3 and dpdf; for dpdf nothing is proven."),
 ]
 Height: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--height", min=1, help="Tests on a path; by default a rule of schema and size.", show_default=False),
+    int | None, typer.Option("--height", min=1, help="Tests on a path; by default a rule of schema and size.")
 ]
 Increasing: TypeAlias = Annotated[
     list[str] | None,
@@ -74,12 +61,10 @@ Increasing: TypeAlias = Annotated[
         metavar="NAME",
         help="private-forest: a number or ordered categories with which the chance of the second class may only rise; "
         "repeat for more.",
-        show_default=False,
     ),
 ]
 Decreasing: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--decreasing", metavar="NAME", help="The same, where it may only fall.", show_default=False),
+    list[str] | None, typer.Option("--decreasing", metavar="NAME", help="The same, where it may only fall.")
 ]
 ClassWeight: TypeAlias = Annotated[
     list[str] | None,
@@ -87,13 +72,11 @@ ClassWeight: TypeAlias = Annotated[
         "--class-weight",
         metavar="WEIGHT",
         help="What counts for more in predictions: 'balanced', or LABEL=NUMBER; repeat for more. Costs nothing.",
-        show_default=False,
     ),
 ]
 Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all cores.")]
 RandomState: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--random-state", min=0, help="Fixes the public structure, never the noise.", show_default=False),
+    int | None, typer.Option("--random-state", min=0, help="Fixes the public structure, never the noise.")
 ]
 Unit: TypeAlias = Annotated[
     str, typer.Option("--unit", metavar="COLUMN", help="Who is protected: each row, or each value of this column.")
@@ -102,12 +85,10 @@ MaxRows: TypeAlias = Annotated[
     int, typer.Option("--max-rows", min=1, help="With --unit: how many rows of each are used, the first ones.")
 ]
 LedgerFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.", show_default=False),
+    Path | None, typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.")
 ]
 Part: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--part", metavar="NAME", help="These rows are a part, disjoint from all others.", show_default=False),
+    str | None, typer.Option("--part", metavar="NAME", help="These rows are a part, disjoint from all others.")
 ]
 NoPersonInTwoParts: TypeAlias = Annotated[
     bool,
@@ -119,32 +100,23 @@ NoPersonInTwoParts: TypeAlias = Annotated[
 Host: TypeAlias = Annotated[str, typer.Option("--host", help="The address to listen at.")]
 Port: TypeAlias = Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")]
 Certificate: TypeAlias = Annotated[
-    Path | None, typer.Option("--certificate", metavar="FILE", help="For https: the chain.", show_default=False)
+    Path | None, typer.Option("--certificate", metavar="FILE", help="For https: the chain.")
 ]
-TlsKey: TypeAlias = Annotated[
-    Path | None, typer.Option("--key", metavar="FILE", help="For https: its key.", show_default=False)
-]
+TlsKey: TypeAlias = Annotated[Path | None, typer.Option("--key", metavar="FILE", help="For https: its key.")]
 WithoutTls: TypeAlias = Annotated[
     bool, typer.Option("--without-tls", help="Listen to other machines without TLS, as behind a proxy.")
 ]
 Keys: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
-        "--keys",
-        metavar="FILE",
-        help="The public key of whoever may have signed, or a roster; repeat for more.",
-        show_default=False,
+        "--keys", metavar="FILE", help="The public key of whoever may have signed, or a roster; repeat for more."
     ),
 ]
 KeysHash: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--keys-hash", metavar="HASH", help="Refuse keys that together have another hash.", show_default=False
-    ),
+    str | None, typer.Option("--keys-hash", metavar="HASH", help="Refuse keys that together have another hash.")
 ]
 SignatureFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--signature", metavar="FILE", help="By default beside the model, as .sig.", show_default=False),
+    Path | None, typer.Option("--signature", metavar="FILE", help="By default beside the model, as .sig.")
 ]
 # For every verb that reads rows.
 _CSV_OPTIONS = {

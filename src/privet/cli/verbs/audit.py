@@ -31,10 +31,7 @@ _OF_THE_MODEL = ("schema", "epsilon", "delta", "method", "trees", "height", "var
 def audit(
     context: typer.Context,
     schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema", metavar="FILE", help="By default a small one, in which a row shows most.", show_default=False
-        ),
+        Path | None, typer.Option("--schema", metavar="FILE", help="By default a small one, in which a row shows most.")
     ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What is claimed.")] = 1.0,
     delta: options.Delta = None,
@@ -61,27 +58,17 @@ def audit(
             "--model",
             metavar="MODEL",
             help="Audit the method of this model, as it was fitted; --json can be attached to its report.",
-            show_default=False,
         ),
     ] = None,
     members: Annotated[
         Path | None,
-        typer.Option(
-            "--members",
-            metavar="ROWS",
-            help="Attack the model itself instead: rows that it was fitted to.",
-            show_default=False,
-        ),
+        typer.Option("--members", metavar="ROWS", help="Attack the model itself instead: rows that it was fitted to."),
     ] = None,
     others: Annotated[
-        Path | None,
-        typer.Option(
-            "--others", metavar="ROWS", help="Rows of the same kind that it has not seen.", show_default=False
-        ),
+        Path | None, typer.Option("--others", metavar="ROWS", help="Rows of the same kind that it has not seen.")
     ] = None,
     picture: Annotated[
-        Path | None,
-        typer.Option("--picture", metavar="FILE", help="Draw the scores: .png, .svg or .pdf.", show_default=False),
+        Path | None, typer.Option("--picture", metavar="FILE", help="Draw the scores: .png, .svg or .pdf.")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

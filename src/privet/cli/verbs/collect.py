@@ -15,15 +15,10 @@ from privet.cli.support import options, output
 from privet.cli.support.files import check_output
 from privet.errors import ParameterError
 
-Folder: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder of the collection.", show_default=False)
-]
+Folder: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the collection.")]
 Store: TypeAlias = Annotated[
     str,
-    typer.Option(
-        "--store", metavar="URL", help="PostgreSQL instead of a file in the folder, without its password.",
-        show_default=False,
-    ),
+    typer.Option("--store", metavar="URL", help="PostgreSQL instead of a file in the folder, without its password."),
 ]  # fmt: skip
 _PASSWORD = "the collector's password, shown this once: {}"  # noqa: S105 - a sentence
 _MOST_LINKS = 1_000_000
@@ -31,19 +26,16 @@ _MOST_LINKS = 1_000_000
 
 def init(
     folder: Folder,
-    title: Annotated[str, typer.Option("--title", help="What respondents read first.", show_default=False)],
-    people: Annotated[int, typer.Option("--people", min=1, help="How many are asked.", show_default=False)],
+    title: Annotated[str, typer.Option("--title", help="What respondents read first.")],
+    people: Annotated[int, typer.Option("--people", min=1, help="How many are asked.")],
     schema: Annotated[
-        Path | None,
-        typer.Option("--schema", metavar="FILE", help="What is asked: a question each.", show_default=False),
+        Path | None, typer.Option("--schema", metavar="FILE", help="What is asked: a question each.")
     ] = None,
     epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", help="With --schema: what an answer costs its owner.", show_default=False),
+        float | None, typer.Option("--epsilon", help="With --schema: what an answer costs its owner.")
     ] = None,
     channel: Annotated[
-        Path | None,
-        typer.Option("--channel", metavar="FILE", help="Instead: what happens to every answer.", show_default=False),
+        Path | None, typer.Option("--channel", metavar="FILE", help="Instead: what happens to every answer.")
     ] = None,
     by: Annotated[str, typer.Option("--by", help="Who asks.")] = "",
     purpose: Annotated[str, typer.Option("--purpose", help="What for, in a sentence.")] = "",
@@ -52,14 +44,10 @@ def init(
     ] = 50,
     minimum: Annotated[int, typer.Option("--minimum", min=1, help="So many answers train a model.")] = 100,
     texts: Annotated[
-        Path | None,
-        typer.Option(
-            "--texts", metavar="FILE", help="Your words for fields and values, by language.", show_default=False
-        ),
+        Path | None, typer.Option("--texts", metavar="FILE", help="Your words for fields and values, by language.")
     ] = None,
     wave: Annotated[
-        str | None,
-        typer.Option("--wave", metavar="NAME", help="Each wave asks anew, and costs anew.", show_default=False),
+        str | None, typer.Option("--wave", metavar="NAME", help="Each wave asks anew, and costs anew.")
     ] = None,
     store: Store = "",
     as_json: options.Json = False,
@@ -113,16 +101,10 @@ def _channel_file(
 
 def links(
     folder: Folder,
-    number: Annotated[
-        int, typer.Option("--number", min=1, max=_MOST_LINKS, help="How many, one a person.", show_default=False)
-    ],
-    base_url: Annotated[
-        str, typer.Option("--base-url", metavar="URL", help="Where phones find the page.", show_default=False)
-    ],
+    number: Annotated[int, typer.Option("--number", min=1, max=_MOST_LINKS, help="How many, one a person.")],
+    base_url: Annotated[str, typer.Option("--base-url", metavar="URL", help="Where phones find the page.")],
     destination: Annotated[Path, typer.Option("--output", "-o", help="The links, a line each.")] = Path("links.csv"),
-    qr: Annotated[
-        Path | None, typer.Option("--qr", metavar="FILE", help="Also a page of QR codes to print.", show_default=False)
-    ] = None,
+    qr: Annotated[Path | None, typer.Option("--qr", metavar="FILE", help="Also a page of QR codes to print.")] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -266,12 +248,9 @@ def offline(
 
 def add(
     folder: Folder,
-    texts: Annotated[
-        list[Path], typer.Argument(metavar="TEXT...", help="What people handed over.", show_default=False)
-    ],
+    texts: Annotated[list[Path], typer.Argument(metavar="TEXT...", help="What people handed over.")],
     token: Annotated[
-        str | None,
-        typer.Option("--token", help="The link of a person whose text names none, or its code.", show_default=False),
+        str | None, typer.Option("--token", help="The link of a person whose text names none, or its code.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -339,7 +318,7 @@ def backup(
 
 
 def restore(
-    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.", show_default=False)],
+    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.")],
     folder: Folder,
     store: Store = "",
     as_json: options.Json = False,

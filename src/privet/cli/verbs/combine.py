@@ -26,8 +26,7 @@ def combine(
     next_file: Annotated[
         Path | None,
         typer.Option(
-            "--next", metavar="FILE", help="With class tables: where to write the structure of the second round.",
-            show_default=False,
+            "--next", metavar="FILE", help="With class tables: where to write the structure of the second round."
         ),
     ] = None,
     force: options.Force = False,

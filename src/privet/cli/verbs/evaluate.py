@@ -56,12 +56,10 @@ def evaluate(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of the table; each is tested on once.")] = 10,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often, with other parts each time.")] = 1,
     baseline: Annotated[
-        bool,
-        typer.Option("--baseline", help="Also score scikit-learn's random forest, which promises nothing."),
+        bool, typer.Option("--baseline", help="Also score scikit-learn's random forest, which promises nothing.")
     ] = False,
     by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="COLUMN", help="Also the scores of each of its categories.", show_default=False),
+        str | None, typer.Option("--by", metavar="COLUMN", help="Also the scores of each of its categories.")
     ] = None,
     confusion: Annotated[
         bool, typer.Option("--confusion", help="Also what the rows of each class were taken for.")

@@ -41,9 +41,7 @@ def fit(
     rows: Annotated[
         list[Path],
         typer.Argument(
-            metavar="ROWS...",
-            help="The table: .csv, .csv.gz, .parquet, .arrow; a pattern; a folder of Parquet.",
-            show_default=False,
+            metavar="ROWS...", help="The table: .csv, .csv.gz, .parquet, .arrow; a pattern; a folder of Parquet."
         ),
     ],
     schema: Annotated[
@@ -52,7 +50,6 @@ def fit(
             "--schema",
             metavar="FILE",
             help="What is public about the table. Required, except with --channel, which has its own.",
-            show_default=False,
         ),
     ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost; inf adds no noise.")] = 1.0,
@@ -65,7 +62,6 @@ def fit(
             metavar="NAMES",
             help="Choose among methods by a trial on parts of the rows, for a fifth of epsilon: private-forest,dpdf. "
             "It seldom pays (docs/search.md).",
-            show_default=False,
         ),
     ] = None,
     trees: options.Trees = None,
@@ -81,21 +77,14 @@ def fit(
             metavar="FILE",
             help="Of rows that `privet perturb` disturbed: how. By default the method that fits them best: "
             "sampled-forest, random-response-forest or reconstruction-tree.",
-            show_default=False,
         ),
     ] = None,
     strategy: Annotated[
-        str | None,
-        typer.Option("--strategy", help="reconstruction-tree: by_class, local, global or none.", show_default=False),
+        str | None, typer.Option("--strategy", help="reconstruction-tree: by_class, local, global or none.")
     ] = None,
     person: Annotated[
         str | None,
-        typer.Option(
-            "--id",
-            metavar="COLUMN",
-            help="With --channel: tells people apart; nobody may be in it twice.",
-            show_default=False,
-        ),
+        typer.Option("--id", metavar="COLUMN", help="With --channel: tells people apart; nobody may be in it twice."),
     ] = None,
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,

@@ -86,10 +86,7 @@ def explain(
     class_: Annotated[
         str | None,
         typer.Option(
-            "--class",
-            metavar="LABEL",
-            help="Whose score; by default the second of two, of more the predicted one's.",
-            show_default=False,
+            "--class", metavar="LABEL", help="Whose score; by default the second of two, of more the predicted one's."
         ),
     ] = None,
     destination: Destination = STDOUT,

@@ -18,50 +18,34 @@ _ABOVE_LEGEND = 24  # points
 
 @reads_csv
 def reconstruct(
-    answers: Annotated[
-        Path, typer.Argument(metavar="ANSWERS", help="Disturbed rows: .csv, .csv.gz or .parquet.", show_default=False)
-    ],
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help="Disturbed rows: .csv, .csv.gz or .parquet.")],
     channel: Annotated[
         Path,
-        typer.Option(
-            "--channel", metavar="FILE", help="Through which the answers came.", show_default=False,
-            rich_help_panel="Options",
-        ),
+        typer.Option("--channel", metavar="FILE", help="Through which the answers came.", rich_help_panel="Options"),
     ],
     column: Annotated[
         list[str],
         typer.Option(
-            "--column", metavar="NAME", help="Whose values; sampled questions: twice for two fields together.",
-            show_default=False,
+            "--column", metavar="NAME", help="Whose values; sampled questions: twice for two fields together."
         ),
     ],
     class_: Annotated[
-        str | None,
-        typer.Option("--class", metavar="LABEL", help="Only of people with this label.", show_default=False),
+        str | None, typer.Option("--class", metavar="LABEL", help="Only of people with this label.")
     ] = None,
     bins: Annotated[
         int | None,
-        typer.Option(
-            "--bins", min=1, max=10_000, help="Intervals; by default as the schema has them, else 20.",
-            show_default=False,
-        ),
+        typer.Option("--bins", min=1, max=10_000, help="Intervals; by default as the schema has them, else 20."),
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Also a picture: .png, .svg or .pdf.", show_default=False),
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also a picture: .png, .svg or .pdf.")
     ] = None,
     original: Annotated[
         Path | None,
-        typer.Option(
-            "--original", metavar="ROWS", help="For the picture, clear rows; a collector has none.", show_default=False
-        ),
+        typer.Option("--original", metavar="ROWS", help="For the picture, clear rows; a collector has none."),
     ] = None,
     weights: Annotated[
         str | None,
-        typer.Option(
-            "--weights", metavar="COLUMN", help="Sampled questions: the answers' column of survey weights.",
-            show_default=False,
-        ),
+        typer.Option("--weights", metavar="COLUMN", help="Sampled questions: the answers' column of survey weights."),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

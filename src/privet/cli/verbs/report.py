@@ -39,8 +39,7 @@ def _print_template(asked: bool) -> None:
 def report(
     model_file: options.ModelFile,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The page; by default beside the model, as .html.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="The page; by default beside the model, as .html.")
     ] = None,
     form: Annotated[
         Form,
@@ -49,10 +48,7 @@ def report(
         ),
     ] = Form.PAGE,
     about: Annotated[
-        Path | None,
-        typer.Option(
-            "--about", metavar="FILE", help="Whose rows, for what, from when, whom to ask: TOML.", show_default=False
-        ),
+        Path | None, typer.Option("--about", metavar="FILE", help="Whose rows, for what, from when, whom to ask: TOML.")
     ] = None,
     state: Annotated[
         list[str] | None,
@@ -61,7 +57,6 @@ def report(
             metavar="NAME=TEXT",
             help="The same without a file: owner='City Hospital'; also purpose, period and contact, and any other "
             "field of the template.",
-            show_default=False,
         ),
     ] = None,
     attach: Annotated[
@@ -70,17 +65,13 @@ def report(
             "--attach",
             metavar="FILE",
             help="What was run on this model, as JSON of `privet audit --model` or `privet score`; repeat for more.",
-            show_default=False,
         ),
     ] = None,
     keys: options.Keys = None,
     keys_hash: options.KeysHash = None,
     signature: options.SignatureFile = None,
     ledger: Annotated[
-        Path | None,
-        typer.Option(
-            "--ledger", metavar="FILE", help="Also say whose budget paid, and what is left.", show_default=False
-        ),
+        Path | None, typer.Option("--ledger", metavar="FILE", help="Also say whose budget paid, and what is left.")
     ] = None,
     about_template: Annotated[  # noqa: ARG001 - its callback prints, and ends the command
         bool,

@@ -36,18 +36,10 @@ def rules(
         ),
     ] = 0.0,
     class_: Annotated[
-        str | None,
-        typer.Option(
-            "--class",
-            metavar="LABEL",
-            help="Only rules for this class.",
-            show_default=False,
-            rich_help_panel=_WHICH,
-        ),
+        str | None, typer.Option("--class", metavar="LABEL", help="Only rules for this class.", rich_help_panel=_WHICH)
     ] = None,
     merge: Annotated[
-        bool,
-        typer.Option("--merge", help="Take sibling leaves of one class together.", rich_help_panel=_WHICH),
+        bool, typer.Option("--merge", help="Take sibling leaves of one class together.", rich_help_panel=_WHICH)
     ] = False,
     leaves: Annotated[
         bool, typer.Option("--leaves", help="Only rules that run to the end of a path.", rich_help_panel=_WHICH)
@@ -55,20 +47,14 @@ def rules(
     top: Annotated[
         int | None,
         typer.Option(
-            "--top",
-            min=1,
-            help=f"At most so many, by support; a table shows {_SHOWN}.",
-            show_default=False,
-            rich_help_panel=_WHICH,
+            "--top", min=1, help=f"At most so many, by support; a table shows {_SHOWN}.", rich_help_panel=_WHICH
         ),
     ] = None,
     format_: Annotated[
-        Format | None,
-        typer.Option("--format", help="By default a table, or what the file's name says.", show_default=False),
+        Format | None, typer.Option("--format", help="By default a table, or what the file's name says.")
     ] = None,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A .csv or .json file, or one gzipped.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="A .csv or .json file, or one gzipped.")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -51,7 +51,6 @@ def init(
             metavar="N",
             min=1,
             help="About how many rows there are, if that is public: a round number. Never read from the table.",
-            show_default=False,
         ),
     ] = None,
     force: options.Force = False,
@@ -126,10 +125,8 @@ class _Findings:
 
 @reads_csv
 def check(
-    schema_file: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.", show_default=False)],
-    rows: Annotated[
-        Path | None, typer.Argument(metavar="[ROWS]", help="A table to check against it.", show_default=False)
-    ] = None,
+    schema_file: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.")],
+    rows: Annotated[Path | None, typer.Argument(metavar="[ROWS]", help="A table to check against it.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Check a schema, and whether a table fits it.

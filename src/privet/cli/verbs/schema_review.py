@@ -48,14 +48,12 @@ _OUTCOMES = ("replaced", "accepted", "dropped")
 
 @reads_csv
 def review(
-    draft: Annotated[Path, typer.Argument(metavar="SCHEMA", help="The draft; it is written anew.", show_default=False)],
+    draft: Annotated[Path, typer.Argument(metavar="SCHEMA", help="The draft; it is written anew.")],
     rows: Annotated[
-        Path | None,
-        typer.Argument(metavar="[ROWS]", help="The table: for proposals, and a check at the end.", show_default=False),
+        Path | None, typer.Argument(metavar="[ROWS]", help="The table: for proposals, and a check at the end.")
     ] = None,
     by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="NAME", help="Who answers: a name or a role. It is public.", show_default=False),
+        str | None, typer.Option("--by", metavar="NAME", help="Who answers: a name or a role. It is public.")
     ] = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Accept all that is left: the table is public anyway, and you say so.")

@@ -24,10 +24,7 @@ def score(
     model_file: options.ModelFile,
     rows: options.RowsFile,
     by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by", metavar="COLUMN", help="Also for each group of rows; repeat for more.", show_default=False
-        ),
+        list[str] | None, typer.Option("--by", metavar="COLUMN", help="Also for each group of rows; repeat for more.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:

@@ -16,10 +16,8 @@ from privet.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from privet.service.gateway.folder import GatewayFolder
 
-Folder: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder of the gateway.", show_default=False)
-]
-Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The analyst.", show_default=False)]
+Folder: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the gateway.")]
+Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The analyst.")]
 _PASSWORD = "the owner's password, shown this once: {}"  # noqa: S105 - a sentence
 _TOKEN = "the token of {}, shown this once: {}"  # noqa: S105 - a sentence
 _RUNS = "a server runs on this folder already; stop it first"
@@ -27,15 +25,9 @@ _RUNS = "a server runs on this folder already; stop it first"
 
 def init(
     folder: Folder,
-    rows: Annotated[
-        Path, typer.Option("--rows", metavar="FILE", help="The table: .csv, .parquet, .arrow.", show_default=False)
-    ],
-    schema: Annotated[
-        Path, typer.Option("--schema", metavar="FILE", help="What is public about the table.", show_default=False)
-    ],
-    ledger: Annotated[
-        Path, typer.Option("--ledger", metavar="FILE", help="Its budget, in a strict account.", show_default=False)
-    ],
+    rows: Annotated[Path, typer.Option("--rows", metavar="FILE", help="The table: .csv, .parquet, .arrow.")],
+    schema: Annotated[Path, typer.Option("--schema", metavar="FILE", help="What is public about the table.")],
+    ledger: Annotated[Path, typer.Option("--ledger", metavar="FILE", help="Its budget, in a strict account.")],
     dataset: Dataset = None,
     max_rows: options.MaxRows = 1,
     as_json: options.Json = False,
@@ -65,15 +57,10 @@ def init(
 def analyst(
     folder: Folder,
     name: Name,
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", help="What all fits of theirs may cost together.", show_default=False)
-    ],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What all fits of theirs may cost together.")],
     delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
     subject: Annotated[
-        str | None,
-        typer.Option(
-            "--subject", metavar="SUB", help="Known to the issuer by this, without a token.", show_default=False
-        ),
+        str | None, typer.Option("--subject", metavar="SUB", help="Known to the issuer by this, without a token.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -103,9 +90,9 @@ def analyst(
 
 def issuer(
     folder: Folder,
-    url: Annotated[str, typer.Option("--url", help="What its tokens have as `iss`.", show_default=False)],
-    audience: Annotated[str, typer.Option("--audience", help="What its tokens have as `aud`.", show_default=False)],
-    jwks: Annotated[Path, typer.Option("--jwks", metavar="FILE", help="Its public keys, as JSON.", show_default=False)],
+    url: Annotated[str, typer.Option("--url", help="What its tokens have as `iss`.")],
+    audience: Annotated[str, typer.Option("--audience", help="What its tokens have as `aud`.")],
+    jwks: Annotated[Path, typer.Option("--jwks", metavar="FILE", help="Its public keys, as JSON.")],
     as_json: options.Json = False,
 ) -> None:
     """Trust the tokens of an OpenID provider. Its keys are copied, and nothing is fetched.
@@ -145,7 +132,6 @@ def run(
             "--signing-key",
             metavar="FILE",
             help="Sign the models with your private key, as `privet party keygen` made it.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:
@@ -220,13 +206,11 @@ def backup(
 
 
 def restore(
-    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.", show_default=False)],
+    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.")],
     folder: Folder,
-    rows: Annotated[Path, typer.Option("--rows", metavar="FILE", help="The table.", show_default=False)],
+    rows: Annotated[Path, typer.Option("--rows", metavar="FILE", help="The table.")],
     ledger: Annotated[
-        Path,
-        typer.Option("--ledger", metavar="FILE", help="The ledger; the backup's is put where none is.",
-                     show_default=False),
+        Path, typer.Option("--ledger", metavar="FILE", help="The ledger; the backup's is put where none is.")
     ],
     nothing_spent_since: Annotated[
         bool, typer.Option("--nothing-spent-since", help="Take the backup's ledger: nothing was spent after it.")

@@ -16,12 +16,10 @@ def sign(
         Path, typer.Option("--key", metavar="FILE", help="Your private key, as `privet party keygen` made it.")
     ],
     until: Annotated[
-        str | None,
-        typer.Option("--until", metavar="DAY", help="To be trusted up to this day: 2027-12-31.", show_default=False),
+        str | None, typer.Option("--until", metavar="DAY", help="To be trusted up to this day: 2027-12-31.")
     ] = None,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The signature; by default beside the model, as .sig.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="The signature; by default beside the model, as .sig.")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

@@ -131,30 +131,23 @@ def update(
         typer.Argument(
             metavar="MODEL",
             help=f"A model file of {', '.join(UPDATED[:-1])} or {UPDATED[-1]}, or a folder of such models by date.",
-            show_default=False,
         ),
     ],
     rows: Annotated[
-        list[Path],
-        typer.Argument(metavar="ROWS...", help="The new rows only: files as for `privet fit`.", show_default=False),
+        list[Path], typer.Argument(metavar="ROWS...", help="The new rows only: files as for `privet fit`.")
     ],
     dated: Annotated[
-        str | None,
-        typer.Option("--dated", metavar="YYYY-MM-DD", help="The batch's date, after all others.", show_default=False),
+        str | None, typer.Option("--dated", metavar="YYYY-MM-DD", help="The batch's date, after all others.")
     ] = None,
     ledger: Annotated[
-        Path | None,
-        typer.Option(
-            "--ledger", metavar="FILE", help="Where cost and batch are recorded, and refused.", show_default=False
-        ),
+        Path | None, typer.Option("--ledger", metavar="FILE", help="Where cost and batch are recorded, and refused.")
     ] = None,
     dataset: Dataset = None,
     part: options.Part = None,
     no_person_in_two_parts: options.NoPersonInTwoParts = False,
     jobs: options.Jobs = -1,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The new model; by default in the old one's place.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="The new model; by default in the old one's place.")
     ] = None,
     force: options.Force = False,
     progress: options.Progress = False,
