@@ -234,7 +234,7 @@ class Counts(Round):
         reservation: Reservation | NoReservation = NO_RESERVATION,
         *,
         n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:  # fmt: skip
+    ) -> NDArray[np.int64]:
         """Return the sums over a party's rows. Exact: add noise before releasing them."""
         rows = self.open(Encoder(self.schema, self.unit.column), X, y, reservation)
         return self._exact_sum(rows, n_jobs)

@@ -132,11 +132,9 @@ class LocalPlan:
         seed = 0 if self.random_state is None else self.random_state
         with output.working("fitting models of made-up people"):
             return [
-                simulate_answers(
-                    channel, self.people, strength=own, class_share=self.class_share, random_state=seed
-                )
+                simulate_answers(channel, self.people, strength=own, class_share=self.class_share, random_state=seed)
                 for own in chosen
-            ]  # fmt: skip
+            ]
 
 
 def _print_plan(planned: "AnswersPlan") -> None:

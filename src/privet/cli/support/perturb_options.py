@@ -20,7 +20,7 @@ NoiseKind: TypeAlias = Annotated[
 ChannelFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--channel", metavar="FILE", help="Instead: a published one that says it all.", rich_help_panel=HOW),
-]  # fmt: skip
+]
 Privacy: TypeAlias = Annotated[
     float | None,
     typer.Option(
@@ -37,7 +37,7 @@ Scale: TypeAlias = Annotated[
     typer.Option(
         "--scale", help="Of the noise: its half width, standard deviation, or Laplace's b.", rich_help_panel=STRENGTH
     ),
-]  # fmt: skip
+]
 Epsilon: TypeAlias = Annotated[
     float | None,
     typer.Option(
@@ -51,7 +51,7 @@ Keep: TypeAlias = Annotated[
     typer.Option(
         "--keep", metavar="CHANCE", help="Of the true answer, where answers are random.", rich_help_panel=STRENGTH
     ),
-]  # fmt: skip
+]
 CategoriesEpsilon: TypeAlias = Annotated[
     float | None,
     typer.Option(
@@ -64,11 +64,11 @@ Theta: TypeAlias = Annotated[
     typer.Option(
         "--theta", metavar="CHANCE", help="record-complement: that a record is not flipped.", rich_help_panel=STRENGTH
     ),
-]  # fmt: skip
+]
 Bins: TypeAlias = Annotated[
     int | None,
     typer.Option("--bins", min=1, help="Into how many intervals a number's range is cut.", rich_help_panel=STRENGTH),
-]  # fmt: skip
+]
 Ask: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -100,11 +100,11 @@ Wave: TypeAlias = Annotated[
 Columns: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--column", metavar="NAME", help="Disturb only this one; repeat for more.", rich_help_panel=WHICH),
-]  # fmt: skip
+]
 Clear: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--clear", metavar="NAME", help="Give this one as it is; repeat for more.", rich_help_panel=WHICH),
-]  # fmt: skip
+]
 MaxEpsilon: TypeAlias = Annotated[
     float | None,
     typer.Option(
@@ -131,12 +131,12 @@ InferFrequencies: TypeAlias = Annotated[
 Person: TypeAlias = Annotated[
     str | None,
     typer.Option("--id", metavar="COLUMN", help="Tells people apart; left out of the answers.", rich_help_panel=WHOSE),
-]  # fmt: skip
+]
 KeepId: TypeAlias = Annotated[bool, typer.Option("--keep-id", help="Leave that column in.", rich_help_panel=WHOSE)]
 SecretFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--secret", metavar="FILE", help="Fixes the answers; made if it is not there.", rich_help_panel=WHOSE),
-]  # fmt: skip
+]
 Answers: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", help="The answers; by default ROWS.disturbed.csv.")
 ]
@@ -145,7 +145,7 @@ ChannelOutput: TypeAlias = Annotated[
     typer.Option(
         "--channel-output", metavar="FILE", help="The channel; by default beside the answers.", rich_help_panel=OUTPUT
     ),
-]  # fmt: skip
+]
 Explain: TypeAlias = Annotated[
     bool, typer.Option("--explain", help="Say how private it is, and write nothing.", rich_help_panel=OUTPUT)
 ]

@@ -19,7 +19,7 @@ Folder: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="The f
 Store: TypeAlias = Annotated[
     str,
     typer.Option("--store", metavar="URL", help="PostgreSQL instead of a file in the folder, without its password."),
-]  # fmt: skip
+]
 _PASSWORD = "the collector's password, shown this once: {}"  # noqa: S105 - a sentence
 _MOST_LINKS = 1_000_000
 

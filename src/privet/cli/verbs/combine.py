@@ -31,7 +31,7 @@ def combine(
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Make a model from the releases of any of the parties, after checking each of them.
 
     Anyone can do it: nothing private is needed, and nothing is spent.

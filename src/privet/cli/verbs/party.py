@@ -91,7 +91,7 @@ def structure(
     destination: Annotated[Path, typer.Option("--output", "-o", help="The structure.")] = Path("structure.json"),
     force: options.Force = False,
     as_json: options.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Set what all parties release, and its epsilon.
 
     Everybody gets the file and compares its hash, by telephone for instance. No row is read.

@@ -49,7 +49,7 @@ def reconstruct(
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Estimate from disturbed answers how the values of a column were spread.
 
     Of no single person's value anything is estimated: only of all together, or of all with one label. Where people

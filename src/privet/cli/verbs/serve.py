@@ -216,7 +216,7 @@ def restore(
         bool, typer.Option("--nothing-spent-since", help="Take the backup's ledger: nothing was spent after it.")
     ] = False,
     as_json: options.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Make the folder of a gateway from its backup.
 
     A ledger that is there is used as it is. The backup's own does not know what was spent after it, so it is taken on

@@ -80,7 +80,7 @@ class PaidFit:
         """Return the reservation that was made for it, from which on every failure is charged."""
         reservation = Reservation(
             ledger.file, ledger.dataset, self.expense.cost, self.spending.begun.number, strict=True
-        )  # fmt: skip
+        )
         reservation.mark_opened()
         return reservation
 
