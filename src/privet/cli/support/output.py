@@ -51,10 +51,19 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right
         print("  ".join(padded).rstrip())
 
 
+def answer(data: Any, *lines: str, as_json: bool) -> None:
+    """Print one JSON object, or the lines that say the same."""
+    if as_json:
+        print_json(data)
+        return
+    for line in lines:
+        print_text(line)
+
+
 @contextmanager
-def working(what: str, *, shown: bool = True) -> Iterator[None]:
+def working(what: str) -> Iterator[None]:
     """Turn a spinner on stderr while the work lasts, where a terminal is there to show it."""
-    if not (shown and sys.stderr.isatty()):
+    if not sys.stderr.isatty():
         yield
         return
     from rich.text import Text

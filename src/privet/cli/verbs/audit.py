@@ -159,10 +159,7 @@ def _tell_membership(model: Any, members: Path, others: Path, about: dict[str, A
         ]
         found = membership_inference(model, *tables)
     output.say(_ON_ROWS)
-    if as_json:
-        output.print_json({**about, **found.to_json()})
-    else:
-        output.print_text(found.sentence)
+    output.answer({**about, **found.to_json()}, found.sentence, as_json=as_json)
 
 
 def _check_jobs(jobs: int) -> None:
@@ -190,10 +187,7 @@ def _one_run(
 
     with output.working("fitting to the canaries"):
         found = audit_in_one_run(estimator, epsilon=epsilon, n_canaries=canaries, confidence=confidence)
-    if as_json:
-        output.print_json({**about, **found.to_json()})
-    else:
-        output.print_text(found.sentence)
+    output.answer({**about, **found.to_json()}, found.sentence, as_json=as_json)
 
 
 def _run_audit(estimator: Any, epsilon: float, runs: int, confidence: float, jobs: int) -> "Audit":

@@ -77,11 +77,12 @@ def init(
         if texts is not None:
             settings = replace(settings, texts=read_texts(texts, Channel.load(file).schema))
         made = CollectFolder.make(folder, file, settings)
-    if as_json:
-        output.print_json({"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256})
-        return
-    output.print_text(f"collection made in {str(folder)!r}; channel {made.channel_sha256}")
-    output.print_text(_PASSWORD.format(password))
+    output.answer(
+        {"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256},
+        f"collection made in {str(folder)!r}; channel {made.channel_sha256}",
+        _PASSWORD.format(password),
+        as_json=as_json,
+    )
 
 
 def _channel_file(
@@ -132,10 +133,11 @@ def links(
         )
     with closing(opened.open_store()) as store:
         store.add_tokens([made.token_hash(token) for token in tokens])
-    if as_json:
-        output.print_json({"links": str(destination), "number": number, "qr": None if qr is None else str(qr)})
-    else:
-        output.print_text(f"links written to {str(destination)!r}")
+    output.answer(
+        {"links": str(destination), "number": number, "qr": None if qr is None else str(qr)},
+        f"links written to {str(destination)!r}",
+        as_json=as_json,
+    )
 
 
 def run(
@@ -186,10 +188,9 @@ def close(folder: Folder, as_json: options.Json = False) -> None:
     with closing(opened.open_store()) as store:
         opened.close(store)
         n = store.n_released()
-    if as_json:
-        output.print_json({"folder": str(folder), "answers": n})
-    else:
-        output.print_text(f"collection closed; {n:,} answers are released")
+    output.answer(
+        {"folder": str(folder), "answers": n}, f"collection closed; {n:,} answers are released", as_json=as_json
+    )
 
 
 def train(
@@ -217,10 +218,9 @@ def train(
     if publish:
         training.publish(opened)
     told = opened.trained or {}
-    if as_json:
-        output.print_json(told)
-    else:
-        output.print_text(f"{told['method']} trained on {told['answers']:,} answers; {told['guarantee']}")
+    output.answer(
+        told, f"{told['method']} trained on {told['answers']:,} answers; {told['guarantee']}", as_json=as_json
+    )
 
 
 def offline(
@@ -240,10 +240,11 @@ def offline(
 
     check_output(destination, force=force)
     sha256 = write_offline_page(CollectFolder(folder), destination)
-    if as_json:
-        output.print_json({"output": str(destination), "sha256": sha256})
-    else:
-        output.print_text(f"page written to {str(destination)!r}; SHA-256 {sha256}")
+    output.answer(
+        {"output": str(destination), "sha256": sha256},
+        f"page written to {str(destination)!r}; SHA-256 {sha256}",
+        as_json=as_json,
+    )
 
 
 def add(
@@ -267,10 +268,11 @@ def add(
     with closing(opened.open_store()) as store:
         code = None if token is None else token.rpartition("#")[2]
         added = sum(add_report(opened, store, text, code) for text in texts)
-    if as_json:
-        output.print_json({"added": added, "there_before": len(texts) - added})
-    else:
-        output.print_text(f"{added:,} added; {len(texts) - added:,} were there before")
+    output.answer(
+        {"added": added, "there_before": len(texts) - added},
+        f"{added:,} added; {len(texts) - added:,} were there before",
+        as_json=as_json,
+    )
 
 
 def export(
@@ -290,10 +292,9 @@ def export(
     opened = CollectFolder(folder)
     with closing(opened.open_store()) as store:
         n = write_answers(opened.channel, store, destination)
-    if as_json:
-        output.print_json({"output": str(destination), "answers": n})
-    else:
-        output.print_text(f"{n:,} answers written to {str(destination)!r}")
+    output.answer(
+        {"output": str(destination), "answers": n}, f"{n:,} answers written to {str(destination)!r}", as_json=as_json
+    )
 
 
 def backup(
@@ -311,10 +312,7 @@ def backup(
 
     check_output(destination, force=force)
     back_up(CollectFolder(folder), destination)
-    if as_json:
-        output.print_json({"output": str(destination)})
-    else:
-        output.print_text(f"backup written to {str(destination)!r}")
+    output.answer({"output": str(destination)}, f"backup written to {str(destination)!r}", as_json=as_json)
 
 
 def restore(
@@ -332,7 +330,4 @@ def restore(
     from privet.service.collect.backup import restore as unpack
 
     unpack(archive, folder, store)
-    if as_json:
-        output.print_json({"folder": str(folder)})
-    else:
-        output.print_text(f"collection restored in {str(folder)!r}")
+    output.answer({"folder": str(folder)}, f"collection restored in {str(folder)!r}", as_json=as_json)

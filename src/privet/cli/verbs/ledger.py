@@ -136,11 +136,12 @@ def verify(
         )
     if accept and heads is not None:
         _accept(entries, heads)
-    if as_json:
-        output.print_json({"ledger": str(ledger), "intact": True, "entries": len(entries), "head": entries[-1].hash})
-    else:
-        output.print_text(f"{pluralize(len(entries), 'entry', 'entries')}, chain intact")
-        output.print_text(f"head: {entries[-1].hash}")
+    output.answer(
+        {"ledger": str(ledger), "intact": True, "entries": len(entries), "head": entries[-1].hash},
+        f"{pluralize(len(entries), 'entry', 'entries')}, chain intact",
+        f"head: {entries[-1].hash}",
+        as_json=as_json,
+    )
 
 
 def _accept(entries: "Sequence[Entry]", heads: "HeadFolder") -> None:
@@ -157,10 +158,7 @@ def _accept(entries: "Sequence[Entry]", heads: "HeadFolder") -> None:
 
 
 def _report(ledger: "Ledger", *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(ledger_summary(ledger))
-    else:
-        output.print_text(ledger_sentence(ledger))
+    output.answer(ledger_summary(ledger), ledger_sentence(ledger), as_json=as_json)
 
 
 def _say_if_cut(entries: "Sequence[Entry]") -> None:

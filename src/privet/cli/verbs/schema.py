@@ -74,10 +74,7 @@ def init(
     if n_rows is None:
         output.say(_ROWS_ADVICE)
     output.say(_MISSING_ADVICE)
-    if as_json:
-        output.print_json(_draft_summary(draft, schema_file))
-    else:
-        output.print_text(f"schema: {schema_file}")
+    output.answer(_draft_summary(draft, schema_file), f"schema: {schema_file}", as_json=as_json)
 
 
 def _draft_summary(draft: "Draft", schema_file: Path) -> dict[str, Any]:

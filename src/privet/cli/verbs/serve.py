@@ -47,11 +47,12 @@ def init(
         GatewayFolder.make(
             folder, rows=rows, schema=schema, ledger=account, max_rows=max_rows, password=hash_password(password)
         )
-    if as_json:
-        output.print_json({"folder": str(folder), "password": password})
-        return
-    output.print_text(f"gateway made in {str(folder)!r}")
-    output.print_text(_PASSWORD.format(password))
+    output.answer(
+        {"folder": str(folder), "password": password},
+        f"gateway made in {str(folder)!r}",
+        _PASSWORD.format(password),
+        as_json=as_json,
+    )
 
 
 def analyst(
@@ -100,10 +101,11 @@ def issuer(
     Example:  privet serve issuer gate --url https://id.example --audience privet --jwks jwks.json
     """
     _opened(folder).set_issuer(url, audience, jwks)
-    if as_json:
-        output.print_json({"issuer": url, "audience": audience})
-    else:
-        output.print_text(f"tokens of {url} for {audience!r} are trusted from now on")
+    output.answer(
+        {"issuer": url, "audience": audience},
+        f"tokens of {url} for {audience!r} are trusted from now on",
+        as_json=as_json,
+    )
 
 
 def revoke(folder: Folder, name: Name, as_json: options.Json = False) -> None:
@@ -112,10 +114,7 @@ def revoke(folder: Folder, name: Name, as_json: options.Json = False) -> None:
     Example:  privet serve revoke gate ana
     """
     _opened(folder).analysts.revoke(name)
-    if as_json:
-        output.print_json({"revoked": name})
-    else:
-        output.print_text(f"nobody can ask as {name} any more; what was spent stays spent")
+    output.answer({"revoked": name}, f"nobody can ask as {name} any more; what was spent stays spent", as_json=as_json)
 
 
 def run(
@@ -199,10 +198,7 @@ def backup(
 
     check_output(destination, force=force)
     back_up(_opened(folder), destination, kept_heads())
-    if as_json:
-        output.print_json({"output": str(destination)})
-    else:
-        output.print_text(f"backup written to {str(destination)!r}")
+    output.answer({"output": str(destination)}, f"backup written to {str(destination)!r}", as_json=as_json)
 
 
 def restore(
@@ -228,10 +224,7 @@ def restore(
 
     with output.working("reading the rows"):
         unpack(archive, folder, rows=rows, ledger=ledger, nothing_spent_since=nothing_spent_since, heads=kept_heads())
-    if as_json:
-        output.print_json({"folder": str(folder)})
-    else:
-        output.print_text(f"gateway restored in {str(folder)!r}")
+    output.answer({"folder": str(folder)}, f"gateway restored in {str(folder)!r}", as_json=as_json)
 
 
 def _print_spending(told: dict[str, Any]) -> None:

@@ -45,13 +45,14 @@ def sign(
         promise = model_of(document, model_file).guarantee_.sentence  # a file that does not hold together is not signed
     made = ModelSignature.make(str(document["checksum"]), own, until=last)
     made.save(made_file)
-    if as_json:
-        output.print_json({"signature": str(made_file), **made.document, "fingerprint": own.public.hex})
-        return
-    output.print_text(f"signed by {made.signer}: {promise}")
-    output.print_text()
-    output.print_text(f"signature: {made_file}")
-    output.print_text(f"fingerprint of the key: {own.public.hex}")
+    output.answer(
+        {"signature": str(made_file), **made.document, "fingerprint": own.public.hex},
+        f"signed by {made.signer}: {promise}",
+        "",
+        f"signature: {made_file}",
+        f"fingerprint of the key: {own.public.hex}",
+        as_json=as_json,
+    )
 
 
 def verify(
