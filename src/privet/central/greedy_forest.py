@@ -3,7 +3,6 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
-from privet.central.released_classifier import FitCall
+from privet.central.released_classifier import CuratorClassifier, FitCall
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError
@@ -88,7 +87,7 @@ class BudgetedQueries:
         )
 
 
-class GreedyForestClassifier(CountForestClassifier):
+class GreedyForestClassifier(CountForestClassifier, CuratorClassifier):
     """Trees whose splits are chosen by what the rows say; subclasses make the queries."""
 
     height: int | None
@@ -125,36 +124,6 @@ class GreedyForestClassifier(CountForestClassifier):
     @abstractmethod
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         """Return what a fit at this epsilon would release."""
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        max_sample_weight: float | None = None,
-        executor: Executor | None = None,
-    ) -> Self:
-        """Fit to the rows of ``X`` and their labels ``y``, or to files or batches, in one pass a level.
-
-        Parameters
-        ----------
-        X : table, path or batches
-            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
-            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
-            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
-            found by name, NumPy columns by position.
-        y : array of labels
-            Each one of the schema's classes; left out where ``X`` holds them.
-        sample_weight : array, optional
-            Leaves out rows of a table in memory: 1 keeps a row, 0 does not. Other weights need ``max_sample_weight``.
-        max_sample_weight : float, optional
-            The largest weight that a row may have, declared beforehand; larger ones count as it. A row is then kept
-            with a chance of its weight over this maximum, by a secret coin: a high maximum leaves few rows.
-        executor : concurrent.futures.Executor, optional
-            Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
-        """
-        return self._run(FitCall(X, y, sample_weight, max_sample_weight, executor, batch=self._part_check()))
 
     def _fit(self, call: FitCall) -> Self:
         epsilon = self.check_parameters()

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _WHICH = "Which rules"
 _SHOWN = 20
 Format: TypeAlias = Literal["table", "csv", "json"]
-_INTERVALS = ("support_low", "support_high", "confidence_low", "confidence_high")
 _BY_SUFFIX: dict[str, Format] = {".csv": "csv", ".json": "json"}
 
 
@@ -145,9 +144,11 @@ def _first(table: "RuleTable", top: int | None) -> "RuleTable":
 
 
 def _write(file: TextIO, model: Any, table: "RuleTable", chosen: Format) -> None:
-    left_out = () if _has_intervals(model) else _INTERVALS
+    from privet.tree.rules import INTERVALS
+
+    left_out = [] if _has_intervals(model) else INTERVALS
     if chosen == "csv":
-        table.to_frame().drop(columns=list(left_out)).to_csv(file, index=False, lineterminator="\n")
+        table.to_frame().drop(columns=left_out).to_csv(file, index=False, lineterminator="\n")
     elif chosen == "json":
         data = {"classes": list(model.schema_.classes), "noise_std": getattr(model, "noise_std_", None)}
         rows = [{"text": rule.text, **asdict(rule)} for rule in table.rules()]

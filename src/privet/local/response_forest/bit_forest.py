@@ -1,7 +1,7 @@
 """What a forest over coded bits shares with any other model: its vote, its rules, its noise, its file."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +17,18 @@ from privet.local.response_forest.out_of_bag import NOT_JUDGED, OutOfBag
 from privet.local.response_forest.response_growth import Estimates, estimates_from_json, estimates_to_json
 from privet.local.response_forest.response_rules import ResponseRules
 from privet.model_file import structure_from_json, structure_to_json
-from privet.schema import Label, Schema
+from privet.schema import Schema
 from privet.tree.counted import CountedForest, gini_importances
 from privet.tree.forest import Forest
-from privet.tree.rules import chosen_rules
+from privet.tree.rules import RulesMixin
 from privet.tree.vote import SummedCounts, Vote
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MEAN, MAJORITY = "mean", "majority"
 # Files may hold any squares; those of rows stay far below.
 _MOST_VARIANCE = 2.0**62
 
 
-class BitForestClassifier(LocalClassifier):
+class BitForestClassifier(RulesMixin, LocalClassifier):
     """Trees over the bits of coded records, with estimated class counts in their nodes."""
 
     n_trees: int
@@ -75,26 +72,13 @@ class BitForestClassifier(LocalClassifier):
         np.add.at(by_attribute, self.coding_.attribute_of_bit, of_bits)
         return by_attribute
 
-    def rules(
-        self,
-        min_support: float = 0,
-        min_confidence: float = 0.0,
-        class_: Label | None = None,
-        merge: bool = False,
-        leaves_only: bool = False,
-    ) -> "pd.DataFrame":
-        """Return what the trees say below their roots; the parameters are those of other methods' rules.
+    def rule_table(self, *, merge: bool = False) -> ResponseRules:
+        """Return the rules of all nodes as arrays.
 
         A test of a bit is worded as the values whose codes have that bit. Supports and confidences are estimates, with
-        intervals that hold the true number of those who answered 95 times of 100, whatever the channel and the
-        drawing of a bootstrap did. That is about a rule fixed beforehand: of many, those that look best owe it in part
-        to chance.
+        intervals that hold the true number of those who answered 95 times of 100, whatever the channel and the drawing
+        of a bootstrap did.
         """
-        table = self.rule_table(merge=bool(merge))
-        return chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
-
-    def rule_table(self, *, merge: bool = False) -> ResponseRules:
-        """Return the rules of all nodes as arrays."""
         return ResponseRules.of_bits(self.nodes_, self.coding_, self.estimates_, merge=merge)
 
     def _set_fitted(
