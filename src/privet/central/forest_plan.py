@@ -143,13 +143,7 @@ def _plain(number: float) -> str:
 
 
 def planned_forest(
-    method: str,
-    epsilon: float,
-    unit: Unit,
-    policy: Policy,
-    *,
-    row_count: float,
-    public_rng: np.random.Generator,
+    method: str, epsilon: float, unit: Unit, policy: Policy, *, row_count: float, public_rng: np.random.Generator
 ) -> ForestPlan:
     """Return the plan; where attributes are chosen, as if the first ones were."""
     m = unit.max_rows

@@ -67,13 +67,7 @@ class BudgetedQueries:
         )
 
     def choose(
-        self,
-        exact_scores: NDArray[np.int64],
-        allowed: NDArray[np.bool_],
-        what: str,
-        *,
-        epsilon: float,
-        score: Score,
+        self, exact_scores: NDArray[np.int64], allowed: NDArray[np.bool_], what: str, *, epsilon: float, score: Score
     ) -> tuple[NDArray[np.int64], Event]:
         """Choose an attribute for every node; the receipt is for the nodes of one tree."""
         return permute_and_flip_each(

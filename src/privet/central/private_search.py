@@ -85,10 +85,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     method = "private-search"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "share": Number(0.05, 0.5),
-        "max_rows": Whole(1, MAX_ROWS),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"share": Number(0.05, 0.5), "max_rows": Whole(1, MAX_ROWS)}
     best_: str
     model_: ReleasedClassifier
 

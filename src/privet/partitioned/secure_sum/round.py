@@ -254,9 +254,4 @@ class SumParty:
             check_follows(account, structure)
             self._check_not_drawn(self._states_in(account), again=again)
 
-        return self.party.ledger.reserve(
-            Cost(structure.epsilon),
-            unit=structure.unit.name,
-            check=check,
-            **note,
-        )
+        return self.party.ledger.reserve(Cost(structure.epsilon), unit=structure.unit.name, check=check, **note)

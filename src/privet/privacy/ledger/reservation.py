@@ -62,10 +62,7 @@ class Reservation:
         self._opened = True
 
     def settle(
-        self,
-        event: events.Event,
-        note: Callable[[], dict[str, Any]] = dict,
-        save: Callable[[], None] | None = None,
+        self, event: events.Event, note: Callable[[], dict[str, Any]] = dict, save: Callable[[], None] | None = None
     ) -> None:
         """Record what was really released; it may not have cost more than was set aside.
 
