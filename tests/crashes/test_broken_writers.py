@@ -20,7 +20,7 @@ def writes_in_place(_: Points) -> None:
 
 
 def pays_after_the_release(_: Points) -> None:
-    from privet.cli.support.recovery import PendingModel
+    from privet.cli.support.files import PendingModel
     from privet.privacy.ledger import Ledger, NoReservation
 
     save = PendingModel.save

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from privet import Categorical, Schema
-from privet.attack.bound import epsilon_shown
+from privet.attack.claim import epsilon_shown
 from privet.local import FieldSampling, Secret, perturb
 from privet.local.channels.channel import RECORD
 from privet.local.channels.sampling.lots import Lots

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.attack.bound import check_confidence
-from privet.attack.claim import CAVEAT, check_fits_rows, claim_of, fit_clone, is_proven, verdict
+from privet.attack.claim import CAVEAT, check_confidence, check_fits_rows, claim_of, fit_clone, is_proven, verdict
 from privet.attack.distinguishing import Attack, Observe, distinguish, numbers_in
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, Table, worst_cases

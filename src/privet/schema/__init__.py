@@ -2,7 +2,7 @@
 
 `attribute`, `numeric`, `days` and `schema` declare, by the rules of `labels`. `infer` reads a schema
 from rows (a leak), or drafts one that `review` goes through, and `acceptance` says who accepted what. `table`
-reads any library's tables, `encoding` turns them into codes, with `readings` as the rule for numbers and their text;
+reads any library's tables, `encoding` turns them into codes, by the rule of `labels` for numbers and their text;
 `persons` identifies people.
 """
 

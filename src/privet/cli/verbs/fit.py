@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import cluster, options, output
-from privet.cli.support.files import check_output
+from privet.cli.support.files import PendingModel, check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import (
     COSTS_NOTHING,
@@ -19,7 +19,6 @@ from privet.cli.support.local_methods import (
 from privet.cli.support.option_values import class_weight_of, given_options, refuse_given
 from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
-from privet.cli.support.recovery import PendingModel
 from privet.cli.verbs.plan import advise
 from privet.errors import ParameterError
 

@@ -58,8 +58,7 @@ def reconstruct(
     Example:  privet reconstruct answers.csv --channel channel.json --column age --class yes
     """
     _check_picture(plot, original, force=force, inputs=tuple(p for p in (answers, channel, original) if p is not None))
-    from privet.cli.support.joint_shares_table import JointSharesTable, sampled_fields
-    from privet.cli.support.reconstruction_table import ReconstructionTable
+    from privet.cli.support.reconstruction_table import JointSharesTable, ReconstructionTable, sampled_fields
 
     record = sampled_fields(channel)
     if record is not None:

@@ -12,11 +12,12 @@ import typer
 from privet.cli.support import options, output
 from privet.cli.support.files import check_output
 from privet.cli.support.options import reads_csv
-from privet.cli.support.schema_text import bounds_text, domain_text, few_labels
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privet.schema import Attribute, Schema
+    from collections.abc import Sequence
+
+    from privet.schema import Attribute, Label, Numeric, Schema
     from privet.schema.encoding import Encoder
     from privet.schema.infer import Draft
 
@@ -34,6 +35,7 @@ _MISSING_ADVICE = (
     "where every row has a value by design, answer `never missing` in the review, and no leaf is spent on it"
 )
 _REMINDER = "these findings are exact: they are for the owner of the rows, and not part of a release"
+SHOWN_CATEGORIES = 4
 
 
 @reads_csv
@@ -270,3 +272,32 @@ def _verdict(schema: "Schema") -> str:
         "until they are replaced by what is publicly known and the marks deleted, a model's guarantee "
         "records a leak."
     )
+
+
+def domain_text(attribute: "Attribute", most: int = SHOWN_CATEGORIES) -> str:
+    """Return an attribute's domain in words, with at most so many categories."""
+    from privet.schema import Date, Numeric
+
+    if not isinstance(attribute, Numeric):
+        n = len(attribute.categories)
+        noun = "ordered categories" if attribute.ordered else "category" if n == 1 else "categories"
+        return f"{n} {noun}: {few_labels(attribute.categories, most)}"
+    if isinstance(attribute, Date):
+        low, high = attribute.written(attribute.low), attribute.written(attribute.high)
+        return f"dates from {low} to {high} in {attribute.n_values:,} cells"
+    width = "cells" if attribute.whole else "equal cells"
+    width = "cells of its own edges" if attribute.edges is not None else width
+    width = "cells on a log scale" if attribute.is_log and attribute.edges is None else width
+    noun = "whole numbers from " if attribute.whole else ""
+    return f"{noun}{bounds_text(attribute)} in {attribute.n_values:,} {width}"
+
+
+def bounds_text(number: "Numeric") -> str:
+    """Return a number's bounds; a label has no cells."""
+    return f"{number.low:,.12g} to {number.high:,.12g}"
+
+
+def few_labels(labels: "Sequence[Label]", most: int = SHOWN_CATEGORIES) -> str:
+    """Return the first few labels."""
+    shown = ", ".join(str(label) for label in labels[:most])
+    return f"{shown}, ..." if len(labels) > most else shown

@@ -10,7 +10,7 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.options import reads_csv
-from privet.cli.support.schema_text import SHOWN_CATEGORIES, bounds_text, domain_text
+from privet.cli.verbs.schema import SHOWN_CATEGORIES, bounds_text, domain_text
 from privet.errors import ParameterError
 from privet.files.documents import read_json
 from privet.files.whole_file import whole_file

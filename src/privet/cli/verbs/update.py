@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.files import check_output, stamp
+from privet.cli.support.files import PendingModel, check_output, stamp
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
-from privet.cli.support.recovery import PendingModel
 from privet.errors import ModelFileError, ParameterError
 from privet.files.file_lock import file_lock
 from privet.methods import UPDATED
