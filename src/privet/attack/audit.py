@@ -16,8 +16,8 @@ from privet.attack.neighbours import Neighbours, Table, worst_cases
 from privet.checks import check_whole, n_threads
 from privet.errors import ParameterError
 from privet.estimator import PrivateEstimator
-from privet.extras import matplotlib
 from privet.files.whole_file import whole_bytes
+from privet.lazy import matplotlib
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
 

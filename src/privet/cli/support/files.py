@@ -14,8 +14,8 @@ from typing import Any
 from privet.cli.support.ledger import heads_path
 from privet.entropy import unforeseeable_name
 from privet.errors import ParameterError, PrivetError
-from privet.extras import matplotlib
 from privet.files.file_lock import file_lock
+from privet.lazy import matplotlib
 
 _PICTURES = (".png", ".svg", ".pdf")
 # What SQLite calls the files that it makes and removes beside a database.

@@ -20,8 +20,13 @@ from privet.local.classifier import LocalClassifier
 from privet.local.guarantee import LocalGuarantee
 from privet.local.response_forest.bit_trees import MAX_DEPTH
 from privet.local.response_forest.node_estimates import Floats, NodeEstimates
-from privet.local.response_forest.out_of_bag import NOT_JUDGED, OutOfBag
-from privet.local.response_forest.response_growth import Estimates, estimates_from_json, estimates_to_json
+from privet.local.response_forest.response_growth import (
+    NOT_JUDGED,
+    Estimates,
+    OutOfBag,
+    estimates_from_json,
+    estimates_to_json,
+)
 from privet.model_file import structure_from_json, structure_to_json
 from privet.schema import Schema
 from privet.tree.conditions import Codes, Paths, Runs

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privet.errors import DataError, ParameterError
-from privet.extras import of_extra
+from privet.lazy import of_extra
 from privet.service.collect.store import TABLES, AnswerStore, SQLiteStore, Statements, StoreUnavailable
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from privet.privacy.ledger import Cost, Ledger, Reservation
 from privet.privacy.ledger.account import MOST_STRICT_FITS, Account, Spending
 from privet.privacy.ledger.bodies import FAILED, RESERVED
 from privet.privacy.ledger.spending import Expense
+from privet.service.gateway.analyst_requests import FitRequest
 from privet.service.gateway.analysts import Analyst
-from privet.service.gateway.fit_request import FitRequest
 from privet.service.gateway.folder import GatewayFolder
 from privet.service.requests import Refusal
 

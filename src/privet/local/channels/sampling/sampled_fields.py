@@ -19,9 +19,9 @@ from privet.local.channels.answer_checks import refuse
 from privet.local.channels.cells import Floats, Ints
 from privet.local.channels.field_channel import Impossible
 from privet.local.channels.record_channel import DrawMany, RecordChannel
-from privet.local.channels.sampling.lots import Lots
 from privet.local.channels.sampling.question import Question, Support
 from privet.local.channels.sampling.sent_cells import SentCells, doubts_about_questions
+from privet.local.channels.sampling.subset_selection import Lots
 from privet.local.channels.secret import Secret
 from privet.schema import Attribute, Schema
 from privet.schema.labels import is_writable
