@@ -118,7 +118,7 @@ class AnswerStore(ABC):
         A batch's worth stays behind, so that what comes after it never has to go by itself. As the ``last`` release it
         goes too, and answers beyond a whole batch join the last one. Fewer than ``batch`` in all stay.
         """
-        if self._n_batches_due(batch, last=last) < 1:
+        if _n_batches(self._number("SELECT count(*) FROM waiting"), batch, last=last) < 1:
             return 0
         with self._transaction() as do:
             for statement in self._alone:
@@ -150,9 +150,6 @@ class AnswerStore(ABC):
     def n_batches(self) -> int:
         """Return in how many batches they are."""
         return self._number("SELECT coalesce(max(batch), 0) FROM released")
-
-    def _n_batches_due(self, batch: int, *, last: bool) -> int:
-        return _n_batches(self._number("SELECT count(*) FROM waiting"), batch, last=last)
 
     def _number(self, statement: str) -> int:
         with self._transaction(writes=False) as do:
