@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet.central.receipts import SETTINGS, one_trial_part_each
 from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.checks import Constraint, Number, Whole, check_constraints
-from privet.counting.opening import has_own_labels
+from privet.counting.inputs import has_own_labels
 from privet.counting.rows import FirstRows, rows_of_weight_1
 from privet.counting.sources import BatchStream, engine_of, source_of
 from privet.errors import ParameterError

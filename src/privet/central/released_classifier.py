@@ -17,7 +17,7 @@ from privet.central.updates.batches import BatchCheck, Version
 from privet.checks import is_number, plain
 from privet.counting.engines.executor import OnExecutor, check_executor
 from privet.counting.engines.parts import PartitionedRows
-from privet.counting.opening import check_files_exist, has_own_labels, open_table
+from privet.counting.inputs import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows, RowWeights
 from privet.errors import ModelFileError, ParameterError, PrivetError, SchemaError
 from privet.estimator import PrivateEstimator, check_labels_given, public_facts

@@ -21,7 +21,7 @@ from privet.central.leaf_counts import LEAF_COUNTS
 from privet.central.private_rdt import draw_trees
 from privet.central.updates.batches import BatchCheck
 from privet.checks import check_whole
-from privet.counting.opening import check_files_exist, has_own_labels, open_table
+from privet.counting.inputs import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
 from privet.entropy import secure_bytes
 from privet.errors import DataError, ModelFileError, ParameterError, PartyError, PrivetError

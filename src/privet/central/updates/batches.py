@@ -14,7 +14,7 @@ from privet.entropy import secure_bytes
 from privet.errors import DataError, LedgerError, Note, ParameterError
 from privet.model_file import checksum, checksum_of
 from privet.privacy.ledger import Ledger
-from privet.privacy.ledger.bodies import BATCH, BATCH_KEY, KEY_BYTES
+from privet.privacy.ledger.entry_kinds import BATCH, BATCH_KEY, KEY_BYTES
 from privet.privacy.ledger.ledger_file import Entry
 from privet.schema import Schema
 from privet.schema.encoding import Encoder, encoder_of

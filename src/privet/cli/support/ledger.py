@@ -70,7 +70,7 @@ def open_ledger(path: Path, dataset: str | None, part: str | None, *, stated: bo
 
 def _say_if_not_settled(ledger: "Ledger") -> None:
     """Say that a release was never settled, for as long as it is the newest."""
-    from privet.privacy.ledger.bodies import RESERVED
+    from privet.privacy.ledger.entry_kinds import RESERVED
 
     newest = ledger.last_account().spendings[-1:]
     if newest and newest[0].state == RESERVED:

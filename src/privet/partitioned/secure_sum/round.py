@@ -31,7 +31,7 @@ from privet.partitioned.secure_sum.terms import Terms
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
-from privet.privacy.ledger.bodies import FAILED, RESERVED, WITHDRAWN
+from privet.privacy.ledger.entry_kinds import FAILED, RESERVED, WITHDRAWN
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.rng import NoiseSource, SystemNoise
 from privet.signing.documents import digest, parse

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from privet.errors import PrivetError
 from privet.model_file import read_document
 from privet.privacy.ledger import Ledger
-from privet.privacy.ledger.bodies import RESERVED
+from privet.privacy.ledger.entry_kinds import RESERVED
 from privet.service.gateway.analyst_requests import OFFERED, FitRequest, offered_parameters, predictions
 from privet.service.gateway.analysts import Analyst
 from privet.service.gateway.audit import AuditLog

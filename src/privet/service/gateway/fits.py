@@ -10,7 +10,7 @@ from privet.entropy import secure_bytes
 from privet.errors import BudgetExceeded, LedgerError
 from privet.privacy.ledger import Cost, Ledger, Reservation
 from privet.privacy.ledger.account import MOST_STRICT_FITS, Account, Spending
-from privet.privacy.ledger.bodies import FAILED, RESERVED
+from privet.privacy.ledger.entry_kinds import FAILED, RESERVED
 from privet.privacy.ledger.spending import Expense
 from privet.service.gateway.analyst_requests import FitRequest
 from privet.service.gateway.analysts import Analyst
