@@ -77,6 +77,25 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+# Of scores that are no figure of three decimals.
+_FORMATS = {
+    "accuracy": percent,
+    "balanced accuracy": percent,
+    "mean absolute error": "{:,.4g}".format,
+    "root mean squared error": "{:,.4g}".format,
+}
+
+
+def score_text(score: str, value: float) -> str:
+    """Return a score as text; nothing where the rows do not tell it."""
+    return "" if math.isnan(value) else _FORMATS.get(score, "{:.3f}".format)(value)
+
+
+def share_text(share: float) -> str:
+    """Return a share in percent; nothing where there is none."""
+    return "" if math.isnan(share) else percent(share)
+
+
 def amount(value: float) -> str:
     """Return an epsilon to twelve digits, rounded up: 1.0 is "1", and so is the sum of its shares."""
     from privet.privacy.guarantee import rounded_up

@@ -12,18 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.cli.support import output
-
 if TYPE_CHECKING:
     from privet.schema import Schema
-
-# Of scores that are no figure of three decimals.
-_FORMATS = {
-    "accuracy": output.percent,
-    "balanced accuracy": output.percent,
-    "mean absolute error": "{:,.4g}".format,
-    "root mean squared error": "{:,.4g}".format,
-}
 
 
 @dataclass(frozen=True)
@@ -189,13 +179,3 @@ def said_of(model: Any, X: Any) -> NDArray[np.float64]:
     """Return what a model says of rows: how likely each class is, or a number."""
     said: NDArray[np.float64] = model.predict_proba(X) if model.schema_.number is None else model.predict(X)
     return said
-
-
-def score_text(score: str, value: float) -> str:
-    """Return a score as text; nothing where the rows do not tell it."""
-    return "" if math.isnan(value) else _FORMATS.get(score, "{:.3f}".format)(value)
-
-
-def share_text(share: float) -> str:
-    """Return a share in percent; nothing where there is none."""
-    return "" if math.isnan(share) else output.percent(share)

@@ -8,7 +8,6 @@ from privet.cli.support import options, output
 from privet.cli.support.local_methods import refuse_local
 from privet.cli.support.option_values import parse_epsilons
 from privet.cli.support.options import reads_csv
-from privet.cli.support.scores import score_text, share_text
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -173,8 +172,8 @@ def _print_scores(results: _Results) -> None:
     for name, found in results.items():
         first, *others = found.means().items()
         headings = ["", first[0], "sd over folds", *(_HEADINGS.get(score, score) for score, _ in others)]
-        means = [score_text(score, mean) for score, (mean, _) in others]
-        lines.append([name, *(score_text(first[0], value) for value in first[1]), *means])
+        means = [output.score_text(score, mean) for score, (mean, _) in others]
+        lines.append([name, *(output.score_text(first[0], value) for value in first[1]), *means])
     output.print_table(headings, lines, right=range(1, len(headings)))
 
 
@@ -186,13 +185,12 @@ def _print_classes(results: _Results, schema: "Schema", *, confusion: bool) -> N
     if not shares:  # a number has none
         return
     output.print_text()
-    cells = [
-        [f"{label}", *(share_text(own[c, c]) for own in shares.values())] for c, label in enumerate(schema.classes)
-    ]
+    recalls = [own.diagonal() for own in shares.values()]
+    cells = [[f"{label}", *(output.share_text(own[c]) for own in recalls)] for c, label in enumerate(schema.classes)]
     output.print_table(["recall of", *results], cells, right=range(1, len(results) + 1))
     for name, own in shares.items() if confusion else ():
         output.print_text()
-        lines = [[f"{label}", *map(share_text, own[c])] for c, label in enumerate(schema.classes)]
+        lines = [[f"{label}", *map(output.share_text, own[c])] for c, label in enumerate(schema.classes)]
         headings = [f"{name}: of", *(f"as {label}" for label in schema.classes)]
         output.print_table(headings, lines, right=range(1, len(headings)))
 
@@ -207,8 +205,8 @@ def _print_groups(results: _Results, groups: "dict[str, NDArray[np.bool_]]", sch
             own = found.within(rows)
             if own is not None:
                 means = own.means()
-                recalls = map(share_text, own.confusion().diagonal()) if isinstance(own, HeldOutClasses) else ()
-                lines.append([group, *(score_text(score, means[score][0]) for score in scores), *recalls])
+                recalls = map(output.share_text, own.confusion().diagonal()) if isinstance(own, HeldOutClasses) else ()
+                lines.append([group, *(output.score_text(score, means[score][0]) for score in scores), *recalls])
         output.print_text()
         headings = [name, *scores, *(f"recall of {label}" for label in schema.classes)]
         output.print_table(headings, lines, right=range(1, len(headings)))

@@ -6,7 +6,6 @@ import typer
 
 from privet.cli.support import options, output
 from privet.cli.support.options import reads_csv
-from privet.cli.support.scores import score_text
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def _told(values: dict[str, Any]) -> dict[str, Any]:
 
 def _cells(found: "HeldOut", shown: list[str]) -> tuple[str, ...]:
     means = found.means()
-    return f"{_size(found):,}", *(score_text(score, means[score][0]) for score in shown)
+    return f"{_size(found):,}", *(output.score_text(score, means[score][0]) for score in shown)
 
 
 def _size(found: "HeldOut") -> int:

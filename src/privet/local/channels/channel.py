@@ -146,6 +146,18 @@ class Channel:
         epsilons = [field.local_epsilon for field in self.fields.values()]
         return math.fsum(epsilons) if epsilons else math.inf
 
+    @property
+    def fitted_by(self) -> list[str]:
+        """The methods that can fit answers through it, the best first; none where none can."""
+        if self.record is not None:
+            return list(self.record.fitted_by)
+        if not all(column.can_be_reconstructed for column in self.columns):
+            return []
+        if any(column.chances is None for column in self.columns):
+            return ["reconstruction-tree"]
+        both = ["reconstruction-tree", "random-response-forest"]
+        return both if self.label is None else both[::-1]
+
     def total_epsilon(self, clear: Collection[str] = ()) -> float:
         """Return the epsilon of a person's whole answer: rounded up as promises state it, the same in respondent.js.
 
@@ -305,15 +317,3 @@ def _schema(data: object) -> Schema:
         return Schema.from_json(data)
     except SchemaError as error:
         raise ChannelError(f"the channel's schema is damaged: {error}") from error
-
-
-def fitting_methods(channel: "Channel") -> list[str]:
-    """Return the methods that can fit answers through ``channel``, the best first; none where none can."""
-    if channel.record is not None:
-        return list(channel.record.fitted_by)
-    if not all(column.can_be_reconstructed for column in channel.columns):
-        return []
-    if any(column.chances is None for column in channel.columns):
-        return ["reconstruction-tree"]
-    both = ["reconstruction-tree", "random-response-forest"]
-    return both if channel.label is None else both[::-1]

@@ -7,7 +7,7 @@ from typing import Any
 
 from privet.checks import check_whole, is_number
 from privet.errors import ParameterError
-from privet.local.channels.channel import DIGITS, Channel, fitting_methods
+from privet.local.channels.channel import DIGITS, Channel
 from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.guarantee import LocalGuarantee, price_in_words
 from privet.local.planning.question_design import QuestionDesign, largest_epsilon, questions_of
@@ -204,7 +204,7 @@ def plan_answers(
     questions, asked = questions_of(channel, shares), n_asked(channel)
     epsilon, prices = stated_epsilon(channel), tuple(_prices(channel, questions))
     return AnswersPlan(
-        method=fitting_methods(channel)[0], people=n, ask=asked, class_share=shares[0], local_epsilon=epsilon,
+        method=channel.fitted_by[0], people=n, ask=asked, class_share=shares[0], local_epsilon=epsilon,
         right_guesses=right_guesses(epsilon), given_clear=LocalGuarantee(channel).given_clear,
         price=_price(channel, prices), prices=prices, questions=tuple(_planned(own, n, error) for own in questions),
         balance_error=_balance_error(questions, asked, n, shares[0]), error=float(error),
