@@ -251,13 +251,7 @@ class DPDFClassifier(GreedyForestClassifier):
         otherwise = class_shares(nodes.counts[: nodes.forest.n_trees])
         return SummedCounts.of_nodes(nodes.forest, weights, otherwise, schema.attributes)
 
-    def _counted(
-        self,
-        forest: Forest,
-        noisy_counts: NDArray[np.int64],
-        event: Event,
-        schema: Schema,  # noqa: ARG002 - pruning needs it
-    ) -> CountedForest:
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
         variance = standard_deviation(in_sequence(event)[-1]) ** 2
         return CountedForest(forest, noisy_counts, np.ones(forest.n_nodes, dtype=np.int64), variance)
 

@@ -148,13 +148,7 @@ class LeafCountClassifier(CountForestClassifier, UpdatedClassifier):
             noise=noise,
         )
 
-    def _counted(
-        self,
-        forest: Forest,
-        noisy_counts: NDArray[np.int64],
-        event: Event,
-        schema: Schema,  # noqa: ARG002 - pruning needs it
-    ) -> CountedForest:
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
         return CountedForest.of_leaves(forest, noisy_counts, float(_growth(in_parallel(event))[-1]) ** 2)
 
     def _compared_by(self, call: FitCall) -> Schema | None:  # noqa: ARG002 - of any call

@@ -188,13 +188,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         otherwise = class_shares(nodes.counts[:1])
         return SummedCounts.of_nodes(nodes.forest, counts[stand_in], otherwise, schema.attributes)
 
-    def _counted(
-        self,
-        forest: Forest,
-        noisy_counts: NDArray[np.int64],
-        event: Event,
-        schema: Schema,  # noqa: ARG002 - pruning needs it
-    ) -> CountedForest:
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
         n_draws = np.ones(forest.n_nodes, dtype=np.int64)
         n_draws[0] = forest.n_children[0]
         fails = (noisy_counts.sum(axis=1) <= 0) & (forest.attribute == LEAF) if self.variant == PAPER else None
