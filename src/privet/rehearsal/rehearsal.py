@@ -162,7 +162,7 @@ def rehearse(
 
 def _fitted(model: Any, rows: Any, labels: Any) -> Any:
     with warnings.catch_warnings():
-        # Of a model that nobody is to have; and that the rows are too few, which is what is being found out.
+        # Nobody is to have this model. Whether the rows are too few for one is what is being found out.
         warnings.simplefilter("ignore", NoGuaranteeWarning)
         return model.fit(rows, labels)
 

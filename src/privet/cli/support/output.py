@@ -77,7 +77,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-# Of scores that are no figure of three decimals.
+# Scores that are not written with three decimals.
 _FORMATS = {
     "accuracy": percent,
     "balanced accuracy": percent,

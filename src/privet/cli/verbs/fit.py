@@ -25,7 +25,7 @@ from privet.errors import ParameterError
 if TYPE_CHECKING:
     from privet.central.private_search import PrivateSearch
     from privet.schema import Schema
-# Options of one method, and of what splits no rows.
+# They are about one method, or about rows that a trial cannot split.
 _NOT_BESIDE_TUNE = (
     "method", "trees", "height", "variant", "delta", "increasing", "decreasing", "class_weight", "part", "dask",
 )  # fmt: skip

@@ -13,7 +13,7 @@ from privet.cli.support.option_values import given_options
 from privet.errors import ParameterError
 
 _DOUBTFUL = 0.9
-# Of accuracy, as a share of all rows.
+# A loss of accuracy, as a share of all rows.
 _COSTLY = 0.05
 _ONLY_BALANCE = (
     "for so few rows at this epsilon only the class balance would be released, and every row given the same guess; a "

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privet.central.updates.update import RefitAdvice, Update
 
 _STATE = re.compile(r"\d{4}-\d{2}-\d{2}\.privet(\.gz)?")
-# Of a long history the first batch and so many of the last are printed; --json has all.
+# A long history is printed in part: the first batch, and so many of the last. --json has all.
 _LAST_SHOWN = 10
 _SINGLE_ROWS = "single rows that are in two batches are not noticed: that there are none is your promise"
 
