@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -104,13 +103,9 @@ def newest_state(folder: Path) -> Path:
 
 def checked_date(dated: str | None) -> str | None:
     """Return a date as it was given, or refuse what is none."""
-    if dated is None:
-        return None
-    try:
-        same = date.fromisoformat(dated).isoformat() == dated
-    except ValueError:
-        same = False
-    if not same:
+    from privet.checks import is_day
+
+    if dated is not None and not is_day(dated):
         raise ParameterError(f"--dated {output.printable(dated)!r} is no date; write it as YYYY-MM-DD")
     return dated
 

@@ -27,7 +27,7 @@ from privet.local.channels.randomized_response import LEAST_SHARE, MOST_SHARE
 _WORDS = 2**64
 # The most outcomes that one word decides: a word is then rejected at most once in 65,536 times.
 _MOST_OUTCOMES = 2**48
-# As many numbers are shuffled at a time.
+# As many numbers are shuffled, or cells of answers made, at a time.
 _BLOCK = 2**22
 # A question about more would send too much.
 MOST_CELLS = 2**16
@@ -49,7 +49,7 @@ class Lots:
         while rejected.any():
             n_words += 1
             steps[rejected], rejected[rejected] = self._late_steps(words(n_words)[rejected])
-        return np.concatenate([np.empty((0, self.drawn), np.int64), *map(self._shuffled, _blocks(steps, self.lots))])
+        return np.concatenate([np.empty((0, self.drawn), np.int64), *map(self._shuffled, in_blocks(steps, self.lots))])
 
     def _steps(self, words: NDArray[np.uint64]) -> tuple[Ints, NDArray[np.bool_]]:
         """Return how far each draw reaches beyond the lots drawn before, and whose words were rejected."""
@@ -112,10 +112,11 @@ def steps_of(groups: Sequence[Sequence[int]], words: Sequence[int]) -> list[int]
     return steps
 
 
-def _blocks(steps: Ints, lots: int) -> Iterator[Ints]:
-    rows = max(_BLOCK // lots, 1)
-    for first in range(0, len(steps), rows):
-        yield steps[first : first + rows]
+def in_blocks(rows: Ints, numbers_each: int) -> Iterator[Ints]:
+    """Yield rows of so many numbers each, a few at a time."""
+    size = max(_BLOCK // numbers_each, 1)
+    for first in range(0, len(rows), size):
+        yield rows[first : first + size]
 
 
 @dataclass(frozen=True)
