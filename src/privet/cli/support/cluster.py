@@ -1,6 +1,5 @@
 """A Dask cluster on the command line: where its scheduler is, and the files for TLS."""
 
-import ipaddress
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -58,18 +57,12 @@ class Cluster:
             yield None
             return
         from privet.counting.engines.dask import cluster_executor
+        from privet.service.server import is_loopback
 
-        if not self.address.startswith("tls://") and not _is_here(self.address):
+        host = self.address.partition("://")[2].rpartition(":")[0].strip("[]") or self.address
+        if not (self.address.startswith(("tls://", "inproc://")) or is_loopback(host)):
             output.say(
                 "exact counts travel to this cluster and back unencrypted, and anyone on the way can read them; use tls://"
             )
         with cluster_executor(self.address, ca=self.ca, cert=self.cert, key=self.key) as executor:
             yield executor
-
-
-def _is_here(address: str) -> bool:
-    host = address.partition("://")[2].rpartition(":")[0].strip("[]") or address
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return address.startswith("inproc://")

@@ -12,7 +12,7 @@ from privet.local.channels.sampling.sampled_fields import SampledFields
 from privet.local.guarantee import LocalGuarantee, price_in_words
 from privet.local.planning.question_design import QuestionDesign, largest_epsilon, questions_of
 from privet.local.sampled_forest.class_tables import NORMAL_95
-from privet.plan import rounded_up
+from privet.plan import three_digits_up
 from privet.privacy import guarantee
 from privet.privacy.guarantee import few, of_hundred, right_guesses
 
@@ -254,7 +254,7 @@ def reach(error: float) -> str:
 def people_in_words(people: float) -> str:
     """Return a number of people to three digits or to whole millions."""
     if people <= 1e6:
-        return f"{math.ceil(rounded_up(people)):,}"
+        return f"{math.ceil(three_digits_up(people)):,}"
     return f"{people / 1e6:,.3g} million" if people < 1e9 else f"{people / 1e6:,.0f} million"
 
 
@@ -326,4 +326,4 @@ def _epsilon_needed(questions: Sequence[QuestionDesign], people: int, error: flo
         middle = (low + high) / 2
         enough = _needed([own.at(math.exp(middle)) for own in questions], error) <= people
         low, high = (low, middle) if enough else (middle, high)
-    return rounded_up(math.exp(high))
+    return three_digits_up(math.exp(high))
