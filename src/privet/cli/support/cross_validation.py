@@ -7,10 +7,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.cli.support.labelled_rows import LabelledRows
 from privet.cli.support.options import ModelOptions
 from privet.cli.support.progress import Progress
-from privet.cli.support.scores import Answered, HeldOut, held_out_of, said_of
+from privet.cli.support.scores import Answered, HeldOut, LabelledRows, held_out_of, said_of
 from privet.errors import DataError
 from privet.rng import public_generator
 

@@ -147,7 +147,7 @@ def _as_it_was_fitted(model: Any) -> Any:
 
 def _tell_membership(model: Any, members: Path, others: Path, about: dict[str, Any], *, as_json: bool) -> None:
     from privet.attack import membership_inference
-    from privet.cli.support.labelled_rows import read_labelled
+    from privet.cli.support.scores import read_labelled
 
     if model.schema_.number is not None:
         raise ParameterError(

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from privet.cli.support.labelled_rows import LabelledRows
-    from privet.cli.support.scores import HeldOut
+    from privet.cli.support.scores import HeldOut, LabelledRows
     from privet.schema import Categorical, Schema
 
 _NOTICE = (
@@ -88,7 +87,7 @@ def evaluate(
     if by is not None:
         _category(declared, by)
     from privet.cli.support import cross_validation
-    from privet.cli.support.labelled_rows import read_labelled
+    from privet.cli.support.scores import read_labelled
 
     with output.working("reading the rows"):
         read = read_labelled(rows, declared)

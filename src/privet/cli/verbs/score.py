@@ -11,8 +11,7 @@ from privet.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from privet.cli.support.labelled_rows import LabelledRows
-    from privet.cli.support.scores import HeldOut
+    from privet.cli.support.scores import HeldOut, LabelledRows
 
 _MOST_GROUPS = 50
 _NOTICE = "these scores are computed from the rows without noise; unless the rows are public, do not publish them"
@@ -37,7 +36,7 @@ def score(
     Example:  privet score model.privet test.csv --by sex --json
     """
     with output.working("scoring"):
-        from privet.cli.support.labelled_rows import read_labelled
+        from privet.cli.support.scores import read_labelled
         from privet.model_file import read_document
         from privet.registry import model_of
 
