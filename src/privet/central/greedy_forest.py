@@ -81,6 +81,22 @@ class BudgetedQueries:
         )
 
 
+@dataclass(frozen=True)
+class OpenNodes:
+    """Nodes of a level that may be split: their tables, what is released of them, and the attributes that are left."""
+
+    level: int
+    layout: TableLayout
+    exact_tables: NDArray[np.int64]
+    noisy: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+
+    @property
+    def exact_of_attributes(self) -> list[NDArray[np.int64]]:
+        """The tables of each attribute: nodes x codes x classes."""
+        return [self.layout.of_attribute(self.exact_tables, a) for a in range(len(self.layout.n_codes))]
+
+
 class GreedyForestClassifier(CountForestClassifier, CuratorClassifier):
     """Trees whose splits are chosen by what the rows say; subclasses make the queries."""
 
@@ -97,13 +113,7 @@ class GreedyForestClassifier(CountForestClassifier, CuratorClassifier):
 
     @abstractmethod
     def _choose_attributes(
-        self,
-        tables: NDArray[np.int64],
-        noisy: NDArray[np.int64],
-        allowed: NDArray[np.bool_],
-        level: int,
-        layout: TableLayout,
-        queries: BudgetedQueries,
+        self, nodes: OpenNodes, queries: BudgetedQueries
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         """Choose an attribute for every node; return the tables that children's counts are read off, and receipts."""
 
@@ -177,10 +187,8 @@ class GreedyForestClassifier(CountForestClassifier, CuratorClassifier):
         chosen = np.full(len(noisy), LEAF)
         children = [np.empty((0, layout.n_classes), dtype=np.int64)]
         for nodes, tables in parts:
-            available = growth.available[nodes]
-            chosen[nodes], tables, receipts = self._choose_attributes(
-                tables, noisy[nodes], available, level, layout, queries
-            )
+            opened = OpenNodes(level, layout, tables, noisy[nodes], growth.available[nodes])
+            chosen[nodes], tables, receipts = self._choose_attributes(opened, queries)
             children += [
                 layout.of_attribute(tables[i : i + 1], int(a))[0] for i, a in enumerate(chosen[nodes]) if a != LEAF
             ]
