@@ -13,7 +13,7 @@ from privet.local import FieldSampling, RandomizedResponse
 from privet.service.collect.app import make_app
 from privet.service.collect.folder import CollectFolder, Settings
 from privet.service.collect.tokens import new_token, token_hash
-from privet.service.passwords import hash_password
+from privet.service.sessions import hash_password
 from tests.browser.looking import CONTRAST, picture
 
 # Seconds; even a busy machine needs a part of them only.

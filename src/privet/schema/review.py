@@ -12,7 +12,7 @@ from privet.errors import ParameterError, PrivetError
 from privet.schema.acceptance import Acceptance
 from privet.schema.attribute import Attribute, Categorical
 from privet.schema.days import Date
-from privet.schema.draft import MOST_PROPOSED, wider
+from privet.schema.infer import MOST_PROPOSED, wider
 from privet.schema.labels import Label
 from privet.schema.numeric import Numeric
 from privet.schema.schema import Schema

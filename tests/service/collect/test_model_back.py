@@ -12,7 +12,7 @@ import pytest
 from privet import Secret, load, perturb
 from privet.local import FieldSampling
 from privet.service.collect.tokens import token_hash
-from privet.service.passwords import hash_password
+from privet.service.sessions import hash_password
 from tests.export.node import run_node
 from tests.service.collect.conftest import PASSWORD, schema
 from tests.service.collect.running import ENOUGH, RunningServer, made

@@ -23,7 +23,7 @@ from privet.service.gateway.folder import (
     SETTINGS,
     GatewayFolder,
     check_rows,
-)  # fmt: skip
+)
 
 _LEDGER, _HEAD = "ledger.db", "head"
 _NEEDED = (SETTINGS, SCHEMA, ANALYSTS, _LEDGER, _HEAD)

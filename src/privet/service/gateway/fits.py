@@ -10,10 +10,10 @@ from privet.entropy import secure_bytes
 from privet.errors import BudgetExceeded, LedgerError
 from privet.privacy.ledger import Cost, Ledger, Reservation
 from privet.privacy.ledger.account import MOST_STRICT_FITS, Account, Spending
-from privet.privacy.ledger.bodies import FAILED, RESERVED
+from privet.privacy.ledger.entry_kinds import FAILED, RESERVED
 from privet.privacy.ledger.spending import Expense
+from privet.service.gateway.analyst_requests import FitRequest
 from privet.service.gateway.analysts import Analyst
-from privet.service.gateway.fit_request import FitRequest
 from privet.service.gateway.folder import GatewayFolder
 from privet.service.requests import Refusal
 
@@ -80,7 +80,7 @@ class PaidFit:
         """Return the reservation that was made for it, from which on every failure is charged."""
         reservation = Reservation(
             ledger.file, ledger.dataset, self.expense.cost, self.spending.begun.number, strict=True
-        )  # fmt: skip
+        )
         reservation.mark_opened()
         return reservation
 

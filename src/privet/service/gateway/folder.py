@@ -4,7 +4,7 @@ import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from privet.counting.opening import open_table
+from privet.counting.inputs import open_table
 from privet.counting.sources import Files
 from privet.errors import DataError, LedgerError, ParameterError, SchemaError
 from privet.files.documents import read_json

@@ -21,9 +21,9 @@ from privet import (
     Schema,
     load,
 )  # fmt: skip
+from privet.central import private_search
+from privet.central.private_search import RowParts, batches_of
 from privet.central.receipts import SETTINGS, fit_of, trial_of
-from privet.central.search import private_search
-from privet.central.search.row_parts import RowParts, batches_of
 from privet.counting.sources import Files
 from privet.datasets import agrawal
 from privet.errors import BudgetExceeded, DataError, ModelFileError, ParameterError

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.central.receipts import SETTINGS, one_trial_part_each
 from privet.central.released_classifier import FitCall, ReleasedClassifier
-from privet.central.search.row_parts import RowParts, batches_of
 from privet.checks import Constraint, Number, Whole, check_constraints
-from privet.counting.opening import has_own_labels
-from privet.counting.rows import FirstRows
-from privet.counting.sources import BatchStream, engine_of
+from privet.counting.inputs import has_own_labels
+from privet.counting.rows import FirstRows, rows_of_weight_1
+from privet.counting.sources import BatchStream, engine_of, source_of
 from privet.errors import ParameterError
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import Guarantee
@@ -28,6 +27,8 @@ from privet.privacy.unit import MAX_ROWS, Unit
 from privet.rng import SystemNoise
 from privet.schema import Schema
 from privet.schema.encoding import Encoder
+from privet.schema.persons import Persons
+from privet.schema.table import as_arrow, column_of, columns_of
 
 MOST_CANDIDATES = 20
 # Why a parameter of a candidate is refused, and the way out.
@@ -84,10 +85,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     method = "private-search"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "share": Number(0.05, 0.5),
-        "max_rows": Whole(1, MAX_ROWS),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"share": Number(0.05, 0.5), "max_rows": Whole(1, MAX_ROWS)}
     best_: str
     model_: ReleasedClassifier
 
@@ -140,7 +138,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _trial(
-        self, models: Mapping[str, Any], parts: RowParts, epsilon: float, reservation: Reservation | NoReservation
+        self, models: Mapping[str, Any], parts: "RowParts", epsilon: float, reservation: Reservation | NoReservation
     ) -> tuple[str, Event]:
         """Return the name of a candidate, chosen by what each of them says of rows that none was fitted to."""
         inner, fitted = InnerReservation(reservation), []
@@ -280,3 +278,58 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Write the chosen model to a file, which `privet.load` reads."""
         check_is_fitted(self, "model_")
         self.model_.save(path)
+
+
+class RowParts:
+    """The rows of a table in parts. Every pass finds the same rows in the same part.
+
+    Nobody may know the coins: who does, and sees what was fitted to a part, knows which rows can have changed it, and
+    a row more or less moves the coins of all rows behind it. So they are drawn anew in each fit and kept nowhere else.
+    """
+
+    def __init__(self, batches: Callable[[], Iterator[Any]], n_parts: int, unit: Unit) -> None:
+        self._batches, self._n_parts, self._unit = batches, n_parts, unit
+        self._coins = np.zeros(0, dtype=np.uint32)
+
+    def part(self, number: int) -> Iterator[Any]:
+        """Yield Arrow batches of the rows of one part."""
+        import pyarrow as pa
+
+        seen, persons = 0, None if self._unit.column is None else Persons(self._unit.column)
+        for batch in self._batches():
+            if persons is None:
+                units = np.arange(seen, seen + batch.num_rows)
+                seen += batch.num_rows
+            else:
+                units = persons.number_rows(batch.column(persons.column))
+            table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+            yield table.filter(pa.array(self._part_of(units) == number))
+
+    def _part_of(self, units: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Return the part of each unit, by its number in the order of the table."""
+        lacking = int(units.max(initial=-1)) + 1 - len(self._coins)
+        if lacking > 0:
+            # The last words below 2^32 favour the first parts by less than one in a billion, which costs nothing.
+            self._coins = np.concatenate([self._coins, SystemNoise().words(lacking) % np.uint32(self._n_parts)])
+        return self._coins[units]
+
+
+def batches_of(X: Any, y: Any, schema: Schema, unit: Unit, sample_weight: Any = None) -> Callable[[], Iterator[Any]]:
+    """Return what yields the rows of files, of batches or of a table in memory, their labels and persons with them.
+
+    Of a table in memory those of weight 0 are left out.
+    """
+    import pyarrow as pa
+
+    person = [] if unit.column is None else [unit.column]
+    names = [*schema.names, schema.target, *person]
+    if has_own_labels(X):
+        source = source_of(X)
+        assert source is not None  # noqa: S101 - a cluster's frame was refused
+        return lambda: source.batches(schema, names)
+    columns = columns_of(X, schema.names, label=schema.target, unit=unit.column)
+    columns = [*columns, y, *(column_of(X, name) for name in person)]
+    table = pa.table([as_arrow(own, name) for own, name in zip(columns, names, strict=True)], names=names)
+    if sample_weight is not None:
+        table = table.filter(pa.array(rows_of_weight_1(sample_weight, table.num_rows)))
+    return lambda: iter([table])
