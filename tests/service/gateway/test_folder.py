@@ -6,7 +6,10 @@ import pytest
 from privet import Categorical, Ledger, Numeric, Schema
 from privet.errors import DataError, LedgerError, ParameterError, SchemaError
 from privet.service.gateway.analysts import Analyst, Analysts, digest, new_token
+from privet.service.gateway.fit_request import FitRequest
+from privet.service.gateway.fits import pay
 from privet.service.gateway.folder import GatewayFolder
+from privet.service.gateway.workers import FAILED, WAITING, Workers
 from tests.service.gateway.conftest import people, schema
 
 
@@ -53,6 +56,20 @@ def test_rows_that_would_make_fits_fail_are_refused_before_anybody_asks(make, tm
 def test_people_without_a_name_are_refused(make):
     with pytest.raises(DataError, match="person"):
         make(table=people().assign(person=np.nan), unit="person", max_rows=2)
+
+
+def test_a_fit_is_made_by_the_gateway_that_it_was_paid_to_and_by_no_other_of_the_account(make, tmp_path):
+    folder = make()
+    ledger = folder.open_ledger()
+    other = GatewayFolder.make(
+        tmp_path / "other", rows=tmp_path / "rows.csv", schema=tmp_path / "schema.json", ledger=ledger, max_rows=1,
+        password="",
+    )  # fmt: skip
+    fit = pay(ledger, folder, Analyst("ana", 1.0), FitRequest("private-rdt", 0.5), "key")
+    idle, ready = Workers(other, other.open_ledger(), 0), Workers(folder, ledger, 0)
+    for workers in (idle, ready):
+        workers.start()
+    assert (idle.state(fit), ready.state(fit)) == (FAILED, WAITING)
 
 
 def test_only_the_owner_can_enter(make):
