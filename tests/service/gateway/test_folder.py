@@ -1,7 +1,11 @@
 """Making a gateway: what its owner is refused, so that analysts need not be."""
 
+import base64
+import json
+
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from privet import Categorical, Ledger, Numeric, Schema
 from privet.errors import DataError, LedgerError, ParameterError, SchemaError
@@ -70,6 +74,25 @@ def test_a_fit_is_made_by_the_gateway_that_it_was_paid_to_and_by_no_other_of_the
     for workers in (idle, ready):
         workers.start()
     assert (idle.state(fit), ready.state(fit)) == (FAILED, WAITING)
+
+
+def test_a_subject_of_one_provider_names_nobody_at_another(make, tmp_path):
+    folder, keys = make(), tmp_path / "jwks.json"
+    numbers = ec.generate_private_key(ec.SECP256R1()).public_key().public_numbers()
+    keys.write_text(json.dumps({"keys": [{"kty": "EC", "crv": "P-256", "x": b64(numbers.x), "y": b64(numbers.y)}]}))
+    folder.set_issuer("https://one.example", "privet", keys)
+    folder.analysts.put(Analyst("ana", 1.0, subject="sub-1"))
+    with pytest.raises(ParameterError, match="known by a subject of https://one.example, which may be somebody else's"):
+        folder.set_issuer("https://two.example", "privet", keys)
+    folder.set_issuer("https://one.example", "other", keys)  # new keys or another audience, of the same provider
+    assert folder.issuer().audience == "other"
+    folder.analysts.revoke("ana")
+    folder.set_issuer("https://two.example", "privet", keys)
+    assert folder.issuer().url == "https://two.example"
+
+
+def b64(number):
+    return base64.urlsafe_b64encode(number.to_bytes(32)).rstrip(b"=").decode()
 
 
 def test_only_the_owner_can_enter(make):

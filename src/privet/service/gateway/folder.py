@@ -28,6 +28,10 @@ _NOT_STRICT = (
     "the account {!r} is not strict, so fits that fail would be free, although failing may tell what a row holds; open "
     "one with `privet ledger init --strict`"
 )
+_OTHER_ISSUER = (
+    "the analyst {!r} is known by a subject of {}, which may be somebody else's at {}; revoke such analysts first, and "
+    "add them with their new subjects"
+)
 _INFERRED = (
     "the schema is marked as inferred in places, and every analyst would see what was read from the rows; declare what "
     "is public and delete the marks"
@@ -140,8 +144,15 @@ class GatewayFolder:
         write_private_json(self.path / SETTINGS, asdict(self.settings))
 
     def set_issuer(self, url: str, audience: str, keys: Path) -> None:
-        """Trust a provider's tokens from now on; its public keys are copied."""
+        """Trust a provider's tokens from now on; its public keys are copied.
+
+        A subject names somebody at one provider only: at another, the same one may be somebody else.
+        """
         Issuer.load(url, audience, keys)
+        before = self.issuer()
+        known = [each.name for each in self.analysts.all() if each.subject is not None]
+        if before is not None and before.url != url and known:
+            raise ParameterError(_OTHER_ISSUER.format(known[0], before.url, url))
         with whole_bytes(self.path / KEYS) as file:
             file.write(keys.read_bytes())
         write_private_json(self.path / ISSUER, {"url": url, "audience": audience})
