@@ -1,5 +1,6 @@
 """A search among candidates that is paid for once. The argument is in private_search.md."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,8 +16,8 @@ from privet.central.released_classifier import FitCall, ReleasedClassifier
 from privet.checks import Constraint, Number, Whole, check_constraints
 from privet.counting.inputs import has_own_labels
 from privet.counting.rows import FirstRows, rows_of_weight_1
-from privet.counting.sources import BatchStream, engine_of, source_of
-from privet.errors import ParameterError
+from privet.counting.sources import BatchStream, Source, engine_of, source_of
+from privet.errors import DataError, ParameterError
 from privet.privacy.events import Event, Parallel
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
@@ -26,7 +27,7 @@ from privet.privacy.mechanisms.rational import MIN_EPSILON, check_epsilon, remai
 from privet.privacy.unit import MAX_ROWS, Unit
 from privet.rng import SystemNoise
 from privet.schema import Schema
-from privet.schema.encoding import Encoder
+from privet.schema.encoding import Encoder, encoder_of
 from privet.schema.persons import Persons
 from privet.schema.table import as_arrow, column_of, columns_of
 
@@ -314,6 +315,37 @@ class RowParts:
         return self._coins[units]
 
 
+class SameRows:
+    """Batches of a source, in which every pass must find the same rows in the same order, by their codes.
+
+    A coin is a row's by its place: a function that shuffles would put a row into several parts.
+    """
+
+    def __init__(self, source: Source, schema: Schema, unit: Unit) -> None:
+        self._source, self._schema, self._encoder = source, schema, encoder_of(schema, unit.column)
+        self._persons = None if unit.column is None else Persons(unit.column)
+        self._digest: bytes | None = None
+
+    def __call__(self) -> Iterator[Any]:
+        """Yield the batches; refuse them at their end where they are not those of the first pass."""
+        names, target = list(self._schema.names), self._schema.target
+        person = [] if self._persons is None else [self._persons.column]
+        rows, labels, persons = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+        for batch in self._source.batches(self._schema, [*names, target, *person]):
+            rows.update(self._encoder.encode(batch.select(names)).tobytes())
+            labels.update(self._encoder.encode_labels(batch.column(target)).tobytes())
+            if self._persons is not None:
+                persons.update(self._persons.number_rows(batch.column(self._persons.column)).tobytes())
+            yield batch
+        found = rows.digest() + labels.digest() + persons.digest()
+        if self._digest not in (None, found):
+            raise DataError(
+                "the rows differed, or came in another order, when they were read again, and a search must find each "
+                "in the same part; return the same ones every time"
+            )
+        self._digest = found
+
+
 def batches_of(X: Any, y: Any, schema: Schema, unit: Unit, sample_weight: Any = None) -> Callable[[], Iterator[Any]]:
     """Return what yields the rows of files, of batches or of a table in memory, their labels and persons with them.
 
@@ -326,7 +358,7 @@ def batches_of(X: Any, y: Any, schema: Schema, unit: Unit, sample_weight: Any = 
     if has_own_labels(X):
         source = source_of(X)
         assert source is not None  # noqa: S101 - a cluster's frame was refused
-        return lambda: source.batches(schema, names)
+        return SameRows(source, schema, unit)
     columns = columns_of(X, schema.names, label=schema.target, unit=unit.column)
     columns = [*columns, y, *(column_of(X, name) for name in person)]
     table = pa.table([as_arrow(own, name) for own, name in zip(columns, names, strict=True)], names=names)

@@ -150,7 +150,7 @@ def ends_that_fit(gateway, failed, after):
     asked = {name: after[name] for name in ("method", "epsilon", "delta", "parameters")}
     body = {
         "analyst": "ana", "dataset": "patients", "delta": 0.0, "epsilon": 0.25, "fit": after["fit"],
-        "method": after["method"], "part": None, "request": asked, "what": "fit",
+        "gateway": gateway.folder.name, "method": after["method"], "part": None, "request": asked, "what": "fit",
         "request_key": hashlib.sha256(b"the next").hexdigest(),
     }  # fmt: skip
     receipt = after["receipt"]

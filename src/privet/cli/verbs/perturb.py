@@ -24,8 +24,8 @@ _BY_PLACE = (
     "once anything in it has changed; to ask the same people again, name the column that tells them apart with --id"
 )
 _INFERRED = (
-    "the schema is marked as inferred in places, so the channel gives away what was read from the rows; declare what "
-    "is public and delete the marks"
+    "the schema is marked as inferred or accepted in places, so the channel gives away what was read from the rows; "
+    "declare what is public and delete the marks"
 )
 _NO_CHANNEL = (
     "say what happens to the rows: --schema and --noise with its strength, such as --noise gaussian --privacy 100, or "

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _HELP = (
     ("0 to 120", "bounds that are publicly known; they take the place of what was read"),
+    ("0 to 120 whole", "the same of numbers that are whole by design, such as years and counts"),
     ("2020-01-01 to 2025-12-31", "the first and last date that are publicly known to be possible"),
     ("categories A, B, C", "categories that are publicly known; quotes around one with a comma in it"),
     ("classes A, B", "the same for the label"),
@@ -28,7 +29,7 @@ _HELP = (
     ("1", "accept that proposal instead; it was read from the rows as well"),
     ("bins 10", "cut the range into so many cells, if the method should not choose"),
     ("edges 20, 40", "cut the range there"),
-    ("whole, fractions", "whether numbers are whole, such as years and counts"),
+    ("whole, fractions", "whether numbers are whole by design, with the bounds that are there"),
     ("log scale", "cells equally wide in the logarithm, for incomes and durations"),
     ("ordered, unordered", "whether the categories have an order, in which they are listed"),
     ("never missing", "every row has a value, by the table's design"),

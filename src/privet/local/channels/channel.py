@@ -298,7 +298,7 @@ def check_askable(schema: Schema) -> None:
     if schema.assumptions:
         raise ChannelError(
             "the schema says who accepted its domains, which the document of a channel does not; ask by "
-            "schema.for_answers(), which leaves it out"
+            "schema.for_answers(), in which they are marked as read from the rows"
         )
 
 

@@ -154,7 +154,7 @@ class AnalystRoutes:
             raise _UNAVAILABLE()
         request.state.noted = {"method": asked.method, "epsilon": asked.epsilon, "delta": asked.delta}
         await self._compute(asked.plan, self._folder.schema, self._folder.unit)
-        paid = await run_in_threadpool(pay, self._ledger, self._folder.unit.name, analyst, asked, keys[0])
+        paid = await run_in_threadpool(pay, self._ledger, self._folder, analyst, asked, keys[0])
         request.state.noted["fit"] = paid.id
         self._workers.take(paid)
         return JSONResponse(self._told(paid), 202, {"Location": f"/v1/fits/{paid.id}"})
