@@ -38,7 +38,8 @@ _MOST_GROUPED, _ROWS_OF_LEAF = 3, 2.0
 class TableRound(Counts):
     """Trees that every attribute is in one of; every party counts its rows of each class in the leaves.
 
-    Categories that follow each other in the schema share a tree, so that it shows what they do together. A number is soft, so counts are in units of 1/32 row: a row between two knots belongs to both in whole units.
+    Categories that follow each other in the schema share a tree, so that it shows what they do together. A number is
+    soft, so counts are in units of 1/32 row: a row between two knots belongs to both in whole units.
 
     Attributes
     ----------
@@ -160,8 +161,11 @@ class TableRound(Counts):
         if not isinstance(data, Mapping) or set(data) != {"trees", "knots", "grid", "later", "later_knots"}:
             raise ModelFileError("its trees lack a part or have one too many")
         trees = checked_trees(data, schema, most_leaves=MOST_LEAVES)
-        if trees.n_later or sorted(trees.kept) != list(range(len(schema.attributes))) or schema.rows is None:
-            raise ModelFileError("not every attribute is in one of its trees, or it has no number of rows")
+        is_whole = sorted(trees.kept) == list(range(len(schema.attributes))) and int(trees.grids.max()) <= GRID
+        if trees.n_later or not is_whole or schema.rows is None:
+            raise ModelFileError(
+                "its trees have not every attribute once and numbers apart, or it has no number of rows; it is damaged"
+            )
         return {"trees": trees, "newton_epsilon": epsilon_from_json(document["newton_epsilon"])}
 
 
@@ -188,8 +192,8 @@ class CellCount:
 def _trees(policy: Policy) -> Trees:
     """Return the trees: one for each number; categories that follow each other in the schema share one.
 
-    Whoever writes a schema puts next to each other what belongs together. Groups as large as noise allows, and as many
-    leaves as a model may have.
+    Whoever writes a schema puts next to each other what belongs together. Groups are as large as noise allows, and as a
+    model's number of leaves does.
     """
     knots = policy.public_knots(policy.n_bins, soft=True)
     most_leaves = policy.n_rows * policy.epsilon / (_ROWS_OF_LEAF * len(policy.schema.attributes))
