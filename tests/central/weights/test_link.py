@@ -34,6 +34,13 @@ def test_scores_lead_back_to_their_chances(seed, n_classes, margin):
     assert_allclose(chances_of(scores[None, :], margin)[0], chances, rtol=1e-9)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 26])
+def test_the_scores_of_many_lines_are_those_of_each(n_classes):
+    chances = np.array([random_chances(seed, n_classes) for seed in range(30)])
+    each = np.array([scores_of(own, 1.0) for own in chances])
+    assert_array_equal(scores_of(chances, 1.0), each)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 @loop_over("seed", range(3))
 def test_scores_minimise_the_loss_of_rows_that_have_nothing_else(seed, n_classes):

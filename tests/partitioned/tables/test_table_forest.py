@@ -2,16 +2,17 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privet import load
+from privet import Categorical, Schema, load
 from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
 from privet.model_file import VERSION, checksum, write_document
-from privet.partitioned import HorizontalForest, Roster, TableForest
+from privet.partitioned import HorizontalForest, Roster, TableForest, TableRound
 from privet.privacy.events import Parallel, Sequential
 from tests.contracts.test_damaged_files import with_other_digits
 from tests.partitioned.tables.small import NAMES, parties, structure, table, tables
@@ -60,6 +61,21 @@ def test_parties_that_differ_make_a_model_that_knows_all_of_them(both):
     assert model.score(X, y) > majority + 0.25
 
 
+def test_what_two_neighbours_of_the_schema_do_together_is_found(tmp_path):
+    """A planted fault: with a tree for each of them, no model is right in more than three of the four cells."""
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame({name: rng.choice(["p", "q"], 6_000) for name in ("a", "b")})
+    y = np.where((X["a"] == X["b"]) ^ (rng.random(6_000) < 0.1), "yes", "no")
+    schema = Schema([Categorical(name, ["p", "q"]) for name in ("a", "b")], classes=["no", "yes"], rows=6_000)
+    scores = {}
+    for n_rows in (6_000, 10):
+        agreed = replace(TableRound.draw(schema, n_rows=n_rows, round_=f"r{n_rows}"), epsilon=0.7, newton_epsilon=0.3)
+        rows = {name: (X[i::3].reset_index(drop=True), y[i::3]) for i, name in enumerate(NAMES)}
+        scores[n_rows] = combined(tmp_path / str(n_rows), agreed, rows=rows)[1].score(X, y)
+    assert scores[6_000] > 0.85
+    assert scores[10] < 0.75
+
+
 def test_chances_are_about_how_often_a_class_occurs(tmp_path):
     _, model = combined(tmp_path, structure())
     rows = tables(n=3_000).values()
@@ -87,10 +103,10 @@ def test_a_model_survives_its_file(both, which, tmp_path):
 def test_explanations_add_up_to_the_score(both):
     model, (X, _) = both[1], table(20)
     parts = model.explain(X)
-    assert list(parts.columns) == ["(start)", "age", "job", "night"]
+    assert list(parts.columns) == ["(start)", "age", "job", "night", "job x night"]
     scores = model.leaf_weights_.scores(model._encoder.encode(X))
     assert_allclose(parts.sum(axis=1), scores[:, 1] - scores[:, 0], atol=1e-6)
-    assert len(model.shapes()) == 3
+    assert len(model.shapes()) == 4
     assert model.feature_importances_.sum() in (0.0, pytest.approx(1.0))
 
 

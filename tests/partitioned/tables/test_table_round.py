@@ -30,6 +30,56 @@ def test_tables_by_hand():
     assert (counts / GRID).tolist() == [[1, 0], [0, 2], [1, 0], [1, 0], [0, 2], [1, 0]]
 
 
+def test_a_table_of_two_categories_by_hand():
+    schema = Schema(
+        [Categorical("job", ["nurse", "cook"], never_missing=True), Categorical("night", [False, True])],
+        classes=["no", "yes"], target="smokes", rows=24,
+    )  # fmt: skip
+    X = pd.DataFrame({"job": ["nurse", "cook", "cook", "cook"], "night": [True, True, None, True]})
+    agreed = TableRound.draw(schema, epsilon=1.0)
+    counts = agreed.exact_counts(X, np.array(["no", "yes", "no", "yes"])) / GRID
+    # A nurse by day, by night, unknown; a cook by day, by night, unknown.
+    assert counts.tolist() == [[0, 0], [1, 0], [0, 0], [0, 0], [0, 2], [1, 0]]
+    assert agreed.sensitivity == GRID
+
+
+def groups(schema, n_rows, epsilon=1.0):
+    return TableRound.draw(schema, epsilon=epsilon, n_rows=n_rows).trees.attributes
+
+
+def category(name, size):
+    return Categorical(name, [f"{name}{i}" for i in range(size)], never_missing=True)
+
+
+def test_categories_that_follow_each_other_share_a_tree_of_as_many_leaves_as_rows_allow():
+    attributes = [category("a", 4), category("b", 5), Numeric("n", 0, 1), category("c", 2), category("d", 3)]
+    schema = Schema(attributes, classes=["no", "yes"])
+    # Two rows times epsilon for each leaf and attribute: 2 x 5 x 40 for a, b and c.
+    assert groups(schema, 400) == ((2,), (0, 1, 3), (4,))
+    assert groups(schema, 399) == ((2,), (0, 1), (3, 4))
+    assert groups(schema, 800, 0.5) == groups(schema, 400)
+    assert groups(schema, 199) == ((2,), (0,), (1, 3), (4,))
+    assert groups(schema, 59) == ((2,), (0,), (1,), (3,), (4,))
+
+
+def test_the_order_of_the_schema_says_which_categories_share_a_tree():
+    a, b, c, d = (category(name, 2) for name in "abcd")
+    assert groups(Schema([a, b, c, d], classes=["no", "yes"]), 10**4) == ((0, 1, 2), (3,))
+    shared = {
+        frozenset(own.names[i] for i in tree)
+        for own in [Schema([d, b, c, a], classes=["no", "yes"])]
+        for tree in groups(own, 10**4)
+    }
+    assert shared == {frozenset("dbc"), frozenset("a")}
+
+
+def test_groups_are_smaller_where_their_leaves_would_be_too_many():
+    schema = Schema([category(f"c{i}-", 13) for i in range(30)], classes=["no", "yes"])
+    trees = TableRound.draw(schema, n_rows=10**9).trees
+    assert trees.attributes == tuple((2 * i, 2 * i + 1) for i in range(15))
+    assert trees.n_leaves == 15 * 13**2
+
+
 def test_a_number_between_two_knots_belongs_to_both():
     agreed = structure()
     (axis,) = agreed.trees.axes[0]
@@ -59,14 +109,14 @@ def test_one_more_row_moves_the_tables_by_exactly_the_sensitivity_and_never_less
     X, y = table(50)
     for i in range(50):
         exact = agreed.exact_counts(X[i : i + 1].reset_index(drop=True), y[i : i + 1])
-        assert np.abs(exact).sum() == agreed.sensitivity == GRID * 3
+        assert np.abs(exact).sum() == agreed.sensitivity == GRID * 2  # age; job and night
 
 
 def test_a_person_moves_the_tables_by_all_rows_that_count():
     agreed = structure(unit=Unit("person", 2))
     X, y = table(5)
     exact = agreed.exact_counts(X.assign(person="anna"), y)
-    assert np.abs(exact).sum() == agreed.sensitivity == 2 * GRID * 3
+    assert np.abs(exact).sum() == agreed.sensitivity == 2 * GRID * 2
 
 
 def test_both_rounds_add_up_to_epsilon_and_never_to_more():
@@ -74,7 +124,8 @@ def test_both_rounds_add_up_to_epsilon_and_never_to_more():
         agreed = structure(epsilon)
         assert agreed.epsilon + agreed.newton_epsilon == pytest.approx(epsilon, rel=1e-12)
         assert agreed.total_epsilon <= epsilon
-        assert agreed.receipt == DiscreteLaplace(CLASS_TABLES, agreed.epsilon, 96, agreed.receipt.scale)
+        sensitivity = GRID * agreed.trees.n_trees
+        assert agreed.receipt == DiscreteLaplace(CLASS_TABLES, agreed.epsilon, sensitivity, agreed.receipt.scale)
 
 
 def test_more_rows_give_the_second_round_no_smaller_share():
@@ -110,8 +161,30 @@ def test_a_damaged_structure_is_refused(change, message):
 def test_a_structure_that_leaves_an_attribute_out_is_refused():
     document = structure(1.0).to_json()
     trees = {**document["trees"], "trees": document["trees"]["trees"][1:], "knots": [[], [], []]}
-    with pytest.raises(PartyError, match="it has not one tree for each attribute"):
+    with pytest.raises(PartyError, match="its trees have not every attribute once and numbers apart"):
         TableRound.from_json({**document, "trees": trees})
+
+
+def test_a_structure_that_asks_for_an_attribute_twice_is_refused():
+    document = structure(1.0).to_json()
+    trees = {**document["trees"], "trees": [*document["trees"]["trees"], [1]]}
+    with pytest.raises(PartyError, match="the trees ask for attributes that are not there, or twice for one"):
+        TableRound.from_json({**document, "trees": trees})
+
+
+def test_a_structure_with_two_numbers_in_a_tree_is_refused():
+    schema = Schema([Numeric("age", 0, 100), Numeric("pay", 0, 9)], classes=["no", "yes"], rows=9_000)
+    document = TableRound.draw(schema).to_json()
+    assert document["trees"]["trees"] == [[0], [1]]
+    with pytest.raises(PartyError, match="its trees have not every attribute once and numbers apart"):
+        TableRound.from_json({**document, "trees": {**document["trees"], "trees": [[0, 1]]}})
+
+
+def test_a_structure_with_a_tree_for_each_attribute_opens_too():
+    document = structure(1.0).to_json()
+    alone = TableRound.from_json({**document, "trees": {**document["trees"], "trees": [[0], [1], [2]]}})
+    X, y = table(30)
+    assert np.abs(alone.exact_counts(X[:1], y[:1])).sum() == alone.sensitivity == GRID * 3
 
 
 def test_the_number_of_rows_has_to_be_said():

@@ -28,22 +28,27 @@ def chances_of(scores: Floats, margin: float) -> Floats:
 
 
 def scores_of(chances: Floats, margin: float) -> Floats:
-    """Return the scores, of mean zero, of one list of chances, none of which is 0."""
-    bend, largest = -np.expm1(-margin), int(chances.argmax())
-    rest = np.delete(chances, largest)
+    """Return the scores, of mean zero, of each line of chances, none of which is 0; of one list as of a line."""
+    lines, bend = np.atleast_2d(chances), -np.expm1(-margin)
+    is_largest = np.arange(lines.shape[1]) == lines.argmax(axis=1)[:, None]
+    largest, rest = lines[is_largest], lines[~is_largest].reshape(len(lines), -1)
 
-    def shares(total: float) -> Floats:
+    def shares(total: Floats) -> Floats:
         # The smaller root of share (1 - bend share) = total chance; only the largest class can need the other root.
-        root = np.sqrt(np.maximum(0.0, 1 - 4 * bend * total * rest))
-        found: Floats = 2 * total * rest / (1 + root)
+        root = np.sqrt(np.maximum(0.0, 1 - 4 * bend * total[:, None] * rest))
+        found: Floats = 2 * total[:, None] * rest / (1 + root)
         return found
 
-    low, high = 0.0, 1.0
+    low, high = np.zeros(len(lines)), np.ones(len(lines))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        own = 1 - shares(middle).sum()
-        low, high = (middle, high) if own * (1 - bend * own) > middle * chances[largest] else (low, middle)
-    found = shares(low)
-    scores = np.log(np.insert(found, largest, 1 - found.sum()))
-    centred: Floats = scores - scores.mean()
+        own = 1 - shares(middle).sum(axis=1)
+        is_low = own * (1 - bend * own) > middle * largest
+        before, (low, high) = (low, high), (np.where(is_low, middle, low), np.where(is_low, high, middle))
+        if np.array_equal(before, (low, high)):
+            break
+    found, scores = shares(low), np.empty_like(lines)
+    scores[~is_largest], scores[is_largest] = found.ravel(), 1 - found.sum(axis=1)
+    scores = np.log(scores)
+    centred: Floats = (scores - scores.mean(axis=1, keepdims=True)).reshape(chances.shape)
     return centred

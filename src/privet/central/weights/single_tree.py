@@ -91,8 +91,7 @@ def weights_of_counts(trees: Trees, n_rows: int, noisy: NDArray[np.int64], scale
     released = ReleasedWeights.balance_only(trees, n_rows, balance)
     shares = released.class_shares(scale * math.sqrt(trees.n_leaves))
     counts = np.maximum(noisy, 0) + added * shares
-    start = scores_of(shares, MARGIN)
-    weights = np.array([scores_of(own / own.sum(), MARGIN) - start for own in counts])
+    weights = scores_of(counts / counts.sum(axis=1, keepdims=True), MARGIN) - scores_of(shares, MARGIN)
     if released.weights.shape[1] == 1:
         weights = weights[:, 1:] - weights[:, :1]
     held = float((shares * (1 - shares)).mean())  # what one row holds against noise, and so each that is added

@@ -1,4 +1,4 @@
-"""What follows from opened sums: leaf weights from class tables, and how much each attribute counts from a Newton step.
+"""What follows from opened sums: leaf weights from class tables, and how much each tree counts from a Newton step.
 
 Only released numbers enter, so nothing here costs epsilon.
 """
@@ -20,10 +20,10 @@ from privet.partitioned.tables.newton_kernel import MOST_RANGE, OFFSET_RANGE, ST
 Floats = NDArray[np.float64]
 # A leaf has so many scales of noise in rows added, and one row, spread as the classes are.
 _ADDED = 2.0
-# How much an attribute counts: without a step, where the loss is expanded for one, and at least and at most after it.
-# Several attributes often say the same, so it is less than 1. A step from nearer to 0 does not go too far.
+# How much a tree counts: without a step, where the loss is expanded for one, and at least and at most after it.
+# Several trees often say the same, so it is less than 1. A step from nearer to 0 does not go too far.
 COUNTS_FOR, START, _LEAST, _MOST = 0.6, 0.3, 0.0, 1.0
-# Precisions of the step, beside the noise: of how much an attribute counts, and of an offset. An offset moves less than
+# Precisions of the step, beside the noise: of how much a tree counts, and of an offset. An offset moves less than
 # the last number.
 _PRECISION, _OFFSET_PRECISION, _MOST_OFFSET = 2.0, 0.5, 2.0
 _SWEEPS = 300
@@ -33,7 +33,7 @@ _EXPONENT = -20
 
 @dataclass(frozen=True)
 class AttributeWeights:
-    """Weights of the leaves of every attribute, from noisy class tables.
+    """Weights of the leaves of every tree, from noisy class tables.
 
     ``noisy`` are leaves x classes in units of 1/32 row; ``deviation`` is that of their noise, in the same units.
     """
@@ -54,7 +54,7 @@ class AttributeWeights:
 
     @cached_property
     def balance(self) -> NDArray[np.int64]:
-        """About how many rows each class has: the mean of what the attributes' tables say, weighted by their noise."""
+        """About how many rows each class has: the mean of what the tables say, weighted by their noise."""
         totals = np.add.reduceat(self.noisy, self.trees.starts, axis=0) / GRID
         parts = 1 / self.trees.sizes
         balance: NDArray[np.int64] = np.rint((totals * parts[:, None]).sum(axis=0) / parts.sum()).astype(np.int64)
@@ -77,18 +77,17 @@ class AttributeWeights:
 
     @cached_property
     def of_leaves(self) -> Floats:
-        """What a leaf adds to the score of each class, if its attribute counts 1: leaves x classes, of mean zero.
+        """What a leaf adds to the score of each class, if its tree counts 1: leaves x classes, of mean zero.
 
-        An attribute whose table is no more than noise adds nothing.
+        A tree whose table is no more than noise adds nothing.
         """
         counts = np.maximum(self.noisy / GRID, 0.0) + (_ADDED * self.scale + 1) * self.class_shares
-        shares = counts / counts.sum(axis=1, keepdims=True)
-        weights = np.array([scores_of(own, MARGIN) - self.offsets for own in shares])
+        weights = scores_of(counts / counts.sum(axis=1, keepdims=True), MARGIN) - self.offsets
         return weights * np.repeat(self.trust, self.trees.sizes)[:, None]
 
     @cached_property
     def trust(self) -> Floats:
-        """Of each attribute, how far its classes differ from leaf to leaf beyond what noise explains, from 0 to 1."""
+        """Of each tree, how far its classes differ from leaf to leaf beyond what noise explains, from 0 to 1."""
         counts, shares, found = self.noisy / GRID, self.class_shares, []
         noise = 2 * self.scale**2 * (self.n_classes - 2 + self.n_classes * float((shares**2).sum()))
         for start, size in zip(self.trees.starts, self.trees.sizes, strict=True):
@@ -108,17 +107,24 @@ class AttributeWeights:
     def rows_of_cells(self) -> NDArray[np.int64]:
         """About how many rows each bin of each attribute has: a leaf's rows are spread evenly over its cells."""
         found = []
-        for (axis,), start, size in zip(self.trees.axes, self.trees.starts, self.trees.sizes, strict=True):
-            shares = axis.shares.toarray()
-            rows = self.noisy[start : start + size].sum(axis=1) / GRID
-            cells = shares @ (rows / np.maximum(shares.sum(axis=0), 1))
-            found.append(np.bincount(axis.bin_of_cell, cells, minlength=axis.n_bins))
+        for axes, start, size in zip(self.trees.axes, self.trees.starts, self.trees.sizes, strict=True):
+            table = self.noisy[start : start + size].sum(axis=1).reshape([axis.n_leaves for axis in axes]) / GRID
+            for place, axis in enumerate(axes):
+                shares, rows = axis.shares.toarray(), table.sum(axis=tuple({*range(len(axes))} - {place}))
+                cells = shares @ (rows / np.maximum(shares.sum(axis=0), 1))
+                found.append(np.bincount(axis.bin_of_cell, cells, minlength=axis.n_bins))
         return np.rint(np.concatenate(found)).astype(np.int64)
 
     @property
     def cell_scale(self) -> float:
-        """The scale of Laplace noise as large as that of a leaf's rows of all classes; of a bin it is no larger."""
-        return self.scale * math.sqrt(self.n_classes)
+        """The scale of Laplace noise as large as that of a bin's rows of all classes, where it is largest.
+
+        A bin of an attribute that shares a tree has all leaves with it.
+        """
+        added = max(
+            math.prod(axis.n_leaves for axis in axes) // axis.n_leaves for axes in self.trees.axes for axis in axes
+        )
+        return self.scale * math.sqrt(self.n_classes * added)
 
     def released(self, n_rows: int, step: "NewtonStep | None" = None) -> ReleasedWeights:
         """Return the weights of a model: those of the tables, or those after the step."""
@@ -138,7 +144,7 @@ class AttributeWeights:
 
 @dataclass(frozen=True)
 class NewtonStep:
-    """How much each attribute counts, and where all rows start, after one Newton step."""
+    """How much each tree counts, and where all rows start, after one Newton step."""
 
     counts_for: Floats
     offsets: Floats
@@ -147,8 +153,8 @@ class NewtonStep:
     def of(cls, weights: AttributeWeights, noisy: NDArray[np.int64], deviation: float) -> "NewtonStep":
         """Return the step of noisy sums; ``deviation`` is that of the noise in each of them.
 
-        The Hessian is made positive, and noise adds to the precision: where there is little but noise, an attribute
-        counts what it does without a step.
+        The Hessian is made positive, and noise adds to the precision: where there is little but noise, a tree counts
+        what it does without a step.
         """
         n_trees, n_offsets = weights.trees.n_trees, weights.n_classes - 1
         n, offset = n_trees + n_offsets, offset_range(weights.n_classes)

@@ -12,7 +12,7 @@ Whole: TypeAlias = NDArray[np.int64]
 UNITS, ONE = 2**7, 2**12
 # A row's gradient adds at most so much to all sums together, and its Hessian as much again.
 STEPS = 2**18
-# The ranges of a row's scores, all attributes together, are at most so much; those of the offsets together less.
+# The ranges of a row's scores, all trees together, are at most so much; those of the offsets together less.
 MOST_RANGE, OFFSET_RANGE = 4 * UNITS, UNITS // 2
 
 
@@ -28,8 +28,8 @@ def add_newton_sums(
 ) -> None:  # fmt: skip
     """Add every row's gradient to ``out``, and then the upper triangle of its Hessian, row by row of the triangle.
 
-    ``scores`` are what cells add to each class, from 0; ``offsets`` are where all rows start. ``start`` is how much an
-    attribute counts before the step. ``most_range`` and ``offset`` are in the units of scores.
+    ``scores`` are what cells add to each class, from 0; ``offsets`` are where all rows start. ``start`` is how much a
+    tree counts before the step. ``most_range`` and ``offset`` are in the units of scores.
     """
     n_trees, n_classes = starts.size, scores.shape[1]
     n = n_trees + n_classes - 1
@@ -56,7 +56,7 @@ def add_newton_sums(
 
 @inlined
 def _look_up(cells: NDArray[Any], starts: Whole, scores: Whole, parts: Whole) -> int:
-    """Write what a row's cells add to each class, and return their ranges, all attributes together."""
+    """Write what a row's cells add to each class, and return their ranges, all trees together."""
     ranges = np.int64(0)
     for t in range(starts.size):
         largest = np.int64(0)

@@ -1,4 +1,4 @@
-"""The second round: gradient and Hessian of the loss, for how much each attribute counts. It follows from the first.
+"""The second round: gradient and Hessian of the loss, for how much each tree counts. It follows from the first.
 
 A row's part is in whole numbers and depends on that row and on released numbers alone.
 """

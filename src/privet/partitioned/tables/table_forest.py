@@ -29,7 +29,7 @@ _SUMS = {"tables", "newton"}
 
 
 class TableForest(PartyModel, WeightForestClassifier):
-    """A tree of one attribute each, with weights from class tables that parties have summed, and one Newton step.
+    """Trees with weights from class tables that parties have summed, and one Newton step for how much each tree counts.
 
     Make one with `two_sums.run`, or with `open` or `combine` round by round, or `load` its file.
 

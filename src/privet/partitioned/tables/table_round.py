@@ -1,4 +1,4 @@
-"""The first round: how many rows of each class every leaf of every attribute has."""
+"""The first round: how many rows of each class every leaf of every tree has."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.policy import MOST_LEAVES, Overrides, Policy
+from privet.central.weights.policy import MOST_LEAVES, MOST_WEIGHTS, Overrides, Policy
 from privet.central.weights.trees import GRID, Trees, checked_trees, knots_to_json
 from privet.checks import check_whole
 from privet.counting.engines.parts import Block
@@ -25,18 +25,21 @@ from privet.partitioned.structure import (
 from privet.partitioned.tables.newton_kernel import STEPS
 from privet.privacy.mechanisms.rational import check_epsilon, float_above, remaining, scale_at_least
 from privet.privacy.unit import EACH_ROW, Unit
-from privet.schema import Schema
+from privet.schema import Categorical, Schema
 
 CLASS_TABLES = "class tables of attributes"
-# Of epsilon, what the tables have: less where rows times epsilon an attribute are many, since noise is small there.
+# Of epsilon, what the tables have: less where rows times epsilon a tree are many, since noise is small there.
 _MOST_SHARE, _LEAST_SHARE, _FULL_AT = 0.85, 0.7, 300.0
+# Up to so many categories share a tree, which has at most one leaf for so many rows times epsilon of an attribute.
+_MOST_GROUPED, _ROWS_OF_LEAF = 3, 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class TableRound(Counts):
-    """A tree of one leaf level for each attribute; every party counts its rows of each class in the leaves.
+    """Trees that every attribute is in one of; every party counts its rows of each class in the leaves.
 
-    A number is soft, so counts are in units of 1/32 row: a row between two knots belongs to both in whole units.
+    Categories that follow each other in the schema share a tree, so that it shows what they do together. A number is
+    soft, so counts are in units of 1/32 row: a row between two knots belongs to both in whole units.
 
     Attributes
     ----------
@@ -47,7 +50,7 @@ class TableRound(Counts):
     newton_epsilon : float
         What the second round costs.
     trees : Trees
-        One tree for each attribute. Leaves follow from the schema and the numbers that were agreed on.
+        Groups and leaves follow from the schema and the numbers that were agreed on.
     unit, round, party
         As `Round` has them.
     """
@@ -77,8 +80,8 @@ class TableRound(Counts):
         epsilon : float
             What both rounds cost together.
         n_rows : int, optional
-            Roughly how many rows all parties have together, by default the schema's number. The knots of numbers and
-            the shares of epsilon depend on it.
+            Roughly how many rows all parties have together, by default the schema's number. Trees and the shares of
+            epsilon depend on it.
         unit : Unit
         round_ : str, optional
             The round's name; by default a random one.
@@ -90,15 +93,14 @@ class TableRound(Counts):
                 "how fine tables are depends on the number of rows, and nobody may count them; give roughly how many "
                 "all parties have together (--rows)"
             )
-        every = range(len(schema.attributes))
-        policy = Policy(schema, epsilon, schema.rows, Overrides(n_attributes=len(every)))
-        trees = Trees.of([[a] for a in every], policy.cells, policy.public_knots(policy.n_bins, soft=True))
+        policy = Policy(schema, epsilon, schema.rows, Overrides(n_attributes=len(schema.attributes)))
+        trees = _trees(policy)
         if trees.n_leaves > MOST_LEAVES:
             raise ParameterError(
                 f"the attributes have {trees.n_leaves:,} leaves together, more than {MOST_LEAVES:,}; leave some out of "
                 "the schema, or merge their values"
             )
-        tables, newton = _shares(epsilon, schema.rows * epsilon / len(every))
+        tables, newton = _shares(epsilon, schema.rows * epsilon / trees.n_trees)
         structure = cls(policy.cells, tables, unit, round_name(round_), newton_epsilon=newton, trees=trees)
         structure.check()
         return structure
@@ -126,7 +128,7 @@ class TableRound(Counts):
 
     @property
     def sensitivity(self) -> int:
-        """How far one more unit moves all counts together: each of its rows adds 32 units to every attribute."""
+        """How far one more unit moves all counts together: each of its rows adds 32 units to every tree."""
         return GRID * self.trees.n_trees * self.unit.max_rows
 
     def _exact_sum(self, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
@@ -159,8 +161,11 @@ class TableRound(Counts):
         if not isinstance(data, Mapping) or set(data) != {"trees", "knots", "grid", "later", "later_knots"}:
             raise ModelFileError("its trees lack a part or have one too many")
         trees = checked_trees(data, schema, most_leaves=MOST_LEAVES)
-        if trees.attributes != tuple((a,) for a in range(len(schema.attributes))) or schema.rows is None:
-            raise ModelFileError("it has not one tree for each attribute, or no number of rows")
+        is_whole = sorted(trees.kept) == list(range(len(schema.attributes))) and int(trees.grids.max()) <= GRID
+        if trees.n_later or not is_whole or schema.rows is None:
+            raise ModelFileError(
+                "its trees have not every attribute once and numbers apart, or it has no number of rows; it is damaged"
+            )
         return {"trees": trees, "newton_epsilon": epsilon_from_json(document["newton_epsilon"])}
 
 
@@ -184,8 +189,39 @@ class CellCount:
         return counts
 
 
+def _trees(policy: Policy) -> Trees:
+    """Return the trees: one for each number; categories that follow each other in the schema share one.
+
+    Whoever writes a schema puts next to each other what belongs together. Groups are as large as noise allows, and as a
+    model's number of leaves does.
+    """
+    knots = policy.public_knots(policy.n_bins, soft=True)
+    most_leaves = policy.n_rows * policy.epsilon / (_ROWS_OF_LEAF * len(policy.schema.attributes))
+    for size in range(_MOST_GROUPED, 0, -1):
+        trees = Trees.of(_groups(policy.schema, size, most_leaves), policy.cells, knots)
+        if trees.n_leaves <= min(MOST_LEAVES, MOST_WEIGHTS // policy.n_columns):
+            break
+    return trees
+
+
+def _groups(schema: Schema, size: int, most_leaves: float) -> list[list[int]]:
+    numbers: list[list[int]] = []
+    groups: list[list[int]] = []
+    n_leaves = 1
+    for a, own in enumerate(schema.attributes):
+        if not isinstance(own, Categorical):
+            numbers.append([a])
+        elif groups and len(groups[-1]) < size and n_leaves * own.n_codes <= most_leaves:
+            groups[-1].append(a)
+            n_leaves *= own.n_codes
+        else:
+            groups.append([a])
+            n_leaves = own.n_codes
+    return numbers + groups
+
+
 def _shares(epsilon: float, worth: float) -> tuple[float, float]:
-    """Return what tables and Newton sums cost, by rows times epsilon for each attribute.
+    """Return what tables and Newton sums cost, by rows times epsilon for each tree.
 
     They add up to epsilon and not to more, as the numbers that they are and as the decimals that a ledger adds up.
     """
