@@ -21,7 +21,7 @@ _ONLY_BALANCE = (
 )
 _NO_ACCURACY = (
     "the loss is that of other tables as large as this, from public quantities; `privet evaluate` measures "
-    "how accurate the model is. Categorical attributes are grouped again by each fit; --random-state fixes how"
+    "how accurate the model is. Categorical attributes are grouped again by each fit; --random-state fixes the groups"
 )
 _NO_LOSS = "--loss is for {best}, whose loss was measured; leave it out, or ask {method} for --reliability"
 _ANSWERS = "Answers that are disturbed before they leave their owner"
