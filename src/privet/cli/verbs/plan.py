@@ -160,7 +160,8 @@ def plan(
     _print_plan(planned)
     if "loss" in target:
         points = f"{100 * target['loss']:g}"
-        output.print_text(f"epsilon for an expected loss of {points} points at {planned.n_rows:,} rows: {needed:g}")
+        points += " point" if points == "1" else " points"
+        output.print_text(f"epsilon for an expected loss of {points} at {planned.n_rows:,} rows: {needed:g}")
     elif (
         chosen.has_height and needed is not None
     ):  # without, it is as reliable at any epsilon, with fewer trees at a smaller one
