@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from privet.schema.encoding import Encoder
 
 _ADVICE = (
-    "this draft was read from the rows, types and columns left out included: `privet schema review` asks for each entry "
-    'what is publicly known, and takes its "inferred" mark off; until then a model\'s guarantee records a leak'
+    "this draft was read from the rows, types and columns left out included: `privet schema review` asks for each "
+    'entry what is publicly known, and takes its "inferred" mark off; until then a model\'s guarantee records a leak'
 )
 _CODES_ADVICE = (
     "columns with more than a few numbers are drafted as continuous; where the numbers are codes (postcodes), answer "
