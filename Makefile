@@ -23,8 +23,11 @@ $(READY): requirements.lock pyproject.toml
 demo: venv
 	$(BIN)/privet demo
 
+# Two processes take both cores: a second thread of BLAS in each would wait for them, and take time doing so.
+ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+
 test: venv
-	$(BIN)/python -m pytest -m "not slow and not browser and not site and not cluster and not spark and not wheel" -n 2 --dist worksteal
+	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow and not browser and not site and not cluster and not spark and not wheel" -n 2 --dist worksteal
 
 # What to run after each change: the library by subject, and what every verb of the command line shares. It leaves out
 # the contracts over every method, crashes, hostile files, leaks, papers, the README, benchmarks, real data and the verbs
@@ -34,7 +37,7 @@ FAST = $(filter-out tests/test_readme.py,$(wildcard tests/test_*.py)) tests/sche
 	$(addprefix tests/cli/test_,help.py program.py output.py)
 
 test-fast: venv
-	$(BIN)/python -m pytest -q -n 2 \
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 \
 		-m "not slow and not browser and not site and not cluster and not spark and not wheel and not real_data" $(FAST)
 
 # A browser for `make browser`, and node, in which `make test` runs exported code and which it otherwise skips. Where

@@ -25,7 +25,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from privet import load
 from privet.datasets import agrawal
 from privet.partitioned import PrivateKey, Roster, Structure
-from privet.partitioned.party import exact_counts
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
@@ -152,7 +151,7 @@ def works(federation: Federation, structure: Structure) -> None:
     status = federation.outcome(federation.run("flower_sum", output=str(output)))
     model = load(output)
     tables = [agrawal(N_ROWS, function=1, random_state=seed) for seed in range(len(NAMES))]
-    exact = sum(exact_counts(structure, table.X, table.y) for table in tables)
+    exact = sum(structure.exact_counts(table.X, table.y) for table in tables)
     check(np.array_equal(model.noisy_counts_.ravel(), stored_sum(folder)), "the sum is that of the noised counts")
     off = float(np.sqrt(np.mean((model.noisy_counts_ - exact) ** 2)))
     print(f"works:    {status}; noise of standard deviation {off:.3g} seen, {model.noise_std_:.3g} stated")

@@ -9,7 +9,7 @@ import pytest
 
 from privet import Numeric, PrivateForestClassifier, Schema
 from privet.errors import ParameterError
-from privet.extras import of_extra
+from privet.lazy import of_extra
 from privet.report import plot_importances, plot_shapes
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from privet.attack import audit_in_one_run as audit_in_one_run
     from privet.attack import membership_inference as membership_inference
     from privet.central import *  # noqa: F403
-    from privet.central.search.private_search import PrivateSearch as PrivateSearch
+    from privet.central.private_search import PrivateSearch as PrivateSearch
     from privet.local import Channel as Channel
     from privet.local import Coding as Coding
     from privet.local import FieldSampling as FieldSampling
@@ -44,7 +44,7 @@ else:
     # Imported on first use, so that `import privet` and `privet --help` stay quick.
     _ROOMS = {
         "privet.attack": ("audit", "audit_in_one_run", "membership_inference"),
-        "privet.central.search.private_search": ("PrivateSearch",),
+        "privet.central.private_search": ("PrivateSearch",),
         "privet.local": (
             "Channel", "Coding", "FieldSampling", "GaussianNoise", "Intervals", "LaplaceNoise", "RandomizedResponse",
             "RecordComplement",

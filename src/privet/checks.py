@@ -1,9 +1,10 @@
-"""Checks that all rooms share: ranges of parameters, hexadecimal digits, classes, names that look alike; plurals."""
+"""Checks that all rooms share: ranges of parameters, hexadecimal digits, days, classes, look-alike names; plurals."""
 
 import os
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from numbers import Real
 from typing import Any, Protocol, TypeGuard
 
@@ -33,6 +34,14 @@ def check_whole(name: str, value: object, *, least: int, most: int) -> int:
     if is_whole(value) and least <= value <= most:
         return int(value)
     raise ParameterError(f"{name}={value!r} {Whole(least, most)}")
+
+
+def is_day(value: object) -> TypeGuard[str]:
+    """Return whether ``value`` is the text of a day, such as 2026-11-19; Python reads other spellings too."""
+    try:
+        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
 
 
 def plain(value: Any) -> Any:

@@ -1,4 +1,8 @@
-"""Imports on first use: of the names that a package offers, and of modules that a dependency imports needlessly."""
+"""Imports on first use: of a package's names, of modules that a dependency imports needlessly, and of extras.
+
+An extra is a group of packages in pyproject.toml that only some work needs. What is missing is missed in one sentence
+that says what to install.
+"""
 
 import importlib
 import sys
@@ -6,6 +10,8 @@ from collections.abc import Callable, Mapping
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+from privet.errors import ParameterError
 
 
 def lazy_names(
@@ -50,3 +56,26 @@ def import_later(*modules: str) -> None:
     """
     for name in modules:
         sys.modules.setdefault(name, LaterModule(name))
+
+
+def of_extra(module: str, extra: str, work: str, *, way_out: str = "") -> Any:
+    """Import a module of an extra, or say that ``work`` needs its package, how to install it, and another ``way_out``.
+
+    A package that is there but broken fails in its own words.
+    """
+    package = module.partition(".")[0]
+    try:
+        importlib.import_module(package)
+    except ModuleNotFoundError as missing:
+        if missing.name != package:
+            raise
+        raise ParameterError(
+            f"{work} needs the package {package.replace('_', '-')}, which is not installed; "
+            f"install it with `pip install 'privet[{extra}]'`{way_out}"
+        ) from None
+    return importlib.import_module(module)
+
+
+def matplotlib(part: str) -> Any:
+    """Import a part of matplotlib."""
+    return of_extra(f"matplotlib.{part}", "plot", "a picture")

@@ -31,17 +31,7 @@ LATER_VERSIONS = dict.fromkeys(
 )
 # Sums over trees and batches stay exact in int64.
 MAX_COUNT = 2**45
-_KEYS = {
-    "format",
-    "version",
-    "checksum",
-    "method",
-    "parameters",
-    "schema",
-    "structure",
-    "released",
-    "guarantee",
-}
+_KEYS = {"format", "version", "checksum", "method", "parameters", "schema", "structure", "released", "guarantee"}
 
 
 def write_document(path: str | Path, document: Mapping[str, Any]) -> None:

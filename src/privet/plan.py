@@ -147,10 +147,10 @@ def epsilon_needed(planned: Callable[[float], Plan], reliability: float, *, leas
     while high - low > 1e-6:
         middle = (low + high) / 2
         low, high = (low, middle) if planned(math.exp(middle)).reliability >= reliability else (middle, high)
-    return rounded_up(math.exp(high))
+    return three_digits_up(math.exp(high))
 
 
-def rounded_up(epsilon: float) -> float:
+def three_digits_up(epsilon: float) -> float:
     """Return an epsilon to three digits, not below it; infinity for one that is no promise any more."""
     if epsilon > _MAX_EPSILON:
         return math.inf

@@ -48,9 +48,7 @@ class SeededNoise:
         return self._generator.integers(0, 2**32, size=n, dtype=np.uint32)
 
 
-def public_generator(
-    random_state: int | np.random.Generator | np.random.RandomState | None,
-) -> np.random.Generator:
+def public_generator(random_state: int | np.random.Generator | np.random.RandomState | None) -> np.random.Generator:
     """Return the public generator that ``random_state`` stands for."""
     if random_state is None:
         return np.random.default_rng(int.from_bytes(secure_bytes(16)))

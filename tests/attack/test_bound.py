@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from privet.attack.bound import (
+from privet.attack.claim import (
     epsilon_of_guesses,
     epsilon_of_rates,
     epsilon_shown,

@@ -13,9 +13,11 @@ from privet.local import FieldSampling, RandomizedResponse
 from privet.service.collect.app import make_app
 from privet.service.collect.folder import CollectFolder, Settings
 from privet.service.collect.tokens import new_token, token_hash
-from privet.service.passwords import hash_password
+from privet.service.sessions import hash_password
 from tests.browser.looking import CONTRAST, picture
 
+# Seconds; even a busy machine needs a part of them only.
+ENOUGH = 120
 PASSWORD = "three blue herons"  # noqa: S105 - of a server that lives as long as a test
 TEXTS = {
     "en": {
@@ -112,7 +114,7 @@ def served(collection):
 
 
 def wait(browser, condition):
-    return WebDriverWait(browser, 20).until(lambda _: condition())
+    return WebDriverWait(browser, ENOUGH).until(lambda _: condition())
 
 
 def part(browser, name):

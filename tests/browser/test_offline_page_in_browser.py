@@ -5,8 +5,8 @@ import json
 import pytest
 from selenium.webdriver.common.by import By
 
-from privet.service.collect.handed_over import add_report
-from privet.service.collect.offline_page import write_offline_page
+from privet.service.collect.assets import write_offline_page
+from privet.service.collect.reports import add_report
 from tests.browser.collecting import Collection, agree, as_large_as, disturb, fill, look, part, press, reach, sampled
 
 pytestmark = pytest.mark.browser

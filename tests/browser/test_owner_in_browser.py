@@ -1,13 +1,16 @@
 """The owner of a gateway logs in and reads what was spent, on a phone and at a desk."""
 
+import time
+
 import httpx
 import pytest
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.browser.looking import CONTRAST, emulate, picture
-from tests.service.gateway.conftest import PASSWORD, Gateway
+from tests.service.gateway.conftest import ENOUGH, PASSWORD, Gateway
 from tests.service.gateway.running import RunningServer, told
 
 pytestmark = pytest.mark.browser
@@ -22,9 +25,9 @@ def serving(tmp_path_factory):
     with RunningServer(gateway.folder.path) as server:
         for key, document in {"one": {"epsilon": 0.5, "method": "private-rdt"}, "two": {"epsilon": 9.0}}.items():
             headers = {"Authorization": f"Bearer {ana.token}", "Idempotency-Key": key}
-            httpx.post(f"{server.url}/v1/fits", json=document, headers=headers)
+            httpx.post(f"{server.url}/v1/fits", json=document, headers=headers, timeout=ENOUGH)
         while told(server.url, ana.token, "/v1/fits").json()["fits"][0]["receipt"]["state"] != "settled":
-            pass
+            time.sleep(0.1)
         yield server
 
 
@@ -42,8 +45,8 @@ def test_the_owner_logs_in_and_reads_what_was_spent(browser, serving, size, dark
     browser.get(f"{serving.url}/owner")
     picture(browser, f"owner-login-{size}{'-dark' if dark else ''}")
     browser.find_element(By.ID, "password").send_keys(PASSWORD, Keys.ENTER)
-    # The login's page has no such button, so nothing of it is looked at while it goes.
-    wait = WebDriverWait(browser, 20)
+    # The login's page has no such button, so nothing of it is looked at while it goes. The driver may stumble over it.
+    wait = WebDriverWait(browser, ENOUGH, ignored_exceptions=[WebDriverException])
     wait.until(lambda own: own.find_elements(By.CSS_SELECTOR, "header button"))
     assert browser.find_element(By.TAG_NAME, "h1").text == "patients"
     text = browser.find_element(By.TAG_NAME, "main").text

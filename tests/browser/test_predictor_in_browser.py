@@ -27,7 +27,7 @@ def all_cases():
 
 def answers(browser):
     """Ask for all rows, once their script has run: on a busy machine that may be after the page has loaded."""
-    WebDriverWait(browser, 20).until(lambda page: page.execute_script("return typeof rows === 'object'"))
+    WebDriverWait(browser, 120).until(lambda page: page.execute_script("return typeof rows === 'object'"))
     return browser.execute_script(ASK_ALL)
 
 

@@ -84,9 +84,9 @@ def test_empty_and_pure_nodes_are_not_split_however_high_trees_may_grow():
     class Listening(DPDFClassifier):
         """Tells what its nodes hold before pruning hides it."""
 
-        def _choose_attributes(self, tables, noisy, allowed, level, layout, asked):
-            split.append(noisy)
-            return super()._choose_attributes(tables, noisy, allowed, level, layout, asked)
+        def _choose_attributes(self, nodes, asked):
+            split.append(nodes.noisy)
+            return super()._choose_attributes(nodes, asked)
 
     X, y = table(40)
     model = Listening(SCHEMA, epsilon=math.inf, n_trees=1, height=64, min_support=0)

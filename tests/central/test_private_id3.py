@@ -70,9 +70,9 @@ def test_attributes_that_a_path_has_used_are_not_looked_at_again():
     asked = []
 
     class Listening(PrivateID3Classifier):
-        def _choose_attributes(self, tables, noisy, allowed, level, layout, queries):
-            chosen, noisy_tables, receipts = super()._choose_attributes(tables, noisy, allowed, level, layout, queries)
-            asked.append((layout, allowed, noisy_tables))
+        def _choose_attributes(self, nodes, queries):
+            chosen, noisy_tables, receipts = super()._choose_attributes(nodes, queries)
+            asked.append((nodes.layout, nodes.allowed, noisy_tables))
             return chosen, noisy_tables, receipts
 
     Listening(SCHEMA, epsilon=math.inf, height=2).fit(X, y)
@@ -139,9 +139,9 @@ def test_a_row_without_a_value_that_is_never_missing_does_not_fail_but_is_answer
 class Listening(PrivateID3Classifier):
     """Keeps the histograms that were released, level by level."""
 
-    def _choose_attributes(self, tables, noisy, allowed, level, layout, queries):
-        found = super()._choose_attributes(tables, noisy, allowed, level, layout, queries)
-        self.layout, self.heard = layout, [*getattr(self, "heard", []), found[1]]
+    def _choose_attributes(self, nodes, queries):
+        found = super()._choose_attributes(nodes, queries)
+        self.layout, self.heard = nodes.layout, [*getattr(self, "heard", []), found[1]]
         return found
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import people
+from tests.partitioned.waiting import ENOUGH, no_wait_in_the_second_round
 
 from privet import Ledger, load
 from privet.errors import PartyError
@@ -43,7 +44,7 @@ def others(agreed):
             party = SumParty(Party(f"{name}.key", store=f"{name}.store", n_jobs=1), agreed)
             rows = people()
             party.prepare(rows.drop(columns="class"), rows["class"])
-            exchange = Directory("shared", agreed, attempt, timeout=900)
+            exchange = Directory("shared", agreed, attempt, timeout=ENOUGH)
             threads.append(threading.Thread(target=party.run, args=(attempt, exchange)))
             threads[-1].start()
 
@@ -195,7 +196,7 @@ def others_of_tables(agreed_tables):
     """Let the other parties run both rounds of an attempt, or stop after the first."""
     threads = []
 
-    def run(attempt=1, *, timeout=20, stops=()):
+    def run(attempt=1, *, stops=()):
         def leave(_):
             raise PartyError("left")
 
@@ -204,7 +205,7 @@ def others_of_tables(agreed_tables):
             with suppress(PartyError):
                 two_sums.run(
                     Party(f"{name}.key", store=f"{name}.store", n_jobs=1), agreed_tables, rows.drop(columns="class"),
-                    rows["class"], exchange=lambda own: Directory("shared", own, attempt, timeout=timeout),
+                    rows["class"], exchange=lambda own: Directory("shared", own, attempt, timeout=ENOUGH),
                     attempt=attempt, first=leave if name in stops else lambda _: None,
                 )  # fmt: skip
 
@@ -237,9 +238,10 @@ def test_one_command_runs_both_rounds_of_class_tables(privet, others_of_tables):
         assert privet(verb).exit_code == 0, verb
 
 
-def test_the_first_round_is_saved_if_the_second_fails(privet, others_of_tables):
-    others_of_tables(timeout=8, stops=("mill",))
-    failed = privet(LINE.replace("s.json", "t.json") + " --timeout 8")
+def test_the_first_round_is_saved_if_the_second_fails(privet, others_of_tables, monkeypatch):
+    no_wait_in_the_second_round(monkeypatch, "bank", "clinic")
+    others_of_tables(stops=("mill",))
+    failed = privet(LINE.replace("s.json", "t.json"))
     assert failed.exit_code == 3
     assert "'model.privet' is its model, which is valid by itself; attempt 2 runs the second round" in failed.stderr
     assert "no key message came from 'mill'" in failed.stderr

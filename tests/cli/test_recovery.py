@@ -9,8 +9,8 @@ import pytest
 
 from privet import Ledger, PrivateRDTClassifier, load
 from privet.central.updates.batches import BatchHistory
+from privet.cli.support.files import PendingModel
 from privet.cli.support.output import EXIT_DATA, EXIT_INTERRUPTED, EXIT_USAGE
-from privet.cli.support.recovery import PendingModel
 from privet.datasets import agrawal
 from privet.errors import LedgerError, ParameterError
 from privet.files.file_lock import file_lock
@@ -85,7 +85,7 @@ def test_a_file_that_another_process_made_meanwhile_stays(model, tmp_path):
 
 
 def test_a_folder_that_another_process_keeps_is_not_waited_for_without_end(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("privet.cli.support.recovery._PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("privet.cli.support.files._PATIENCE_SECONDS", 0.05)
     with file_lock(tmp_path), pytest.raises(ParameterError, match=f"another process keeps the folder of .*; {PUT}"):
         PendingModel(tmp_path / "model.privet", replace=False).save(model)
 

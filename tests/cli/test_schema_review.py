@@ -42,7 +42,7 @@ def test_each_entry_is_shown_and_becomes_what_was_answered(draft):
     lines = result.stdout.splitlines()
     assert "1 of 4  'age', read from the rows: whole numbers from 16 to 99 in 84 cells" in lines
     assert "  1: whole numbers from 0 to 100 in 101 cells" in lines
-    assert "  replaced: whole numbers from 0 to 120 in 121 cells" in lines
+    assert "  replaced: 0 to 120 in 255 equal cells" in lines
     assert "  accepted: 2 categories: female, male" in lines
     # The classes that were typed are those of the rows.
     assert lines[-2:] == ["2 replaced, 2 accepted, 0 dropped, 0 left", "schema: draft.json"]

@@ -1,6 +1,7 @@
 """Every mechanism and estimator has its argument beside it, and the argument speaks of code that is there."""
 
 import ast
+import functools
 import inspect
 import re
 from pathlib import Path
@@ -19,14 +20,15 @@ NEED_AN_ARGUMENT = [
 ]
 
 
-def names_in_the_code() -> set[str]:
+@functools.cache
+def names_in_the_code() -> frozenset[str]:
     """Return the name of every module, function, method and class."""
     names = {path.stem for path in SOURCE.rglob("*.py")}
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 names.add(node.name)
-    return names
+    return frozenset(names)
 
 
 def covered(argument: Path) -> list[str]:

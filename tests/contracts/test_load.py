@@ -1,11 +1,13 @@
 """Many fits leave nothing behind in the process, and many threads get the answers of one."""
 
+import threading
 from copy import copy
 
 import pytest
 
 from benchmarks.load.many_fits import fit_all
 from benchmarks.load.many_threads import at_once, models, n_recorded, n_wrong
+from privet.privacy.ledger import ledger_file
 from privet.registry import METHODS
 
 N_THREADS = 64
@@ -45,13 +47,16 @@ def test_64_threads_at_one_model_get_the_answers_of_one(model):
 
 
 class Scratchpad:
-    """A planted fault: a model that keeps its rows in itself while it predicts."""
+    """A planted fault: a model that keeps its rows in itself while it predicts. All threads do so before any reads."""
 
     def __init__(self, model):
         self._model, self.feature_importances_ = model, model.feature_importances_
+        self._all = threading.Barrier(N_THREADS)
 
     def predict_proba(self, rows):
         self._rows = rows
+        if threading.current_thread() is not threading.main_thread():
+            self._all.wait()
         return self._model.predict_proba(self._rows)
 
     def predict(self, rows):
@@ -63,10 +68,11 @@ class Scratchpad:
 
 
 def test_a_model_that_threads_share_more_than_they_should_would_be_seen():
-    assert n_wrong(Scratchpad(models()[0]), N_THREADS, n_calls=3, n_rows=200) > 0
+    assert n_wrong(Scratchpad(models()[0]), N_THREADS, n_calls=3, n_rows=200) >= 3 * (N_THREADS - 1)
 
 
-def test_64_threads_that_pay_from_one_ledger_are_all_on_record():
+def test_64_threads_that_pay_from_one_ledger_are_all_on_record(monkeypatch):
+    monkeypatch.setattr(ledger_file, "_WAIT_SECONDS", 600.0)  # a busy machine may keep some of so many waiting
     recorded, spent = n_recorded(N_THREADS)
     assert (recorded, spent) == (N_THREADS, pytest.approx(6.4))
 

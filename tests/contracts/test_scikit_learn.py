@@ -25,8 +25,14 @@ EXPECTED_WITH_WEIGHTS = {
 # With fresh noise two fits on the same rows differ, or by luck do not: these are for seeded noise.
 COMPARE_TWO_FITS = {
     "check_classifier_data_not_an_array", "check_regressor_data_not_an_array", "check_regressors_int",
-    "check_supervised_y_2d", "check_fit_idempotent",
+    "check_supervised_y_2d", "check_fit_idempotent", "check_pipeline_consistency", "check_array_api_input",
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def with_array_api(monkeypatch):
+    """Let scikit-learn's check of NumPy arrays under its array dispatch run; it skips it elsewhere."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
 
 def check_quietly(check, estimator) -> None:

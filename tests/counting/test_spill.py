@@ -19,8 +19,9 @@ from privet.errors import DiskFull
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder for temporary files, empty."""
+    """The folder for temporary files, empty; and no file of this process yet, whatever an earlier test still holds."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(SpillFile, "_current", None)
     return tmp_path
 
 

@@ -20,7 +20,7 @@ def writes_in_place(_: Points) -> None:
 
 
 def pays_after_the_release(_: Points) -> None:
-    from privet.cli.support.recovery import PendingModel
+    from privet.cli.support.files import PendingModel
     from privet.privacy.ledger import Ledger, NoReservation
 
     save = PendingModel.save
@@ -65,7 +65,7 @@ def settles_before_it_saves(_: Points) -> None:
 
 def records_the_batch_after_it_has_saved(_: Points) -> None:
     from privet.central.released_classifier import ReleasedClassifier
-    from privet.central.updates.batch_check import BatchCheck
+    from privet.central.updates.batches import BatchCheck
 
     settle, record = ReleasedClassifier._settle, BatchCheck.record
 

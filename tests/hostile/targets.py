@@ -47,8 +47,7 @@ from privet.partitioned.split_structure import load_structure
 from privet.privacy.ledger.account import accounts
 from privet.report import export_text
 from privet.report.about import About
-from privet.report.attachments import Attachment
-from privet.report.evidence import Evidence
+from privet.report.evidence import Attachment, Evidence
 from privet.report.model_card import model_card
 from privet.report.page.facts import facts
 from privet.report.page.page import Report, page

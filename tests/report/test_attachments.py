@@ -7,7 +7,7 @@ import math
 import pytest
 
 from privet.errors import ParameterError
-from privet.report.attachments import AUDIT, MEMBERSHIP, MOST_BYTES, OTHER, SCORES, Attachment
+from privet.report.evidence import AUDIT, MEMBERSHIP, MOST_BYTES, OTHER, SCORES, Attachment
 
 OWN = "a1" * 32
 

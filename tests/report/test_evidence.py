@@ -8,8 +8,8 @@ from privet.errors import ParameterError, SignatureError
 from privet.model_file import read_document
 from privet.report import write_report
 from privet.report.model_card import model_card
+from privet.report.page.facts import PROCEED, STOP
 from privet.report.page.page import Report, page
-from privet.report.page.sacro import PROCEED, STOP
 from privet.signing import PrivateKey, Roster, sign_model
 from tests.report.pages import Elements
 from tests.report.people import HOSTILE, exact, fitted, hostile, leaking, of_visits, paper

@@ -9,7 +9,9 @@ import pytest
 
 from privet import load
 from privet.errors import ChannelError, ModelFileError, SchemaError
+from privet.local import RandomizedResponse
 from privet.local.channels.channel import Channel
+from privet.local.guarantee import LocalGuarantee
 from privet.registry import METHODS
 from privet.report import write_report
 from privet.schema import Categorical, Numeric, Schema
@@ -116,6 +118,16 @@ def test_channels_take_a_schema_without_it():
     with pytest.raises(ChannelError, match=r"says who accepted its domains.*ask by schema\.for_answers\(\)"):
         Channel.clear(schema_of())
     assert Channel.clear(schema_of().for_answers()).schema.assumptions == ()
+
+
+def test_what_was_accepted_is_a_leak_of_channels_which_cannot_say_who_did():
+    schema = schema_of()
+    assert schema.leaks == ()
+    assert len(schema.for_answers().leaks) == len([*schema.attributes, "classes"])
+    promise = LocalGuarantee(RandomizedResponse(schema.for_answers(), epsilon=4).channel).sentence
+    leaks, _, rest = promise.partition(", read from clear rows and covered by no promise")
+    assert leaks.endswith("Apart from bounds of 'age', categories of 'sex', classes of 'ill'")
+    assert "declared" not in rest
 
 
 @pytest.mark.parametrize(

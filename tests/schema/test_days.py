@@ -13,8 +13,8 @@ from privet.attack.neighbours import worst_cases
 from privet.counting.files import read_batches, table_of
 from privet.errors import DataError, SchemaError
 from privet.schema import Categorical, Date, Schema, infer_schema
-from privet.schema.draft import draft_schema, wider
 from privet.schema.encoding import Encoder
+from privet.schema.infer import draft_schema, wider
 
 # Four cells: up to the last of February, March, April to May, June on.
 DAY = Date("day", "2024-02-28", "2024-06-30", edges=["2024-03-01", "2024-04-01", "2024-06-01"])

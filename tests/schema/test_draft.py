@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from privet.schema import Categorical, Numeric
-from privet.schema.draft import draft_schema, few_numbers, wider
+from privet.schema.infer import draft_schema, few_numbers, wider
 
 
 def drafted(values, n=20):

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import PrivateForestClassifier, RandomizedResponse, load
-from privet.cli.support.schema_text import domain_text
+from privet.cli.verbs.schema import domain_text
 from privet.errors import ChannelError, SchemaError
 from privet.export import portable_document
 from privet.export.predictor import Predictor

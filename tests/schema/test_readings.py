@@ -11,7 +11,7 @@ from privet.counting.files import read_batches, table_of
 from privet.errors import DataError
 from privet.schema import Categorical, Schema
 from privet.schema.encoding import Encoder
-from privet.schema.readings import numbers_in_text
+from privet.schema.labels import numbers_in_text
 
 MANY = [str(i) for i in range(40)]
 

@@ -36,13 +36,18 @@ def test_what_is_marked_is_open_the_classes_last():
 @pytest.mark.parametrize(
     ("name", "text", "attribute"),
     [
-        ("age", "0 to 120", Numeric("age", 0, 120, whole=True)),
-        ("age", "-5 1e2", Numeric("age", -5, 100, whole=True)),
+        ("age", "0 to 120", Numeric("age", 0, 120)),
+        ("age", "-5 1e2", Numeric("age", -5, 100)),
+        ("age", "0.5 to 9", Numeric("age", 0.5, 9)),
+        ("age", "0 to 120 whole", Numeric("age", 0, 120, whole=True)),
+        ("age", "0 120, Whole", Numeric("age", 0, 120, whole=True)),
+        ("age", "0 to 120 fractions", Numeric("age", 0, 120)),
+        ("grade", "0 to 9 whole", Numeric("grade", 0, 9, whole=True)),
         ("age", "categories 1, 2.5", Categorical("age", [1, 2.5])),
         ("job", 'Categories nurse, "cook, head", clerk', Categorical("job", ["nurse", "cook, head", "clerk"])),
         ("job", "categories 1, 2", Categorical("job", ["1", "2"])),
         ("grade", "categories 1, 2, 3", Categorical("grade", [1, 2, 3])),
-        ("grade", "0 to 9", Numeric("grade", 0, 9, whole=True)),
+        ("grade", "0 to 9", Numeric("grade", 0, 9)),
     ],
 )
 def test_a_typed_domain_takes_the_place_of_the_one_from_the_rows(name, text, attribute):
@@ -51,6 +56,21 @@ def test_a_typed_domain_takes_the_place_of_the_one_from_the_rows(name, text, att
     assert review.attribute(name) == attribute
     assert name not in review.open
     assert review.schema.assumptions == ()
+
+
+def test_with_other_bounds_numbers_are_whole_only_where_somebody_said_so():
+    review = reviewed()
+    assert review.answer("age", "whole") == CHANGED
+    assert review.answer("age", "0 to 120") == REPLACED
+    assert review.attribute("age") == Numeric("age", 0, 120, whole=True)
+
+
+def test_the_bounds_of_the_rows_are_accepted_whether_numbers_are_said_to_be_whole_or_not():
+    review = reviewed()
+    assert review.answer("age", "18 to 94 fractions") == ACCEPTED
+    assert review.attribute("age") == Numeric("age", 18, 94, accepted=ANN)
+    assert review.answer("kids", "0 to 4 whole") == ACCEPTED
+    assert review.attribute("kids") == Numeric("kids", 0, 4, whole=True, accepted=ANN)
 
 
 def test_classes_are_replaced_and_accepted_like_categories():
@@ -153,7 +173,7 @@ def test_other_answers_change_an_entry_and_leave_the_mark(text, changes):
     assert review.attribute("age") == replace(before, **changes)
     assert "age" in review.open
     assert review.answer("age", "0 to 120") == REPLACED
-    assert review.attribute("age") == replace(before, low=0, high=120, inferred=False, **changes)
+    assert review.attribute("age") == replace(before, low=0, high=120, inferred=False, **{"whole": False, **changes})
 
 
 def ordered(job):
@@ -206,7 +226,7 @@ def test_all_that_is_left_is_accepted_as_one():
     [
         ("age", "5 to", "'age': the answer is not understood; write accept, skip, two bounds"),
         ("age", "120 to 0", "'age': attribute 'age': low must be below high"),
-        ("age", "0.5 to 9", "'age': attribute 'age' is whole, so its bounds must be whole numbers"),
+        ("age", "0.5 to 9 whole", "'age': attribute 'age' is whole, so its bounds must be whole numbers"),
         ("age", "7", "'age': there is no proposal 7; bounds are two numbers"),
         ("age", "bins ten", "'age': numbers are needed here"),
         ("age", "bins 10, 20", "'age': bins takes one whole number, such as bins 10"),
@@ -244,10 +264,3 @@ def test_categories_that_are_written_as_dates_may_become_dates():
     review = Review(days, ANN)
     assert review.answer("seen", "2020-01-01 to 2025-12-31") == REPLACED
     assert review.attribute("seen") == Date("seen", "2020-01-01", "2025-12-31")
-
-
-def test_only_whole_categories_become_whole_numbers():
-    halves = Schema([Categorical("mark", [1, 1.5], inferred=True)], classes=["no", "yes"], target="x")
-    review = Review(halves, ANN)
-    assert review.answer("mark", "1 to 6") == REPLACED
-    assert review.attribute("mark") == Numeric("mark", 1, 6)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from privet.service.limits import RateLimit
-from privet.service.requests import Refusal
+from privet.service.requests import RateLimit, Refusal
 
 
 class Clock:

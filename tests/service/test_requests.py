@@ -12,8 +12,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 import privet.service
-from privet.service.headers import SecurityHeaders
-from privet.service.requests import Refusal, address_of, error_answers, read_body, read_object
+from privet.service.requests import Refusal, SecurityHeaders, address_of, error_answers, read_body, read_object
 
 
 async def echo(request):

@@ -4,9 +4,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from privet.service.passwords import hash_password
 from privet.service.requests import Refusal
-from privet.service.sessions import Sessions
+from privet.service.sessions import Sessions, hash_password
 
 KEPT = hash_password("right")
 

@@ -23,7 +23,7 @@ from privet import (
     Schema,
 )
 from privet.attack import audit, audit_in_one_run
-from privet.attack.bound import epsilon_shown
+from privet.attack.claim import epsilon_shown
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, table_of, worst_cases
 from privet.local import Channel, FieldSampling, LaplaceNoise, RandomizedResponse, Secret, perturb

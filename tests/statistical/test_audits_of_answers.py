@@ -12,12 +12,11 @@ import pandas as pd
 import pytest
 
 from privet import Categorical, Schema
-from privet.attack.bound import epsilon_shown
+from privet.attack.claim import epsilon_shown
 from privet.local import FieldSampling, Secret, perturb
 from privet.local.channels.channel import RECORD
-from privet.local.channels.sampling.lots import Lots
 from privet.local.channels.sampling.sampled_fields import SampledFields
-from privet.local.channels.sampling.subset_selection import SubsetSelection
+from privet.local.channels.sampling.subset_selection import Lots, SubsetSelection
 from tests.statistical.audited import told
 
 SCHEMA = Schema(

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from privet import PrivateRDTClassifier, PrivateSearch
-from privet.central.search import private_search
-from privet.central.search.row_parts import RowParts
+from privet.central import private_search
+from privet.central.private_search import RowParts
 from privet.privacy import events
 from privet.privacy.unit import EACH_ROW
 from tests.statistical.audited import ONE, search

@@ -19,11 +19,11 @@ PRESENT = np.vstack([ABSENT[0], [[5, 9]]]), np.append(ABSENT[1], "yes")
 class ChoosesForFree(DPDFClassifier):
     """A planted fault: the best attribute is taken, and a receipt written as if there had been noise."""
 
-    def _choose_attributes(self, tables, noisy, allowed, level, layout, asked):
-        scores = self._scores(tables, noisy, layout, self._score(asked.schema))
-        _, _, receipts = super()._choose_attributes(tables, noisy, allowed, level, layout, asked)
-        best, _ = permute_and_flip_each(scores, allowed, epsilon=math.inf, sensitivity=1)
-        return best, tables, receipts
+    def _choose_attributes(self, nodes, asked):
+        scores = self._scores(nodes, self._score(asked.schema))
+        _, _, receipts = super()._choose_attributes(nodes, asked)
+        best, _ = permute_and_flip_each(scores, nodes.allowed, epsilon=math.inf, sensitivity=1)
+        return best, nodes.exact_tables, receipts
 
 
 class PaysForOneQuestion(DPDFClassifier):

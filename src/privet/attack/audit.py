@@ -9,16 +9,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.attack.bound import check_confidence
-from privet.attack.claim import CAVEAT, check_fits_rows, claim_of, fit_clone, is_proven, verdict
+from privet.attack.claim import CAVEAT, check_confidence, check_fits_rows, claim_of, fit_clone, is_proven, verdict
 from privet.attack.distinguishing import Attack, Observe, distinguish, numbers_in
 from privet.attack.evidence import Evidence
 from privet.attack.neighbours import Neighbours, Table, worst_cases
 from privet.checks import check_whole, n_threads
 from privet.errors import ParameterError
 from privet.estimator import PrivateEstimator
-from privet.extras import matplotlib
 from privet.files.whole_file import whole_bytes
+from privet.lazy import matplotlib
 from privet.privacy.unit import EACH_ROW, Unit
 from privet.schema import Schema
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.attack.bound import epsilon_shown
+from privet.attack.claim import epsilon_shown
 from privet.errors import ExecutorError, ParameterError
 
 # Numbers are clipped to it, so that their squares stay finite.

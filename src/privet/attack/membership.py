@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.attack.bound import greatest_rate, least_rate
+from privet.attack.claim import greatest_rate, least_rate
 from privet.errors import DataError, ParameterError
 
 _CONFIDENCE = 0.95

@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.attack.bound import check_confidence, epsilon_of_guesses
-from privet.attack.claim import CAVEAT, check_fits_rows, claim_of, fit_clone, is_proven, verdict
+from privet.attack.claim import (
+    CAVEAT,
+    check_confidence,
+    check_fits_rows,
+    claim_of,
+    epsilon_of_guesses,
+    fit_clone,
+    is_proven,
+    verdict,
+)
 from privet.attack.evidence import canary_scores
 from privet.checks import check_whole
 from privet.errors import ParameterError

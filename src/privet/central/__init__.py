@@ -1,7 +1,7 @@
 """Trusted curator: one party holds all rows and releases a differentially private model.
 
 One file a method, with its argument beside it. Forests of counts share `count_forest`, `leaf_counts` (public trees) and
-`greedy_forest` (trees that follow the rows); `weights`, `updates` and `search` have their own folders.
+`greedy_forest` (trees that follow the rows); `weights` and `updates` have their own folders.
 """
 
 from typing import TYPE_CHECKING

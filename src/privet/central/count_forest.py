@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +15,18 @@ from privet.model_file import counts_from_json, counts_to_json, structure_from_j
 from privet.privacy.events import Event
 from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import NoReservation, Reservation
-from privet.schema import Label, Schema
+from privet.schema import Schema
 from privet.schema.encoding import Encoder
 from privet.tree.counted import CountedForest, balance_of, gini_importances
 from privet.tree.forest import Forest
-from privet.tree.rules import RuleTable, chosen_rules
+from privet.tree.rules import RulesMixin
 from privet.tree.vote import Vote
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_TREES = 10_000
 MAX_HEIGHT = 64
 
 
-class CountForestClassifier(ReleasedClassifier):
+class CountForestClassifier(RulesMixin, ReleasedClassifier):
     """A forest whose nodes carry released class counts."""
 
     # Whether counts are released of all nodes, or of leaves alone and added up above them.
@@ -62,44 +59,6 @@ class CountForestClassifier(ReleasedClassifier):
         """Each attribute's share of the fall in Gini impurity, from released counts alone and corrected for noise."""
         check_is_fitted(self)
         return gini_importances(self.nodes_, n_attributes=self.n_features_in_)
-
-    def rules(
-        self,
-        min_support: float = 0,
-        min_confidence: float = 0.0,
-        class_: Label | None = None,
-        merge: bool = False,
-        leaves_only: bool = False,
-    ) -> "pd.DataFrame":
-        """Return what the trees say below their roots, one rule a line, those with the most rows behind them first.
-
-        Parameters
-        ----------
-        min_support : float
-            Leave out rules of fewer released rows; by default those that noise has made negative.
-        min_confidence : float
-            Leave out rules whose predicted class has a smaller released share, from 0 to 1.
-        class_ : label, optional
-            Only rules that predict this class.
-        merge : bool
-            Take sibling leaves that predict the same class together: ``education in {Bachelors, Masters}``.
-        leaves_only : bool
-            Only rules that run to the end of a path.
-
-        Returns
-        -------
-        pandas.DataFrame
-            With the columns rule, prediction, support and confidence, each with the ends of an interval that holds the
-            exact number 95 times of 100 (for a rule fixed beforehand, not for the best of many), tree, node, depth,
-            is_leaf, and released counts, one column a class.
-
-        Privacy
-        -------
-        Only released numbers enter: post-processing, which costs nothing.
-        """
-        check_is_fitted(self)
-        table = RuleTable.of(self.nodes_, self.schema_, merge=bool(merge))
-        return chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
 
     @abstractmethod
     def _vote_of(self, nodes: CountedForest, schema: Schema) -> Vote:

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import MAX_HEIGHT
-from privet.central.greedy_forest import BudgetedQueries, GreedyForestClassifier
+from privet.central.greedy_forest import BudgetedQueries, GreedyForestClassifier, OpenNodes
 from privet.central.receipts import in_sequence, is_choice, is_count
 from privet.checks import OneOf, Whole
-from privet.counting.tables import TableLayout
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
@@ -127,19 +126,13 @@ class DiffPID3Classifier(GreedyForestClassifier):
         return max(1.0, widest * len(schema.classes) * math.sqrt(2) * self._unit().max_rows / per_query)
 
     def _choose_attributes(
-        self,
-        tables: NDArray[np.int64],
-        noisy: NDArray[np.int64],  # noqa: ARG002 - the score needs no size
-        allowed: NDArray[np.bool_],
-        level: int,
-        layout: TableLayout,
-        queries: BudgetedQueries,
+        self, nodes: OpenNodes, queries: BudgetedQueries
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         score, per_query = _SCORES[self.criterion], self._query_epsilon(queries.schema, queries.epsilon)
-        each = [score.of(layout.of_attribute(tables, a)) for a in range(len(layout.n_codes))]
-        what = _SPLITS.format(level)
-        chosen, receipt = queries.choose(np.stack(each, axis=1), allowed, what, epsilon=per_query, score=score)
-        return chosen, tables, [receipt]
+        exact_scores = np.stack([score.of(counts) for counts in nodes.exact_of_attributes], axis=1)
+        what = _SPLITS.format(nodes.level)
+        chosen, receipt = queries.choose(exact_scores, nodes.allowed, what, epsilon=per_query, score=score)
+        return chosen, nodes.exact_tables, [receipt]
 
     def _release_last(self, counts: NDArray[np.int64], forest: Forest, queries: BudgetedQueries) -> None:
         self._release_level(counts, queries.n_levels, queries)

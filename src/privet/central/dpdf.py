@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
-from privet.central.greedy_forest import PAPER, BudgetedQueries, GreedyForestClassifier
+from privet.central.greedy_forest import PAPER, BudgetedQueries, GreedyForestClassifier, OpenNodes
 from privet.central.quantiles import QUANTILE_SHARE, WHAT, open_numbers, release_quantiles
 from privet.central.receipts import in_sequence, is_chosen, is_count, is_path
 from privet.checks import OneOf, Whole
 from privet.counting.rows import Rows
-from privet.counting.tables import TableLayout
 from privet.errors import ParameterError
 from privet.plan import Step, choice_step, laplace_step
 from privet.privacy.events import Event, Unproven
@@ -203,38 +202,26 @@ class DPDFClassifier(GreedyForestClassifier):
         return max(self.min_support, self._deviation(per_query) * math.sqrt(len(schema.classes)))
 
     def _choose_attributes(
-        self,
-        tables: NDArray[np.int64],
-        noisy: NDArray[np.int64],
-        allowed: NDArray[np.bool_],
-        level: int,
-        layout: TableLayout,
-        queries: BudgetedQueries,
+        self, nodes: OpenNodes, queries: BudgetedQueries
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         """Q2: the split attribute of every node. Trees compose in sequence, since they share the rows."""
-        score, what = self._score(queries.schema), _SPLITS.format(level)
-        scores, per_query = (
-            self._scores(tables, noisy, layout, score),
-            self._query_epsilon(queries.schema, queries.epsilon),
-        )
-        chosen = np.empty(len(tables), dtype=np.int64)
+        score, what, allowed = self._score(queries.schema), _SPLITS.format(nodes.level), nodes.allowed
+        scores, per_query = self._scores(nodes, score), self._query_epsilon(queries.schema, queries.epsilon)
+        chosen, is_root = np.empty(len(allowed), dtype=np.int64), nodes.level == 0
         # Roots are chosen tree by tree, since a root must not have the attribute of an earlier one.
-        parts = np.arange(len(tables))[:, None] if level == 0 and len(tables) else [np.arange(len(tables))]
+        parts = np.arange(len(allowed))[:, None] if is_root and len(allowed) else [np.arange(len(allowed))]
         for own in parts:
-            free = _without_earlier(allowed[own], chosen[: own[0]]) if level == 0 and len(own) else allowed[own]
+            free = _without_earlier(allowed[own], chosen[: own[0]]) if is_root and len(own) else allowed[own]
             chosen[own], receipt = queries.choose(scores[own], free, what, epsilon=per_query, score=score)
         receipt = Unproven(receipt, _NOT_PROVEN) if self.variant == PAPER else receipt
-        return chosen, tables, [receipt] * queries.n_trees
+        return chosen, nodes.exact_tables, [receipt] * queries.n_trees
 
-    def _scores(
-        self, tables: NDArray[np.int64], noisy: NDArray[np.int64], layout: TableLayout, score: Score
-    ) -> NDArray[np.int64]:
+    def _scores(self, nodes: OpenNodes, score: Score) -> NDArray[np.int64]:
         """Return one line a node, one column an attribute."""
-        size = noisy.sum(axis=1)
-        each = [layout.of_attribute(tables, a) for a in range(len(layout.n_codes))]
         if self.variant == PAPER:
-            return np.stack([gini_over_sensitivity(counts, size) for counts in each], axis=1)
-        return np.stack([score.of(counts) for counts in each], axis=1)
+            size = nodes.noisy.sum(axis=1)
+            return np.stack([gini_over_sensitivity(counts, size) for counts in nodes.exact_of_attributes], axis=1)
+        return np.stack([score.of(counts) for counts in nodes.exact_of_attributes], axis=1)
 
     def _release_last(self, counts: NDArray[np.int64], forest: Forest, queries: BudgetedQueries) -> None:  # noqa: ARG002
         self._release_level(counts, queries.n_levels, queries)
@@ -251,13 +238,7 @@ class DPDFClassifier(GreedyForestClassifier):
         otherwise = class_shares(nodes.counts[: nodes.forest.n_trees])
         return SummedCounts.of_nodes(nodes.forest, weights, otherwise, schema.attributes)
 
-    def _counted(
-        self,
-        forest: Forest,
-        noisy_counts: NDArray[np.int64],
-        event: Event,
-        schema: Schema,  # noqa: ARG002 - pruning needs it
-    ) -> CountedForest:
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
         variance = standard_deviation(in_sequence(event)[-1]) ** 2
         return CountedForest(forest, noisy_counts, np.ones(forest.n_nodes, dtype=np.int64), variance)
 

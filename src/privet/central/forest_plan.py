@@ -26,7 +26,7 @@ from privet.central.weights.single_tree import pull_deviation
 from privet.central.weights.trees import Trees, coarse_axes
 from privet.checks import pluralize
 from privet.errors import ParameterError
-from privet.plan import Plan, Step, choice_step, laplace_step, rounded_up
+from privet.plan import Plan, Step, choice_step, laplace_step, three_digits_up
 from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple, remaining
 from privet.privacy.unit import Unit
 
@@ -96,7 +96,7 @@ def epsilon_for_loss(loss: float, n_rows: int, unit: Unit, n_attributes: int, n_
     if isinstance(loss, bool) or not isinstance(loss, (int, float)) or not 0 < loss < 1:
         raise ParameterError(f"loss={loss!r} must be a share between 0 and 1; 0.02 is two points of accuracy")
     worth = CURVE.worth_needed(loss, n_attributes, n_classes)
-    return rounded_up(max(MIN_EPSILON, worth * unit.max_rows / n_rows))
+    return three_digits_up(max(MIN_EPSILON, worth * unit.max_rows / n_rows))
 
 
 @dataclass(frozen=True)
@@ -144,13 +144,7 @@ def _plain(number: float) -> str:
 
 
 def planned_forest(
-    method: str,
-    epsilon: float,
-    unit: Unit,
-    policy: Policy,
-    *,
-    row_count: float,
-    public_rng: np.random.Generator,
+    method: str, epsilon: float, unit: Unit, policy: Policy, *, row_count: float, public_rng: np.random.Generator
 ) -> ForestPlan:
     """Return the plan; where attributes are chosen, as if the first ones were."""
     m = unit.max_rows

@@ -3,7 +3,6 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.count_forest import MAX_HEIGHT, CountForestClassifier
-from privet.central.released_classifier import FitCall
+from privet.central.released_classifier import CuratorClassifier, FitCall
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables
 from privet.errors import ModelFileError, NoGuaranteeWarning, ParameterError
@@ -68,13 +67,7 @@ class BudgetedQueries:
         )
 
     def choose(
-        self,
-        exact_scores: NDArray[np.int64],
-        allowed: NDArray[np.bool_],
-        what: str,
-        *,
-        epsilon: float,
-        score: Score,
+        self, exact_scores: NDArray[np.int64], allowed: NDArray[np.bool_], what: str, *, epsilon: float, score: Score
     ) -> tuple[NDArray[np.int64], Event]:
         """Choose an attribute for every node; the receipt is for the nodes of one tree."""
         return permute_and_flip_each(
@@ -88,7 +81,23 @@ class BudgetedQueries:
         )
 
 
-class GreedyForestClassifier(CountForestClassifier):
+@dataclass(frozen=True)
+class OpenNodes:
+    """Nodes of a level that may be split: their tables, what is released of them, and the attributes that are left."""
+
+    level: int
+    layout: TableLayout
+    exact_tables: NDArray[np.int64]
+    noisy: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+
+    @property
+    def exact_of_attributes(self) -> list[NDArray[np.int64]]:
+        """The tables of each attribute: nodes x codes x classes."""
+        return [self.layout.of_attribute(self.exact_tables, a) for a in range(len(self.layout.n_codes))]
+
+
+class GreedyForestClassifier(CountForestClassifier, CuratorClassifier):
     """Trees whose splits are chosen by what the rows say; subclasses make the queries."""
 
     height: int | None
@@ -104,13 +113,7 @@ class GreedyForestClassifier(CountForestClassifier):
 
     @abstractmethod
     def _choose_attributes(
-        self,
-        tables: NDArray[np.int64],
-        noisy: NDArray[np.int64],
-        allowed: NDArray[np.bool_],
-        level: int,
-        layout: TableLayout,
-        queries: BudgetedQueries,
+        self, nodes: OpenNodes, queries: BudgetedQueries
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         """Choose an attribute for every node; return the tables that children's counts are read off, and receipts."""
 
@@ -125,36 +128,6 @@ class GreedyForestClassifier(CountForestClassifier):
     @abstractmethod
     def _steps(self, schema: Schema, epsilon: float) -> tuple[Step, ...]:
         """Return what a fit at this epsilon would release."""
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        max_sample_weight: float | None = None,
-        executor: Executor | None = None,
-    ) -> Self:
-        """Fit to the rows of ``X`` and their labels ``y``, or to files or batches, in one pass a level.
-
-        Parameters
-        ----------
-        X : table, path or batches
-            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
-            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
-            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
-            found by name, NumPy columns by position.
-        y : array of labels
-            Each one of the schema's classes; left out where ``X`` holds them.
-        sample_weight : array, optional
-            Leaves out rows of a table in memory: 1 keeps a row, 0 does not. Other weights need ``max_sample_weight``.
-        max_sample_weight : float, optional
-            The largest weight that a row may have, declared beforehand; larger ones count as it. A row is then kept
-            with a chance of its weight over this maximum, by a secret coin: a high maximum leaves few rows.
-        executor : concurrent.futures.Executor, optional
-            Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
-        """
-        return self._run(FitCall(X, y, sample_weight, max_sample_weight, executor, batch=self._part_check()))
 
     def _fit(self, call: FitCall) -> Self:
         epsilon = self.check_parameters()
@@ -214,10 +187,8 @@ class GreedyForestClassifier(CountForestClassifier):
         chosen = np.full(len(noisy), LEAF)
         children = [np.empty((0, layout.n_classes), dtype=np.int64)]
         for nodes, tables in parts:
-            available = growth.available[nodes]
-            chosen[nodes], tables, receipts = self._choose_attributes(
-                tables, noisy[nodes], available, level, layout, queries
-            )
+            opened = OpenNodes(level, layout, tables, noisy[nodes], growth.available[nodes])
+            chosen[nodes], tables, receipts = self._choose_attributes(opened, queries)
             children += [
                 layout.of_attribute(tables[i : i + 1], int(a))[0] for i, a in enumerate(chosen[nodes]) if a != LEAF
             ]

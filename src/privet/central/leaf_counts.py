@@ -2,8 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from concurrent.futures import Executor
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,36 +40,6 @@ class LeafCountClassifier(CountForestClassifier, UpdatedClassifier):
     @abstractmethod
     def _draw_forest(self, schema: Schema, n_rows: int, epsilon: float, public_rng: np.random.Generator) -> Forest:
         """Draw the public trees for about ``n_rows`` rows and counts released at ``epsilon``."""
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        max_sample_weight: float | None = None,
-        executor: Executor | None = None,
-    ) -> Self:
-        """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
-
-        Parameters
-        ----------
-        X : table, path or batches
-            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
-            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
-            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
-            found by name, NumPy columns by position.
-        y : array of labels
-            Each one of the schema's classes; left out where ``X`` holds them.
-        sample_weight : array, optional
-            Leaves out rows of a table in memory: 1 keeps a row, 0 does not. Other weights need ``max_sample_weight``.
-        max_sample_weight : float, optional
-            The largest weight that a row may have, declared beforehand; larger ones count as it. A row is then kept
-            with a chance of its weight over this maximum, by a secret coin: a high maximum leaves few rows.
-        executor : concurrent.futures.Executor, optional
-            Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
-        """
-        return self._run(FitCall(X, y, sample_weight, max_sample_weight, executor, batch=self._part_check()))
 
     def _run(self, call: FitCall) -> Self:
         snapshot = self._snapshot()
@@ -179,13 +148,7 @@ class LeafCountClassifier(CountForestClassifier, UpdatedClassifier):
             noise=noise,
         )
 
-    def _counted(
-        self,
-        forest: Forest,
-        noisy_counts: NDArray[np.int64],
-        event: Event,
-        schema: Schema,  # noqa: ARG002 - pruning needs it
-    ) -> CountedForest:
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
         return CountedForest.of_leaves(forest, noisy_counts, float(_growth(in_parallel(event))[-1]) ** 2)
 
     def _compared_by(self, call: FitCall) -> Schema | None:  # noqa: ARG002 - of any call

@@ -10,10 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.central.class_weight import ClassWeight
 from privet.central.count_forest import MAX_HEIGHT
-from privet.central.greedy_forest import PAPER, BudgetedQueries, GreedyForestClassifier
+from privet.central.greedy_forest import PAPER, BudgetedQueries, GreedyForestClassifier, OpenNodes
 from privet.central.receipts import in_sequence, is_count
 from privet.checks import OneOf, Whole
-from privet.counting.tables import TableLayout
 from privet.plan import Step, laplace_step
 from privet.privacy.events import Event
 from privet.privacy.ledger import Ledger
@@ -150,24 +149,17 @@ class PrivateID3Classifier(GreedyForestClassifier):
         return RELIABLE * self._deviation(per_query) * math.sqrt(len(schema.classes))
 
     def _choose_attributes(
-        self,
-        tables: NDArray[np.int64],
-        noisy: NDArray[np.int64],  # noqa: ARG002 - sizes are in the tables
-        allowed: NDArray[np.bool_],
-        level: int,
-        layout: TableLayout,
-        queries: BudgetedQueries,
+        self, nodes: OpenNodes, queries: BudgetedQueries
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Event]]:
         """Release the histograms of all attributes that are left, and take the one that leaves the least entropy."""
-        n_attributes = len(layout.n_codes)
-        left = n_attributes - level
+        layout, n_attributes = nodes.layout, len(nodes.layout.n_codes)
+        left = n_attributes - nodes.level
         per_query = self._query_epsilon(queries.schema, queries.epsilon)
-        used = np.repeat(~allowed, layout.n_codes * layout.n_classes, axis=1)
-        noisy_tables, receipt = queries.release_counts(
-            np.where(used, 0, tables), _HISTOGRAMS.format(level), epsilon=multiple(per_query, left), moves=left
-        )
+        used = np.repeat(~nodes.allowed, layout.n_codes * layout.n_classes, axis=1)
+        exact, what = np.where(used, 0, nodes.exact_tables), _HISTOGRAMS.format(nodes.level)
+        noisy_tables, receipt = queries.release_counts(exact, what, epsilon=multiple(per_query, left), moves=left)
         each = [entropy(layout.of_attribute(noisy_tables, a).astype(np.float64)) for a in range(n_attributes)]
-        remaining = np.where(allowed, np.stack(each, axis=1), np.inf)
+        remaining = np.where(nodes.allowed, np.stack(each, axis=1), np.inf)
         return remaining.argmin(axis=1), noisy_tables, [receipt]
 
     def _release_last(self, counts: NDArray[np.int64], forest: Forest, queries: BudgetedQueries) -> None:  # noqa: ARG002
@@ -188,13 +180,7 @@ class PrivateID3Classifier(GreedyForestClassifier):
         otherwise = class_shares(nodes.counts[:1])
         return SummedCounts.of_nodes(nodes.forest, counts[stand_in], otherwise, schema.attributes)
 
-    def _counted(
-        self,
-        forest: Forest,
-        noisy_counts: NDArray[np.int64],
-        event: Event,
-        schema: Schema,  # noqa: ARG002 - pruning needs it
-    ) -> CountedForest:
+    def _counted(self, forest: Forest, noisy_counts: NDArray[np.int64], event: Event, schema: Schema) -> CountedForest:  # noqa: ARG002
         n_draws = np.ones(forest.n_nodes, dtype=np.int64)
         n_draws[0] = forest.n_children[0]
         fails = (noisy_counts.sum(axis=1) <= 0) & (forest.attribute == LEAF) if self.variant == PAPER else None

@@ -13,12 +13,11 @@ import numpy as np
 
 from privet.central.class_weight import CLASS_WEIGHT, ClassWeightedClassifier, class_weight_from_json
 from privet.central.receipts import ROW_COUNT, asked_epsilon, fit_of, is_seeded, is_trial, trial_of
-from privet.central.updates.batch_check import BatchCheck
-from privet.central.updates.batches import Version
+from privet.central.updates.batches import BatchCheck, Version
 from privet.checks import is_number, plain
 from privet.counting.engines.executor import OnExecutor, check_executor
 from privet.counting.engines.parts import PartitionedRows
-from privet.counting.opening import check_files_exist, has_own_labels, open_table
+from privet.counting.inputs import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows, RowWeights
 from privet.errors import ModelFileError, ParameterError, PrivetError, SchemaError
 from privet.estimator import PrivateEstimator, check_labels_given, public_facts
@@ -314,6 +313,40 @@ class ReleasedModel(PrivateEstimator):
 
 class ReleasedClassifier(ClassWeightedClassifier, ReleasedModel):
     """A classifier of released numbers."""
+
+
+class CuratorClassifier(ReleasedClassifier):
+    """A classifier that one curator fits to rows; parties make theirs of what each of them released."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        max_sample_weight: float | None = None,
+        executor: Executor | None = None,
+    ) -> Self:
+        """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
+
+        Parameters
+        ----------
+        X : table, path or batches
+            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
+            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
+            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
+            found by name, NumPy columns by position.
+        y : array of labels
+            Each one of the schema's classes; left out where ``X`` holds them.
+        sample_weight : array, optional
+            Leaves out rows of a table in memory: 1 keeps a row, 0 does not. Other weights need ``max_sample_weight``.
+        max_sample_weight : float, optional
+            The largest weight that a row may have, declared beforehand; larger ones count as it. A row is then kept
+            with a chance of its weight over this maximum, by a secret coin: a high maximum leaves few rows.
+        executor : concurrent.futures.Executor, optional
+            Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
+        """
+        return self._run(FitCall(X, y, sample_weight, max_sample_weight, executor, batch=self._part_check()))
 
 
 def _settings(event: Event) -> str:

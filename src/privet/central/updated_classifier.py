@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from privet.central.receipts import in_parallel, trial_of
-from privet.central.released_classifier import FitCall, ReleasedClassifier, ReleasedModel
+from privet.central.released_classifier import CuratorClassifier, FitCall, ReleasedModel
 from privet.errors import ParameterError
 from privet.privacy.events import Event, Parallel
 from privet.schema import Schema
@@ -45,7 +45,7 @@ class UpdatedModel(ReleasedModel):
         return [self._unit().one_batch_each] if isinstance(event, Parallel) else []
 
 
-class UpdatedClassifier(UpdatedModel, ReleasedClassifier):
+class UpdatedClassifier(UpdatedModel, CuratorClassifier):
     """A classifier of one batch of rows or several."""
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, executor: Executor | None = None) -> Self:

@@ -30,14 +30,7 @@ from privet.central.weights.single_tree import pull_deviation
 from privet.central.weights.trees import Trees, checked_trees, knots_to_json
 from privet.errors import ModelFileError
 from privet.model_file import LATER_VERSIONS, VERSION, integers
-from privet.privacy.events import (
-    DiscreteLaplace,
-    Event,
-    GaussianObjective,
-    NoNoise,
-    NormalObjective,
-    PermuteAndFlip,
-)
+from privet.privacy.events import DiscreteLaplace, Event, GaussianObjective, NoNoise, NormalObjective, PermuteAndFlip
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import n_columns

@@ -29,7 +29,6 @@ from privet.cli.verbs import (
     serve,
     sign,
     update,
-    verify,
 )
 from privet.lazy import import_later
 
@@ -73,7 +72,7 @@ PANELS: Panels = {
         score.score,
         report.report,
         sign.sign,
-        verify.verify,
+        sign.verify,
         export.export,
     ],
     "What stands behind it": [

@@ -18,7 +18,7 @@ from privet.errors import DataError
 from privet.schema import Attribute, Numeric, Schema
 from privet.schema.days import Date
 from privet.schema.encoding import without_dictionary
-from privet.schema.readings import FALSE_WORDS, TRUE_WORDS, arrow_type_of
+from privet.schema.labels import FALSE_WORDS, TRUE_WORDS, arrow_type_of
 from privet.schema.table import check_present
 
 # On 15 columns, batches of 65,536 rows with buffers of 1 MB took 35 MB more memory.

@@ -61,10 +61,7 @@ def agrawal(
     rng = public_generator(random_state)
     columns = _draw_balanced(int(n_rows), function, rng) if balanced else _draw(int(n_rows), rng)
     return Dataset(
-        X=pd.DataFrame(columns),
-        y=group_of(function, columns),
-        schema=_schema(int(n_rows)),
-        name=f"agrawal-{function}",
+        X=pd.DataFrame(columns), y=group_of(function, columns), schema=_schema(int(n_rows)), name=f"agrawal-{function}"
     )
 
 

@@ -12,7 +12,7 @@ from privet.checks import is_number
 from privet.errors import ParameterError
 from privet.rng import public_generator
 from privet.schema import Attribute, Date, Label, Numeric, Schema
-from privet.schema.cells import labels_of
+from privet.schema.attribute import labels_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

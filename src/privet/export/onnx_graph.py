@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from privet.central.weights.trees import Axis
 from privet.errors import ParameterError
 from privet.export.leaf_sums import Borders, CountSums, WeightSums, leaf_sums
-from privet.extras import of_extra
+from privet.lazy import of_extra
 from privet.schema import Attribute, Categorical, Numeric
 from privet.schema.labels import label_kind
 from privet.tree.forest import LEAF, Forest

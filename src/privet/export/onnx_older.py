@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privet.errors import ParameterError
 from privet.export.onnx_graph import AT_MOST
-from privet.extras import of_extra
+from privet.lazy import of_extra
 
 OLDER_ML_OPSET = 3
 # Whole numbers up to here are exact in single precision.

@@ -15,7 +15,7 @@ from privet import registry
 from privet.errors import ParameterError
 from privet.export.onnx_graph import OPSET, onnx_model
 from privet.export.onnx_older import OLDER_ML_OPSET, use_older_operators
-from privet.extras import of_extra
+from privet.lazy import of_extra
 
 _SETTINGS = {"zipmap": [True, False, "columns"], "nocl": [True, False]}
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Version 1 had no continuous node with a child per cell, version 2 only counts, version 3 no bits, version 4 no places.
 FORMAT, VERSION, VERSION_OF_BITS, VERSION_OF_PLACES = "privet-predictor", 3, 4, 5
-# With class weights, whatever else is in the document.
+# The version of a document with class weights, whatever else is in it.
 VERSION_OF_CLASS_WEIGHTS = 6
 # More than the cells of any attribute, so that a pair of attribute and cut is one number.
 _CUT_SPAN = 2**17

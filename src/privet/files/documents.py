@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, BinaryIO
 
-# Longer ones are refused before they are parse_json: models and what parties send, and what people write or keep.
+# Longer ones are refused before they are parsed: models and what parties send; then what people write or keep.
 MAX_BYTES, MAX_SHORT_BYTES = 2**29, 2**27
 # Parsed, a list or an object takes fifty times its bytes; what privet writes has few of them.
 _MAX_NESTS, _MAX_VALUES = 10**6, 2**26

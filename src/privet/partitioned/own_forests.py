@@ -13,7 +13,7 @@ from privet.central.class_weight import ClassWeight
 from privet.central.private_forest import PrivateForestClassifier
 from privet.central.receipts import ROW_COUNT, in_sequence, is_seeded, unwrapped
 from privet.central.released_classifier import FitCall
-from privet.central.updates.batch_check import BatchCheck
+from privet.central.updates.batches import BatchCheck
 from privet.central.weight_file import are_receipts
 from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.knots import with_cells

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from privet.central.updates.batch_check import BatchCheck
+from privet.central.updates.batches import BatchCheck
 from privet.errors import LedgerError, PartyError
 from privet.files.whole_file import remove_unfinished
 from privet.partitioned.release import Release
@@ -12,7 +12,7 @@ from privet.partitioned.structure import Round
 from privet.privacy.accounting import check_delta
 from privet.privacy.ledger import Ledger, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
-from privet.privacy.ledger.bodies import FAILED, WITHDRAWN
+from privet.privacy.ledger.entry_kinds import FAILED, WITHDRAWN
 from privet.privacy.mechanisms.rational import check_epsilon
 from privet.signing.documents import make_store, write_secret
 from privet.signing.keys import PrivateKey

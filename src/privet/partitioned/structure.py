@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from privet.central.count_forest import MAX_HEIGHT, MAX_TREES
 from privet.central.leaf_counts import LEAF_COUNTS
 from privet.central.private_rdt import draw_trees
-from privet.central.updates.batch_check import BatchCheck
+from privet.central.updates.batches import BatchCheck
 from privet.checks import check_whole
-from privet.counting.opening import check_files_exist, has_own_labels, open_table
+from privet.counting.inputs import check_files_exist, has_own_labels, open_table
 from privet.counting.rows import MemoryRows, Rows, exact_leaf_counts
 from privet.entropy import secure_bytes
 from privet.errors import DataError, ModelFileError, ParameterError, PartyError, PrivetError
@@ -234,7 +234,7 @@ class Counts(Round):
         reservation: Reservation | NoReservation = NO_RESERVATION,
         *,
         n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:  # fmt: skip
+    ) -> NDArray[np.int64]:
         """Return the sums over a party's rows. Exact: add noise before releasing them."""
         rows = self.open(Encoder(self.schema, self.unit.column), X, y, reservation)
         return self._exact_sum(rows, n_jobs)

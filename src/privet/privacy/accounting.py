@@ -11,7 +11,7 @@ from typing import Any
 
 from privet.checks import Number
 from privet.errors import ParameterError
-from privet.extras import of_extra
+from privet.lazy import of_extra
 from privet.privacy import events
 from privet.privacy.mechanisms.joint_loss import joint_delta
 from privet.privacy.mechanisms.objective_perturbation import (

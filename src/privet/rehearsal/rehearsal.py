@@ -18,7 +18,7 @@ from privet.errors import NoGuaranteeWarning, ParameterError
 from privet.privacy.mechanisms.rational import check_epsilon
 from privet.registry import METHODS
 from privet.rehearsal.populations import MadeUpPeople, Population, PublicRows
-from privet.report.plots.rehearsal import plot_rehearsal
+from privet.report.plots.plans import plot_rehearsal
 from privet.rng import public_generator
 from privet.schema import Label, Schema
 
@@ -162,7 +162,7 @@ def rehearse(
 
 def _fitted(model: Any, rows: Any, labels: Any) -> Any:
     with warnings.catch_warnings():
-        # Of a model that nobody is to have; and that the rows are too few, which is what is being found out.
+        # Nobody is to have this model. Whether the rows are too few for one is what is being found out.
         warnings.simplefilter("ignore", NoGuaranteeWarning)
         return model.fit(rows, labels)
 

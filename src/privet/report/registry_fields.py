@@ -8,9 +8,9 @@ states no licence, so the schema itself is not part of privet. `evidence_sources
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
+from privet.checks import is_day
 from privet.errors import ParameterError
 from privet.report.about import OWNER_KINDS, SECTORS
 
@@ -124,7 +124,7 @@ def _holds(field: Field, value: Any) -> bool:
         case "text":
             return isinstance(value, str) and bool(value)
         case "day":
-            return isinstance(value, str) and _is_day(value)
+            return is_day(value)
         case "whole number":
             return type(value) is int
         case "number":
@@ -142,10 +142,3 @@ def _is_curator(value: Any) -> bool:
         and isinstance(value["data_curator_name"], str)
         and value["data_curator_type"] in OWNER_KINDS
     )
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False

@@ -1,8 +1,8 @@
 """What is public: attributes with their domains, classes, and roughly how many rows there are; tables as codes.
 
 `attribute`, `numeric`, `days` and `schema` declare, by the rules of `labels`. `infer` reads a schema
-from rows (a leak), `draft` makes one of it to be gone through by `review`, `acceptance` says who accepted what. `table`
-reads any library's tables, `encoding` turns them into codes, with `readings` as the rule for numbers and their text;
+from rows (a leak), or drafts one that `review` goes through, and `acceptance` says who accepted what. `table`
+reads any library's tables, `encoding` turns them into codes, by the rule of `labels` for numbers and their text;
 `persons` identifies people.
 """
 

@@ -5,16 +5,14 @@ guarantee holds provided that what was accepted was public before, and it says w
 therefore as public as the model.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Self
 
+from privet.checks import is_day
 from privet.errors import SchemaError
 
 MOST_LETTERS = 100
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Acceptance:
             raise SchemaError(
                 f"who accepts must be named: a name or a role of up to {MOST_LETTERS} letters, on one line"
             )
-        if not isinstance(self.on, str) or not _is_day(self.on):
+        if not is_day(self.on):
             raise SchemaError('the day of an acceptance must be written like "2026-11-19"')
         if not isinstance(self.together, bool):
             raise SchemaError("together must be true or false; leave it out where each entry was looked at")
@@ -72,11 +70,3 @@ def _sentence(acceptance: Acceptance, what: list[str]) -> str:
     if acceptance.together:
         return f"the table's ranges, categories and classes, all read from its rows, were public before, {declared}"
     return f"{', '.join(what)}, read from the rows, were public before, {declared}"
-
-
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return bool(_DAY.fullmatch(text))

@@ -97,3 +97,10 @@ Attribute: TypeAlias = Categorical | Numeric
 def has_order(attribute: Attribute) -> bool:
     """Return whether an attribute's codes are in an order that says something: those of numbers and ordered ones."""
     return isinstance(attribute, Numeric) or attribute.ordered
+
+
+def labels_of(attribute: Attribute) -> list[Label]:
+    """Return what stands for each code in a table: the category, or the middle of the cell."""
+    if isinstance(attribute, Categorical):
+        return list(attribute.categories)
+    return [float(middle) for middle in attribute.middles]

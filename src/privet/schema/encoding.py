@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from privet.errors import DataError, SchemaError
 from privet.schema.days import Date, days_of
 from privet.schema.kernels import FEW_NUMBERS, encode_numbers, find_numbers
-from privet.schema.labels import Label, label_kind
+from privet.schema.labels import Label, as_kind_of, as_labels, label_kind
 from privet.schema.numeric import Numeric
-from privet.schema.readings import as_kind_of, as_labels
 from privet.schema.schema import BOUNDS_NEEDED, Schema
 from privet.schema.table import Column, as_arrow, columns_of
 

@@ -1,7 +1,8 @@
 """Going through a draft: what is marked as inferred is replaced by what is publicly known, or accepted by name.
 
 A replaced entry is public. An accepted one was read from the rows and stays so: the guarantee says who declared that it
-was public before. A typed domain that is the one from the rows, in whatever order, is accepted, not replaced.
+was public before. A typed domain that is the one from the rows, in whatever order, is accepted, not replaced. That
+numbers are whole was read from the rows too, so with other bounds it takes the answer's own word.
 """
 
 import csv
@@ -12,7 +13,7 @@ from privet.errors import ParameterError, PrivetError
 from privet.schema.acceptance import Acceptance
 from privet.schema.attribute import Attribute, Categorical
 from privet.schema.days import Date
-from privet.schema.draft import MOST_PROPOSED, wider
+from privet.schema.infer import MOST_PROPOSED, wider
 from privet.schema.labels import Label
 from privet.schema.numeric import Numeric
 from privet.schema.schema import Schema
@@ -20,7 +21,7 @@ from privet.schema.schema import Schema
 # What becomes of an entry; one that is changed is still open.
 ACCEPTED, REPLACED, DROPPED, CHANGED = "accepted", "replaced", "dropped", "changed"
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_BOUNDS = re.compile(rf"({_NUMBER})\s*(?:to|\s|;)\s*({_NUMBER})", re.IGNORECASE)
+_BOUNDS = re.compile(rf"({_NUMBER})\s*(?:to|\s|;)\s*({_NUMBER})(?:,?\s+(whole|fractions))?", re.IGNORECASE)
 
 _CHANGES = {"whole", "fractions", "log scale", "never missing", "ordered", "unordered"}
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -44,6 +45,7 @@ class Review:
     schema: Schema
     acceptance: Acceptance
     few: dict[str, list[int]] = field(default_factory=dict)
+    _said_whole: set[str] = field(default_factory=set, init=False)
 
     @property
     def open(self) -> tuple[str, ...]:
@@ -138,6 +140,7 @@ class Review:
         if text == "log scale":
             return replace(own, scale="log")
         if text in {"whole", "fractions"}:
+            self._said_whole.add(own.name)
             return replace(own, whole=text == "whole")
         word, _, rest = text.partition(" ")
         numbers = [_number(part) for part in rest.replace(",", " ").split()]
@@ -173,15 +176,21 @@ class Review:
         bounds = _BOUNDS.fullmatch(text)
         if bounds is not None and not is_classes:
             _check_holds(own, "numbers")
-            low, high = (float(part) for part in bounds.groups())
+            low, high, word = float(bounds[1]), float(bounds[2]), (bounds[3] or "").lower()
             if isinstance(own, Numeric):
-                return replace(own, low=low, high=high, inferred=False)
-            is_whole = all(float(label).is_integer() for label in own.categories)
-            return Numeric(own.name, low, high, whole=is_whole, never_missing=own.never_missing)
+                return replace(own, low=low, high=high, whole=self._is_whole(own, low, high, word), inferred=False)
+            return Numeric(own.name, low, high, whole=word == "whole", never_missing=own.never_missing)
         raise ParameterError(
             "the answer is not understood; write accept, skip, two bounds such as 0 to 120, or categories A, B, C "
             "(? lists all)"
         )
+
+    def _is_whole(self, own: Numeric, low: float, high: float, word: str) -> bool:
+        """Return whether a number with these bounds is whole: as was said, or as the rows have it with their bounds."""
+        if word:
+            return word == "whole"
+        from_rows = [(a.low, a.high) for a in (own, *self.proposals(own.name)) if isinstance(a, Numeric)]
+        return own.whole and (own.name in self._said_whole or (low, high) in from_rows)
 
     def _put(self, name: str, attribute: Attribute) -> None:
         if name == self.schema.target and isinstance(attribute, Numeric):
@@ -216,9 +225,11 @@ def _held(own: Attribute) -> str:
 
 
 def _is_same(typed: Attribute, own: Attribute) -> bool:
-    """Return whether two domains are one; the order of categories tells nothing that the rows did not."""
+    """Return whether two domains are one; neither the order of categories nor whether numbers are whole makes two."""
     if isinstance(typed, Categorical) and isinstance(own, Categorical):
         return set(typed.categories) == set(own.categories)
+    if isinstance(typed, Numeric) and isinstance(own, Numeric):
+        return replace(typed, whole=False) == replace(own, whole=False)
     return typed == own
 
 

@@ -169,10 +169,15 @@ class Schema:
     def for_answers(self) -> Self:
         """Return the schema to ask people by who disturb their answers: all attributes are ordinary there.
 
-        Who accepted a domain is left out too: what is promised to respondents does not depend on it.
+        A channel cannot say who accepted a domain. So one that was accepted is marked as inferred again: it was read
+        from rows, and a promise that did not say so would call it public.
         """
-        plain = [replace(a, accepted=None, **_as_plain(a)) for a in self.attributes]
-        return replace(self, attributes=tuple(plain), classes_accepted=None)
+        plain = [
+            replace(a, inferred=a.inferred or a.accepted is not None, accepted=None, **_as_plain(a))
+            for a in self.attributes
+        ]
+        read = self.classes_inferred or self.classes_accepted is not None
+        return replace(self, attributes=tuple(plain), classes_inferred=read, classes_accepted=None)
 
     def with_bins(self, n_bins: int) -> Self:
         """Return the schema with ``n_bins`` cells for every number that declares neither bins nor edges."""

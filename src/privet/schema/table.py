@@ -70,12 +70,7 @@ def _home(rows: Any) -> str:
 
 
 def columns_of(
-    table: Any,
-    names: Sequence[str],
-    *,
-    label: str | None = None,
-    unit: str | None = None,
-    others_allowed: bool = False,
+    table: Any, names: Sequence[str], *, label: str | None = None, unit: str | None = None, others_allowed: bool = False
 ) -> list[Column]:
     """Return the columns called ``names``, by name where the table has names and by position where it has none.
 

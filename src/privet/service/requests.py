@@ -1,20 +1,41 @@
-"""What every request meets: a body read within bounds, and a refusal as one sentence of JSON."""
+"""What every request meets: bounds on its body, limits on how often it comes, and the headers of its response.
+
+A refusal is one sentence of JSON. In a page nothing runs that did not come from this server.
+"""
 
 import asyncio
+import hashlib
 import ipaddress
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from privet.entropy import secure_bytes
 from privet.files.documents import parse_json
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 2**16
 BODY_SECONDS = 20.0
 _IPV6_NETWORK = 64
 _JSON = "application/json"
+SCRIPTS_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
 
 
 class Refusal(Exception):
@@ -108,3 +129,57 @@ def _not_there(_: "Request", error: Exception) -> "Response":
 
 def _failed(_: "Request", __: Exception) -> "Response":
     return Refusal(500, "failed", "the server could not answer; its owner can see why").answer()
+
+
+class RateLimit:
+    """At most ``burst`` tries at once and ``per_minute`` in the long run, for each key: a token bucket in memory.
+
+    Keys are kept as hashes that differ at every start, at most ``most`` of them, and forgotten oldest first.
+    """
+
+    def __init__(
+        self, per_minute: float, burst: int, *, most: int = 10_000, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate, self._burst, self._most, self._clock = per_minute / 60, burst, most, clock
+        self._salt = secure_bytes(32)
+        self._left: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str = "") -> None:
+        """Count one try, or raise a Refusal where there were too many."""
+        name = hashlib.blake2b(key.encode(), key=self._salt, digest_size=16).digest()
+        now = self._clock()
+        left, since = self._left.pop(name, (float(self._burst), now))
+        left = min(float(self._burst), left + (now - since) * self._rate)
+        self._left[name] = (max(left - 1, 0.0) if left >= 1 else left, now)
+        if len(self._left) > self._most:
+            self._left.popitem(last=False)
+        if left < 1:
+            wait = int((1 - left) / self._rate) + 1
+            raise Refusal(429, "rate_limited", f"too many tries; wait {wait} seconds", wait)
+
+
+class SecurityHeaders:
+    """Adds the headers to every response of an application, errors too.
+
+    Parameters
+    ----------
+    app
+        The application.
+    policy
+        What its pages may load and where their forms may go, as ``Content-Security-Policy`` says it.
+    """
+
+    def __init__(self, app: "ASGIApp", policy: str = SCRIPTS_POLICY) -> None:
+        self._app = app
+        told = {**_HEADERS, "Content-Security-Policy": policy}
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in told.items()]
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Pass a request on."""
+
+        async def with_headers(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *self._headers]
+            await send(message)
+
+        await self._app(scope, receive, with_headers)

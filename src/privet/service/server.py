@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.errors import ParameterError
-from privet.extras import of_extra
+from privet.lazy import of_extra
 
 if TYPE_CHECKING:
     import uvicorn

@@ -1,23 +1,44 @@
 """One password and the sessions that it opens: cookies that no script reads and no other site sends along."""
 
+import hashlib
 import hmac
 import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from privet.entropy import secure_text
-from privet.service.limits import RateLimit
-from privet.service.passwords import is_password
-from privet.service.requests import Refusal, address_of
+from privet.entropy import secure_bytes, secure_text
+from privet.service.requests import RateLimit, Refusal, address_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+_COST, _BLOCK, _PARALLEL, _MEMORY = 2**14, 8, 1, 2**26
 _COOKIE = "session"
 _SECONDS = 8 * 3600
 _LOGINS_PER_MINUTE = 10
+
+
+def new_password() -> str:
+    """Return a password of 120 random bits."""
+    return secure_text(15)
+
+
+def hash_password(password: str) -> str:
+    """Return a salted hash to keep."""
+    salt = secure_bytes(16)
+    return f"{salt.hex()}:{_scrypt(password, salt).hex()}"
+
+
+def is_password(password: str, kept: str) -> bool:
+    """Return whether the hash is this password's, in the same time for every other one."""
+    salt, digest = (bytes.fromhex(part) for part in kept.split(":"))
+    return hmac.compare_digest(_scrypt(password, salt), digest)
+
+
+def _scrypt(password: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(password.encode(), salt=salt, n=_COST, r=_BLOCK, p=_PARALLEL, maxmem=_MEMORY)
 
 
 class Sessions:

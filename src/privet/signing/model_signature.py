@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from privet.checks import is_hex
+from privet.checks import is_day, is_hex
 from privet.errors import ParameterError, PartyError, SignatureError
 from privet.files.whole_file import whole_bytes
 from privet.model_file import read_document
@@ -109,7 +109,7 @@ class ModelSignature:
         check_document(document, what, format_=FORMAT, version=VERSION, keys=_FIELDS)
         fields = {name: document[name] for name in _FIELDS}
         days = [fields["signed"], *([] if fields["until"] is None else [fields["until"]])]
-        if not (is_hex(fields["model"], DIGEST_CHARACTERS // 2) and all(map(_is_day, days))):
+        if not (is_hex(fields["model"], DIGEST_CHARACTERS // 2) and all(map(is_day, days))):
             raise SignatureError(f"{what} is damaged: its checksum or a day is none; fetch it again")
         try:
             checked_name(fields["signer"])
@@ -173,15 +173,6 @@ def utc_today() -> date:
 
 def read_day(text: str) -> date:
     """Return the day that ``text`` names as YYYY-MM-DD."""
-    if not _is_day(text):
+    if not is_day(text):
         raise ParameterError(f"{text!r} is no day; write it as 2027-12-31")
     return date.fromisoformat(text)
-
-
-def _is_day(value: object) -> bool:
-    if not isinstance(value, str) or len(value) != len("2027-12-31"):
-        return False
-    try:
-        return date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False

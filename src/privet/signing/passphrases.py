@@ -14,7 +14,7 @@ from typing import Any
 from privet.checks import is_hex
 from privet.entropy import secure_bytes
 from privet.errors import ParameterError, PartyError
-from privet.extras import of_extra
+from privet.lazy import of_extra
 from privet.signing.documents import check_owner_only
 
 FILE = "PRIVET_PASSPHRASE_FILE"

@@ -52,11 +52,7 @@ class Forest:
 
     @classmethod
     def from_nodes(
-        cls,
-        attribute: NDArray[np.int32],
-        cut: NDArray[np.int32],
-        n_trees: int,
-        attributes: Sequence[Attribute],
+        cls, attribute: NDArray[np.int32], cut: NDArray[np.int32], n_trees: int, attributes: Sequence[Attribute]
     ) -> Self:
         """Build a forest from its nodes, and check that they form one."""
         _check_nodes(attribute, cut, n_trees, attributes)
@@ -121,12 +117,7 @@ class Forest:
         attribute = np.where(is_leaf, 0, self.attribute)
         multiway = ~is_leaf & (self.cut < 0)
         threshold = np.where(self.cut >= 0, self.cut, NO_THRESHOLD)
-        fields = (
-            (base, 0),
-            (attribute, ATTRIBUTE_SHIFT),
-            (multiway, MULTIWAY_SHIFT),
-            (threshold, THRESHOLD_SHIFT),
-        )
+        fields = ((base, 0), (attribute, ATTRIBUTE_SHIFT), (multiway, MULTIWAY_SHIFT), (threshold, THRESHOLD_SHIFT))
         words = np.zeros(self.n_nodes, dtype=np.uint64)
         for field, shift in fields:
             words |= field.astype(np.uint64) << np.uint64(shift)

@@ -8,10 +8,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from privet.errors import ParameterError
 from privet.schema import Label, Schema
@@ -24,8 +25,10 @@ from privet.tree.intervals import confidence_intervals, stands_out, support_inte
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Condition", "Rule", "RuleTable", "chosen_rules"]
+__all__ = ["INTERVALS", "Condition", "Rule", "RuleTable", "RulesMixin", "chosen_rules"]
 
+# The columns of intervals.
+INTERVALS = ["support_low", "support_high", "confidence_low", "confidence_high"]
 _SHOWN_CLASSES = 10
 
 
@@ -220,6 +223,58 @@ def chosen_rules(
     if leaves_only:
         wanted &= table.is_leaf
     return table.take(wanted).ranked()
+
+
+class RulesMixin:
+    """What a forest of counted nodes says in rules."""
+
+    # One of reconstructed cells has no intervals.
+    _has_intervals: ClassVar[bool] = True
+
+    def rules(
+        self,
+        min_support: float = 0,
+        min_confidence: float = 0.0,
+        class_: Label | None = None,
+        merge: bool = False,
+        leaves_only: bool = False,
+    ) -> "pd.DataFrame":
+        """Return what the trees say below their roots, one rule a line, those with the most rows behind them first.
+
+        Parameters
+        ----------
+        min_support : float
+            Leave out rules of fewer rows, by their counts; by default those that noise has made negative.
+        min_confidence : float
+            Leave out rules whose predicted class has a smaller share, from 0 to 1.
+        class_ : label, optional
+            Only rules that predict this class.
+        merge : bool
+            Take sibling leaves that predict the same class together: ``education in {Bachelors, Masters}``.
+        leaves_only : bool
+            Only rules that run to the end of a path.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns rule, prediction, support and confidence, each with the ends of an interval that holds the
+            exact number 95 times of 100 (for a rule fixed beforehand, not for the best of many), tree, node, depth,
+            is_leaf, and counts, one column a class. Of disturbed answers all of these are estimates, and those of a
+            reconstruction tree, which count rows by the cells that they were put into, have no intervals.
+
+        Privacy
+        -------
+        Only released numbers, or disturbed answers, enter: post-processing, which costs nothing.
+        """
+        table = self.rule_table(merge=bool(merge))
+        frame = chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
+        return frame if self._has_intervals else frame.drop(columns=INTERVALS)
+
+    def rule_table(self, *, merge: bool = False) -> RuleTable:
+        """Return the rules of all nodes as arrays."""
+        check_is_fitted(self)
+        fitted: Any = self
+        return RuleTable.of(fitted.nodes_, fitted.schema_, merge=merge)
 
 
 def _at_least_0(name: str, value: object, *, most: float) -> float:

@@ -45,11 +45,7 @@ class Vote:
 
     @classmethod
     def of_nodes(
-        cls,
-        forest: Forest,
-        node_weights: NDArray[Any],
-        otherwise: NDArray[np.float64],
-        attributes: Sequence[Attribute],
+        cls, forest: Forest, node_weights: NDArray[Any], otherwise: NDArray[np.float64], attributes: Sequence[Attribute]
     ) -> Self:
         """Prepare the vote of a forest over ``attributes`` with what each of its nodes says of the classes."""
         opened, stands_for = with_missing_branches(forest, attributes)

@@ -151,7 +151,7 @@ def test_noise_is_that_of_all_rows_whichever_of_them_count():
     assert second == pytest.approx(40)
 
 
-def mean_squares(spread, *, n_draws=4000, n_fits=4):
+def mean_squares(spread, *, n_draws=2000, n_fits=4):
     """Return how far combined weights of 0 and noise of a known size lie from 0, in what the combination states."""
     rng = np.random.default_rng(3)
     sizes = []

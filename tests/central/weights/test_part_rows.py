@@ -16,9 +16,8 @@ from privet.central.weights.interactions import FirstStage, GroupSums
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.objective import Gradient, HessianProduct
 from privet.central.weights.part_rows import Ask, CodedPart, PartRows, Pick, coded
-from privet.counting.engines import keeping
-from privet.counting.engines.executor import OnExecutor
-from privet.counting.engines.keeping import KEPT, Kept, Made
+from privet.counting.engines import executor as engine
+from privet.counting.engines.executor import KEPT, Kept, Made, OnExecutor
 from privet.counting.engines.parts import CodedPartition, Delivery, PartitionedRows
 from privet.errors import DataError, ExecutorError
 from privet.schema.encoding import Encoder
@@ -295,9 +294,9 @@ def test_a_worker_makes_a_part_once_and_again_only_where_it_is_lost():
 
 def test_what_nobody_asks_for_is_dropped(monkeypatch):
     kept = Kept()
-    monkeypatch.setattr(keeping, "_IDLE_SECONDS", 100.0)
+    monkeypatch.setattr(engine, "_IDLE_SECONDS", 100.0)
     clock = [0.0]
-    monkeypatch.setattr(keeping.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(engine.time, "monotonic", lambda: clock[0])
     kept.put("old", "a", 1)
     clock[0] = 60.0
     kept.put("new", "a", 2)

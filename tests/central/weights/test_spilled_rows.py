@@ -15,7 +15,7 @@ from privet.central.weights.certificate import bounded_gradient
 from privet.central.weights.leaf_rows import LeafRows
 from privet.central.weights.trees import Trees
 from privet.counting import spill
-from privet.counting.spill import ROOM
+from privet.counting.spill import Room, SpillFile
 from tests.central.weights.problems import GROUPS, problem, random_weights, schema_of
 
 COLUMNS = ("cells", "labels", "weights", "scores")
@@ -23,8 +23,13 @@ COLUMNS = ("cells", "labels", "weights", "scores")
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """Blocks of ten lines, of which a hundred bytes are held; and the folder for temporary files."""
+    """Blocks of ten lines, of which a hundred bytes are held; and the folder for temporary files.
+
+    Neither file nor room is another test's, whatever that still holds.
+    """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(SpillFile, "_current", None)
+    monkeypatch.setattr(module, "ROOM", Room())
     monkeypatch.setattr(module, "BLOCK_LINES", 10)
     monkeypatch.setattr(spill, "HELD_BYTES", 100)
     return tmp_path
@@ -119,14 +124,12 @@ def test_a_planted_fault_in_the_file_shows(small):
 
 
 def test_room_is_given_back_and_nothing_stays_behind(small):
-    gc.collect()
-    before = ROOM._taken
     rows = compressed(*codes_of(300), 10)
-    assert before < ROOM._taken <= 100
+    assert 0 < module.ROOM._taken <= 100
     assert list(small.iterdir()) == []
     del rows
     gc.collect()
-    assert ROOM._taken == before
+    assert module.ROOM._taken == 0
 
 
 def test_rows_that_fail_on_the_way_give_their_room_back(small):
@@ -134,12 +137,10 @@ def test_rows_that_fail_on_the_way_give_their_room_back(small):
         yield codes_of(20)
         raise ZeroDivisionError
 
-    gc.collect()
-    before = ROOM._taken
     with pytest.raises(ZeroDivisionError):
         LeafRows.compressed(failing(), Trees.of(GROUPS, schema_of()), n_labels=2)
     gc.collect()
-    assert ROOM._taken == before
+    assert module.ROOM._taken == 0
 
 
 def peak_of(n_rows):
@@ -162,6 +163,7 @@ def peak_of(n_rows):
 
 
 def test_memory_does_not_grow_with_the_rows(monkeypatch):
+    monkeypatch.setattr(module, "ROOM", Room())
     monkeypatch.setattr(module, "BLOCK_LINES", 20_000)
     monkeypatch.setattr(spill, "HELD_BYTES", 400_000)
     peak_of(200_000)  # kernels are loaded

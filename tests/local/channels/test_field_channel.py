@@ -18,7 +18,7 @@ from privet.local.channels.field_channel import Clear
 from privet.local.channels.intervals import IntervalMembership
 from privet.local.channels.kinds import KINDS, field_from_json
 from privet.local.channels.randomized_response import RandomAnswer
-from privet.schema.cells import labels_of
+from privet.schema.attribute import labels_of
 
 AGE = Numeric("age", 20, 60)
 EDGED = Numeric("income", 0, 100, edges=[10, 40])

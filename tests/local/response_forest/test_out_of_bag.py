@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from privet.local.response_forest.bit_trees import Bag
-from privet.local.response_forest.out_of_bag import out_of_bag, signed_auc
+from privet.local.response_forest.response_growth import out_of_bag, signed_auc
 from privet.schema import Numeric
 from privet.tree.forest import LEAF, Forest
 

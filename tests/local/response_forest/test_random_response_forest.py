@@ -17,8 +17,8 @@ from privet.errors import DataError, ModelFileError, ParameterError, SchemaError
 from privet.local import Channel, GaussianNoise, RandomizedResponse, RecordComplement, Secret, perturb
 from privet.local.channels.coding import Coding
 from privet.local.channels.record_complement import Complement
+from privet.local.response_forest.bit_forest import BitPaths
 from privet.local.response_forest.random_response_forest import RandomResponseForestClassifier, n_tried
-from privet.local.response_forest.response_rules import BitPaths
 from privet.model_file import read_document
 from privet.schema.encoding import Encoder
 from privet.tree.conditions import joined

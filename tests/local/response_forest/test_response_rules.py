@@ -12,12 +12,12 @@ from privet.local import Channel
 from privet.local.channels.coding import Coding
 from privet.local.channels.randomized_response import RandomAnswer
 from privet.local.channels.record_complement import Complement
+from privet.local.response_forest.bit_forest import ResponseRules, share_intervals
 from privet.local.response_forest.bit_trees import Bag, Growth, joined
 from privet.local.response_forest.inverse_counts import GRID, AnswerCodes, AnsweredRows, InverseCounts, chances_of
 from privet.local.response_forest.mirror_counts import MirrorCounts, MirrorRows
 from privet.local.response_forest.random_response_forest import RandomResponseForestClassifier
 from privet.local.response_forest.response_growth import inverse_estimates, is_mirrored, mirror_estimates
-from privet.local.response_forest.response_rules import ResponseRules, share_intervals
 from privet.tree.counted import CountedForest
 
 N_ROWS, N_REPEATS = 600, 600

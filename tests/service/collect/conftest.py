@@ -12,7 +12,7 @@ from privet import Categorical, Numeric, RandomizedResponse, Schema, Secret, per
 from privet.service.collect.app import make_app
 from privet.service.collect.folder import CollectFolder, Settings
 from privet.service.collect.tokens import new_token, token_hash
-from privet.service.passwords import hash_password
+from privet.service.sessions import hash_password
 from tests.service.postgres import PostgresServer
 
 PASSWORD = "correct horse"  # noqa: S105

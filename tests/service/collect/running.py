@@ -1,7 +1,6 @@
 """A collecting server in a process of its own, which can be killed and started again at the same port."""
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -10,9 +9,11 @@ import httpx
 
 from privet.service.collect.folder import CollectFolder, Settings
 from privet.service.collect.tokens import new_token, token_hash
+from tests.service.ports import OwnPort
 
 START = "from privet.cli.app import main; main()"
-ENOUGH = 120.0
+# Even a busy machine needs a part of it only.
+ENOUGH = 600.0
 
 
 def made(path, channel, n_tokens, **settings):
@@ -31,9 +32,8 @@ class RunningServer:
 
     def __init__(self, folder, start=START, *options):
         self.folder, self._start, self._options = folder, start, options
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self._own_port = OwnPort()
+        self.port = self._own_port.number
         self.begin()
 
     def begin(self):
@@ -54,7 +54,7 @@ class RunningServer:
         end = time.monotonic() + ENOUGH
         while True:
             try:
-                return httpx.get(f"{self.url}/study.json").raise_for_status()
+                return httpx.get(f"{self.url}/study.json", timeout=ENOUGH).raise_for_status()
             except httpx.TransportError:
                 assert time.monotonic() < end, "the server did not come"
                 time.sleep(0.02)

@@ -83,6 +83,6 @@ def test_the_exported_answers_are_those_that_were_released(collection):
 def test_a_channel_that_no_method_fits_is_refused_before_the_training_begins(collection, monkeypatch):
     collection.log_in()
     collection.send_many(20 + BATCH)
-    monkeypatch.setattr("privet.local.fitting.fitting_methods", lambda _: [])
+    monkeypatch.setattr("privet.local.channels.channel.Channel.fitted_by", [])
     assert collection.act("train").json()["error"] == "no_method"
     assert collection.client.get("/collector/state.json").json()["training"] == "idle"

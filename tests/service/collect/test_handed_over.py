@@ -5,7 +5,7 @@ import json
 import pytest
 
 from privet.errors import DataError
-from privet.service.collect.handed_over import add_report
+from privet.service.collect.reports import add_report
 from tests.service.collect.conftest import BATCH
 
 

@@ -137,7 +137,8 @@ def test_a_client_that_draws_a_new_number_for_the_same_report_is_refused(tmp_pat
     server.wait()
     report = {"token": token, "answers": dict(zip(COLUMNS, POSSIBLE[0], strict=True))}
     first, other = (
-        httpx.post(f"{server.url}/answers", json={**report, "report_id": digit * 32}).status_code for digit in "01"
+        httpx.post(f"{server.url}/answers", json={**report, "report_id": digit * 32}, timeout=ENOUGH).status_code
+        for digit in "01"
     )
     server.end()
     assert (first, other) == (201, 409)
@@ -150,9 +151,9 @@ def test_a_server_that_is_asked_to_stop_finishes_the_report_that_it_has_begun(tm
     answers = dict(zip(COLUMNS, POSSIBLE[0], strict=True))
     body = json.dumps({"token": token, "report_id": "0" * 32, "answers": answers}).encode()
     head = f"POST /answers HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=ENOUGH) as connection:
         connection.sendall(head.encode() + body[:20])
-        httpx.get(f"{server.url}/study.json")  # so what came before it is there
+        httpx.get(f"{server.url}/study.json", timeout=ENOUGH)  # so what came before it is there
         server.process.send_signal(signal.SIGTERM)
         while _listens(server.port):
             time.sleep(0.02)
@@ -173,7 +174,8 @@ def test_a_server_that_is_asked_to_stop_says_nothing_about_anybody(tmp_path, sig
     folder, (token,) = made(tmp_path, randomized(), 1)
     server = RunningServer(folder.path)
     server.wait()
-    httpx.post(f"{server.url}/answers", json={"token": token, "report_id": "0" * 32, "answers": {"age": 44}})
+    report = {"token": token, "report_id": "0" * 32, "answers": {"age": 44}}
+    httpx.post(f"{server.url}/answers", json=report, timeout=ENOUGH)
     said = server.end(signals)
     assert token not in said
     assert "Traceback" not in said

@@ -1,6 +1,7 @@
 """From two thousand people's phones to the model in their browsers, over HTTP."""
 
 import json
+import time
 from contextlib import closing
 
 import httpx
@@ -11,10 +12,10 @@ import pytest
 from privet import Secret, load, perturb
 from privet.local import FieldSampling
 from privet.service.collect.tokens import token_hash
-from privet.service.passwords import hash_password
+from privet.service.sessions import hash_password
 from tests.export.node import run_node
 from tests.service.collect.conftest import PASSWORD, schema
-from tests.service.collect.running import RunningServer, made
+from tests.service.collect.running import ENOUGH, RunningServer, made
 
 PEOPLE, BATCH = 2000, 50
 PREDICTED = """
@@ -38,7 +39,7 @@ def test_what_people_sent_comes_back_as_a_model_that_predicts_in_a_browser_as_py
     folder, tokens = made(tmp_path, channel, PEOPLE, batch=BATCH, minimum=1000, password=hash_password(PASSWORD))
     server = RunningServer(folder.path)
     server.wait()
-    with httpx.Client(base_url=server.url, timeout=60) as client:
+    with httpx.Client(base_url=server.url, timeout=ENOUGH) as client:
         for i, (token, answers) in enumerate(zip(tokens, sent.to_dict("records"), strict=True)):
             report = {"token": token, "report_id": f"{i:032x}", "answers": answers}
             assert client.post("/answers", json=report).status_code == 201
@@ -75,7 +76,7 @@ def test_a_server_that_is_started_again_knows_its_model(tmp_path):
     server, states = RunningServer(folder.path), []
     for what in (None, "publish", None):
         server.wait()
-        with httpx.Client(base_url=server.url, timeout=60) as client:
+        with httpx.Client(base_url=server.url, timeout=ENOUGH) as client:
             act(client, "login", password=PASSWORD)
             if not states:
                 act_until_trained(client)
@@ -96,5 +97,5 @@ def act(client, what, **told):
 def act_until_trained(client):
     act(client, "train")
     while (state := client.get("/collector/state.json").json())["training"] == "running":
-        pass
+        time.sleep(0.02)
     return state

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from privet.errors import DataError, ParameterError
+from privet.service.collect import sqlite_store
 from privet.service.collect.backup import back_up, restore
 from privet.service.collect.folder import CollectFolder
 from privet.service.collect.postgres_store import PostgresStore, check_store_url
@@ -20,6 +21,12 @@ from privet.service.collect.store import Stored, StoreUnavailable
 from privet.service.collect.tokens import new_token, token_hash, use_mark
 from tests.service.collect.conftest import BATCH
 from tests.service.postgres import PostgresServer
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Let a store wait as long as others write: SQLite's waiting is not fair, and a disk may be slow."""
+    monkeypatch.setattr(sqlite_store, "_WAIT_SECONDS", 600.0)
 
 
 def said(answer):

@@ -1,7 +1,6 @@
 """A gateway's server in a process of its own, and analysts who send it real requests."""
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -9,6 +8,7 @@ import time
 import httpx
 
 from tests.service.gateway.conftest import ENOUGH
+from tests.service.ports import OwnPort
 
 START = "from privet.cli.app import main; main()"
 
@@ -18,9 +18,8 @@ class RunningServer:
 
     def __init__(self, folder, *options):
         self.folder, self.options = folder, options
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self._own_port = OwnPort()
+        self.port = self._own_port.number
         self.scheme = "https" if "--certificate" in options else "http"
 
     @property
@@ -33,7 +32,7 @@ class RunningServer:
         deadline = time.monotonic() + ENOUGH
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                return httpx.get(f"{self.url}/v1/schema", **how)
+                return httpx.get(f"{self.url}/v1/schema", timeout=ENOUGH, **how)
             except httpx.TransportError:
                 time.sleep(0.05)
         raise AssertionError(self.kill())
@@ -56,21 +55,25 @@ def asked_until_answered(url, token, document, key):
     headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": key}
     deadline = time.monotonic() + ENOUGH
     while True:
+        assert time.monotonic() < deadline, "the server did not come back"
         try:
-            return httpx.post(f"{url}/v1/fits", json=document, headers=headers, timeout=20)
+            answer = httpx.post(f"{url}/v1/fits", json=document, headers=headers, timeout=ENOUGH)
         except httpx.TransportError:
-            assert time.monotonic() < deadline, "the server did not come back"
             time.sleep(0.05)
+            continue
+        if answer.status_code != 429:
+            return answer
+        time.sleep(0.2)
 
 
 def told(url, token, path):
     """Ask for a path until there is an answer."""
     deadline = time.monotonic() + ENOUGH
     while True:
+        assert time.monotonic() < deadline, "the server did not come back"
         try:
-            answer = httpx.get(f"{url}{path}", headers={"Authorization": f"Bearer {token}"}, timeout=20)
+            answer = httpx.get(f"{url}{path}", headers={"Authorization": f"Bearer {token}"}, timeout=ENOUGH)
         except httpx.TransportError:
-            assert time.monotonic() < deadline, "the server did not come back"
             time.sleep(0.05)
             continue
         if answer.status_code != 429:

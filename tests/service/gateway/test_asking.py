@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from privet import load
-from privet.service.gateway.fit_request import OFFERED
+from privet.service.gateway.analyst_requests import OFFERED
 from tests.service.gateway.conftest import N_ROWS, people, schema
 
 ROWS = [{"age": 70, "sex": "male"}, {"age": None, "sex": "female"}, {"age": 20.5, "sex": "unheard of"}]

@@ -68,6 +68,22 @@ def test_a_fit_that_waited_when_the_backup_was_made_is_charged_and_not_made_agai
     assert not restored.folder.model_file(fit).exists()
 
 
+def test_a_gateway_that_goes_on_beside_its_restored_copy_is_alone_in_making_its_fits(make_gateway, tmp_path):
+    gateway = make_gateway("idle", workers=0)
+    ana = gateway.analyst()
+    back_up(gateway.folder, tmp_path / "gate.tar")
+    restored = Restored(again(gateway, tmp_path / "gate.tar"))
+    before_start, after_start = ana.ask().json()["fit"], None
+    with restored.client:
+        asking = Asking(restored, "ana", ana.token)
+        assert asking.get(f"/v1/fits/{before_start}").json()["state"] == "failed"
+        after_start = ana.ask(key="same").json()["fit"]
+        told = asking.ask(key="same").json()
+        assert (told["fit"], told["state"]) == (after_start, "failed")
+    assert [ana.get(f"/v1/fits/{fit}").json()["state"] for fit in (before_start, after_start)] == ["waiting"] * 2
+    assert not list((restored.folder.path / "begun").iterdir())
+
+
 def test_without_the_ledger_the_backup_s_own_is_taken_on_the_owner_s_word_only(gateway, backup, tmp_path):
     file, _ = backup
     with pytest.raises(LedgerError, match="could be spent again; pass the ledger itself as --ledger, or say"):

@@ -5,7 +5,7 @@ import pytest
 from privet import Categorical, Schema
 from privet.privacy.unit import EACH_ROW
 from privet.registry import METHODS
-from privet.service.gateway.fit_request import OFFERED, FitRequest, offered_parameters
+from privet.service.gateway.analyst_requests import OFFERED, FitRequest, offered_parameters
 from privet.service.requests import Refusal
 
 # What the constructors take beside what changes how a paid fit is made.

@@ -1,12 +1,19 @@
 """Making a gateway: what its owner is refused, so that analysts need not be."""
 
+import base64
+import json
+
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from privet import Categorical, Ledger, Numeric, Schema
 from privet.errors import DataError, LedgerError, ParameterError, SchemaError
+from privet.service.gateway.analyst_requests import FitRequest
 from privet.service.gateway.analysts import Analyst, Analysts, digest, new_token
+from privet.service.gateway.fits import pay
 from privet.service.gateway.folder import GatewayFolder
+from privet.service.gateway.workers import FAILED, WAITING, Workers
 from tests.service.gateway.conftest import people, schema
 
 
@@ -53,6 +60,39 @@ def test_rows_that_would_make_fits_fail_are_refused_before_anybody_asks(make, tm
 def test_people_without_a_name_are_refused(make):
     with pytest.raises(DataError, match="person"):
         make(table=people().assign(person=np.nan), unit="person", max_rows=2)
+
+
+def test_a_fit_is_made_by_the_gateway_that_it_was_paid_to_and_by_no_other_of_the_account(make, tmp_path):
+    folder = make()
+    ledger = folder.open_ledger()
+    other = GatewayFolder.make(
+        tmp_path / "other", rows=tmp_path / "rows.csv", schema=tmp_path / "schema.json", ledger=ledger, max_rows=1,
+        password="",
+    )  # fmt: skip
+    fit = pay(ledger, folder, Analyst("ana", 1.0), FitRequest("private-rdt", 0.5), "key")
+    idle, ready = Workers(other, other.open_ledger(), 0), Workers(folder, ledger, 0)
+    for workers in (idle, ready):
+        workers.start()
+    assert (idle.state(fit), ready.state(fit)) == (FAILED, WAITING)
+
+
+def test_a_subject_of_one_provider_names_nobody_at_another(make, tmp_path):
+    folder, keys = make(), tmp_path / "jwks.json"
+    numbers = ec.generate_private_key(ec.SECP256R1()).public_key().public_numbers()
+    keys.write_text(json.dumps({"keys": [{"kty": "EC", "crv": "P-256", "x": b64(numbers.x), "y": b64(numbers.y)}]}))
+    folder.set_issuer("https://one.example", "privet", keys)
+    folder.analysts.put(Analyst("ana", 1.0, subject="sub-1"))
+    with pytest.raises(ParameterError, match="known by a subject of https://one.example, which may be somebody else's"):
+        folder.set_issuer("https://two.example", "privet", keys)
+    folder.set_issuer("https://one.example", "other", keys)  # new keys or another audience, of the same provider
+    assert folder.issuer().audience == "other"
+    folder.analysts.revoke("ana")
+    folder.set_issuer("https://two.example", "privet", keys)
+    assert folder.issuer().url == "https://two.example"
+
+
+def b64(number):
+    return base64.urlsafe_b64encode(number.to_bytes(32)).rstrip(b"=").decode()
 
 
 def test_only_the_owner_can_enter(make):

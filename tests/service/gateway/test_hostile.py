@@ -13,12 +13,10 @@ def attack(tmp_path_factory):
 
 @pytest.mark.parametrize("one", TRIES, ids=lambda one: one.what)
 def test_a_try_gets_what_the_list_says(attack, one):
+    n_before = len(attack.answers)
     assert run(attack, one) == (one.status, one.code, one.paid)
-
-
-def test_no_answer_of_any_try_held_a_value_of_a_row(attack):
-    assert len(attack.answers) > len(TRIES) / 2
-    assert not any(NEEDLE.encode() in answer.content for answer in attack.answers)
+    assert len(attack.answers) > n_before
+    assert not any(NEEDLE.encode() in answer.content for answer in attack.answers[n_before:])
 
 
 def test_another_analysts_fit_is_refused_as_one_that_is_not_there(attack):

@@ -10,7 +10,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.service.gateway.conftest import PASSWORD, Gateway
+from tests.service.gateway.conftest import ENOUGH, PASSWORD, Gateway
 from tests.service.gateway.running import RunningServer
 
 
@@ -42,7 +42,7 @@ def test_analysts_and_owner_are_served_over_tls_alone(tmp_path, certified):
     trusting = ssl.create_default_context(cafile=str(chain))
     server.start(verify=trusting)
     try:
-        with httpx.Client(verify=trusting, base_url=server.url) as client:
+        with httpx.Client(verify=trusting, base_url=server.url, timeout=ENOUGH) as client:
             told = client.get("/v1/budget", headers={"Authorization": f"Bearer {ana.token}"})
             assert told.json()["analyst"] == "ana"
             login = client.post("/owner/login", data={"password": PASSWORD})

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from privet.central.forest_plan import expected_loss
 from privet.central.receipts import asked_epsilon
 from privet.central.released_classifier import FitCall
-from privet.central.updates.batch_check import BatchCheck
-from privet.central.updates.batches import BatchHistory, Version
+from privet.central.updates.batches import BatchCheck, BatchHistory, Version
 from privet.central.weight_forest import WeightForestClassifier
 from privet.counting.sources import Files
 from privet.errors import ParameterError

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli.support import output
-from privet.local.fitting import NO_METHOD, fitting_methods
+from privet.local.channels.channel import NO_METHOD
 
 if TYPE_CHECKING:
     from privet.local import Channel
@@ -68,9 +68,7 @@ def print_measures(channel: "Channel", rows: Path | None, person: str | None, *,
         found = measure(channel, None if rows is None else _table(rows, channel, person), person=person)
     if as_json:
         clear = {"given_clear": list(guarantee.as_they_are)}
-        output.print_json(
-            {**clear, **found.to_json(), "fitted_by": fitting_methods(channel), "leaks": list(guarantee.leaks)}
-        )
+        output.print_json({**clear, **found.to_json(), "fitted_by": channel.fitted_by, "leaks": list(guarantee.leaks)})
         return
     if guarantee.as_they_are:
         output.print_text(f"Given as they are, which hides nothing: {', '.join(guarantee.as_they_are)}.")
@@ -80,7 +78,7 @@ def print_measures(channel: "Channel", rows: Path | None, person: str | None, *,
     output.print_text()
     print_channel(guarantee)
     output.print_text()
-    fitting = " or ".join(f"--method {name}" for name in fitting_methods(channel))
+    fitting = " or ".join(f"--method {name}" for name in channel.fitted_by)
     output.print_text(f"Answers can be fitted by {fitting}." if fitting else f"Careful: {NO_METHOD}.")
     if channel.record is not None and found.local_epsilon is not None:
         _print_price(channel)

@@ -1,6 +1,5 @@
 """A Dask cluster on the command line: where its scheduler is, and the files for TLS."""
 
-import ipaddress
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -19,30 +18,18 @@ Dask: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--dask", metavar="ADDRESS", help="Count on the workers of this Dask scheduler, tls://host:8786.",
-        show_default=False, rich_help_panel=_PANEL,
+        rich_help_panel=_PANEL,
     ),
 ]  # fmt: skip
 DaskCa: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--dask-tls-ca", metavar="FILE", help="The certificate authority.", show_default=False, rich_help_panel=_PANEL
-    ),
+    typer.Option("--dask-tls-ca", metavar="FILE", help="The certificate authority.", rich_help_panel=_PANEL),
 ]
 DaskCert: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--dask-tls-cert", metavar="FILE", help="Your certificate.", show_default=False, rich_help_panel=_PANEL
-    ),
+    Path | None, typer.Option("--dask-tls-cert", metavar="FILE", help="Your certificate.", rich_help_panel=_PANEL)
 ]
 DaskKey: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--dask-tls-key",
-        metavar="FILE",
-        help="Its private key.",
-        show_default=False,
-        rich_help_panel=_PANEL,
-    ),
+    Path | None, typer.Option("--dask-tls-key", metavar="FILE", help="Its private key.", rich_help_panel=_PANEL)
 ]
 
 
@@ -70,18 +57,12 @@ class Cluster:
             yield None
             return
         from privet.counting.engines.dask import cluster_executor
+        from privet.service.server import is_loopback
 
-        if not self.address.startswith("tls://") and not _is_here(self.address):
+        host = self.address.partition("://")[2].rpartition(":")[0].strip("[]") or self.address
+        if not (self.address.startswith(("tls://", "inproc://")) or is_loopback(host)):
             output.say(
                 "exact counts travel to this cluster and back unencrypted, and anyone on the way can read them; use tls://"
             )
         with cluster_executor(self.address, ca=self.ca, cert=self.cert, key=self.key) as executor:
             yield executor
-
-
-def _is_here(address: str) -> bool:
-    host = address.partition("://")[2].rpartition(":")[0].strip("[]") or address
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return address.startswith("inproc://")

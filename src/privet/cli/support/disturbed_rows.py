@@ -19,8 +19,8 @@ from privet.local.channels.perturb import Respondents
 from privet.privacy.guarantee import few
 from privet.schema import Numeric, Schema
 from privet.schema.encoding import without_dictionary
+from privet.schema.labels import arrow_type_of
 from privet.schema.persons import Persons
-from privet.schema.readings import arrow_type_of
 from privet.schema.table import check_present
 
 _WITHOUT_ONE = (

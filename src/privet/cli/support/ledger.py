@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from privet.privacy.ledger.heads import HeadFolder
 
 Dataset: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--dataset", metavar="NAME", help="Whose budget; may be left out where there is one.", show_default=False
-    ),
+    str | None, typer.Option("--dataset", metavar="NAME", help="Whose budget; may be left out where there is one.")
 ]
 
 
@@ -73,7 +70,7 @@ def open_ledger(path: Path, dataset: str | None, part: str | None, *, stated: bo
 
 def _say_if_not_settled(ledger: "Ledger") -> None:
     """Say that a release was never settled, for as long as it is the newest."""
-    from privet.privacy.ledger.bodies import RESERVED
+    from privet.privacy.ledger.entry_kinds import RESERVED
 
     newest = ledger.last_account().spendings[-1:]
     if newest and newest[0].state == RESERVED:

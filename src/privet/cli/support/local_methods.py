@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.cli.support import output
-from privet.cli.support.given import Given, refuse_given
+from privet.cli.support.option_values import Given, refuse_given
 from privet.cli.support.options import check_known
 from privet.errors import NoGuaranteeWarning, ParameterError
-from privet.local.fitting import NO_METHOD, fitting_methods
 from privet.methods import methods_of
 
 if TYPE_CHECKING:
@@ -76,9 +75,9 @@ def check_fits(method: str, channel: "Channel") -> None:
 
 def _fitting(channel: "Channel | Path") -> list[str]:
     """Return the methods that can fit answers through a channel, the best first, or refuse it."""
-    from privet.local import Channel
+    from privet.local.channels.channel import NO_METHOD, Channel
 
-    fitting = fitting_methods(channel if isinstance(channel, Channel) else Channel.load(channel))
+    fitting = (channel if isinstance(channel, Channel) else Channel.load(channel)).fitted_by
     if not fitting:
         raise ParameterError(NO_METHOD)
     return fitting

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from privet.cli.support import options, output
 from privet.cli.support.channel_request import ChannelRequest
 from privet.cli.support.files import check_picture, write_picture
-from privet.cli.support.given import Given, refuse_given
 from privet.cli.support.local_methods import check_fits, refuse_curator_options
-from privet.cli.support.option_values import number_or_word
+from privet.cli.support.option_values import Given, number_or_word, refuse_given
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ class LocalPlan:
         planned = replace(planned, method=self.method)
         made_up = self._simulated(channel) if self.simulate else []
         if self.plot is not None:
-            from privet.report.plots.planning import plot_answers_plan
+            from privet.report.plots.plans import plot_answers_plan
 
             write_picture(self.plot, partial(plot_answers_plan, planned))
         if as_json:
@@ -133,11 +132,9 @@ class LocalPlan:
         seed = 0 if self.random_state is None else self.random_state
         with output.working("fitting models of made-up people"):
             return [
-                simulate_answers(
-                    channel, self.people, strength=own, class_share=self.class_share, random_state=seed
-                )
+                simulate_answers(channel, self.people, strength=own, class_share=self.class_share, random_state=seed)
                 for own in chosen
-            ]  # fmt: skip
+            ]
 
 
 def _print_plan(planned: "AnswersPlan") -> None:

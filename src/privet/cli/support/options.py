@@ -1,17 +1,21 @@
 """Options that several verbs share, declared once, and the model they describe."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from privet.counting.csv_format import CsvFormat, reading_csv
 from privet.errors import ParameterError
 from privet.methods import methods_of
 
 if TYPE_CHECKING:
     from privet.schema import Schema
+    from privet.signing import Roster
 
 _CENTRAL, _LOCAL = methods_of("central"), methods_of("local")
 DEFAULT_METHOD = _CENTRAL[0].name
@@ -25,43 +29,30 @@ def _complete_method(incomplete: str) -> list[tuple[str, str]]:
 
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Force: TypeAlias = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-ModelFile: TypeAlias = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
-RowsFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="ROWS", help="The table: .csv, .csv.gz or .parquet.", show_default=False)
-]
+ModelFile: TypeAlias = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
+RowsFile: TypeAlias = Annotated[Path, typer.Argument(metavar="ROWS", help="The table: .csv, .csv.gz or .parquet.")]
 Keep: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--keep", metavar="COLUMN", help="Copy a column of the table; repeat for more.", show_default=False),
+    list[str] | None, typer.Option("--keep", metavar="COLUMN", help="Copy a column of the table; repeat for more.")
 ]
 Progress: TypeAlias = Annotated[bool, typer.Option("--progress", help="Lines on stderr where no terminal shows a bar.")]
 SchemaFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.", show_default=False),
+    Path | None, typer.Option("--schema", metavar="FILE", help="What is public about the table. Required.")
 ]
 Method: TypeAlias = Annotated[
     str, typer.Option("--method", help=f"The kind of forest: {_METHODS}.", autocompletion=_complete_method)
 ]
 Delta: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--delta", min=0, max=1, help="Above 0, a chance to fail that allows for less noise.", show_default=False
-    ),
+    float | None, typer.Option("--delta", min=0, max=1, help="Above 0, a chance to fail that allows for less noise.")
 ]
 Trees: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--trees", min=1, help="How many trees; by default as the method has it.", show_default=False),
+    int | None, typer.Option("--trees", min=1, help="How many trees; by default as the method has it.")
 ]
 Variant: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--variant",
-        help="'paper' is the paper's form, of private-id3 and dpdf; for dpdf nothing is proven.",
-        show_default=False,
-    ),
+    typer.Option("--variant", help="'paper' is the paper's form, of private-id3 and dpdf; for dpdf nothing is proven."),
 ]
 Height: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--height", min=1, help="Tests on a path; by default a rule of schema and size.", show_default=False),
+    int | None, typer.Option("--height", min=1, help="Tests on a path; by default a rule of schema and size.")
 ]
 Increasing: TypeAlias = Annotated[
     list[str] | None,
@@ -70,12 +61,10 @@ Increasing: TypeAlias = Annotated[
         metavar="NAME",
         help="private-forest: a number or ordered categories with which the chance of the second class may only rise; "
         "repeat for more.",
-        show_default=False,
     ),
 ]
 Decreasing: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--decreasing", metavar="NAME", help="The same, where it may only fall.", show_default=False),
+    list[str] | None, typer.Option("--decreasing", metavar="NAME", help="The same, where it may only fall.")
 ]
 ClassWeight: TypeAlias = Annotated[
     list[str] | None,
@@ -83,13 +72,11 @@ ClassWeight: TypeAlias = Annotated[
         "--class-weight",
         metavar="WEIGHT",
         help="What counts for more in predictions: 'balanced', or LABEL=NUMBER; repeat for more. Costs nothing.",
-        show_default=False,
     ),
 ]
 Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", help="Threads; -1 uses all cores.")]
 RandomState: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--random-state", min=0, help="Fixes the public structure, never the noise.", show_default=False),
+    int | None, typer.Option("--random-state", min=0, help="Fixes the public structure, never the noise.")
 ]
 Unit: TypeAlias = Annotated[
     str, typer.Option("--unit", metavar="COLUMN", help="Who is protected: each row, or each value of this column.")
@@ -98,12 +85,10 @@ MaxRows: TypeAlias = Annotated[
     int, typer.Option("--max-rows", min=1, help="With --unit: how many rows of each are used, the first ones.")
 ]
 LedgerFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.", show_default=False),
+    Path | None, typer.Option("--ledger", metavar="FILE", help="Where the cost is recorded, and refused.")
 ]
 Part: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--part", metavar="NAME", help="These rows are a part, disjoint from all others.", show_default=False),
+    str | None, typer.Option("--part", metavar="NAME", help="These rows are a part, disjoint from all others.")
 ]
 NoPersonInTwoParts: TypeAlias = Annotated[
     bool,
@@ -112,6 +97,33 @@ NoPersonInTwoParts: TypeAlias = Annotated[
         help="With --part on an account of people: you state that nobody is in two parts. It is recorded.",
     ),
 ]
+Host: TypeAlias = Annotated[str, typer.Option("--host", help="The address to listen at.")]
+Port: TypeAlias = Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")]
+Certificate: TypeAlias = Annotated[
+    Path | None, typer.Option("--certificate", metavar="FILE", help="For https: the chain.")
+]
+TlsKey: TypeAlias = Annotated[Path | None, typer.Option("--key", metavar="FILE", help="For https: its key.")]
+WithoutTls: TypeAlias = Annotated[
+    bool, typer.Option("--without-tls", help="Listen to other machines without TLS, as behind a proxy.")
+]
+Keys: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--keys", metavar="FILE", help="The public key of whoever may have signed, or a roster; repeat for more."
+    ),
+]
+KeysHash: TypeAlias = Annotated[
+    str | None, typer.Option("--keys-hash", metavar="HASH", help="Refuse keys that together have another hash.")
+]
+SignatureFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--signature", metavar="FILE", help="By default beside the model, as .sig.")
+]
+# For every verb that reads rows.
+_CSV_OPTIONS = {
+    "sep": Annotated[str, typer.Option("--sep", metavar="MARK", help="Of a CSV: what separates fields; or tab.")],
+    "decimal": Annotated[str, typer.Option("--decimal", metavar="MARK", help="Of a CSV: its decimal mark.")],
+    "encoding": Annotated[str, typer.Option("--encoding", metavar="NAME", help="Of a CSV: such as latin-1.")],
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,3 +199,31 @@ def load_schema(path: Path | None) -> "Schema":
             "`privet schema init ROWS --target COLUMN`, go through every entry, and pass it with --schema"
         )
     return Schema.load(path)
+
+
+def reads_csv(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options of how its CSV files are written."""
+
+    @wraps(verb)
+    def with_format(*args: Any, sep: str = ",", decimal: str = ".", encoding: str = "utf-8", **others: Any) -> None:
+        with reading_csv(CsvFormat(sep, decimal, encoding)):
+            verb(*args, **others)
+
+    defaults, signature = CsvFormat(), inspect.signature(verb)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=kind)
+        for name, kind in _CSV_OPTIONS.items()
+    ]
+    with_format.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
+    with_format.__annotations__ = {**verb.__annotations__, **_CSV_OPTIONS}
+    return with_format
+
+
+def trusted(keys: list[Path], pin: str | None) -> "Roster":
+    """Return those whose keys are in the files, if they have the hash that was agreed on."""
+    from privet.signing import Roster
+    from privet.signing.documents import check_pin
+
+    found = Roster.gather(keys)
+    check_pin(found.hash, pin, "the roster of these keys")
+    return found

@@ -51,10 +51,19 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, right
         print("  ".join(padded).rstrip())
 
 
+def answer(data: Any, *lines: str, as_json: bool) -> None:
+    """Print one JSON object, or the lines that say the same."""
+    if as_json:
+        print_json(data)
+        return
+    for line in lines:
+        print_text(line)
+
+
 @contextmanager
-def working(what: str, *, shown: bool = True) -> Iterator[None]:
+def working(what: str) -> Iterator[None]:
     """Turn a spinner on stderr while the work lasts, where a terminal is there to show it."""
-    if not (shown and sys.stderr.isatty()):
+    if not sys.stderr.isatty():
         yield
         return
     from rich.text import Text
@@ -66,6 +75,25 @@ def working(what: str, *, shown: bool = True) -> Iterator[None]:
 def percent(share: float) -> str:
     """Return a share in words: 0.914 is "91.4 %"."""
     return f"{100 * share:.1f} %"
+
+
+# Scores that are not written with three decimals.
+_FORMATS = {
+    "accuracy": percent,
+    "balanced accuracy": percent,
+    "mean absolute error": "{:,.4g}".format,
+    "root mean squared error": "{:,.4g}".format,
+}
+
+
+def score_text(score: str, value: float) -> str:
+    """Return a score as text; nothing where the rows do not tell it."""
+    return "" if math.isnan(value) else _FORMATS.get(score, "{:.3f}".format)(value)
+
+
+def share_text(share: float) -> str:
+    """Return a share in percent; nothing where there is none."""
+    return "" if math.isnan(share) else percent(share)
 
 
 def amount(value: float) -> str:

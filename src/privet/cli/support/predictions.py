@@ -191,9 +191,7 @@ class Explanations(_RowAnswers):
         return labels, np.column_stack([effects, effects.sum(axis=1)])
 
     def _json(self, labels: list[Any], numbers: list[Any]) -> dict[str, Any]:
-        return {
-            "explained": labels, "columns": self._own_names[1:], "contributions": np.column_stack(numbers).tolist()
-        }  # fmt: skip
+        return {"explained": labels, "columns": self._own_names[1:], "contributions": np.column_stack(numbers).tolist()}
 
 
 def write_csv(file: BinaryIO, names: Sequence[str], batches: Iterable[Any]) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture
-from privet.cli.support.given import given_options, refuse_given
 from privet.cli.support.local_methods import refuse_local
+from privet.cli.support.option_values import given_options, refuse_given
+from privet.cli.support.options import reads_csv
 from privet.errors import ParameterError
 from privet.methods import methods_of
 
@@ -31,10 +31,7 @@ _OF_THE_MODEL = ("schema", "epsilon", "delta", "method", "trees", "height", "var
 def audit(
     context: typer.Context,
     schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema", metavar="FILE", help="By default a small one, in which a row shows most.", show_default=False
-        ),
+        Path | None, typer.Option("--schema", metavar="FILE", help="By default a small one, in which a row shows most.")
     ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What is claimed.")] = 1.0,
     delta: options.Delta = None,
@@ -61,27 +58,17 @@ def audit(
             "--model",
             metavar="MODEL",
             help="Audit the method of this model, as it was fitted; --json can be attached to its report.",
-            show_default=False,
         ),
     ] = None,
     members: Annotated[
         Path | None,
-        typer.Option(
-            "--members",
-            metavar="ROWS",
-            help="Attack the model itself instead: rows that it was fitted to.",
-            show_default=False,
-        ),
+        typer.Option("--members", metavar="ROWS", help="Attack the model itself instead: rows that it was fitted to."),
     ] = None,
     others: Annotated[
-        Path | None,
-        typer.Option(
-            "--others", metavar="ROWS", help="Rows of the same kind that it has not seen.", show_default=False
-        ),
+        Path | None, typer.Option("--others", metavar="ROWS", help="Rows of the same kind that it has not seen.")
     ] = None,
     picture: Annotated[
-        Path | None,
-        typer.Option("--picture", metavar="FILE", help="Draw the scores: .png, .svg or .pdf.", show_default=False),
+        Path | None, typer.Option("--picture", metavar="FILE", help="Draw the scores: .png, .svg or .pdf.")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -160,7 +147,7 @@ def _as_it_was_fitted(model: Any) -> Any:
 
 def _tell_membership(model: Any, members: Path, others: Path, about: dict[str, Any], *, as_json: bool) -> None:
     from privet.attack import membership_inference
-    from privet.cli.support.scoring.labelled_rows import read_labelled
+    from privet.cli.support.scores import read_labelled
 
     if model.schema_.number is not None:
         raise ParameterError(
@@ -172,10 +159,7 @@ def _tell_membership(model: Any, members: Path, others: Path, about: dict[str, A
         ]
         found = membership_inference(model, *tables)
     output.say(_ON_ROWS)
-    if as_json:
-        output.print_json({**about, **found.to_json()})
-    else:
-        output.print_text(found.sentence)
+    output.answer({**about, **found.to_json()}, found.sentence, as_json=as_json)
 
 
 def _check_jobs(jobs: int) -> None:
@@ -203,10 +187,7 @@ def _one_run(
 
     with output.working("fitting to the canaries"):
         found = audit_in_one_run(estimator, epsilon=epsilon, n_canaries=canaries, confidence=confidence)
-    if as_json:
-        output.print_json({**about, **found.to_json()})
-    else:
-        output.print_text(found.sentence)
+    output.answer({**about, **found.to_json()}, found.sentence, as_json=as_json)
 
 
 def _run_audit(estimator: Any, epsilon: float, runs: int, confidence: float, jobs: int) -> "Audit":

@@ -11,39 +11,31 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from privet.cli.support import options, output, server_options
+from privet.cli.support import options, output
 from privet.cli.support.files import check_output
 from privet.errors import ParameterError
 
-Folder: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder of the collection.", show_default=False)
-]
+Folder: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the collection.")]
 Store: TypeAlias = Annotated[
     str,
-    typer.Option(
-        "--store", metavar="URL", help="PostgreSQL instead of a file in the folder, without its password.",
-        show_default=False,
-    ),
-]  # fmt: skip
+    typer.Option("--store", metavar="URL", help="PostgreSQL instead of a file in the folder, without its password."),
+]
 _PASSWORD = "the collector's password, shown this once: {}"  # noqa: S105 - a sentence
 _MOST_LINKS = 1_000_000
 
 
 def init(
     folder: Folder,
-    title: Annotated[str, typer.Option("--title", help="What respondents read first.", show_default=False)],
-    people: Annotated[int, typer.Option("--people", min=1, help="How many are asked.", show_default=False)],
+    title: Annotated[str, typer.Option("--title", help="What respondents read first.")],
+    people: Annotated[int, typer.Option("--people", min=1, help="How many are asked.")],
     schema: Annotated[
-        Path | None,
-        typer.Option("--schema", metavar="FILE", help="What is asked: a question each.", show_default=False),
+        Path | None, typer.Option("--schema", metavar="FILE", help="What is asked: a question each.")
     ] = None,
     epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", help="With --schema: what an answer costs its owner.", show_default=False),
+        float | None, typer.Option("--epsilon", help="With --schema: what an answer costs its owner.")
     ] = None,
     channel: Annotated[
-        Path | None,
-        typer.Option("--channel", metavar="FILE", help="Instead: what happens to every answer.", show_default=False),
+        Path | None, typer.Option("--channel", metavar="FILE", help="Instead: what happens to every answer.")
     ] = None,
     by: Annotated[str, typer.Option("--by", help="Who asks.")] = "",
     purpose: Annotated[str, typer.Option("--purpose", help="What for, in a sentence.")] = "",
@@ -52,14 +44,10 @@ def init(
     ] = 50,
     minimum: Annotated[int, typer.Option("--minimum", min=1, help="So many answers train a model.")] = 100,
     texts: Annotated[
-        Path | None,
-        typer.Option(
-            "--texts", metavar="FILE", help="Your words for fields and values, by language.", show_default=False
-        ),
+        Path | None, typer.Option("--texts", metavar="FILE", help="Your words for fields and values, by language.")
     ] = None,
     wave: Annotated[
-        str | None,
-        typer.Option("--wave", metavar="NAME", help="Each wave asks anew, and costs anew.", show_default=False),
+        str | None, typer.Option("--wave", metavar="NAME", help="Each wave asks anew, and costs anew.")
     ] = None,
     store: Store = "",
     as_json: options.Json = False,
@@ -73,7 +61,7 @@ def init(
     from privet.local import Channel
     from privet.service.collect.folder import CollectFolder, Settings
     from privet.service.collect.texts import read_texts
-    from privet.service.passwords import hash_password, new_password
+    from privet.service.sessions import hash_password, new_password
 
     if store:
         from privet.service.collect.postgres_store import check_store_url
@@ -89,11 +77,12 @@ def init(
         if texts is not None:
             settings = replace(settings, texts=read_texts(texts, Channel.load(file).schema))
         made = CollectFolder.make(folder, file, settings)
-    if as_json:
-        output.print_json({"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256})
-        return
-    output.print_text(f"collection made in {str(folder)!r}; channel {made.channel_sha256}")
-    output.print_text(_PASSWORD.format(password))
+    output.answer(
+        {"folder": str(folder), "password": password, "channel_sha256": made.channel_sha256},
+        f"collection made in {str(folder)!r}; channel {made.channel_sha256}",
+        _PASSWORD.format(password),
+        as_json=as_json,
+    )
 
 
 def _channel_file(
@@ -113,16 +102,10 @@ def _channel_file(
 
 def links(
     folder: Folder,
-    number: Annotated[
-        int, typer.Option("--number", min=1, max=_MOST_LINKS, help="How many, one a person.", show_default=False)
-    ],
-    base_url: Annotated[
-        str, typer.Option("--base-url", metavar="URL", help="Where phones find the page.", show_default=False)
-    ],
+    number: Annotated[int, typer.Option("--number", min=1, max=_MOST_LINKS, help="How many, one a person.")],
+    base_url: Annotated[str, typer.Option("--base-url", metavar="URL", help="Where phones find the page.")],
     destination: Annotated[Path, typer.Option("--output", "-o", help="The links, a line each.")] = Path("links.csv"),
-    qr: Annotated[
-        Path | None, typer.Option("--qr", metavar="FILE", help="Also a page of QR codes to print.", show_default=False)
-    ] = None,
+    qr: Annotated[Path | None, typer.Option("--qr", metavar="FILE", help="Also a page of QR codes to print.")] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> None:
@@ -130,16 +113,15 @@ def links(
 
     Example:  privet collect links smokers --number 1000 --base-url https://ask.example --qr sheet.html
     """
-    from privet.service.collect import links as made
+    from privet.service.collect import tokens as made
     from privet.service.collect.folder import CollectFolder
-    from privet.service.collect.tokens import new_token, token_hash
 
     made.check_base_url(base_url)
     for path in (destination, qr):
         if path is not None:
             check_output(path, force=force)
     opened = CollectFolder(folder)
-    tokens = [new_token() for _ in range(number)]
+    tokens = [made.new_token() for _ in range(number)]
     urls = [made.link_of(base_url, token) for token in tokens]
     # The file first: links that no server knows do no harm, and tokens that nobody has are lost.
     made.write_links(destination, urls)
@@ -150,20 +132,21 @@ def links(
             qr, urls, title=opened.settings.title, channel=opened.channel_sha256, scripts=script_fingerprint()
         )
     with closing(opened.open_store()) as store:
-        store.add_tokens([token_hash(token) for token in tokens])
-    if as_json:
-        output.print_json({"links": str(destination), "number": number, "qr": None if qr is None else str(qr)})
-    else:
-        output.print_text(f"links written to {str(destination)!r}")
+        store.add_tokens([made.token_hash(token) for token in tokens])
+    output.answer(
+        {"links": str(destination), "number": number, "qr": None if qr is None else str(qr)},
+        f"links written to {str(destination)!r}",
+        as_json=as_json,
+    )
 
 
 def run(
     folder: Folder,
-    host: server_options.Host = "127.0.0.1",
-    port: server_options.Port = 8000,
-    certificate: server_options.Certificate = None,
-    key: server_options.Key = None,
-    without_tls: server_options.WithoutTls = False,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8000,
+    certificate: options.Certificate = None,
+    key: options.TlsKey = None,
+    without_tls: options.WithoutTls = False,
     per_minute: Annotated[int, typer.Option("--per-minute", min=1, help="Reports looked at a minute.")] = 6000,
     address_per_minute: Annotated[
         int, typer.Option("--address-per-minute", min=1, help="Reports a minute from one address.")
@@ -205,10 +188,9 @@ def close(folder: Folder, as_json: options.Json = False) -> None:
     with closing(opened.open_store()) as store:
         opened.close(store)
         n = store.n_released()
-    if as_json:
-        output.print_json({"folder": str(folder), "answers": n})
-    else:
-        output.print_text(f"collection closed; {n:,} answers are released")
+    output.answer(
+        {"folder": str(folder), "answers": n}, f"collection closed; {n:,} answers are released", as_json=as_json
+    )
 
 
 def train(
@@ -236,10 +218,9 @@ def train(
     if publish:
         training.publish(opened)
     told = opened.trained or {}
-    if as_json:
-        output.print_json(told)
-    else:
-        output.print_text(f"{told['method']} trained on {told['answers']:,} answers; {told['guarantee']}")
+    output.answer(
+        told, f"{told['method']} trained on {told['answers']:,} answers; {told['guarantee']}", as_json=as_json
+    )
 
 
 def offline(
@@ -254,25 +235,23 @@ def offline(
 
     Example:  privet collect offline smokers -o answer.html
     """
+    from privet.service.collect.assets import write_offline_page
     from privet.service.collect.folder import CollectFolder
-    from privet.service.collect.offline_page import write_offline_page
 
     check_output(destination, force=force)
     sha256 = write_offline_page(CollectFolder(folder), destination)
-    if as_json:
-        output.print_json({"output": str(destination), "sha256": sha256})
-    else:
-        output.print_text(f"page written to {str(destination)!r}; SHA-256 {sha256}")
+    output.answer(
+        {"output": str(destination), "sha256": sha256},
+        f"page written to {str(destination)!r}; SHA-256 {sha256}",
+        as_json=as_json,
+    )
 
 
 def add(
     folder: Folder,
-    texts: Annotated[
-        list[Path], typer.Argument(metavar="TEXT...", help="What people handed over.", show_default=False)
-    ],
+    texts: Annotated[list[Path], typer.Argument(metavar="TEXT...", help="What people handed over.")],
     token: Annotated[
-        str | None,
-        typer.Option("--token", help="The link of a person whose text names none, or its code.", show_default=False),
+        str | None, typer.Option("--token", help="The link of a person whose text names none, or its code.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -281,7 +260,7 @@ def add(
     Example:  privet collect add smokers handed/*.json
     """
     from privet.service.collect.folder import CollectFolder
-    from privet.service.collect.handed_over import add_report
+    from privet.service.collect.reports import add_report
 
     if token is not None and len(texts) > 1:
         raise ParameterError("--token is for one report; add the other texts without it")
@@ -289,10 +268,11 @@ def add(
     with closing(opened.open_store()) as store:
         code = None if token is None else token.rpartition("#")[2]
         added = sum(add_report(opened, store, text, code) for text in texts)
-    if as_json:
-        output.print_json({"added": added, "there_before": len(texts) - added})
-    else:
-        output.print_text(f"{added:,} added; {len(texts) - added:,} were there before")
+    output.answer(
+        {"added": added, "there_before": len(texts) - added},
+        f"{added:,} added; {len(texts) - added:,} were there before",
+        as_json=as_json,
+    )
 
 
 def export(
@@ -312,10 +292,9 @@ def export(
     opened = CollectFolder(folder)
     with closing(opened.open_store()) as store:
         n = write_answers(opened.channel, store, destination)
-    if as_json:
-        output.print_json({"output": str(destination), "answers": n})
-    else:
-        output.print_text(f"{n:,} answers written to {str(destination)!r}")
+    output.answer(
+        {"output": str(destination), "answers": n}, f"{n:,} answers written to {str(destination)!r}", as_json=as_json
+    )
 
 
 def backup(
@@ -333,14 +312,11 @@ def backup(
 
     check_output(destination, force=force)
     back_up(CollectFolder(folder), destination)
-    if as_json:
-        output.print_json({"output": str(destination)})
-    else:
-        output.print_text(f"backup written to {str(destination)!r}")
+    output.answer({"output": str(destination)}, f"backup written to {str(destination)!r}", as_json=as_json)
 
 
 def restore(
-    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.", show_default=False)],
+    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.")],
     folder: Folder,
     store: Store = "",
     as_json: options.Json = False,
@@ -354,7 +330,4 @@ def restore(
     from privet.service.collect.backup import restore as unpack
 
     unpack(archive, folder, store)
-    if as_json:
-        output.print_json({"folder": str(folder)})
-    else:
-        output.print_text(f"collection restored in {str(folder)!r}")
+    output.answer({"folder": str(folder)}, f"collection restored in {str(folder)!r}", as_json=as_json)

@@ -26,13 +26,12 @@ def combine(
     next_file: Annotated[
         Path | None,
         typer.Option(
-            "--next", metavar="FILE", help="With class tables: where to write the structure of the second round.",
-            show_default=False,
+            "--next", metavar="FILE", help="With class tables: where to write the structure of the second round."
         ),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Make a model from the releases of any of the parties, after checking each of them.
 
     Anyone can do it: nothing private is needed, and nothing is spent.
@@ -71,34 +70,25 @@ def _next_round(model: "PartyForest | OwnForests | TableForest") -> "NewtonRound
 def _combine(
     releases: list[Path], structure_file: Path, roster_file: Path, structure_hash: str | None, roster_hash: str | None
 ) -> "PartyForest | OwnForests | TableForest":
-    from privet.partitioned import (
-        ColumnForest,
-        CombinedForest,
-        ForestRound,
-        HorizontalForest,
-        NewtonRound,
-        Release,
-        Roster,
-        SplitStructure,
-        Structure,
-        TableForest,
-        TableRound,
-        VerticalForest,
-    )
+    from privet import partitioned
     from privet.partitioned.split_structure import load_structure
 
     agreed = load_structure(structure_file, pin=structure_hash)
-    known = Roster.load(roster_file, pin=roster_hash)
-    sent = [Release.load(path) for path in releases]
-    if isinstance(agreed, SplitStructure):
-        combine_split = ColumnForest.combine if isinstance(agreed.parts[0], ForestRound) else VerticalForest.combine
+    known = partitioned.Roster.load(roster_file, pin=roster_hash)
+    sent = [partitioned.Release.load(path) for path in releases]
+    if isinstance(agreed, partitioned.SplitStructure):
+        combine_split = (
+            partitioned.ColumnForest.combine
+            if isinstance(agreed.parts[0], partitioned.ForestRound)
+            else partitioned.VerticalForest.combine
+        )
         return combine_split(agreed, known, sent)
-    if isinstance(agreed, ForestRound):
-        return CombinedForest.combine(agreed, known, sent)
-    if isinstance(agreed, Structure):
-        return HorizontalForest.combine(agreed, known, sent)
-    assert isinstance(agreed, TableRound | NewtonRound)  # noqa: S101 - there is no other kind
-    return TableForest.combine(agreed, known, sent)
+    if isinstance(agreed, partitioned.ForestRound):
+        return partitioned.CombinedForest.combine(agreed, known, sent)
+    if isinstance(agreed, partitioned.Structure):
+        return partitioned.HorizontalForest.combine(agreed, known, sent)
+    assert isinstance(agreed, partitioned.TableRound | partitioned.NewtonRound)  # noqa: S101 - there is no other kind
+    return partitioned.TableForest.combine(agreed, known, sent)
 
 
 def _noise_in_words(model: "PartyForest | OwnForests | TableForest") -> str:

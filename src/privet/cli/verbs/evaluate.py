@@ -5,18 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import refuse_local
 from privet.cli.support.option_values import parse_epsilons
-from privet.cli.support.scoring.score_text import score_text, share_text
+from privet.cli.support.options import reads_csv
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from privet.cli.support.scoring.held_out import HeldOut
-    from privet.cli.support.scoring.labelled_rows import LabelledRows
+    from privet.cli.support.scores import HeldOut, LabelledRows
     from privet.schema import Categorical, Schema
 
 _NOTICE = (
@@ -56,12 +54,10 @@ def evaluate(
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of the table; each is tested on once.")] = 10,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often, with other parts each time.")] = 1,
     baseline: Annotated[
-        bool,
-        typer.Option("--baseline", help="Also score scikit-learn's random forest, which promises nothing."),
+        bool, typer.Option("--baseline", help="Also score scikit-learn's random forest, which promises nothing.")
     ] = False,
     by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="COLUMN", help="Also the scores of each of its categories.", show_default=False),
+        str | None, typer.Option("--by", metavar="COLUMN", help="Also the scores of each of its categories.")
     ] = None,
     confusion: Annotated[
         bool, typer.Option("--confusion", help="Also what the rows of each class were taken for.")
@@ -90,8 +86,8 @@ def evaluate(
         raise ParameterError("--confusion is about classes, and this is a number; leave it out")
     if by is not None:
         _category(declared, by)
-    from privet.cli.support.scoring import cross_validation
-    from privet.cli.support.scoring.labelled_rows import read_labelled
+    from privet.cli.support import cross_validation
+    from privet.cli.support.scores import read_labelled
 
     with output.working("reading the rows"):
         read = read_labelled(rows, declared)
@@ -175,33 +171,32 @@ def _print_scores(results: _Results) -> None:
     for name, found in results.items():
         first, *others = found.means().items()
         headings = ["", first[0], "sd over folds", *(_HEADINGS.get(score, score) for score, _ in others)]
-        means = [score_text(score, mean) for score, (mean, _) in others]
-        lines.append([name, *(score_text(first[0], value) for value in first[1]), *means])
+        means = [output.score_text(score, mean) for score, (mean, _) in others]
+        lines.append([name, *(output.score_text(first[0], value) for value in first[1]), *means])
     output.print_table(headings, lines, right=range(1, len(headings)))
 
 
 def _print_classes(results: _Results, schema: "Schema", *, confusion: bool) -> None:
     """Print every class's recall; with ``confusion``, what the rows of each class were taken for."""
-    from privet.cli.support.scoring.class_scores import HeldOutClasses
+    from privet.cli.support.scores import HeldOutClasses
 
     shares = {name: found.confusion() for name, found in results.items() if isinstance(found, HeldOutClasses)}
     if not shares:  # a number has none
         return
     output.print_text()
-    cells = [
-        [f"{label}", *(share_text(own[c, c]) for own in shares.values())] for c, label in enumerate(schema.classes)
-    ]
+    recalls = [own.diagonal() for own in shares.values()]
+    cells = [[f"{label}", *(output.share_text(own[c]) for own in recalls)] for c, label in enumerate(schema.classes)]
     output.print_table(["recall of", *results], cells, right=range(1, len(results) + 1))
     for name, own in shares.items() if confusion else ():
         output.print_text()
-        lines = [[f"{label}", *map(share_text, own[c])] for c, label in enumerate(schema.classes)]
+        lines = [[f"{label}", *map(output.share_text, own[c])] for c, label in enumerate(schema.classes)]
         headings = [f"{name}: of", *(f"as {label}" for label in schema.classes)]
         output.print_table(headings, lines, right=range(1, len(headings)))
 
 
 def _print_groups(results: _Results, groups: "dict[str, NDArray[np.bool_]]", schema: "Schema") -> None:
     """Print scores, and every class's recall, in each group."""
-    from privet.cli.support.scoring.class_scores import HeldOutClasses
+    from privet.cli.support.scores import HeldOutClasses
 
     for name, found in results.items() if groups else ():
         scores, lines = [score for score in found.scores if score not in _NOT_BY_GROUP], []
@@ -209,8 +204,8 @@ def _print_groups(results: _Results, groups: "dict[str, NDArray[np.bool_]]", sch
             own = found.within(rows)
             if own is not None:
                 means = own.means()
-                recalls = map(share_text, own.confusion().diagonal()) if isinstance(own, HeldOutClasses) else ()
-                lines.append([group, *(score_text(score, means[score][0]) for score in scores), *recalls])
+                recalls = map(output.share_text, own.confusion().diagonal()) if isinstance(own, HeldOutClasses) else ()
+                lines.append([group, *(output.score_text(score, means[score][0]) for score in scores), *recalls])
         output.print_text()
         headings = [name, *scores, *(f"recall of {label}" for label in schema.classes)]
         output.print_table(headings, lines, right=range(1, len(headings)))

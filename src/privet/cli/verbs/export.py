@@ -19,8 +19,7 @@ def export(
         Format, typer.Option("--format", help="For any language, for browsers and node, for Python, for ONNX runtimes.")
     ],
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file; by default beside the model.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="The file; by default beside the model.")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,

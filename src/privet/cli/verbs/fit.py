@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import cluster, options, output
-from privet.cli.support.csv_options import reads_csv
-from privet.cli.support.files import check_output
-from privet.cli.support.given import given_options, refuse_given
+from privet.cli.support.files import PendingModel, check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import (
     COSTS_NOTHING,
@@ -18,16 +16,16 @@ from privet.cli.support.local_methods import (
     is_local,
     refuse_what_is_not_local,
 )
-from privet.cli.support.option_values import class_weight_of
+from privet.cli.support.option_values import class_weight_of, given_options, refuse_given
+from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
-from privet.cli.support.recovery import PendingModel
 from privet.cli.verbs.plan import advise
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privet.central.search.private_search import PrivateSearch
+    from privet.central.private_search import PrivateSearch
     from privet.schema import Schema
-# Options of one method, and of what splits no rows.
+# They are about one method, or about rows that a trial cannot split.
 _NOT_BESIDE_TUNE = (
     "method", "trees", "height", "variant", "delta", "increasing", "decreasing", "class_weight", "part", "dask",
 )  # fmt: skip
@@ -42,9 +40,7 @@ def fit(
     rows: Annotated[
         list[Path],
         typer.Argument(
-            metavar="ROWS...",
-            help="The table: .csv, .csv.gz, .parquet, .arrow; a pattern; a folder of Parquet.",
-            show_default=False,
+            metavar="ROWS...", help="The table: .csv, .csv.gz, .parquet, .arrow; a pattern; a folder of Parquet."
         ),
     ],
     schema: Annotated[
@@ -53,7 +49,6 @@ def fit(
             "--schema",
             metavar="FILE",
             help="What is public about the table. Required, except with --channel, which has its own.",
-            show_default=False,
         ),
     ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the fit may cost; inf adds no noise.")] = 1.0,
@@ -66,7 +61,6 @@ def fit(
             metavar="NAMES",
             help="Choose among methods by a trial on parts of the rows, for a fifth of epsilon: private-forest,dpdf. "
             "It seldom pays (docs/search.md).",
-            show_default=False,
         ),
     ] = None,
     trees: options.Trees = None,
@@ -82,21 +76,14 @@ def fit(
             metavar="FILE",
             help="Of rows that `privet perturb` disturbed: how. By default the method that fits them best: "
             "sampled-forest, random-response-forest or reconstruction-tree.",
-            show_default=False,
         ),
     ] = None,
     strategy: Annotated[
-        str | None,
-        typer.Option("--strategy", help="reconstruction-tree: by_class, local, global or none.", show_default=False),
+        str | None, typer.Option("--strategy", help="reconstruction-tree: by_class, local, global or none.")
     ] = None,
     person: Annotated[
         str | None,
-        typer.Option(
-            "--id",
-            metavar="COLUMN",
-            help="With --channel: tells people apart; nobody may be in it twice.",
-            show_default=False,
-        ),
+        typer.Option("--id", metavar="COLUMN", help="With --channel: tells people apart; nobody may be in it twice."),
     ] = None,
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,
@@ -173,7 +160,7 @@ def fit(
 
 def _fit(model: Any, rows: list[Path], workers: cluster.Cluster, pending: PendingModel, *, lines: bool) -> None:
     """Fit, and save the model before its cost is settled."""
-    from privet.central.search.private_search import PrivateSearch
+    from privet.central.private_search import PrivateSearch
     from privet.central.updates.update import fit_files
     from privet.counting.sources import Files
 
@@ -191,7 +178,7 @@ def _search(
     tune: str, schema: "Schema", epsilon: float, unit: str, max_rows: int, random_state: int | None, jobs: int
 ) -> "PrivateSearch":
     """Return the unfitted search among methods."""
-    from privet.central.search.private_search import PrivateSearch
+    from privet.central.private_search import PrivateSearch
 
     chosen = {name: options.ModelOptions(method=name, jobs=jobs) for name in tune.split(",")}
     if len(chosen) < 2:

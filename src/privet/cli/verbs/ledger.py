@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from privet.privacy.ledger.heads import HeadFolder
     from privet.privacy.ledger.ledger_file import Entry
 
-LedgerFile: TypeAlias = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.", show_default=False)]
+LedgerFile: TypeAlias = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
 _HASH_SHOWN = 12
 _ALIKE = "The {} {!r} and {!r} look alike, and each has a {} of its own."
 _UNSTATED = (
@@ -32,17 +32,12 @@ _HEADINGS = ["entry", "when", "what", "method", "part", "epsilon", "delta", "sta
 
 def init(
     ledger: LedgerFile,
-    dataset: Annotated[
-        str, typer.Option("--dataset", metavar="NAME", help="The rows that the budget is about.", show_default=False)
-    ],
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", help="What all releases may cost together.", show_default=False)
-    ],
+    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The rows that the budget is about.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What all releases may cost together.")],
     delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
     unit: options.Unit = "row",
     strict: Annotated[
-        bool,
-        typer.Option("--strict", help="For others to spend from: failures count too once the rows are opened."),
+        bool, typer.Option("--strict", help="For others to spend from: failures count too once the rows are opened.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -92,8 +87,8 @@ def show(ledger: LedgerFile, dataset: Dataset = None, as_json: options.Json = Fa
 
 def add(
     ledger: LedgerFile,
-    what: Annotated[str, typer.Option("--what", help="What was released, in a few words.", show_default=False)],
-    epsilon: Annotated[float, typer.Option("--epsilon", help="What it cost, per unit.", show_default=False)],
+    what: Annotated[str, typer.Option("--what", help="What was released, in a few words.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What it cost, per unit.")],
     delta: Annotated[float, typer.Option("--delta", help="At which delta.")] = 0.0,
     dataset: Dataset = None,
     part: options.Part = None,
@@ -115,10 +110,7 @@ def add(
 def verify(
     ledger: LedgerFile,
     head: Annotated[
-        str | None,
-        typer.Option(
-            "--head", metavar="HASH", help="A head noted earlier: it must be in the chain.", show_default=False
-        ),
+        str | None, typer.Option("--head", metavar="HASH", help="A head noted earlier: it must be in the chain.")
     ] = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Use the file as it is from now on: it was put back on purpose.")
@@ -144,11 +136,12 @@ def verify(
         )
     if accept and heads is not None:
         _accept(entries, heads)
-    if as_json:
-        output.print_json({"ledger": str(ledger), "intact": True, "entries": len(entries), "head": entries[-1].hash})
-    else:
-        output.print_text(f"{pluralize(len(entries), 'entry', 'entries')}, chain intact")
-        output.print_text(f"head: {entries[-1].hash}")
+    output.answer(
+        {"ledger": str(ledger), "intact": True, "entries": len(entries), "head": entries[-1].hash},
+        f"{pluralize(len(entries), 'entry', 'entries')}, chain intact",
+        f"head: {entries[-1].hash}",
+        as_json=as_json,
+    )
 
 
 def _accept(entries: "Sequence[Entry]", heads: "HeadFolder") -> None:
@@ -165,10 +158,7 @@ def _accept(entries: "Sequence[Entry]", heads: "HeadFolder") -> None:
 
 
 def _report(ledger: "Ledger", *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(ledger_summary(ledger))
-    else:
-        output.print_text(ledger_sentence(ledger))
+    output.answer(ledger_summary(ledger), ledger_sentence(ledger), as_json=as_json)
 
 
 def _say_if_cut(entries: "Sequence[Entry]") -> None:

@@ -51,10 +51,7 @@ def run(
     full: Annotated[bool, typer.Option("--full", help="Hours, with the papers' own repeats.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes side by side; -1 uses all cores.")] = -1,
     folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FOLDER", help="By default papers-quick or papers-full.", show_default=False
-        ),
+        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="By default papers-quick or papers-full.")
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Throw away what was measured before, and begin again.")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
 from privet.errors import ParameterError, PartyError
 
@@ -20,40 +20,29 @@ if TYPE_CHECKING:
     from privet.partitioned import Party, PrivateKey, Release, SplitStructure
     from privet.partitioned.structure import Round
 
-StructureFile: TypeAlias = Annotated[
-    Path, typer.Option("--structure", metavar="FILE", help="What all parties count.", show_default=False)
-]
+StructureFile: TypeAlias = Annotated[Path, typer.Option("--structure", metavar="FILE", help="What all parties count.")]
 StructureHash: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--structure-hash", metavar="HASH", help="Refuse a structure with another hash.", show_default=False),
+    str | None, typer.Option("--structure-hash", metavar="HASH", help="Refuse a structure with another hash.")
 ]
 RosterFile: TypeAlias = Annotated[
-    Path, typer.Option("--roster", metavar="FILE", help="The parties and their public keys.", show_default=False)
+    Path, typer.Option("--roster", metavar="FILE", help="The parties and their public keys.")
 ]
 RosterHash: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--roster-hash", metavar="HASH", help="Refuse a roster with another hash.", show_default=False),
+    str | None, typer.Option("--roster-hash", metavar="HASH", help="Refuse a roster with another hash.")
 ]
 ReleaseFiles: TypeAlias = Annotated[
-    list[Path], typer.Argument(metavar="RELEASES", help="Files that parties have sent.", show_default=False)
+    list[Path], typer.Argument(metavar="RELEASES", help="Files that parties have sent.")
 ]
 MostEpsilon: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--epsilon", help="The most that you spend; refuse a structure that asks for more.", show_default=False
-    ),
+    float | None, typer.Option("--epsilon", help="The most that you spend; refuse a structure that asks for more.")
 ]
 MostDelta: TypeAlias = Annotated[
-    float | None,
-    typer.Option("--delta", help="The most delta that you spend; with --epsilon, 0 by default.", show_default=False),
+    float | None, typer.Option("--delta", help="The most delta that you spend; with --epsilon, 0 by default.")
 ]
 OwnRows: TypeAlias = Annotated[
-    list[Path],
-    typer.Argument(metavar="ROWS...", help="Your own rows: files as for `privet fit`.", show_default=False),
+    list[Path], typer.Argument(metavar="ROWS...", help="Your own rows: files as for `privet fit`.")
 ]
-KeyFile: TypeAlias = Annotated[
-    Path, typer.Option("--key", metavar="FILE", help="The party's private key.", show_default=False)
-]
+KeyFile: TypeAlias = Annotated[Path, typer.Option("--key", metavar="FILE", help="The party's private key.")]
 
 FOREST, TABLE_FOREST, PRIVATE_RDT = _METHODS = ("private-forest", "table-forest", "private-rdt")
 NOT_IN_LEDGER = "this ledger has no entry of it, so it was made without; record it with `privet ledger add`"
@@ -76,35 +65,33 @@ def structure(
         float, typer.Option("--delta", help="Of each forest; with --split, of all; 0 for pure privacy.")
     ] = 0.0,
     trees: Annotated[
-        int | None, typer.Option("--trees", min=1, help="How many random trees; with --split, for each party.",
-                                 show_default="10"),
+        int | None,
+        typer.Option("--trees", min=1, help="How many random trees; with --split, for each party.", show_default="10"),
     ] = None,
     height: options.Height = None,
     rows: Annotated[
         int | None,
-        typer.Option("--rows", min=1, help="About how many rows all parties have together; for random trees.",
-                     show_default=False),
+        typer.Option("--rows", min=1, help="About how many rows all parties have together; for random trees."),
     ] = None,
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,
     split: Annotated[
         Path | None,
         typer.Option(
-            "--split", metavar="FILE", help='JSON: which attributes each party has: {"bank": ["income"], ...}.',
-            show_default=False,
+            "--split", metavar="FILE", help='JSON: which attributes each party has: {"bank": ["income"], ...}.'
         ),
     ] = None,
     variant: Annotated[
         str, typer.Option("--variant", help="With --split: 'paper' lets each party spend the whole epsilon.")
     ] = "sound",
     round_: Annotated[
-        str | None, typer.Option("--round", metavar="NAME", help="The round's name; else random.", show_default=False)
+        str | None, typer.Option("--round", metavar="NAME", help="The round's name; else random.")
     ] = None,
     random_state: options.RandomState = None,
     destination: Annotated[Path, typer.Option("--output", "-o", help="The structure.")] = Path("structure.json"),
     force: options.Force = False,
     as_json: options.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Set what all parties release, and its epsilon.
 
     Everybody gets the file and compares its hash, by telephone for instance. No row is read.
@@ -209,8 +196,7 @@ def check(
     structure_file: StructureFile,
     structure_hash: StructureHash = None,
     party: Annotated[
-        str | None,
-        typer.Option("--party", metavar="NAME", help="Whose part to check, where each has one.", show_default=False),
+        str | None, typer.Option("--party", metavar="NAME", help="Whose part to check, where each has one.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -234,10 +220,9 @@ def check(
 
 
 def keygen(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the party is called.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the party is called.")],
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The private key; by default NAME.key here.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="The private key; by default NAME.key here.")
     ] = None,
     passphrase: Annotated[
         bool,
@@ -281,9 +266,7 @@ def _key_facts(key: "PrivateKey", private: Path, public: Path) -> dict[str, Any]
 
 
 def roster(
-    keys: Annotated[
-        list[Path], typer.Argument(metavar="KEYS", help="Public keys, one file a party.", show_default=False)
-    ],
+    keys: Annotated[list[Path], typer.Argument(metavar="KEYS", help="Public keys, one file a party.")],
     destination: Annotated[Path, typer.Option("--output", "-o", help="The roster.")] = Path("roster.json"),
     force: options.Force = False,
     as_json: options.Json = False,
@@ -314,9 +297,7 @@ def release(
     no_person_in_two_parts: options.NoPersonInTwoParts = False,
     store: Annotated[
         Path | None,
-        typer.Option(
-            "--store", metavar="FOLDER", help="Keeps what was released; by default beside the key.", show_default=False
-        ),
+        typer.Option("--store", metavar="FOLDER", help="Keeps what was released; by default beside the key."),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Spend a second time where the stored release is lost.")
@@ -324,16 +305,12 @@ def release(
     own_rows: Annotated[
         int | None,
         typer.Option(
-            "--rows",
-            min=1,
-            help="About how many rows you have, if that is public; else a noisy number is paid for.",
-            show_default=False,
+            "--rows", min=1, help="About how many rows you have, if that is public; else a noisy number is paid for."
         ),
     ] = None,
     jobs: options.Jobs = -1,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file to send; by default NAME.release.json.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="The file to send; by default NAME.release.json.")
     ] = None,
     force: options.Force = False,
     progress: options.Progress = False,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
 from privet.cli.verbs.party import (
     NOT_IN_LEDGER,
@@ -31,14 +31,10 @@ if TYPE_CHECKING:
     from privet.privacy.ledger import Ledger
 
 Folder: TypeAlias = Annotated[
-    Path,
-    typer.Option("--folder", metavar="FOLDER", help="Where all parties can write their messages.", show_default=False),
+    Path, typer.Option("--folder", metavar="FOLDER", help="Where all parties can write their messages.")
 ]
 Honest: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--honest", min=1, help="How many shares of noise are enough; by default all but one.", show_default=False
-    ),
+    int | None, typer.Option("--honest", min=1, help="How many shares of noise are enough; by default all but one.")
 ]
 Dropouts: TypeAlias = Annotated[
     int, typer.Option("--dropouts", min=0, help="How many parties may vanish after they have sent their keys.")
@@ -71,9 +67,7 @@ def sum_(
     no_person_in_two_parts: options.NoPersonInTwoParts = False,
     store: Annotated[
         Path | None,
-        typer.Option(
-            "--store", metavar="FOLDER", help="Keeps the noised counts; by default beside the key.", show_default=False
-        ),
+        typer.Option("--store", metavar="FOLDER", help="Keeps the noised counts; by default beside the key."),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Spend a second time after a crash, where nothing was sent yet.")

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from privet.cli.support import options, output
 from privet.cli.support import perturb_options as own
 from privet.cli.support.channel_request import ChannelRequest
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import stamp
+from privet.cli.support.options import reads_csv
 from privet.cli.support.row_output import write_answers
 from privet.errors import ParameterError, PrivetError
 from privet.files.whole_file import whole_file
-from privet.local.fitting import NO_METHOD, fitting_methods
 
 if TYPE_CHECKING:
     from privet.cli.support.disturbed_rows import DisturbedFiles, DisturbedRows
@@ -25,8 +24,8 @@ _BY_PLACE = (
     "once anything in it has changed; to ask the same people again, name the column that tells them apart with --id"
 )
 _INFERRED = (
-    "the schema is marked as inferred in places, so the channel gives away what was read from the rows; declare what "
-    "is public and delete the marks"
+    "the schema is marked as inferred or accepted in places, so the channel gives away what was read from the rows; "
+    "declare what is public and delete the marks"
 )
 _NO_CHANNEL = (
     "say what happens to the rows: --schema and --noise with its strength, such as --noise gaussian --privacy 100, or "
@@ -140,6 +139,7 @@ class _Source:
 
     def check(self, channel: "Channel") -> None:
         """Refuse a channel beyond the limit, or that no method can fit; say it loudly where it keeps everything."""
+        from privet.local.channels.channel import NO_METHOD
         from privet.local.channels.perturb import kept_fields, refuse_beyond
         from privet.privacy.guarantee import few
 
@@ -147,7 +147,7 @@ class _Source:
             refuse_beyond(self.max_epsilon, channel, self.asked.clear)
         if kept := kept_fields(channel):
             output.say(f"NOT PRIVATE: the channel always keeps {few(kept)}, so these answers are the clear values")
-        if not fitting_methods(channel):
+        if not channel.fitted_by:
             raise ParameterError(NO_METHOD)
 
     def say_what_is_clear(self, channel: "Channel") -> None:
@@ -267,7 +267,7 @@ def _say_what_was_done(channel: "Channel", files: "DisturbedFiles", *, as_json: 
     described = None if files.channel is None else str(files.channel)
     if as_json:
         written = {"answers": str(files.answers), "channel": described, "secret": str(files.secret)}
-        methods = {"fitted_by": fitting_methods(channel)}
+        methods = {"fitted_by": channel.fitted_by}
         output.print_json({**written, **methods, "guarantee": guarantee.to_json()})
         return
     if files.to_stdout:  # where the answers are, and nothing else may be
@@ -279,7 +279,7 @@ def _say_what_was_done(channel: "Channel", files: "DisturbedFiles", *, as_json: 
     output.print_text()
     print_channel(guarantee)
     output.print_text()
-    output.print_text(f"fitted by: {' or '.join(f'--method {name}' for name in fitting_methods(channel))}")
+    output.print_text(f"fitted by: {' or '.join(f'--method {name}' for name in channel.fitted_by)}")
     output.print_text(f"answers: {files.answers}")
     if described is not None:
         output.print_text(f"channel: {described}")

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from privet.cli.support import options, output, perturb_options
-from privet.cli.support.given import given_options
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
 from privet.cli.support.local_methods import is_local, refuse_what_is_not_local
 from privet.cli.support.local_plan import LocalPlan, refuse_options
+from privet.cli.support.option_values import given_options
 from privet.errors import ParameterError
 
 _DOUBTFUL = 0.9
-# Of accuracy, as a share of all rows.
+# A loss of accuracy, as a share of all rows.
 _COSTLY = 0.05
 _ONLY_BALANCE = (
     "for so few rows at this epsilon only the class balance would be released, and every row given the same guess; a "
@@ -36,29 +36,18 @@ def plan(
     context: typer.Context,
     schema: options.SchemaFile = None,
     rows: Annotated[
-        int | None,
-        typer.Option(
-            "--rows", min=1, help="About how many, rows or people; by default as the schema says.", show_default=False
-        ),
+        int | None, typer.Option("--rows", min=1, help="About how many, rows or people; by default as the schema says.")
     ] = None,
     epsilon: Annotated[
         float, typer.Option("--epsilon", help="What the fit may cost, or all that a person sends.")
     ] = 1.0,
     loss: Annotated[
         float | None,
-        typer.Option(
-            "--loss",
-            help="Also say which epsilon is expected to cost that much accuracy, by default 0.02.",
-            show_default=False,
-        ),
+        typer.Option("--loss", help="Also say which epsilon is expected to cost that much accuracy, by default 0.02."),
     ] = None,
     reliability: Annotated[
         float | None,
-        typer.Option(
-            "--reliability",
-            help="The same for votes that reliable, by default 0.95; of other methods.",
-            show_default=False,
-        ),
+        typer.Option("--reliability", help="The same for votes that reliable, by default 0.95; of other methods."),
     ] = None,
     delta: options.Delta = None,
     method: options.Method = options.DEFAULT_METHOD,
@@ -68,8 +57,7 @@ def plan(
     unit: options.Unit = "row",
     max_rows: options.MaxRows = 1,
     ledger: Annotated[
-        Path | None,
-        typer.Option("--ledger", metavar="FILE", help="Also say what its budget has left.", show_default=False),
+        Path | None, typer.Option("--ledger", metavar="FILE", help="Also say what its budget has left.")
     ] = None,
     dataset: Dataset = None,
     part: options.Part = None,
@@ -88,7 +76,7 @@ def plan(
         float | None,
         typer.Option(
             "--class-share", metavar="SHARE", help="How frequent the class of interest is; by default as the others.",
-            show_default=False, rich_help_panel=_ANSWERS,
+            rich_help_panel=_ANSWERS,
         ),
     ] = None,
     simulate: Annotated[
@@ -101,14 +89,14 @@ def plan(
         str | None,
         typer.Option(
             "--strength", metavar="W", help="How strongly their attributes go with the class: weak, medium, strong, or "
-            "Cohen's w; by default each of the three.", show_default=False, rich_help_panel=_ANSWERS,
+            "Cohen's w; by default each of the three.", rich_help_panel=_ANSWERS,
         ),
     ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
             "--plot", metavar="FILE", help="Also a picture of errors over people: .png, .svg or .pdf.",
-            show_default=False, rich_help_panel=_ANSWERS,
+            rich_help_panel=_ANSWERS,
         ),
     ] = None,
     random_state: options.RandomState = None,

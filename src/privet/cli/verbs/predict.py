@@ -6,9 +6,9 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from privet.cli.support import options
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.local_methods import is_local
 from privet.cli.support.option_values import class_weight_of, label_of
+from privet.cli.support.options import reads_csv
 from privet.cli.support.row_output import STDOUT, check_destination, say_where, write_answers
 from privet.errors import ParameterError
 
@@ -86,10 +86,7 @@ def explain(
     class_: Annotated[
         str | None,
         typer.Option(
-            "--class",
-            metavar="LABEL",
-            help="Whose score; by default the second of two, of more the predicted one's.",
-            show_default=False,
+            "--class", metavar="LABEL", help="Whose score; by default the second of two, of more the predicted one's."
         ),
     ] = None,
     destination: Destination = STDOUT,

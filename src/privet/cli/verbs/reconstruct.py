@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture, write_picture
+from privet.cli.support.options import reads_csv
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -18,54 +18,38 @@ _ABOVE_LEGEND = 24  # points
 
 @reads_csv
 def reconstruct(
-    answers: Annotated[
-        Path, typer.Argument(metavar="ANSWERS", help="Disturbed rows: .csv, .csv.gz or .parquet.", show_default=False)
-    ],
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help="Disturbed rows: .csv, .csv.gz or .parquet.")],
     channel: Annotated[
         Path,
-        typer.Option(
-            "--channel", metavar="FILE", help="Through which the answers came.", show_default=False,
-            rich_help_panel="Options",
-        ),
+        typer.Option("--channel", metavar="FILE", help="Through which the answers came.", rich_help_panel="Options"),
     ],
     column: Annotated[
         list[str],
         typer.Option(
-            "--column", metavar="NAME", help="Whose values; sampled questions: twice for two fields together.",
-            show_default=False,
+            "--column", metavar="NAME", help="Whose values; sampled questions: twice for two fields together."
         ),
     ],
     class_: Annotated[
-        str | None,
-        typer.Option("--class", metavar="LABEL", help="Only of people with this label.", show_default=False),
+        str | None, typer.Option("--class", metavar="LABEL", help="Only of people with this label.")
     ] = None,
     bins: Annotated[
         int | None,
-        typer.Option(
-            "--bins", min=1, max=10_000, help="Intervals; by default as the schema has them, else 20.",
-            show_default=False,
-        ),
+        typer.Option("--bins", min=1, max=10_000, help="Intervals; by default as the schema has them, else 20."),
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Also a picture: .png, .svg or .pdf.", show_default=False),
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also a picture: .png, .svg or .pdf.")
     ] = None,
     original: Annotated[
         Path | None,
-        typer.Option(
-            "--original", metavar="ROWS", help="For the picture, clear rows; a collector has none.", show_default=False
-        ),
+        typer.Option("--original", metavar="ROWS", help="For the picture, clear rows; a collector has none."),
     ] = None,
     weights: Annotated[
         str | None,
-        typer.Option(
-            "--weights", metavar="COLUMN", help="Sampled questions: the answers' column of survey weights.",
-            show_default=False,
-        ),
+        typer.Option("--weights", metavar="COLUMN", help="Sampled questions: the answers' column of survey weights."),
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Estimate from disturbed answers how the values of a column were spread.
 
     Of no single person's value anything is estimated: only of all together, or of all with one label. Where people
@@ -74,8 +58,7 @@ def reconstruct(
     Example:  privet reconstruct answers.csv --channel channel.json --column age --class yes
     """
     _check_picture(plot, original, force=force, inputs=tuple(p for p in (answers, channel, original) if p is not None))
-    from privet.cli.support.joint_shares_table import JointSharesTable, sampled_fields
-    from privet.cli.support.reconstruction_table import ReconstructionTable
+    from privet.cli.support.reconstruction_table import JointSharesTable, ReconstructionTable, sampled_fields
 
     record = sampled_fields(channel)
     if record is not None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_picture, write_picture
 from privet.cli.support.option_values import label_of, number_or_word, parse_epsilons
+from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
 from privet.errors import ParameterError
 
@@ -33,7 +33,7 @@ def rehearse(
         str | None,
         typer.Option(
             "--rows", metavar="N", help="About how many: a quarter and four times as many are tried too. Or several: "
-            "5000,20000. By default as the schema says.", show_default=False,
+            "5000,20000. By default as the schema says.",
         ),
     ] = None,
     epsilon: Annotated[str, typer.Option("--epsilon", help="One epsilon, or several.")] = "0.1,0.5,1,2,4",
@@ -43,38 +43,37 @@ def rehearse(
     class_share: Annotated[
         list[str] | None,
         typer.Option(
-            "--class-share", metavar="CLASS=SHARE", help="How frequent a class is: yes=0.1. Repeat for more; the "
-            "others share what is left.", show_default=False,
+            "--class-share", metavar="CLASS=SHARE",
+            help="How frequent a class is: yes=0.1. Repeat for more; the others share what is left.",
         ),
     ] = None,
     strength: Annotated[
         list[str] | None,
         typer.Option(
             "--strength", metavar="W", help="How strongly attributes go with the class: weak, medium, strong, or "
-            "Cohen's w; of one attribute age=0.3. Repeat for more. By default medium.", show_default=False,
+            "Cohen's w; of one attribute age=0.3. Repeat for more. By default medium.",
         ),
     ] = None,
     best: Annotated[
         float | None,
         typer.Option(
-            "--best", metavar="SHARE", help="How many rows can be guessed right at most, as far as is known: 0.87. "
-            "Strengths are scaled to it.", show_default=False,
+            "--best", metavar="SHARE",
+            help="How many rows can be guessed right at most, as far as is known: 0.87. Strengths are scaled to it.",
         ),
     ] = None,
     like: Annotated[
         Path | None,
         typer.Option(
-            "--like", metavar="FILE", help="A public table of the same kind, taken in place of made-up rows. Never "
-            "the rows to be protected.", show_default=False,
+            "--like", metavar="FILE",
+            help="A public table of the same kind, taken in place of made-up rows. Never the rows to be protected.",
         ),
     ] = None,
     draws: Annotated[int, typer.Option("--draws", min=2, help="How often rows are drawn.")] = 3,
     random_state: Annotated[
-        int | None, typer.Option("--random-state", min=0, help="Fixes what is drawn; by default 0.", show_default=False)
+        int | None, typer.Option("--random-state", min=0, help="Fixes what is drawn; by default 0.")
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Also a picture: .png, .svg or .pdf.", show_default=False),
+        Path | None, typer.Option("--plot", metavar="FILE", help="Also a picture: .png, .svg or .pdf.")
     ] = None,
     force: options.Force = False,
     progress: options.Progress = False,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from privet.cli.support import options, output, signing
+from privet.cli.support import options, output
 from privet.cli.support.files import beside, check_output
 from privet.cli.support.ledger import kept_heads
 from privet.errors import ParameterError
@@ -39,8 +39,7 @@ def _print_template(asked: bool) -> None:
 def report(
     model_file: options.ModelFile,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The page; by default beside the model, as .html.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="The page; by default beside the model, as .html.")
     ] = None,
     form: Annotated[
         Form,
@@ -49,10 +48,7 @@ def report(
         ),
     ] = Form.PAGE,
     about: Annotated[
-        Path | None,
-        typer.Option(
-            "--about", metavar="FILE", help="Whose rows, for what, from when, whom to ask: TOML.", show_default=False
-        ),
+        Path | None, typer.Option("--about", metavar="FILE", help="Whose rows, for what, from when, whom to ask: TOML.")
     ] = None,
     state: Annotated[
         list[str] | None,
@@ -61,7 +57,6 @@ def report(
             metavar="NAME=TEXT",
             help="The same without a file: owner='City Hospital'; also purpose, period and contact, and any other "
             "field of the template.",
-            show_default=False,
         ),
     ] = None,
     attach: Annotated[
@@ -70,17 +65,13 @@ def report(
             "--attach",
             metavar="FILE",
             help="What was run on this model, as JSON of `privet audit --model` or `privet score`; repeat for more.",
-            show_default=False,
         ),
     ] = None,
-    keys: signing.Keys = None,
-    keys_hash: signing.KeysHash = None,
-    signature: signing.SignatureFile = None,
+    keys: options.Keys = None,
+    keys_hash: options.KeysHash = None,
+    signature: options.SignatureFile = None,
     ledger: Annotated[
-        Path | None,
-        typer.Option(
-            "--ledger", metavar="FILE", help="Also say whose budget paid, and what is left.", show_default=False
-        ),
+        Path | None, typer.Option("--ledger", metavar="FILE", help="Also say whose budget paid, and what is left.")
     ] = None,
     about_template: Annotated[  # noqa: ARG001 - its callback prints, and ends the command
         bool,
@@ -157,7 +148,7 @@ def _signed(keys: list[Path] | None, pin: str | None, signature: Path | None) ->
     from privet.signing import ModelSignature
 
     read = None if signature is None else ModelSignature.load(signature)
-    return {"signature": read, "keys": signing.trusted(keys, pin)}
+    return {"signature": read, "keys": options.trusted(keys, pin)}
 
 
 def _write(made: "Report", form: Form, path: Path) -> list[str]:

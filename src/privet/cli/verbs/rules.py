@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _WHICH = "Which rules"
 _SHOWN = 20
 Format: TypeAlias = Literal["table", "csv", "json"]
-_INTERVALS = ("support_low", "support_high", "confidence_low", "confidence_high")
 _BY_SUFFIX: dict[str, Format] = {".csv": "csv", ".json": "json"}
 
 
@@ -36,18 +35,10 @@ def rules(
         ),
     ] = 0.0,
     class_: Annotated[
-        str | None,
-        typer.Option(
-            "--class",
-            metavar="LABEL",
-            help="Only rules for this class.",
-            show_default=False,
-            rich_help_panel=_WHICH,
-        ),
+        str | None, typer.Option("--class", metavar="LABEL", help="Only rules for this class.", rich_help_panel=_WHICH)
     ] = None,
     merge: Annotated[
-        bool,
-        typer.Option("--merge", help="Take sibling leaves of one class together.", rich_help_panel=_WHICH),
+        bool, typer.Option("--merge", help="Take sibling leaves of one class together.", rich_help_panel=_WHICH)
     ] = False,
     leaves: Annotated[
         bool, typer.Option("--leaves", help="Only rules that run to the end of a path.", rich_help_panel=_WHICH)
@@ -55,20 +46,14 @@ def rules(
     top: Annotated[
         int | None,
         typer.Option(
-            "--top",
-            min=1,
-            help=f"At most so many, by support; a table shows {_SHOWN}.",
-            show_default=False,
-            rich_help_panel=_WHICH,
+            "--top", min=1, help=f"At most so many, by support; a table shows {_SHOWN}.", rich_help_panel=_WHICH
         ),
     ] = None,
     format_: Annotated[
-        Format | None,
-        typer.Option("--format", help="By default a table, or what the file's name says.", show_default=False),
+        Format | None, typer.Option("--format", help="By default a table, or what the file's name says.")
     ] = None,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="A .csv or .json file, or one gzipped.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="A .csv or .json file, or one gzipped.")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -159,9 +144,11 @@ def _first(table: "RuleTable", top: int | None) -> "RuleTable":
 
 
 def _write(file: TextIO, model: Any, table: "RuleTable", chosen: Format) -> None:
-    left_out = () if _has_intervals(model) else _INTERVALS
+    from privet.tree.rules import INTERVALS
+
+    left_out = [] if _has_intervals(model) else INTERVALS
     if chosen == "csv":
-        table.to_frame().drop(columns=list(left_out)).to_csv(file, index=False, lineterminator="\n")
+        table.to_frame().drop(columns=left_out).to_csv(file, index=False, lineterminator="\n")
     elif chosen == "json":
         data = {"classes": list(model.schema_.classes), "noise_std": getattr(model, "noise_std_", None)}
         rows = [{"text": rule.text, **asdict(rule)} for rule in table.rules()]

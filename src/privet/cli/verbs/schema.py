@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
 from privet.cli.support.files import check_output
-from privet.cli.support.schema_text import bounds_text, domain_text, few_labels
+from privet.cli.support.options import reads_csv
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privet.schema import Attribute, Schema
-    from privet.schema.draft import Draft
+    from collections.abc import Sequence
+
+    from privet.schema import Attribute, Label, Numeric, Schema
     from privet.schema.encoding import Encoder
+    from privet.schema.infer import Draft
 
 _ADVICE = (
     "this draft was read from the rows, types and columns left out included: `privet schema review` asks for each "
@@ -33,6 +34,7 @@ _MISSING_ADVICE = (
     "where every row has a value by design, answer `never missing` in the review, and no leaf is spent on it"
 )
 _REMINDER = "these findings are exact: they are for the owner of the rows, and not part of a release"
+SHOWN_CATEGORIES = 4
 
 
 @reads_csv
@@ -50,7 +52,6 @@ def init(
             metavar="N",
             min=1,
             help="About how many rows there are, if that is public: a round number. Never read from the table.",
-            show_default=False,
         ),
     ] = None,
     force: options.Force = False,
@@ -74,10 +75,7 @@ def init(
     if n_rows is None:
         output.say(_ROWS_ADVICE)
     output.say(_MISSING_ADVICE)
-    if as_json:
-        output.print_json(_draft_summary(draft, schema_file))
-    else:
-        output.print_text(f"schema: {schema_file}")
+    output.answer(_draft_summary(draft, schema_file), f"schema: {schema_file}", as_json=as_json)
 
 
 def _draft_summary(draft: "Draft", schema_file: Path) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def _draft_summary(draft: "Draft", schema_file: Path) -> dict[str, Any]:
 
 def _draft(rows: Path, target: str, *, is_number: bool) -> "Draft":
     from privet.counting.files import file_columns, read_whole
-    from privet.schema.draft import draft_schema
+    from privet.schema.infer import draft_schema
 
     if target not in file_columns(rows):
         raise ParameterError(
@@ -125,10 +123,8 @@ class _Findings:
 
 @reads_csv
 def check(
-    schema_file: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.", show_default=False)],
-    rows: Annotated[
-        Path | None, typer.Argument(metavar="[ROWS]", help="A table to check against it.", show_default=False)
-    ] = None,
+    schema_file: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A schema file.")],
+    rows: Annotated[Path | None, typer.Argument(metavar="[ROWS]", help="A table to check against it.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Check a schema, and whether a table fits it.
@@ -275,3 +271,32 @@ def _verdict(schema: "Schema") -> str:
         "until they are replaced by what is publicly known and the marks deleted, a model's guarantee "
         "records a leak."
     )
+
+
+def domain_text(attribute: "Attribute", most: int = SHOWN_CATEGORIES) -> str:
+    """Return an attribute's domain in words, with at most so many categories."""
+    from privet.schema import Date, Numeric
+
+    if not isinstance(attribute, Numeric):
+        n = len(attribute.categories)
+        noun = "ordered categories" if attribute.ordered else "category" if n == 1 else "categories"
+        return f"{n} {noun}: {few_labels(attribute.categories, most)}"
+    if isinstance(attribute, Date):
+        low, high = attribute.written(attribute.low), attribute.written(attribute.high)
+        return f"dates from {low} to {high} in {attribute.n_values:,} cells"
+    width = "cells" if attribute.whole else "equal cells"
+    width = "cells of its own edges" if attribute.edges is not None else width
+    width = "cells on a log scale" if attribute.is_log and attribute.edges is None else width
+    noun = "whole numbers from " if attribute.whole else ""
+    return f"{noun}{bounds_text(attribute)} in {attribute.n_values:,} {width}"
+
+
+def bounds_text(number: "Numeric") -> str:
+    """Return a number's bounds; a label has no cells."""
+    return f"{number.low:,.12g} to {number.high:,.12g}"
+
+
+def few_labels(labels: "Sequence[Label]", most: int = SHOWN_CATEGORIES) -> str:
+    """Return the first few labels."""
+    shown = ", ".join(str(label) for label in labels[:most])
+    return f"{shown}, ..." if len(labels) > most else shown

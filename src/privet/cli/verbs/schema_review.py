@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
-from privet.cli.support.schema_text import SHOWN_CATEGORIES, bounds_text, domain_text
+from privet.cli.support.options import reads_csv
+from privet.cli.verbs.schema import SHOWN_CATEGORIES, bounds_text, domain_text
 from privet.errors import ParameterError
 from privet.files.documents import read_json
 from privet.files.whole_file import whole_file
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _HELP = (
     ("0 to 120", "bounds that are publicly known; they take the place of what was read"),
+    ("0 to 120 whole", "the same of numbers that are whole by design, such as years and counts"),
     ("2020-01-01 to 2025-12-31", "the first and last date that are publicly known to be possible"),
     ("categories A, B, C", "categories that are publicly known; quotes around one with a comma in it"),
     ("classes A, B", "the same for the label"),
@@ -28,7 +29,7 @@ _HELP = (
     ("1", "accept that proposal instead; it was read from the rows as well"),
     ("bins 10", "cut the range into so many cells, if the method should not choose"),
     ("edges 20, 40", "cut the range there"),
-    ("whole, fractions", "whether numbers are whole, such as years and counts"),
+    ("whole, fractions", "whether numbers are whole by design, with the bounds that are there"),
     ("log scale", "cells equally wide in the logarithm, for incomes and durations"),
     ("ordered, unordered", "whether the categories have an order, in which they are listed"),
     ("never missing", "every row has a value, by the table's design"),
@@ -48,14 +49,12 @@ _OUTCOMES = ("replaced", "accepted", "dropped")
 
 @reads_csv
 def review(
-    draft: Annotated[Path, typer.Argument(metavar="SCHEMA", help="The draft; it is written anew.", show_default=False)],
+    draft: Annotated[Path, typer.Argument(metavar="SCHEMA", help="The draft; it is written anew.")],
     rows: Annotated[
-        Path | None,
-        typer.Argument(metavar="[ROWS]", help="The table: for proposals, and a check at the end.", show_default=False),
+        Path | None, typer.Argument(metavar="[ROWS]", help="The table: for proposals, and a check at the end.")
     ] = None,
     by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="NAME", help="Who answers: a name or a role. It is public.", show_default=False),
+        str | None, typer.Option("--by", metavar="NAME", help="Who answers: a name or a role. It is public.")
     ] = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Accept all that is left: the table is public anyway, and you say so.")
@@ -190,7 +189,7 @@ def _few_numbers(rows: Path, schema: "Schema") -> dict[str, list[int]]:
     """Return the whole numbers of columns that hold few of them."""
     from privet.counting.files import read_whole
     from privet.schema import Numeric
-    from privet.schema.draft import MOST_PROPOSED, few_numbers
+    from privet.schema.infer import MOST_PROPOSED, few_numbers
     from privet.schema.table import check_present
 
     with output.working("reading the rows"):

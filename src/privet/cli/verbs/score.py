@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
-from privet.cli.support.scoring.score_text import score_text
+from privet.cli.support.options import reads_csv
 from privet.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from privet.cli.support.scoring.held_out import HeldOut
-    from privet.cli.support.scoring.labelled_rows import LabelledRows
+    from privet.cli.support.scores import HeldOut, LabelledRows
 
 _MOST_GROUPS = 50
 _NOTICE = "these scores are computed from the rows without noise; unless the rows are public, do not publish them"
@@ -24,10 +22,7 @@ def score(
     model_file: options.ModelFile,
     rows: options.RowsFile,
     by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by", metavar="COLUMN", help="Also for each group of rows; repeat for more.", show_default=False
-        ),
+        list[str] | None, typer.Option("--by", metavar="COLUMN", help="Also for each group of rows; repeat for more.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -41,7 +36,7 @@ def score(
     Example:  privet score model.privet test.csv --by sex --json
     """
     with output.working("scoring"):
-        from privet.cli.support.scoring.labelled_rows import read_labelled
+        from privet.cli.support.scores import read_labelled
         from privet.model_file import read_document
         from privet.registry import model_of
 
@@ -69,8 +64,7 @@ def _scores_of(model: Any, read: "LabelledRows") -> "HeldOut":
     """Return what the model says of all rows, as one fold."""
     import numpy as np
 
-    from privet.cli.support.scoring.held_out import Answered
-    from privet.cli.support.scoring.kinds import held_out_of, said_of
+    from privet.cli.support.scores import Answered, held_out_of, said_of
 
     answered = Answered(np.arange(len(read.truth)), read.truth, said_of(model, read.features))
     return held_out_of(model.schema_)((answered,))
@@ -109,7 +103,7 @@ def _told(values: dict[str, Any]) -> dict[str, Any]:
 
 def _cells(found: "HeldOut", shown: list[str]) -> tuple[str, ...]:
     means = found.means()
-    return f"{_size(found):,}", *(score_text(score, means[score][0]) for score in shown)
+    return f"{_size(found):,}", *(output.score_text(score, means[score][0]) for score in shown)
 
 
 def _size(found: "HeldOut") -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from privet.cli.support import options, output, server_options
+from privet.cli.support import options, output
 from privet.cli.support.files import check_output
 from privet.cli.support.ledger import Dataset, kept_heads, open_ledger
 from privet.errors import DataError, ParameterError
@@ -16,10 +16,8 @@ from privet.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from privet.service.gateway.folder import GatewayFolder
 
-Folder: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder of the gateway.", show_default=False)
-]
-Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The analyst.", show_default=False)]
+Folder: TypeAlias = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the gateway.")]
+Name: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="The analyst.")]
 _PASSWORD = "the owner's password, shown this once: {}"  # noqa: S105 - a sentence
 _TOKEN = "the token of {}, shown this once: {}"  # noqa: S105 - a sentence
 _RUNS = "a server runs on this folder already; stop it first"
@@ -27,15 +25,9 @@ _RUNS = "a server runs on this folder already; stop it first"
 
 def init(
     folder: Folder,
-    rows: Annotated[
-        Path, typer.Option("--rows", metavar="FILE", help="The table: .csv, .parquet, .arrow.", show_default=False)
-    ],
-    schema: Annotated[
-        Path, typer.Option("--schema", metavar="FILE", help="What is public about the table.", show_default=False)
-    ],
-    ledger: Annotated[
-        Path, typer.Option("--ledger", metavar="FILE", help="Its budget, in a strict account.", show_default=False)
-    ],
+    rows: Annotated[Path, typer.Option("--rows", metavar="FILE", help="The table: .csv, .parquet, .arrow.")],
+    schema: Annotated[Path, typer.Option("--schema", metavar="FILE", help="What is public about the table.")],
+    ledger: Annotated[Path, typer.Option("--ledger", metavar="FILE", help="Its budget, in a strict account.")],
     dataset: Dataset = None,
     max_rows: options.MaxRows = 1,
     as_json: options.Json = False,
@@ -48,32 +40,28 @@ def init(
     Example:  privet serve init gate --rows rows.csv --schema schema.json --ledger ledger.db --dataset patients
     """
     from privet.service.gateway.folder import GatewayFolder
-    from privet.service.passwords import hash_password, new_password
+    from privet.service.sessions import hash_password, new_password
 
     account, password = open_ledger(ledger, dataset, None), new_password()
     with output.working("reading the rows"):
         GatewayFolder.make(
             folder, rows=rows, schema=schema, ledger=account, max_rows=max_rows, password=hash_password(password)
         )
-    if as_json:
-        output.print_json({"folder": str(folder), "password": password})
-        return
-    output.print_text(f"gateway made in {str(folder)!r}")
-    output.print_text(_PASSWORD.format(password))
+    output.answer(
+        {"folder": str(folder), "password": password},
+        f"gateway made in {str(folder)!r}",
+        _PASSWORD.format(password),
+        as_json=as_json,
+    )
 
 
 def analyst(
     folder: Folder,
     name: Name,
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", help="What all fits of theirs may cost together.", show_default=False)
-    ],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What all fits of theirs may cost together.")],
     delta: Annotated[float, typer.Option("--delta", help="0 for pure differential privacy.")] = 0.0,
     subject: Annotated[
-        str | None,
-        typer.Option(
-            "--subject", metavar="SUB", help="Known to the issuer by this, without a token.", show_default=False
-        ),
+        str | None, typer.Option("--subject", metavar="SUB", help="Known to the issuer by this, without a token.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -103,9 +91,9 @@ def analyst(
 
 def issuer(
     folder: Folder,
-    url: Annotated[str, typer.Option("--url", help="What its tokens have as `iss`.", show_default=False)],
-    audience: Annotated[str, typer.Option("--audience", help="What its tokens have as `aud`.", show_default=False)],
-    jwks: Annotated[Path, typer.Option("--jwks", metavar="FILE", help="Its public keys, as JSON.", show_default=False)],
+    url: Annotated[str, typer.Option("--url", help="What its tokens have as `iss`.")],
+    audience: Annotated[str, typer.Option("--audience", help="What its tokens have as `aud`.")],
+    jwks: Annotated[Path, typer.Option("--jwks", metavar="FILE", help="Its public keys, as JSON.")],
     as_json: options.Json = False,
 ) -> None:
     """Trust the tokens of an OpenID provider. Its keys are copied, and nothing is fetched.
@@ -113,10 +101,11 @@ def issuer(
     Example:  privet serve issuer gate --url https://id.example --audience privet --jwks jwks.json
     """
     _opened(folder).set_issuer(url, audience, jwks)
-    if as_json:
-        output.print_json({"issuer": url, "audience": audience})
-    else:
-        output.print_text(f"tokens of {url} for {audience!r} are trusted from now on")
+    output.answer(
+        {"issuer": url, "audience": audience},
+        f"tokens of {url} for {audience!r} are trusted from now on",
+        as_json=as_json,
+    )
 
 
 def revoke(folder: Folder, name: Name, as_json: options.Json = False) -> None:
@@ -125,19 +114,16 @@ def revoke(folder: Folder, name: Name, as_json: options.Json = False) -> None:
     Example:  privet serve revoke gate ana
     """
     _opened(folder).analysts.revoke(name)
-    if as_json:
-        output.print_json({"revoked": name})
-    else:
-        output.print_text(f"nobody can ask as {name} any more; what was spent stays spent")
+    output.answer({"revoked": name}, f"nobody can ask as {name} any more; what was spent stays spent", as_json=as_json)
 
 
 def run(
     folder: Folder,
-    host: server_options.Host = "127.0.0.1",
-    port: server_options.Port = 8080,
-    certificate: server_options.Certificate = None,
-    key: server_options.Key = None,
-    without_tls: server_options.WithoutTls = False,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8080,
+    certificate: options.Certificate = None,
+    key: options.TlsKey = None,
+    without_tls: options.WithoutTls = False,
     workers: Annotated[int, typer.Option("--workers", min=1, max=16, help="So many fits at a time.")] = 1,
     signing_key: Annotated[
         Path | None,
@@ -145,7 +131,6 @@ def run(
             "--signing-key",
             metavar="FILE",
             help="Sign the models with your private key, as `privet party keygen` made it.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:
@@ -213,26 +198,21 @@ def backup(
 
     check_output(destination, force=force)
     back_up(_opened(folder), destination, kept_heads())
-    if as_json:
-        output.print_json({"output": str(destination)})
-    else:
-        output.print_text(f"backup written to {str(destination)!r}")
+    output.answer({"output": str(destination)}, f"backup written to {str(destination)!r}", as_json=as_json)
 
 
 def restore(
-    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.", show_default=False)],
+    archive: Annotated[Path, typer.Argument(metavar="BACKUP", help="The archive.")],
     folder: Folder,
-    rows: Annotated[Path, typer.Option("--rows", metavar="FILE", help="The table.", show_default=False)],
+    rows: Annotated[Path, typer.Option("--rows", metavar="FILE", help="The table.")],
     ledger: Annotated[
-        Path,
-        typer.Option("--ledger", metavar="FILE", help="The ledger; the backup's is put where none is.",
-                     show_default=False),
+        Path, typer.Option("--ledger", metavar="FILE", help="The ledger; the backup's is put where none is.")
     ],
     nothing_spent_since: Annotated[
         bool, typer.Option("--nothing-spent-since", help="Take the backup's ledger: nothing was spent after it.")
     ] = False,
     as_json: options.Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Make the folder of a gateway from its backup.
 
     A ledger that is there is used as it is. The backup's own does not know what was spent after it, so it is taken on
@@ -244,10 +224,7 @@ def restore(
 
     with output.working("reading the rows"):
         unpack(archive, folder, rows=rows, ledger=ledger, nothing_spent_since=nothing_spent_since, heads=kept_heads())
-    if as_json:
-        output.print_json({"folder": str(folder)})
-    else:
-        output.print_text(f"gateway restored in {str(folder)!r}")
+    output.answer({"folder": str(folder)}, f"gateway restored in {str(folder)!r}", as_json=as_json)
 
 
 def _print_spending(told: dict[str, Any]) -> None:

@@ -4,18 +4,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
 from privet.cli.support import options, output
-from privet.cli.support.csv_options import reads_csv
-from privet.cli.support.files import check_output, stamp
+from privet.cli.support.files import PendingModel, check_output, stamp
 from privet.cli.support.ledger import Dataset, chosen_ledger, ledger_sentence, ledger_summary
+from privet.cli.support.options import reads_csv
 from privet.cli.support.progress import Progress
-from privet.cli.support.recovery import PendingModel
 from privet.errors import ModelFileError, ParameterError
 from privet.files.file_lock import file_lock
 from privet.methods import UPDATED
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from privet.central.updates.update import RefitAdvice, Update
 
 _STATE = re.compile(r"\d{4}-\d{2}-\d{2}\.privet(\.gz)?")
-# Of a long history the first batch and so many of the last are printed; --json has all.
+# A long history is printed in part: the first batch, and so many of the last. --json has all.
 _LAST_SHOWN = 10
 _SINGLE_ROWS = "single rows that are in two batches are not noticed: that there are none is your promise"
 
@@ -105,13 +103,9 @@ def newest_state(folder: Path) -> Path:
 
 def checked_date(dated: str | None) -> str | None:
     """Return a date as it was given, or refuse what is none."""
-    if dated is None:
-        return None
-    try:
-        same = date.fromisoformat(dated).isoformat() == dated
-    except ValueError:
-        same = False
-    if not same:
+    from privet.checks import is_day
+
+    if dated is not None and not is_day(dated):
         raise ParameterError(f"--dated {output.printable(dated)!r} is no date; write it as YYYY-MM-DD")
     return dated
 
@@ -131,30 +125,23 @@ def update(
         typer.Argument(
             metavar="MODEL",
             help=f"A model file of {', '.join(UPDATED[:-1])} or {UPDATED[-1]}, or a folder of such models by date.",
-            show_default=False,
         ),
     ],
     rows: Annotated[
-        list[Path],
-        typer.Argument(metavar="ROWS...", help="The new rows only: files as for `privet fit`.", show_default=False),
+        list[Path], typer.Argument(metavar="ROWS...", help="The new rows only: files as for `privet fit`.")
     ],
     dated: Annotated[
-        str | None,
-        typer.Option("--dated", metavar="YYYY-MM-DD", help="The batch's date, after all others.", show_default=False),
+        str | None, typer.Option("--dated", metavar="YYYY-MM-DD", help="The batch's date, after all others.")
     ] = None,
     ledger: Annotated[
-        Path | None,
-        typer.Option(
-            "--ledger", metavar="FILE", help="Where cost and batch are recorded, and refused.", show_default=False
-        ),
+        Path | None, typer.Option("--ledger", metavar="FILE", help="Where cost and batch are recorded, and refused.")
     ] = None,
     dataset: Dataset = None,
     part: options.Part = None,
     no_person_in_two_parts: options.NoPersonInTwoParts = False,
     jobs: options.Jobs = -1,
     destination: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The new model; by default in the old one's place.", show_default=False),
+        Path | None, typer.Option("--output", "-o", help="The new model; by default in the old one's place.")
     ] = None,
     force: options.Force = False,
     progress: options.Progress = False,

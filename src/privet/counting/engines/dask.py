@@ -13,7 +13,7 @@ from typing import Any
 
 from privet.counting.engines.parts import Delivery, TablePartition
 from privet.errors import ExecutorError, ParameterError, PrivetError
-from privet.extras import of_extra
+from privet.lazy import of_extra
 from privet.schema.encoding import Encoder
 
 

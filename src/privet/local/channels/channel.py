@@ -32,6 +32,10 @@ DIGITS = 10
 # What a whole record is called among the fields that draw answers; no field can have an empty name.
 RECORD = ""
 _BOTH = "a record that is asked about or flipped as a whole cannot be disturbed field by field too; choose one"
+NO_METHOD = (
+    "no method can fit answers through this channel: a field has too many values to be reconstructed; merge its rare "
+    "values in the schema"
+)
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,18 @@ class Channel:
         """The sum of the disturbed fields' local epsilons; infinite where one of them has none."""
         epsilons = [field.local_epsilon for field in self.fields.values()]
         return math.fsum(epsilons) if epsilons else math.inf
+
+    @property
+    def fitted_by(self) -> list[str]:
+        """The methods that can fit answers through it, the best first; none where none can."""
+        if self.record is not None:
+            return list(self.record.fitted_by)
+        if not all(column.can_be_reconstructed for column in self.columns):
+            return []
+        if any(column.chances is None for column in self.columns):
+            return ["reconstruction-tree"]
+        both = ["reconstruction-tree", "random-response-forest"]
+        return both if self.label is None else both[::-1]
 
     def total_epsilon(self, clear: Collection[str] = ()) -> float:
         """Return the epsilon of a person's whole answer: rounded up as promises state it, the same in respondent.js.
@@ -282,7 +298,7 @@ def check_askable(schema: Schema) -> None:
     if schema.assumptions:
         raise ChannelError(
             "the schema says who accepted its domains, which the document of a channel does not; ask by "
-            "schema.for_answers(), which leaves it out"
+            "schema.for_answers(), in which they are marked as read from the rows"
         )
 
 

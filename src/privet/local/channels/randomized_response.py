@@ -21,7 +21,7 @@ from privet.local.channels.secret import Secret
 from privet.local.channels.transformers import ChannelTransformer, check_epsilon, check_one_of
 from privet.local.measures.posterior import BestGuess, of_answer
 from privet.schema import Attribute, Categorical, Numeric, Schema
-from privet.schema.cells import labels_of
+from privet.schema.attribute import labels_of
 
 if TYPE_CHECKING:
     from privet.local.measures.posterior import Prior
@@ -193,10 +193,7 @@ class RandomAnswer(FieldChannel):
     def measures(self, prior: "Prior | None") -> dict[str, Any]:
         """Return what is left to be unsure of, and how often a guess is right."""
         shares = prior if isinstance(prior, np.ndarray) else np.full(self.n_answers, 1 / self.n_answers)
-        return {
-            "posterior_entropy": of_answer(self.matrix, shares),
-            "best_guess": BestGuess.of(self.matrix, shares),
-        }
+        return {"posterior_entropy": of_answer(self.matrix, shares), "best_guess": BestGuess.of(self.matrix, shares)}
 
     def to_json(self) -> dict[str, Any]:
         """Return the channel as plain JSON values."""

@@ -9,11 +9,10 @@ from privet.checks import check_whole, is_number
 from privet.errors import ParameterError
 from privet.local.channels.channel import DIGITS, Channel
 from privet.local.channels.sampling.sampled_fields import SampledFields
-from privet.local.fitting import fitting_methods
 from privet.local.guarantee import LocalGuarantee, price_in_words
 from privet.local.planning.question_design import QuestionDesign, largest_epsilon, questions_of
 from privet.local.sampled_forest.class_tables import NORMAL_95
-from privet.plan import rounded_up
+from privet.plan import three_digits_up
 from privet.privacy import guarantee
 from privet.privacy.guarantee import few, of_hundred, right_guesses
 
@@ -205,7 +204,7 @@ def plan_answers(
     questions, asked = questions_of(channel, shares), n_asked(channel)
     epsilon, prices = stated_epsilon(channel), tuple(_prices(channel, questions))
     return AnswersPlan(
-        method=fitting_methods(channel)[0], people=n, ask=asked, class_share=shares[0], local_epsilon=epsilon,
+        method=channel.fitted_by[0], people=n, ask=asked, class_share=shares[0], local_epsilon=epsilon,
         right_guesses=right_guesses(epsilon), given_clear=LocalGuarantee(channel).given_clear,
         price=_price(channel, prices), prices=prices, questions=tuple(_planned(own, n, error) for own in questions),
         balance_error=_balance_error(questions, asked, n, shares[0]), error=float(error),
@@ -255,7 +254,7 @@ def reach(error: float) -> str:
 def people_in_words(people: float) -> str:
     """Return a number of people to three digits or to whole millions."""
     if people <= 1e6:
-        return f"{math.ceil(rounded_up(people)):,}"
+        return f"{math.ceil(three_digits_up(people)):,}"
     return f"{people / 1e6:,.3g} million" if people < 1e9 else f"{people / 1e6:,.0f} million"
 
 
@@ -327,4 +326,4 @@ def _epsilon_needed(questions: Sequence[QuestionDesign], people: int, error: flo
         middle = (low + high) / 2
         enough = _needed([own.at(math.exp(middle)) for own in questions], error) <= people
         low, high = (low, middle) if enough else (middle, high)
-    return rounded_up(math.exp(high))
+    return three_digits_up(math.exp(high))

@@ -18,7 +18,7 @@ from privet.local.channels.cells import FieldValues, Floats, intervals_for
 from privet.local.channels.field_channel import FieldChannel, Mass
 from privet.local.reconstruction.bayes_iteration import MAX_STEPS, TOLERANCE, iterate
 from privet.schema import Attribute, Categorical
-from privet.schema.cells import labels_of
+from privet.schema.attribute import labels_of
 from privet.schema.labels import Label
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,21 +24,17 @@ from privet.local.response_forest.bit_kernels import SURE
 from privet.local.response_forest.inverse_counts import by_true_class, chances_of
 from privet.model_file import counts_from_json, counts_to_json, structure_from_json, structure_to_json
 from privet.rng import public_generator
-from privet.schema import Attribute, Label, Numeric, Schema
+from privet.schema import Attribute, Numeric, Schema
 from privet.schema.encoding import Encoder
 from privet.schema.table import columns_of
 from privet.tree.counted import CountedForest, gini_importances
 from privet.tree.forest import LEAF, Forest
 from privet.tree.pruning import cut_back
-from privet.tree.rules import RuleTable, chosen_rules
+from privet.tree.rules import RulesMixin
 from privet.tree.vote import SummedCounts, Vote, class_shares, nearest_nonempty, node_shares
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_HEIGHT = 64
 # How far added noise takes a count. Here answers are noisy, and counts are estimates of another kind.
-_INTERVALS = ["support_low", "support_high", "confidence_low", "confidence_high"]
 
 
 BY_CLASS, LOCAL, GLOBAL, NONE = "by_class", "local", "global", "none"
@@ -53,7 +49,7 @@ _PARTS = 4
 Floats = NDArray[np.float64]
 
 
-class ReconstructionTreeClassifier(LocalClassifier):
+class ReconstructionTreeClassifier(RulesMixin, LocalClassifier):
     """A decision tree grown from values that were disturbed before anyone saw them.
 
     The distribution of every disturbed attribute is reconstructed, rows are put into its cells by the order of their
@@ -105,6 +101,7 @@ class ReconstructionTreeClassifier(LocalClassifier):
     nodes_: CountedForest
     _vote: Vote
     method: ClassVar[str] = "reconstruction-tree"
+    _has_intervals: ClassVar[bool] = False
     constraints: ClassVar = {
         "strategy": OneOf(BY_CLASS, LOCAL, GLOBAL, NONE),
         "min_rows": Whole(1, 2**53, optional=True),
@@ -256,40 +253,6 @@ class ReconstructionTreeClassifier(LocalClassifier):
         """Each attribute's share of the fall in Gini impurity, by the estimated counts."""
         check_is_fitted(self)
         return gini_importances(self.nodes_, n_attributes=self.n_features_in_)
-
-    def rules(
-        self,
-        min_support: float = 0,
-        min_confidence: float = 0.0,
-        class_: Label | None = None,
-        merge: bool = False,
-        leaves_only: bool = False,
-    ) -> "pd.DataFrame":
-        """Return what the tree says below its root, one rule a line, those with the most rows behind them first.
-
-        Parameters
-        ----------
-        min_support : float
-            Leave out rules of fewer rows.
-        min_confidence : float
-            Leave out rules whose predicted class has a smaller share, from 0 to 1.
-        class_ : label, optional
-            Only rules that predict this class.
-        merge : bool
-            Take sibling leaves that predict the same class together: ``education in {Bachelors, Masters}``.
-        leaves_only : bool
-            Only rules that run to the end of a path.
-
-        Returns
-        -------
-        pandas.DataFrame
-            With the columns rule, prediction, support, confidence, tree, node, depth, is_leaf, and counts, one column
-            a class. They count rows by the cells that they were put into, which are estimates.
-        """
-        check_is_fitted(self)
-        table = RuleTable.of(self.nodes_, self.schema_, merge=bool(merge))
-        chosen = chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only))
-        return chosen.to_frame().drop(columns=_INTERVALS)
 
     def _set_fitted(self, guarantee: LocalGuarantee, forest: Forest, counts: NDArray[np.int64]) -> Self:
         """Set all that was fitted; ``counts`` has one line a node."""

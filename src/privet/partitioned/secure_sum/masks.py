@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from privet.entropy import secure_bytes
 from privet.errors import PartyError
-from privet.extras import of_extra
+from privet.lazy import of_extra
 from privet.signing.documents import canonical
 
 KEY_BYTES = 32

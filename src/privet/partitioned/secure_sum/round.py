@@ -31,7 +31,7 @@ from privet.partitioned.secure_sum.terms import Terms
 from privet.privacy.events import Event
 from privet.privacy.ledger import Cost, NoReservation, Reservation
 from privet.privacy.ledger.account import Account
-from privet.privacy.ledger.bodies import FAILED, RESERVED, WITHDRAWN
+from privet.privacy.ledger.entry_kinds import FAILED, RESERVED, WITHDRAWN
 from privet.privacy.mechanisms.noise_shares import noise_share
 from privet.rng import NoiseSource, SystemNoise
 from privet.signing.documents import digest, parse
@@ -254,9 +254,4 @@ class SumParty:
             check_follows(account, structure)
             self._check_not_drawn(self._states_in(account), again=again)
 
-        return self.party.ledger.reserve(
-            Cost(structure.epsilon),
-            unit=structure.unit.name,
-            check=check,
-            **note,
-        )
+        return self.party.ledger.reserve(Cost(structure.epsilon), unit=structure.unit.name, check=check, **note)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from privet.checks import look_alike
 from privet.errors import LedgerError
-from privet.privacy.ledger.bodies import ADDED, BUDGET, FAILED, RESERVED, SETTLED, STATEMENT, WITHDRAWN
+from privet.privacy.ledger.entry_kinds import ADDED, BUDGET, FAILED, RESERVED, SETTLED, STATEMENT, WITHDRAWN
 from privet.privacy.ledger.heads import HeadFolder
 from privet.privacy.ledger.ledger_file import Entry, LedgerFile
 from privet.privacy.ledger.spending import Budget, Cost, Expense

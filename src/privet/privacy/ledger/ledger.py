@@ -13,7 +13,7 @@ from privet.checks import look_alike
 from privet.errors import BudgetExceeded, LedgerError, ParameterError
 from privet.privacy.accounting import check_delta
 from privet.privacy.ledger.account import Account, check_own_look, names_in, with_cost
-from privet.privacy.ledger.bodies import ADDED, BUDGET, LARGEST_AMOUNT, RESERVED, STATEMENT
+from privet.privacy.ledger.entry_kinds import ADDED, BUDGET, LARGEST_AMOUNT, RESERVED, STATEMENT
 from privet.privacy.ledger.heads import HeadFolder
 from privet.privacy.ledger.ledger_file import Entry, LedgerFile
 from privet.privacy.ledger.reservation import Reservation

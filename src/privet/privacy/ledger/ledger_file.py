@@ -21,7 +21,7 @@ from privet.entropy import secure_bytes
 from privet.errors import LedgerError
 from privet.files.documents import parse_json
 from privet.files.whole_file import remove_unfinished, write_new
-from privet.privacy.ledger.bodies import is_body
+from privet.privacy.ledger.entry_kinds import is_body
 from privet.privacy.ledger.heads import HASH_BYTES, Head, HeadFolder, Seen, seen_of
 
 # "prvt": tells a ledger from any other SQLite file.

@@ -13,7 +13,7 @@ from privet.entropy import secure_bytes
 from privet.errors import LedgerError, Note
 from privet.privacy import events
 from privet.privacy.ledger.account import with_cost
-from privet.privacy.ledger.bodies import SETTLED, WITHDRAWN
+from privet.privacy.ledger.entry_kinds import SETTLED, WITHDRAWN
 from privet.privacy.ledger.ledger_file import Entry, LedgerFile
 from privet.privacy.ledger.spending import Cost
 from privet.rng import NoiseSource
@@ -62,10 +62,7 @@ class Reservation:
         self._opened = True
 
     def settle(
-        self,
-        event: events.Event,
-        note: Callable[[], dict[str, Any]] = dict,
-        save: Callable[[], None] | None = None,
+        self, event: events.Event, note: Callable[[], dict[str, Any]] = dict, save: Callable[[], None] | None = None
     ) -> None:
         """Record what was really released; it may not have cost more than was set aside.
 

@@ -29,12 +29,7 @@ _MOST_WHOLES = U64(2**21)
 
 
 def discrete_gaussian(
-    exact: ArrayLike,
-    *,
-    rho: float,
-    sensitivity_squared: int,
-    what: str = "counts",
-    noise: NoiseSource | None = None,
+    exact: ArrayLike, *, rho: float, sensitivity_squared: int, what: str = "counts", noise: NoiseSource | None = None
 ) -> tuple[NDArray[np.int64], events.Event]:
     """Add discrete Gaussian noise to ``exact`` and return a receipt.
 

@@ -27,12 +27,7 @@ _MOST_WHOLES = U64(2**21)
 
 
 def discrete_laplace(
-    exact: ArrayLike,
-    *,
-    epsilon: float,
-    sensitivity: int,
-    what: str = "counts",
-    noise: NoiseSource | None = None,
+    exact: ArrayLike, *, epsilon: float, sensitivity: int, what: str = "counts", noise: NoiseSource | None = None
 ) -> tuple[NDArray[np.int64], events.Event]:
     """Add discrete Laplace noise to ``exact`` and return a receipt.
 

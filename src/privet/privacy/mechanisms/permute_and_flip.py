@@ -8,16 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from privet.errors import ParameterError
 from privet.privacy import events
-from privet.privacy.mechanisms.bits import (
-    U64,
-    Cursor,
-    Halves,
-    below,
-    compiled,
-    exp_minus,
-    exp_minus_whole,
-    fill,
-)
+from privet.privacy.mechanisms.bits import U64, Cursor, Halves, below, compiled, exp_minus, exp_minus_whole, fill
 from privet.privacy.mechanisms.rational import check_epsilon, exact_integers, positive_integer, rate_at_most
 from privet.rng import NoiseSource, SystemNoise
 
@@ -140,12 +131,7 @@ def _choose(gaps: NDArray[np.uint64], top: int, bottom: int, noise: NoiseSource)
 
 @compiled
 def _fill(
-    halves: Halves,
-    out: NDArray[np.int64],
-    done: int,
-    gaps: NDArray[np.uint64],
-    top: np.uint64,
-    bottom: np.uint64,
+    halves: Halves, out: NDArray[np.int64], done: int, gaps: NDArray[np.uint64], top: np.uint64, bottom: np.uint64
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with choices at rate ``top / bottom``, as `bits.fill` asks."""
     cursor = np.zeros(1, dtype=np.int64)

@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from privet.errors import LedgerError
+from privet.privacy.guarantee import SOUND
 from privet.privacy.ledger.account import accounts
 from privet.report.evidence import NOTHING, Evidence
-from privet.report.page import counts, promise, sacro, weights
+from privet.report.page import counts, promise, weights
 from privet.report.page.odds import odds_table
 from privet.report.page.receipts import single_releases
+
+PROCEED, STOP = "Proceed to next step of checking", "Do not allow release"
 
 
 class Presenter(Protocol):
@@ -106,7 +109,7 @@ def facts(
         "nist_sp_800_226": [
             answer.to_json() for answer in promise.answers(utility, guarantee, releases, budget, evidence)
         ],
-        "sacro_ml": sacro.checkfile(model.method, name, guarantee, evidence),
+        "sacro_ml": sacro_record(model.method, name, guarantee, evidence),
         "budget": budget,
     }
 
@@ -131,3 +134,26 @@ def budget_facts(ledger: str | Path, model_checksum: str) -> dict[str, Any]:
                 "entry": own[-1],
             }
     raise LedgerError("no entry of the ledger names this model; pass the ledger that its fit was given, or none")
+
+
+def sacro_record(method: str, file: str, guarantee: dict[str, Any], evidence: Evidence) -> dict[str, Any]:
+    """Return the summary that output checkers of trusted research environments know from SACRO-ML's safe models.
+
+    SACRO-ML (https://github.com/AI-SDC/SACRO-ML) writes such a record for a model that a researcher asks to take out:
+    `researcher`, `model_type`, `model_save_file`, `details`, `recommendation` and, where release is not recommended,
+    `reason`. Its two recommendations are used word for word. Release is advised against without a sound promise, with
+    leaks, or if an attack beat it.
+    """
+    reasons = [
+        *([] if guarantee["mode"] == SOUND else [f"the promise is not sound: {guarantee['reason']}"]),
+        *(f"read from the rows without noise: {leak}" for leak in guarantee["leaks"]),
+        *(f"more was shown than is promised: {each.name}" for each in evidence.attachments if each.contradicts),
+    ]
+    return {
+        "researcher": evidence.about.contact if evidence.about else "",
+        "model_type": method,
+        "model_save_file": file,
+        "details": guarantee["sentence"],
+        "recommendation": STOP if reasons else PROCEED,
+        **({"reason": "; ".join(reasons)} if reasons else {}),
+    }

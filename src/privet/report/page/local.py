@@ -6,8 +6,8 @@ from typing import Any
 from privet.local.channels.kinds import KINDS, RECORDS
 from privet.privacy.guarantee import of_hundred, right_guesses, rounded_up
 from privet.report.evidence import NOTHING, Evidence
-from privet.report.page import sacro
 from privet.report.page.counts import ranked_importances, strongest_rules, trees_view
+from privet.report.page.facts import sacro_record
 from privet.report.page.formats import epsilon_up, number, percent
 from privet.tree.rules import RuleTable
 
@@ -55,7 +55,7 @@ def local_facts(model: Any, *, model_checksum: str, name: str = "", evidence: Ev
         "right_guesses": None if epsilon is None else right_guesses(epsilon),
         "binary_anonymity": _anonymity(model.guarantee_.channel.flips),
         "noise": _noise(model),
-        "sacro_ml": sacro.checkfile(model.method, name, guarantee, evidence),
+        "sacro_ml": sacro_record(model.method, name, guarantee, evidence),
         "importances": {name: share for name, share in ranked_importances(model) if not math.isnan(share)},
     }
 

@@ -11,8 +11,7 @@ from typing import Any
 from privet.checks import pluralize
 from privet.privacy.guarantee import CURATOR, NOT_PRIVATE, PAPER, of_hundred, right_guesses
 from privet.privacy.unit import Unit
-from privet.report.attachments import AUDIT, MEMBERSHIP, SCORES
-from privet.report.evidence import NOTHING, Evidence
+from privet.report.evidence import AUDIT, MEMBERSHIP, NOTHING, SCORES, Evidence
 from privet.report.page.formats import exact, number
 from privet.report.page.receipts import Receipt
 from privet.schema import Attribute, Date, Numeric, Schema

@@ -27,10 +27,7 @@ _NAMES = {
     "Jointly": "the same rows: one epsilon and delta for all",
     "Parallel": "disjoint rows: the largest epsilon counts",
 }
-_VOID = {
-    "Seeded": "from a seed and so not secret",
-    "Unproven": "epsilon not proven",
-}
+_VOID = {"Seeded": "from a seed and so not secret", "Unproven": "epsilon not proven"}
 
 
 @dataclass(frozen=True)

@@ -42,11 +42,7 @@ _SCORES = (-4.0, -2.0, 0.0, 2.0, 4.0)
 def forest(model: Any) -> dict[str, Any]:
     """Return how large the forest is; a tree asks once for each of its attributes."""
     trees = model.trees_
-    return {
-        "trees": trees.n_trees,
-        "height": max(map(len, trees.attributes), default=0),
-        "leaves": trees.n_leaves,
-    }
+    return {"trees": trees.n_trees, "height": max(map(len, trees.attributes), default=0), "leaves": trees.n_leaves}
 
 
 def released_values(model: Any) -> int:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet.checks import check_whole
 from privet.errors import ParameterError
-from privet.extras import matplotlib
+from privet.lazy import matplotlib
 from privet.report.page.effects import (
     BAND,
     Effect,

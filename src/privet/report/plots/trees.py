@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from privet.checks import check_whole
-from privet.extras import matplotlib
+from privet.lazy import matplotlib
 from privet.report.page.counts import ranked_importances
 from privet.report.page.trees import Box, Outline
 from privet.tree.conditions import quoted

@@ -163,7 +163,7 @@ class CollectFolder:
             from privet.service.collect.postgres_store import PostgresStore, url_to_use
 
             return PostgresStore(url_to_use(self.settings.store), self.key, new=new)
-        from privet.service.collect.sqlite_store import SQLiteStore
+        from privet.service.collect.store import SQLiteStore
 
         return SQLiteStore(self.path / STORE, new=new)
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privet.errors import DataError, ParameterError
-from privet.extras import of_extra
-from privet.service.collect.sqlite_store import SQLiteStore
-from privet.service.collect.store import TABLES, AnswerStore, Statements, StoreUnavailable
+from privet.lazy import of_extra
+from privet.service.collect.store import TABLES, AnswerStore, SQLiteStore, Statements, StoreUnavailable
 
 if TYPE_CHECKING:
     import psycopg

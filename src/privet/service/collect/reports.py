@@ -1,4 +1,4 @@
-"""Whether a report can have come through the channel, and its one line in the export."""
+"""Whether a report can have come through the channel, its one line in the export, and reports handed over as texts."""
 
 import csv
 import io
@@ -6,20 +6,32 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privet.checks import is_number, is_whole
-from privet.errors import PrivetError
+from privet.errors import DataError, PrivetError
+from privet.files.documents import read_json
 from privet.local.channels.answer_checks import refuse_impossible
 from privet.schema import Attribute, Numeric
+from privet.service.collect.store import AnswerStore, Stored
+from privet.service.collect.tokens import is_report_id, is_token, token_hash, use_mark
 from privet.service.requests import Refusal
 
 if TYPE_CHECKING:
     from privet.local import Channel
+    from privet.service.collect.folder import CollectFolder
 
 _REFUSED = "the answers did not come through this channel; fetch the page again and send what it shows"
 _LONGEST = 10_000
 _MOST_WHOLE = 2**53
+_TEXT_KEYS = {"report_id", "answers"}
+_NO_TEXT = "{!r} is no text of the offline page; hand over what it shows, as it is"
+_NO_LINK = (
+    "{!r} names no link, and each report needs one; pass --token, or enter the link in the offline page before the "
+    "text is made"
+)
+_NOT_TAKEN = "{!r}: {}"
 
 
 class Reports:
@@ -104,3 +116,37 @@ def _line(cells: Iterable[Any]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(cells)
     return line.getvalue()
+
+
+def add_report(folder: "CollectFolder", store: AnswerStore, path: Path, token: str | None = None) -> bool:
+    """Store the report in a file, under its own token or this one; return whether it is new.
+
+    A file that is added again counts once. Whole batches of what waits are released.
+    """
+    if not folder.settings.open:
+        raise DataError("the collection is closed; open it again on the collector's page first")
+    report = _read(path)
+    used = report.get("token") or token
+    if not isinstance(used, str) or not is_token(used):
+        raise DataError(_NO_LINK.format(str(path)))
+    try:
+        kept = Reports(folder.channel).canonical(report["answers"])
+    except Refusal as refusal:
+        raise DataError(_NOT_TAKEN.format(str(path), refusal.message)) from None
+    stored = store.put(token_hash(used), use_mark(used, report["report_id"]), kept)
+    if stored is Stored.UNKNOWN:
+        raise DataError(_NOT_TAKEN.format(str(path), "its link was not given out; give the person one of yours"))
+    if stored is Stored.USED:
+        raise DataError(_NOT_TAKEN.format(str(path), "its link was used for another report; each link is for one"))
+    store.release(folder.settings.batch)
+    return stored is Stored.NEW
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        report = read_json(path)
+    except (OSError, ValueError):
+        raise DataError(_NO_TEXT.format(str(path))) from None
+    if not isinstance(report, dict) or set(report) - {"token"} != _TEXT_KEYS or not is_report_id(report["report_id"]):
+        raise DataError(_NO_TEXT.format(str(path)))
+    return report

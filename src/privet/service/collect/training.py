@@ -96,10 +96,9 @@ def write_answers(channel: "Channel", store: AnswerStore, path: Path) -> int:
 
 def method_for(channel: "Channel") -> str:
     """Return the method that is best for answers through a channel."""
-    from privet.local.fitting import fitting_methods
     from privet.registry import LOCAL_METHODS
 
-    fitting = [name for name in fitting_methods(channel) if name in LOCAL_METHODS]
+    fitting = [name for name in channel.fitted_by if name in LOCAL_METHODS]
     if not fitting:
         raise Refusal(409, "no_method", "no method of this privet fits answers through this channel; export them")
     return fitting[0]

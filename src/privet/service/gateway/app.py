@@ -16,18 +16,15 @@ from starlette.routing import Route
 from privet.errors import PrivetError
 from privet.model_file import read_document
 from privet.privacy.ledger import Ledger
-from privet.privacy.ledger.bodies import RESERVED
+from privet.privacy.ledger.entry_kinds import RESERVED
+from privet.service.gateway.analyst_requests import OFFERED, FitRequest, offered_parameters, predictions
 from privet.service.gateway.analysts import Analyst
 from privet.service.gateway.audit import AuditLog
-from privet.service.gateway.fit_request import OFFERED, FitRequest, offered_parameters
 from privet.service.gateway.fits import PaidFit, fits_of, left_of, pay
 from privet.service.gateway.folder import GatewayFolder
 from privet.service.gateway.owner import OwnerPage
-from privet.service.gateway.prediction import predictions
 from privet.service.gateway.workers import DONE, Workers
-from privet.service.headers import SecurityHeaders
-from privet.service.limits import RateLimit
-from privet.service.requests import Refusal, address_of, error_answers, read_object
+from privet.service.requests import RateLimit, Refusal, SecurityHeaders, address_of, error_answers, read_object
 from privet.signing.keys import PrivateKey
 from privet.signing.model_signature import ModelSignature, signature_file
 from privet.signing.roster import Roster
@@ -157,7 +154,7 @@ class AnalystRoutes:
             raise _UNAVAILABLE()
         request.state.noted = {"method": asked.method, "epsilon": asked.epsilon, "delta": asked.delta}
         await self._compute(asked.plan, self._folder.schema, self._folder.unit)
-        paid = await run_in_threadpool(pay, self._ledger, self._folder.unit.name, analyst, asked, keys[0])
+        paid = await run_in_threadpool(pay, self._ledger, self._folder, analyst, asked, keys[0])
         request.state.noted["fit"] = paid.id
         self._workers.take(paid)
         return JSONResponse(self._told(paid), 202, {"Location": f"/v1/fits/{paid.id}"})

@@ -7,7 +7,6 @@ from shutil import rmtree
 
 from privet.errors import LedgerError, PrivetError
 from privet.files.whole_file import write_new
-from privet.privacy.ledger import Ledger
 from privet.privacy.ledger.heads import HeadFolder
 from privet.privacy.ledger.ledger_file import LedgerFile
 from privet.service.archive import pack, unpack
@@ -23,7 +22,7 @@ from privet.service.gateway.folder import (
     SETTINGS,
     GatewayFolder,
     check_rows,
-)  # fmt: skip
+)
 
 _LEDGER, _HEAD = "ledger.db", "head"
 _NEEDED = (SETTINGS, SCHEMA, ANALYSTS, _LEDGER, _HEAD)
@@ -81,13 +80,7 @@ def _opened(path: Path, rows: Path, ledger: Path, heads: HeadFolder | None) -> G
         (path / name).mkdir(mode=0o700, exist_ok=True)
     folder = GatewayFolder(path)
     check_rows(rows, folder.schema, folder.unit)
+    # Under a new name: what the gateway that was backed up was paid for, it may have made, or still make.
     folder.move_to(rows, ledger)
-    _end_what_was_open(folder, folder.open_ledger(heads))
+    folder.open_ledger(heads)  # refuses one that does not go with the settings
     return folder
-
-
-def _end_what_was_open(folder: GatewayFolder, ledger: Ledger) -> None:
-    """Mark all fits as begun: the server that the backup was of may have made them, and made again is another draw."""
-    for fit in fits_of(ledger.account()):
-        if fit.is_open:
-            write_new(folder.begun_file(fit.id), b"", anywhere=True)

@@ -10,10 +10,10 @@ from privet.entropy import secure_bytes
 from privet.errors import BudgetExceeded, LedgerError
 from privet.privacy.ledger import Cost, Ledger, Reservation
 from privet.privacy.ledger.account import MOST_STRICT_FITS, Account, Spending
-from privet.privacy.ledger.bodies import FAILED, RESERVED
+from privet.privacy.ledger.entry_kinds import FAILED, RESERVED
 from privet.privacy.ledger.spending import Expense
+from privet.service.gateway.analyst_requests import FitRequest
 from privet.service.gateway.analysts import Analyst
-from privet.service.gateway.fit_request import FitRequest
 from privet.service.gateway.folder import GatewayFolder
 from privet.service.requests import Refusal
 
@@ -35,9 +35,10 @@ _UNAVAILABLE = partial(
 
 @dataclass(frozen=True)
 class PaidFit:
-    """A fit that the ledger has an entry of."""
+    """A fit that the ledger has an entry of, and the gateway that it was paid to."""
 
     id: str
+    gateway: str
     analyst: str
     key: str
     request: FitRequest
@@ -50,7 +51,7 @@ class PaidFit:
         if "fit" not in body:
             return None
         asked = {**body["request"], "parameters": dict(body["request"]["parameters"])}
-        return cls(body["fit"], body["analyst"], body["request_key"], FitRequest(**asked), spending)
+        return cls(body["fit"], body["gateway"], body["analyst"], body["request_key"], FitRequest(**asked), spending)
 
     @property
     def is_open(self) -> bool:
@@ -80,7 +81,7 @@ class PaidFit:
         """Return the reservation that was made for it, from which on every failure is charged."""
         reservation = Reservation(
             ledger.file, ledger.dataset, self.expense.cost, self.spending.begun.number, strict=True
-        )  # fmt: skip
+        )
         reservation.mark_opened()
         return reservation
 
@@ -91,12 +92,12 @@ def fits_of(account: Account) -> list[PaidFit]:
     return [fit for fit in found if fit is not None]
 
 
-def pay(ledger: Ledger, unit: str, analyst: Analyst, request: FitRequest, key: str) -> PaidFit:
-    """Set aside what a fit costs, on the data set's budget and on the analyst's, both or neither.
+def pay(ledger: Ledger, folder: GatewayFolder, analyst: Analyst, request: FitRequest, key: str) -> PaidFit:
+    """Set aside what a fit in a folder costs, on the data set's budget and on the analyst's, both or neither.
 
     The same key and request again are the fit that was paid for already.
     """
-    marked = hashlib.sha256(key.encode()).hexdigest()
+    marked, unit = hashlib.sha256(key.encode()).hexdigest(), folder.unit.name
     own_id = secure_bytes(_ID_BYTES).hex()
 
     def check(account: Account) -> None:
@@ -110,9 +111,10 @@ def pay(ledger: Ledger, unit: str, analyst: Analyst, request: FitRequest, key: s
             raise _NO_FITS_LEFT() from None
         _check_own_budget(analyst, unit, _expenses(analyst, fits), request.cost)
 
-    note = {"analyst": analyst.name, "fit": own_id, "request_key": marked, "request": request.to_json()}
+    by = {"analyst": analyst.name, "gateway": folder.name}
+    note = {"fit": own_id, "request_key": marked, "request": request.to_json()}
     try:
-        ledger.reserve(request.cost, unit=unit, what="fit", method=request.method, check=check, **note)
+        ledger.reserve(request.cost, unit=unit, what="fit", method=request.method, check=check, **by, **note)
     except _Again as again:
         if again.fit.request != request:
             raise _OTHER_BODY() from None

@@ -4,8 +4,9 @@ import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from privet.counting.opening import open_table
+from privet.counting.inputs import open_table
 from privet.counting.sources import Files
+from privet.entropy import secure_bytes
 from privet.errors import DataError, LedgerError, ParameterError, SchemaError
 from privet.files.documents import read_json
 from privet.files.whole_file import whole_bytes, write_private_json
@@ -21,10 +22,15 @@ SETTINGS, SCHEMA, ANALYSTS, AUDIT = "settings.json", "schema.json", "analysts.js
 ISSUER, KEYS, MODELS, BEGUN = "issuer.json", "jwks.json", "models", "begun"
 # In bytes; below it nothing more is paid for, since a model that cannot be written is paid for and lost.
 _LEAST_ROOM = 2**26
+_NAME_BYTES = 16
 _NO_FOLDER = "{!r} is no folder of a gateway; make one with `privet serve init`"
 _NOT_STRICT = (
     "the account {!r} is not strict, so fits that fail would be free, although failing may tell what a row holds; open "
     "one with `privet ledger init --strict`"
+)
+_OTHER_ISSUER = (
+    "the analyst {!r} is known by a subject of {}, which may be somebody else's at {}; revoke such analysts first, and "
+    "add them with their new subjects"
 )
 _INFERRED = (
     "the schema is marked as inferred in places, and every analyst would see what was read from the rows; declare what "
@@ -34,8 +40,12 @@ _INFERRED = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What the owner has fixed, and no analyst can change; ``password`` is a hash."""
+    """What the owner has fixed, and no analyst can change; ``password`` is a hash.
 
+    ``gateway`` names this folder in the entries of what it was paid for: several gateways may spend from one account.
+    """
+
+    gateway: str
     rows: str
     ledger: str
     dataset: str
@@ -75,7 +85,9 @@ class GatewayFolder:
             raise SchemaError(_INFERRED)
         unit = Unit(budget.unit, max_rows)
         check_rows(rows, declared, unit)
-        settings = Settings(str(rows.resolve()), str(ledger.path), ledger.dataset, budget.unit, max_rows, password)
+        settings = Settings(
+            _new_name(), str(rows.resolve()), str(ledger.path), ledger.dataset, budget.unit, max_rows, password
+        )
         try:
             for own in (path, path / MODELS, path / BEGUN):
                 own.mkdir(mode=0o700)
@@ -85,6 +97,11 @@ class GatewayFolder:
         write_private_json(path / ANALYSTS, [])
         write_private_json(path / SETTINGS, asdict(settings))  # last: a folder without it is none
         return cls(path)
+
+    @property
+    def name(self) -> str:
+        """What the ledger calls this gateway."""
+        return self.settings.gateway
 
     @property
     def unit(self) -> Unit:
@@ -119,14 +136,23 @@ class GatewayFolder:
         return Ledger(settings.ledger, dataset=settings.dataset, unit=settings.unit, strict=True, heads=heads)
 
     def move_to(self, rows: Path, ledger: Path) -> None:
-        """Take the table and the ledger from other paths from now on."""
-        self.settings = replace(self.settings, rows=str(rows.resolve()), ledger=str(ledger.resolve()))
+        """Take the table and the ledger from other paths from now on, as another gateway than before."""
+        self.settings = replace(
+            self.settings, gateway=_new_name(), rows=str(rows.resolve()), ledger=str(ledger.resolve())
+        )
         self.rows = Path(self.settings.rows)
         write_private_json(self.path / SETTINGS, asdict(self.settings))
 
     def set_issuer(self, url: str, audience: str, keys: Path) -> None:
-        """Trust a provider's tokens from now on; its public keys are copied."""
+        """Trust a provider's tokens from now on; its public keys are copied.
+
+        A subject names somebody at one provider only: at another, the same one may be somebody else.
+        """
         Issuer.load(url, audience, keys)
+        before = self.issuer()
+        known = [each.name for each in self.analysts.all() if each.subject is not None]
+        if before is not None and before.url != url and known:
+            raise ParameterError(_OTHER_ISSUER.format(known[0], before.url, url))
         with whole_bytes(self.path / KEYS) as file:
             file.write(keys.read_bytes())
         write_private_json(self.path / ISSUER, {"url": url, "audience": audience})
@@ -136,6 +162,10 @@ class GatewayFolder:
         if not (self.path / ISSUER).exists():
             return None
         return Issuer.load(**read_json(self.path / ISSUER), jwks=self.path / KEYS)
+
+
+def _new_name() -> str:
+    return secure_bytes(_NAME_BYTES).hex()
 
 
 def check_rows(rows: Path, schema: Schema, unit: Unit) -> None:

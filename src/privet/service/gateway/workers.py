@@ -49,9 +49,9 @@ class Workers:
             thread.join()
 
     def take(self, fit: PaidFit) -> None:
-        """Put a fit in the queue, unless it was begun or waits already."""
+        """Put a fit in the queue, unless it was begun or waits already, or was paid to another gateway."""
         with self._lock:
-            if not fit.is_open or fit.id in self._waiting or self._folder.begun_file(fit.id).exists():
+            if fit.id in self._waiting or not self._is_to_be_made(fit):
                 return
             self._waiting.add(fit.id)
         self._queue.put(fit)
@@ -65,8 +65,12 @@ class Workers:
             return DONE
         if in_hand is not None and not fit.has_failed:
             return in_hand
-        begun = self._folder.begun_file(fit.id).exists()
-        return WAITING if fit.is_open and not begun else FAILED
+        return WAITING if self._is_to_be_made(fit) else FAILED
+
+    def _is_to_be_made(self, fit: PaidFit) -> bool:
+        """Return whether this gateway is to make a fit: another one of the account would draw its noise again."""
+        is_own = fit.gateway == self._folder.name
+        return is_own and fit.is_open and not self._folder.begun_file(fit.id).exists()
 
     def _work(self) -> None:
         while (fit := self._queue.get()) is not None:

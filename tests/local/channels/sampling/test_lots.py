@@ -6,8 +6,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from privet.local.channels.sampling import lots
-from privet.local.channels.sampling.lots import Lots
+from privet.local.channels.sampling import subset_selection as lots
+from privet.local.channels.sampling.subset_selection import Lots
 
 
 def plain_lots(n_lots, drawn, words):

@@ -15,10 +15,10 @@ from privet.errors import ChannelError, DataError, ParameterError
 from privet.local import Channel, Coding, FieldSampling, RandomizedResponse, Secret, measure, perturb
 from privet.local.channels.answer_checks import doubts_about, refuse_impossible
 from privet.local.channels.perturb import kept_fields
-from privet.local.channels.sampling import sampled_fields
-from privet.local.channels.sampling.doubts import PICKED
+from privet.local.channels.sampling import subset_selection
 from privet.local.channels.sampling.field_sampling import growing_cells
 from privet.local.channels.sampling.sampled_fields import SampledFields
+from privet.local.channels.sampling.sent_cells import PICKED
 from privet.local.guarantee import LocalGuarantee
 from tests.local.channels.sampling.test_lots import plain_lots
 from tests.local.channels.sampling.test_subset_selection import plain_draw, variance_of
@@ -330,7 +330,7 @@ def test_frequencies_are_estimated_from_answers():
 def test_people_are_answered_in_blocks_without_a_seam(monkeypatch):
     channel = CHANNELS["sampled, several and in pairs"]
     whole = perturb(TABLE, channel, same_secret(), person="name")
-    monkeypatch.setattr(sampled_fields, "_BLOCK", 700)
+    monkeypatch.setattr(subset_selection, "_BLOCK", 700)
     assert perturb(TABLE, channel, same_secret(), person="name").equals(whole)
 
 

@@ -5,7 +5,7 @@ asked. sampled_fields.md has the argument.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -19,10 +19,9 @@ from privet.local.channels.answer_checks import refuse
 from privet.local.channels.cells import Floats, Ints
 from privet.local.channels.field_channel import Impossible
 from privet.local.channels.record_channel import DrawMany, RecordChannel
-from privet.local.channels.sampling.doubts import doubts_about_questions
-from privet.local.channels.sampling.lots import Lots
 from privet.local.channels.sampling.question import Question, Support
-from privet.local.channels.sampling.sent_cells import SentCells
+from privet.local.channels.sampling.sent_cells import SentCells, doubts_about_questions
+from privet.local.channels.sampling.subset_selection import Lots, in_blocks
 from privet.local.channels.secret import Secret
 from privet.schema import Attribute, Schema
 from privet.schema.labels import is_writable
@@ -32,8 +31,6 @@ _PICK = '"pick"'
 _KEY_BYTES = 32
 # So many cells are named in an example.
 _SHOWN = 5
-# People are answered so many cells at a time.
-_BLOCK = 2**22
 _WORST = "the channel of the record is damaged; fetch the file again"
 
 
@@ -166,7 +163,7 @@ class SampledFields(RecordChannel):
         places = {name: j for j, name in enumerate(self.schema.names)}
         for number, question in enumerate(self.questions):
             fields = [places[name] for name in question.fields]
-            for rows in _in_blocks(np.flatnonzero(asked == number), question.selection.cells):
+            for rows in in_blocks(np.flatnonzero(asked == number), question.selection.cells):
                 cells = question.cells_of(codes[rows][:, fields], labels[rows])
                 told = [f"{persons[i]},[{number},{c}]" for i, c in zip(rows.tolist(), cells.tolist(), strict=True)]
                 sent = question.selection.draw(cells, lambda n, told=told: draw(told, n))  # type: ignore[misc]
@@ -221,12 +218,6 @@ class SampledFields(RecordChannel):
         if record.to_json() != data:
             raise ChannelError("the channel of the record does not fit its schema; the file was changed")
         return record
-
-
-def _in_blocks(rows: Ints, cells: int) -> Iterator[Ints]:
-    size = max(_BLOCK // cells, 1)
-    for first in range(0, len(rows), size):
-        yield rows[first : first + size]
 
 
 def as_text(sent: Ints, cells: int) -> list[str]:

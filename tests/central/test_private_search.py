@@ -21,9 +21,9 @@ from privet import (
     Schema,
     load,
 )  # fmt: skip
+from privet.central import private_search
+from privet.central.private_search import RowParts, batches_of
 from privet.central.receipts import SETTINGS, fit_of, trial_of
-from privet.central.search import private_search
-from privet.central.search.row_parts import RowParts, batches_of
 from privet.counting.sources import Files
 from privet.datasets import agrawal
 from privet.errors import BudgetExceeded, DataError, ModelFileError, ParameterError
@@ -51,6 +51,36 @@ def two(schema=SMALL, **others):
 def small_table(n=60):
     colour = np.array(["red", "blue"])[np.arange(n) % 2]
     return pd.DataFrame({"colour": colour}), np.where(colour == "red", 5, 9)
+
+
+TURNS = iter(range(10**6))
+
+
+def shuffled_rows():
+    return pa.table({"colour": ["red", "blue"] * 30, "class": [5, 9] * 30}).take(np.roll(np.arange(60), next(TURNS)))
+
+
+def renamed_people():
+    people = np.roll(["ann", "ben", "cy"] * 20, next(TURNS))
+    return pa.table({"colour": ["red"] * 60, "class": [5] * 60, "person": people})
+
+
+@pytest.mark.parametrize(("table", "unit"), [(shuffled_rows, "row"), (renamed_people, "person")])
+def test_a_function_that_shuffles_is_refused_and_no_model_of_the_trial_leaves(table, unit, tmp_path):
+    ledger = Ledger(tmp_path / "ledger.db", dataset="rows", epsilon=2.0, unit=unit)
+    search = PrivateSearch(two(), epsilon=1.0, unit=unit, ledger=ledger)
+    with pytest.raises(DataError, match="came in another order, when they were read again"):
+        search.fit(lambda: [table()])
+    assert not hasattr(search, "model_")
+    assert ledger.spent == 1.0
+
+
+@pytest.mark.parametrize("unit", ["row", "person"])
+def test_a_function_that_cuts_the_same_rows_otherwise_is_taken(unit):
+    table = pa.table({"colour": ["red", "blue"] * 30, "class": [5, 9] * 30, "person": ["ann", "ben", "cy"] * 20})
+    sizes = iter(range(7, 10**6))
+    search = PrivateSearch(two(), epsilon=1.0, unit=unit)
+    assert search.fit(lambda: table.to_batches(max_chunksize=next(sizes))).guarantee_.epsilon <= 1.0
 
 
 class Guesses:

@@ -8,7 +8,7 @@ import pytest
 from privet import Ledger
 from privet.errors import LedgerError
 from privet.privacy.ledger.account import accounts
-from privet.privacy.ledger.bodies import is_body
+from privet.privacy.ledger.entry_kinds import is_body
 from privet.privacy.ledger.ledger_file import _entry_hash
 
 COST = {"dataset": "d", "epsilon": 1.0, "delta": 0.0}

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from privet.cli.support.options import ModelOptions
 from privet.cli.support.progress import Progress
-from privet.cli.support.scoring.held_out import Answered, HeldOut
-from privet.cli.support.scoring.kinds import held_out_of, said_of
-from privet.cli.support.scoring.labelled_rows import LabelledRows
+from privet.cli.support.scores import Answered, HeldOut, LabelledRows, held_out_of, said_of
 from privet.errors import DataError
 from privet.rng import public_generator
 

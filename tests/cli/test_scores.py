@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from privet.cli.support.scoring.class_scores import HeldOutClasses
-from privet.cli.support.scoring.held_out import Answered
+from privet.cli.support.scores import Answered, HeldOutClasses
 
 NO, YES = [0.9, 0.1], [0.2, 0.8]
 

@@ -1,17 +1,23 @@
-"""What an analyst may ask of the rows: a white list, checked in every part before anything is paid or read."""
+"""What an analyst may ask, checked in every part before anything is paid or read.
+
+A fit of the owner's rows is asked for by a white list. Predictions of a released model for an analyst's own rows cost
+nothing, and read none of the owner's.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from privet.central.class_weight import BALANCED, CLASS_WEIGHT
-from privet.checks import Constraint, OneOf, is_number
+from privet.checks import Constraint, OneOf, is_number, plain
 from privet.errors import PrivetError
 from privet.methods import methods_of
 from privet.privacy.ledger import Cost
 from privet.privacy.unit import Unit
-from privet.registry import METHODS
-from privet.schema import Schema
+from privet.registry import METHODS, load
+from privet.schema import Date, Numeric, Schema
 from privet.service.requests import Refusal
 
 OFFERED = tuple(method.name for method in methods_of("central", "classes"))
@@ -24,6 +30,9 @@ _MOST = {"n_trees": 1_000, "height": 16}
 _MOST_EPSILON = 1e6
 # A plan needs a number of rows. Where none is public, this one is as good as any to find what cannot be made.
 _NOMINAL_ROWS = 10_000
+MOST_ROWS = 10_000
+_LARGEST = 1e300
+_KEPT_MODELS = 4
 
 
 def offered_parameters(method: str) -> dict[str, Constraint]:
@@ -105,3 +114,44 @@ def _amount(name: str, value: object, *, least: float, most: float) -> float:
 
 def _refusal(code: str, message: str) -> Refusal:
     return Refusal(422, code, message)
+
+
+def predictions(path: Path, document: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return the classes, and each row's class and chances."""
+    import pandas as pd
+
+    rows = document.get("rows")
+    if set(document) != {"rows"} or not isinstance(rows, list) or not 1 <= len(rows) <= MOST_ROWS:
+        raise Refusal(422, "rows", f'send {{"rows": [...]}} with 1 to {MOST_ROWS:,} rows, each a JSON object')
+    for row in rows:
+        _check_row(row, schema)
+    columns = {name: pd.Series([row[name] for row in rows], dtype=object) for name in schema.names}
+    model = _model(path)
+    try:
+        chances = model.predict_proba(pd.DataFrame(columns))
+    except PrivetError as error:  # about the rows that were sent; it quotes none of their values
+        raise Refusal(422, "rows", str(error)) from None
+    best = chances.argmax(axis=1)
+    classes = [plain(each) for each in model.classes_]
+    return {"classes": classes, "predictions": [classes[i] for i in best], "probabilities": chances.tolist()}
+
+
+def _check_row(row: object, schema: Schema) -> None:
+    if not isinstance(row, dict) or set(row) != set(schema.names):
+        raise Refusal(422, "rows", "each row is a JSON object with every column of the schema and no other")
+    for attribute in schema.attributes:
+        value = row[attribute.name]
+        if isinstance(attribute, Date):
+            fits = type(value) is str
+        elif isinstance(attribute, Numeric):
+            fits = is_number(value) and -_LARGEST <= value <= _LARGEST
+        else:
+            kind = type(attribute.categories[0])
+            fits = is_number(value) and -_LARGEST <= value <= _LARGEST if kind in (int, float) else type(value) is kind
+        if value is not None and not fits:
+            raise Refusal(422, "rows", f"column {attribute.name!r} takes values of the schema's type, or null")
+
+
+@lru_cache(_KEPT_MODELS)
+def _model(path: Path) -> Any:
+    return load(path)  # released models never change

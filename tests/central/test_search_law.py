@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from privet import Categorical, PrivateSearch, Schema
-from privet.central.search import private_search
-from privet.central.search.row_parts import RowParts
+from privet.central import private_search
+from privet.central.private_search import RowParts
 from privet.privacy import events
 from privet.privacy.ledger import NoReservation
 from privet.privacy.unit import EACH_ROW
