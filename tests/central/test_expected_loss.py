@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from benchmarks.advice.fit_loss import CONSTANTS, fitted
 from benchmarks.advice.measure_loss import read
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema
-from privet.central.forest_plan import CURVE, expected_loss
+from privet.central.forest_plan import CURVE, ExpectedLoss, expected_loss
 from privet.errors import ParameterError
 
 SCHEMA = Schema([Numeric("age", 0, 100), Categorical("job", ["nurse", "cook"])], classes=["no", "yes"])
@@ -22,6 +22,7 @@ def test_the_loss_by_hand():
     assert loss.mean == pytest.approx(0.01204, abs=1e-5)
     assert (loss.low, loss.high) == pytest.approx((0.102 * loss.mean, 2.63 * loss.mean))
     assert str(loss) == "about 1.2 points of accuracy (0.12 to 3.2 on 8 of 10 tables)"
+    assert str(ExpectedLoss(0.01, 0.001, 0.026)) == "about 1 point of accuracy (0.1 to 2.6 on 8 of 10 tables)"
     # Four classes: x = 7000 / (14 * 3^2.1) = 49.78, (49.78 / 0.191)^0.434 = 11.18, 0.757 * 0.75 / 12.18.
     assert expected_loss(7_000, 1.0, 14, 4).mean == pytest.approx(0.0466, abs=1e-4)
 

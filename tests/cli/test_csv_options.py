@@ -57,6 +57,14 @@ def test_a_wrong_separator_is_an_error_that_names_the_option(german, refused):
     assert "seems to separate its fields by ';' and not by ','; pass --sep ';' at the command line" in said
 
 
+def test_a_review_names_the_separator_too(german, refused):
+    # Its lines have different numbers of decimal commas.
+    Path("fractions.csv").write_text("x;label\n1,5;no\n2;yes\n" * 9)
+    german(["schema", "init", "fractions.csv", "--target", "label", "-o", "draft.json", *FORM])
+    said = refused("schema review draft.json fractions.csv --by Ann", EXIT_DATA)
+    assert "seems to separate its fields by ';' and not by ','; pass --sep ';' at the command line" in said
+
+
 def test_an_option_that_makes_no_sense_is_a_wrong_use(german, refused):
     assert "--decimal ';' must be '.' or ','" in refused("fit german.csv --schema german.json --decimal ;", EXIT_USAGE)
 

@@ -33,6 +33,13 @@ def test_help_names_every_verb(privet, line):
     assert all(verb.split()[0] in result.stdout for verb in VERBS)
 
 
+def test_a_file_that_may_not_be_read_is_a_matter_of_permissions(refused, monkeypatch):
+    # Whoever is root may read all files, whatever their bits say.
+    monkeypatch.setattr(os, "access", lambda path, mode, **options: mode != os.R_OK)
+    said = refused("plan --schema schema.json --epsilon 1", output.EXIT_USAGE)
+    assert said.endswith("'schema.json' is not readable; check its permissions")
+
+
 def test_schema_alone_prints_its_help(privet):
     result = privet("schema")
     assert result.exit_code == 0

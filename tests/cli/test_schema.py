@@ -43,7 +43,7 @@ def test_everything_is_marked_and_the_number_of_rows_is_not_written(privet):
 
 def test_it_says_in_plain_words_what_is_left_to_do(privet):
     said = privet(INIT).stderr
-    assert "go through every entry, replace it with what is publicly known" in said
+    assert "`privet schema review` asks for each entry what is publicly known, and takes its" in said
     assert "until then a model's guarantee records a leak" in said
     assert "if the size of the table is public, pass --rows: about how many" in said
 

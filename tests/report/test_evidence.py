@@ -107,6 +107,19 @@ def test_a_document_is_named_with_its_hash_and_its_figures(stated):
     assert "accuracy 0.9877" in text
     assert "by_group, sex, female, rows 1,234,567" in text
     assert "Measured: see scores.json." in text
+    assert "Measured by group: see scores.json." in text
+
+
+def test_scores_of_all_rows_alone_answer_nothing_about_groups(stated):
+    assert "Measured by group" not in read(Report.of(stated, attach=[document(stated, "s.json", accuracy=0.5)]))
+
+
+def test_an_audit_stands_where_it_is_asked_for(stated):
+    audit = document(stated, "audit.json", epsilon_shown=0.5, guesses=200, right=120)
+    answers = {each["question"]: each for each in Report.of(stated, attach=[audit]).facts["nist_sp_800_226"]}
+    assert answers["Algorithms and correctness"]["answer"].endswith("were attacked: see audit.json.")
+    assert answers["Algorithms and correctness"]["answered_by"] == "attached documents, in part"
+    assert "answers for the model" not in answers["Trust model"]["answer"]
 
 
 def test_exact_figures_take_back_that_the_page_may_be_passed_on(stated):
@@ -142,6 +155,9 @@ def test_the_page_says_whose_model_it_is_where_the_key_is_known(stated):
     assert f"clinic signed it on {signature.signed}, and it is unchanged." in read(report)
     assert f"The key has the fingerprint {KEY.public.hex}" in read(report)
     assert report.facts["signer"]["name"] == "clinic"
+    (trust,) = [each for each in report.facts["nist_sp_800_226"] if each["question"] == "Trust model"]
+    assert trust["answer"].endswith("clinic answers for the model by a signature.")
+    assert trust["answered_by"] == "the model file and its signature"
     with pytest.raises(SignatureError, match="you gave no key of that name"):
         Report.of(stated, signature=signature, keys=Roster([PrivateKey("bank", bytes(range(1, 33))).public]))
 

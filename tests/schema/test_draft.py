@@ -37,6 +37,18 @@ def test_numbers_with_a_decimal_comma_are_left_out_with_the_option():
     assert drafted(["1,5", "two"]).categories == ("1,5", "two")
 
 
+@pytest.mark.parametrize("form", ["{:02}.12.2025", "12/{}/25", "2025/12/{:02}", "{:02}-12-2025 07:30"])
+def test_dates_in_another_form_are_left_out_with_the_form_that_is_read(form):
+    assert drafted([form.format(day) for day in range(1, 29)], n=280) == (
+        "its texts look like dates; to use it, write them as in 2025-12-31"
+    )
+
+
+def test_texts_of_which_one_is_no_date_may_be_free_text():
+    assert "like an identifier or free text" in drafted([*(f"{day}.12.2025" for day in range(1, 29)), "unknown"], n=30)
+    assert drafted(["1.1.2025", "1.7.2025"]).categories == ("1.1.2025", "1.7.2025")
+
+
 @pytest.mark.parametrize(
     ("bounds", "proposed"),
     [

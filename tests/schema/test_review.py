@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from privet.errors import ParameterError
-from privet.schema import Categorical, Numeric, Schema
+from privet.schema import Categorical, Date, Numeric, Schema
 from privet.schema.acceptance import Acceptance
 from privet.schema.review import ACCEPTED, CHANGED, DROPPED, REPLACED, Review
 
@@ -239,6 +239,9 @@ def test_all_that_is_left_is_accepted_as_one():
         ("job", "categories a, a", "'job': attribute 'job': categories holds the same value twice"),
         ("ill", "0 to 1", "'ill': the answer is not understood"),
         ("ill", "classes no", "'ill': target 'ill' has one class"),
+        ("job", "0 to 9", "'job': the rows have words here; accept, or write categories A, B, C"),
+        ("job", "2020-01-01 to 2025-12-31", "'job': the rows have words here; accept, or write categories A, B, C"),
+        ("age", "2020-01-01 to 2025-12-31", "'age': the rows have numbers here; accept, or write two bounds"),
     ],
 )
 def test_an_answer_that_is_none_changes_nothing(name, text, sentence):
@@ -246,3 +249,18 @@ def test_an_answer_that_is_none_changes_nothing(name, text, sentence):
     with pytest.raises(ParameterError, match=sentence):
         review.answer(name, text)
     assert review.schema == reviewed().schema
+
+
+def test_dates_are_not_taken_for_numbers_by_a_short_answer():
+    seen = Schema([Date("seen", "2020-01-01", "2024-12-31", inferred=True)], classes=["no", "yes"], target="ill")
+    review = Review(seen, ANN)
+    with pytest.raises(ParameterError, match="'seen': the rows have dates here; accept, or write the first and the"):
+        review.answer("seen", "2019 to 2025")
+    assert review.schema == seen
+
+
+def test_categories_that_are_written_as_dates_may_become_dates():
+    days = Schema([Categorical("seen", ["2020-01-01", "2021-05-03"], inferred=True)], classes=["no", "yes"], target="x")
+    review = Review(days, ANN)
+    assert review.answer("seen", "2020-01-01 to 2025-12-31") == REPLACED
+    assert review.attribute("seen") == Date("seen", "2020-01-01", "2025-12-31")

@@ -144,3 +144,8 @@ def test_other_columns_are_not_read_where_they_are_allowed_and_refused_elsewhere
         columns_of(table, ["age"])
     with pytest.raises(DataError, match="lacks the column 'ago'; did you mean 'age'"):
         columns_of(table, ["ago"], others_allowed=True)
+
+
+def test_a_column_that_is_wanted_itself_is_not_taken_for_a_missing_one():
+    with pytest.raises(DataError, match="lacks the column 'ages'; add it, or correct the name"):
+        columns_of(TABLE, ["ages", "age"], others_allowed=True)

@@ -78,7 +78,8 @@ class ExpectedLoss(NamedTuple):
 
     def __str__(self) -> str:
         mean, low, high = (f"{100 * each:.2g}" for each in self)
-        return f"about {mean} points of accuracy ({low} to {high} on 8 of 10 tables)" if self.mean else "none"
+        points = "point" if mean == "1" else "points"
+        return f"about {mean} {points} of accuracy ({low} to {high} on 8 of 10 tables)" if self.mean else "none"
 
 
 _NO_LOSS = ExpectedLoss(0.0, 0.0, 0.0)

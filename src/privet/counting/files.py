@@ -127,6 +127,7 @@ def read_whole(path: str | Path) -> Any:
             return pa.Table.from_batches(
                 [batch for batch, _ in _arrow_batches(path, _arrow_schema(path).names)], _arrow_schema(path)
             )
+        _csv_header(path, form)  # another separator is told by the header, and not by the lengths of the lines below
         convert = pa_csv.ConvertOptions(null_values=[""], strings_can_be_null=True, decimal_point=form.decimal)
         reading = pa_csv.ReadOptions(encoding=form.arrow_encoding)
         with pa.input_stream(str(path), compression="detect") as stream:

@@ -89,6 +89,11 @@ class Attachment:
             n_more=max(0, len(figures) - _MOST_FIGURES),
         )  # fmt: skip
 
+    @property
+    def is_by_group(self) -> bool:
+        """Whether it has test scores of groups."""
+        return self.kind == SCORES and any(where.startswith("by_group, ") for where, _ in self.figures)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
         return {**asdict(self), "figures": [list(each) for each in self.figures]}

@@ -66,7 +66,7 @@ def _stated(about: Mapping[str, Any] | None) -> Mapping[str, Any]:
         )
     missing = [name for name in _NEEDED if name not in about]
     if missing:
-        raise ParameterError(f"the registry also asks for {', '.join(missing)}; state it in about.toml")
+        raise ParameterError(f"the registry also asks for {', '.join(missing)}; state it in about.toml, or by --state")
     return about
 
 

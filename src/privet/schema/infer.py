@@ -34,6 +34,8 @@ FEW_NUMBERS = 5
 _ROWS_A_VALUE = 4
 # Up to so many are proposed as categories in a review.
 MOST_PROPOSED = 12
+# Not the form that CSVs are read with: 31.12.2025, 12/31/25, 2025/12/31; a time of day may follow.
+_OTHER_DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./]\d{1,2}[./]\d{1,2})(?: [\d:]+)?")
 _DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 
 
@@ -198,6 +200,8 @@ def _why_left_out(name: str, table: Any) -> str | None:
     found = distinct_values(column, name)
     if found and all(_DECIMAL_COMMA.fullmatch(text) for text in found):
         return "its numbers have a decimal comma; pass --decimal , and --sep as the file has it"
+    if len(found) > FEW_VALUES and all(_OTHER_DATE.fullmatch(text) for text in found):
+        return "its texts look like dates; to use it, write them as in 2025-12-31"
     if len(found) > min(MANY_VALUES, max(FEW_VALUES, len(column) // 2)):
         return "it has very many different texts, like an identifier or free text; group them if it matters"
     return None

@@ -24,6 +24,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _BOUNDS = re.compile(rf"({_NUMBER})\s*(?:to|\s|;)\s*({_NUMBER})(?:,?\s+(whole|fractions))?", re.IGNORECASE)
 
 _CHANGES = {"whole", "fractions", "log scale", "never missing", "ordered", "unordered"}
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})\s*(?:to|\s)\s*(\d{4}-\d{2}-\d{2})", re.IGNORECASE)
 
 
@@ -167,14 +168,16 @@ class Review:
             return Categorical(own.name, labels, never_missing=own.never_missing, ordered=is_ordered)
         days = _DAYS.fullmatch(text)
         if days is not None and own.name != self.schema.target:
+            _check_holds(own, "dates")
             low, high = days.groups()
             if isinstance(own, Date):
                 return replace(own, low=low, high=high, inferred=False)
             return Date(own.name, low, high, never_missing=own.never_missing)
         bounds = _BOUNDS.fullmatch(text)
         if bounds is not None and not is_classes:
+            _check_holds(own, "numbers")
             low, high, word = float(bounds[1]), float(bounds[2]), (bounds[3] or "").lower()
-            if isinstance(own, Numeric) and not isinstance(own, Date):
+            if isinstance(own, Numeric):
                 return replace(own, low=low, high=high, whole=self._is_whole(own, low, high, word), inferred=False)
             return Numeric(own.name, low, high, whole=word == "whole", never_missing=own.never_missing)
         raise ParameterError(
@@ -200,6 +203,25 @@ class Review:
             )  # fmt: skip
             return
         self.schema = self.schema.with_attributes([attribute if a.name == name else a for a in self.schema.attributes])
+
+
+def _check_holds(own: Attribute, typed: str) -> None:
+    """Refuse bounds of another kind than the rows have: with them no table of this kind could be read."""
+    ways = {
+        "dates": "write the first and the last day, such as 2020-01-01 to 2025-12-31",
+        "numbers": "write two bounds, such as 0 to 120",
+        "words": "write categories A, B, C",
+    }
+    if (held := _held(own)) != typed:
+        raise ParameterError(f"the rows have {held} here; accept, or {ways[held]}")
+
+
+def _held(own: Attribute) -> str:
+    if isinstance(own, Numeric):
+        return "dates" if isinstance(own, Date) else "numbers"
+    if all(isinstance(label, str) and _DAY.match(label) for label in own.categories):
+        return "dates"
+    return "words" if any(isinstance(label, str | bool) for label in own.categories) else "numbers"
 
 
 def _is_same(typed: Attribute, own: Attribute) -> bool:

@@ -222,7 +222,7 @@ def check_present(found: Sequence[str], wanted: Sequence[str]) -> None:
     if missing:
         # Where every column is missing, the first line may be a person's row instead of a header.
         headed = len(missing) < len(wanted) or len(wanted) == 1
-        close = difflib.get_close_matches(missing[0], [str(name) for name in found if headed], n=1)
+        close = difflib.get_close_matches(missing[0], [str(n) for n in found if headed and n not in set(wanted)], n=1)
         hint = (
             "add it, or correct the name" if headed else "it has none of the wanted columns: does it name its columns?"
         )

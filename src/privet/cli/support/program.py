@@ -241,7 +241,7 @@ def _usage_sentence(error: typer.TyperException) -> str:
     message = output.one_line(error.format_message()).rstrip(".")
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "privet"
-    way_out = f"see `{command} --help`"
+    way_out = "check its permissions" if message.endswith("is not readable") else f"see `{command} --help`"
     # Typer may close with a question: "Did you mean 'fit'?"
     joined = f"{message} S{way_out[1:]}" if message.endswith("?") else f"{message}; {way_out}"
     return joined[:1].lower() + joined[1:]

@@ -21,7 +21,7 @@ _ONLY_BALANCE = (
 )
 _NO_ACCURACY = (
     "the loss is that of other tables as large as this, from public quantities; `privet evaluate` measures "
-    "how accurate the model is. Categorical attributes are grouped again by each fit; --random-state fixes how"
+    "how accurate the model is. Categorical attributes are grouped again by each fit; --random-state fixes the groups"
 )
 _NO_LOSS = "--loss is for {best}, whose loss was measured; leave it out, or ask {method} for --reliability"
 _ANSWERS = "Answers that are disturbed before they leave their owner"
@@ -148,7 +148,8 @@ def plan(
     _print_plan(planned)
     if "loss" in target:
         points = f"{100 * target['loss']:g}"
-        output.print_text(f"epsilon for an expected loss of {points} points at {planned.n_rows:,} rows: {needed:g}")
+        points += " point" if points == "1" else " points"
+        output.print_text(f"epsilon for an expected loss of {points} at {planned.n_rows:,} rows: {needed:g}")
     elif (
         chosen.has_height and needed is not None
     ):  # without, it is as reliable at any epsilon, with fewer trees at a smaller one

@@ -22,13 +22,12 @@ if TYPE_CHECKING:
     from privet.schema.infer import Draft
 
 _ADVICE = (
-    "this draft was read from the rows, types and columns left out included: go through every entry, replace it with "
-    'what is publicly known, and delete its "inferred" mark (and "classes_inferred"); `privet schema review` asks for '
-    "each; until then a model's guarantee records a leak"
+    "this draft was read from the rows, types and columns left out included: `privet schema review` asks for each "
+    'entry what is publicly known, and takes its "inferred" mark off; until then a model\'s guarantee records a leak'
 )
 _CODES_ADVICE = (
-    "columns with more than a few numbers are drafted as continuous; where the numbers are codes (postcodes), write "
-    '"categorical" with their categories, and take row numbers and identifiers out'
+    "columns with more than a few numbers are drafted as continuous; where the numbers are codes (postcodes), answer "
+    "`categories A, B, C` in the review, and `drop` for row numbers and identifiers"
 )
 _ROWS_ADVICE = "if the size of the table is public, pass --rows: about how many; if not, a fit buys a noisy number"
 _MISSING_ADVICE = (

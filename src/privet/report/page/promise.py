@@ -18,7 +18,7 @@ from privet.schema import Attribute, Date, Numeric, Schema
 from privet.schema.acceptance import Acceptance
 
 MODEL_FILE, PARTLY, OWNER, LEDGER = "the model file", "the model file, in part", "you", "the ledger, in part"
-STATED, ALSO_ATTACHED = "the data owner", "attached documents, in part"
+STATED, ALSO_ATTACHED, SIGNED = "the data owner", "attached documents, in part", "the model file and its signature"
 _CERTAIN = 100
 _MOST_BRIEF = 60
 
@@ -144,11 +144,11 @@ def answers(
         _parameter(guarantee),
         _unit(guarantee),
         _other_releases(budget, about.further if about else None),
-        _algorithms(releases),
+        _algorithms(releases, evidence),
         _utility(utility, evidence),
-        _bias(about.fairness if about else None),
+        _bias(about.fairness if about else None, evidence),
         _query_model(guarantee, len(releases)),
-        Answer("Trust model", f"Trusted with every value: {guarantee['trust']}.", MODEL_FILE),
+        _trust_model(guarantee, evidence),
         _implementation(guarantee, evidence),
         _stated(
             "Data security and access control",
@@ -169,15 +169,24 @@ def _stated(question: str, stated: str | None, otherwise: str) -> Answer:
     return Answer(question, otherwise, OWNER) if stated is None else Answer(question, stated, STATED)
 
 
-def _bias(stated: str | None) -> Answer:
+def _bias(stated: str | None, evidence: Evidence) -> Answer:
     answer = (
         "Noise affects small groups most: where a class or a branch has few rows, its share is uncertain. The page "
-        "shows by how much. "
+        "shows by how much."
     )
+    if by_group := [each.name for each in evidence.attachments if each.is_by_group]:
+        answer += f" Measured by group: see {', '.join(by_group)}."
+    sources = ALSO_ATTACHED if by_group else PARTLY
     if stated is None:
-        answer += "Whether the rows themselves treat groups fairly is not in the file."
-        return Answer("Bias", answer, PARTLY)
-    return Answer("Bias", f"{answer}The data owner says: {stated}", f"{PARTLY}; {STATED}")
+        return Answer("Bias", f"{answer} Whether the rows themselves treat groups fairly is not in the file.", sources)
+    return Answer("Bias", f"{answer} The data owner says: {stated}", f"{sources}; {STATED}")
+
+
+def _trust_model(guarantee: dict[str, Any], evidence: Evidence) -> Answer:
+    answer = f"Trusted with every value: {guarantee['trust']}."
+    if evidence.signer is None:
+        return Answer("Trust model", answer, MODEL_FILE)
+    return Answer("Trust model", f"{answer} {evidence.signer.name} answers for the model by a signature.", SIGNED)
 
 
 def _parameter(guarantee: dict[str, Any]) -> Answer:
@@ -223,14 +232,16 @@ def _other_releases(budget: dict[str, Any] | None, stated: str | None) -> Answer
     )
 
 
-def _algorithms(releases: list[Receipt]) -> Answer:
+def _algorithms(releases: list[Receipt], evidence: Evidence) -> Answer:
     names = sorted({release.name for release in releases})
+    audits = [each.name for each in evidence.attachments if each.kind == AUDIT]
+    audited = f" Fits of the same method were attacked: see {', '.join(audits)}." if audits else ""
     return Answer(
         "Algorithms and correctness",
         f"{'; '.join(names)}; {pluralize(len(releases), 'release')}, composed as the receipts above say. The promise "
         "was computed again from the receipts when the file was opened. That the software draws what it says is argued "
-        "and tested in privet's sources, not in this file.",
-        PARTLY,
+        f"and tested in privet's sources, not in this file.{audited}",
+        ALSO_ATTACHED if audits else PARTLY,
     )
 
 
