@@ -9,12 +9,14 @@ from privet.local.sampled_forest.class_tables import ClassTable
 
 Floats = NDArray[np.float64]
 # How far the class shares of values may lie from those of all people, relative to these: a prior standard deviation.
-# Each attribute is fitted with all of them, which count by their marginal likelihood.
-_SPREADS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+# Each class of an attribute is fitted with all of them, which count by their marginal likelihood.
+_SPREADS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 # Over so many cells of a number what they say is alike.
 _REACH = 3.0
 # How much of what is left uncertain is added to a share before its logarithm is taken.
 _CAUTION = 0.5
+# No less is taken to be left uncertain, whatever rounding says.
+_LEAST_LEFT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def value_weights(table: ClassTable, balance: Floats, *, ordered: bool, has_miss
     noise = table.noise * (1 - 2 * balance + n_classes * balance**2) + rows[:, None] * balance * (1 - balance)
     seen, variance = apart / expected, noise / expected**2
     mean, left = _posterior(seen, variance, _likeness(len(rows), ordered=ordered, has_missing=has_missing))
-    added = _CAUTION * left / (1 + left) + 1 / np.maximum(expected, 1.0)
+    added = _CAUTION * left / (1 + left)
     shares = balance * (np.maximum(1 + mean, 0.0) + added) / (1 + added)
     shares /= shares.sum(axis=1, keepdims=True)
     return ValueWeights(np.log(shares / balance), rows / rows.sum())
@@ -66,21 +68,22 @@ def _likeness(n_values: int, *, ordered: bool, has_missing: bool) -> Floats:
 
 
 def _posterior(seen: Floats, variance: Floats, alike: Floats) -> tuple[Floats, Floats]:
-    """Return the posterior mean and variance of normal effects, averaged over their prior spreads."""
-    n_classes = seen.shape[1]
+    """Return the posterior mean and variance of normal effects, averaged class by class over their prior spreads."""
     fits, means, lefts = [], [], []
     for spread in _SPREADS:
         prior = spread**2 * alike
         covariance = prior + variance.T[:, :, None] * np.eye(len(seen))
         solved = np.linalg.solve(covariance, seen.T[:, :, None])[:, :, 0]
-        fits.append(-0.5 * float(np.linalg.slogdet(covariance)[1].sum() + (seen.T * solved).sum()))
+        fits.append(-0.5 * (np.linalg.slogdet(covariance)[1] + (seen.T * solved).sum(axis=1)))
         means.append((solved @ prior).T)
         taken = prior @ np.linalg.solve(covariance, np.broadcast_to(prior, covariance.shape))
-        lefts.append(np.maximum(np.diagonal(prior - taken, axis1=1, axis2=2).T, 0.0))
-    # The classes' effects sum to 0, so one of them tells nothing new.
-    likelihood = np.array(fits) * (n_classes - 1) / n_classes
-    parts = np.exp(likelihood - likelihood.max())
-    parts /= parts.sum()
-    mean = np.einsum("s,svc->vc", parts, np.array(means))
-    left = np.einsum("s,svc->vc", parts, np.array(lefts) + (np.array(means) - mean) ** 2)
+        lefts.append(np.maximum(np.diagonal(prior - taken, axis1=1, axis2=2).T, _LEAST_LEFT))
+    # A class's spread is fitted to its own effects and, less, to those of others. The effects sum to 0: of two classes
+    # they are one number, which counts once.
+    own, n_classes = np.array(fits), seen.shape[1]
+    likelihood = own * (1 - 2 / n_classes) + own.mean(axis=1, keepdims=True)
+    parts = np.exp(likelihood - likelihood.max(axis=0))[:, None]
+    parts /= parts.sum(axis=0)
+    mean: Floats = (parts * means).sum(axis=0)
+    left: Floats = (parts * (lefts + (means - mean) ** 2)).sum(axis=0)
     return mean, left
