@@ -57,9 +57,8 @@ _MOST_BINS = 16
 _FEWEST_KNOTS, _KNOTS_PER_ROW, _LATER_KNOTS = 4, 0.04, 4
 # Bins of a histogram, of equal width.
 FINE_BINS = 33
-# With fewer cells numbers are not soft: a slope over the whole range tells less than a step. Of soft ones there are
-# half as many: knots are worth less than steps, and the noise of a slope grows with the root of their number.
-_SOFT_FROM, _PART_OF_SOFT = 4, 0.5
+# With fewer cells numbers are not soft: a slope over the whole range tells less than a step.
+_SOFT_FROM = 4
 _MOST_GROUPED = 3
 # A group's leaves hold so many times the noise in rows, and have no more weights than the solver is quick with.
 _ROWS_OVER_NOISE, _MOST_GROUP_WEIGHTS = 6.0, 2**12
@@ -340,8 +339,6 @@ class Policy:
             return self.fixed.n_bins
         rows = _ROWS_PER_CELL_OF_ONE if self.n_attributes == 1 else _ROWS_PER_CELL
         worth = self._worth / (rows * self.n_attributes * pulls(self.n_classes))
-        if self.n_attributes > 1:
-            worth = max(min(worth, _SOFT_FROM), worth * _PART_OF_SOFT)
         return max(2, round(min(worth, _MOST_BINS)))
 
     @cached_property
