@@ -220,13 +220,17 @@ class WeightForest(ReleasedModel):
         """Return what attributes add to every row's score of a class; by default of each row's predicted one."""
         import pandas as pd
 
-        weights, codes = self._weights_with_missing, self._encoder.encode_new(X)
+        weights, codes = self._read(X)
         split = Split.of(weights, self._row_shares)
         parts = split.contributions(codes)
         chosen = weights.explained(codes, class_)
         own = np.take_along_axis(parts, chosen[:, None, None], axis=2)[:, :, 0]
         values = np.column_stack([split.start[chosen], own]) * (2.0 if weights.weights.shape[1] == 1 else 1.0)
         return pd.DataFrame(values, columns=self.explained_names_, index=getattr(X, "index", None))
+
+    def _read(self, X: Any) -> tuple[LeafWeights, NDArray[Any]]:
+        """Return the weights that score the rows of ``X``, and the rows' codes."""
+        return self._weights_with_missing, self._encoder.encode_new(X)
 
     def _set_released(
         self,
