@@ -475,9 +475,7 @@ def inferred():
 def test_a_schema_that_was_inferred_is_said(privet):
     assert "inferred" not in privet(GAUSSIAN).stderr
     inferred()
-    words = (
-        "the schema is marked as inferred or accepted in places, so the channel gives away what was read from the rows"
-    )
+    words = "the schema is marked as inferred or accepted in places, so the channel gives away what was read"
     assert words in privet(f"{GAUSSIAN} --force".replace("key.json", "new.json")).stderr
     result = privet("perturb --channel rows.channel.json --explain")
     assert words in result.stderr

@@ -175,6 +175,20 @@ def test_a_number_of_rows_that_is_said_is_not_paid_for(tmp_path):
     assert "number of rows" not in names[0]
 
 
+def test_the_combined_promise_lists_that_a_party_said_how_many_rows_it_has(model, tmp_path):
+    structure, holders = agreed(), parties(tmp_path, ["bank", "clinic"])
+    said = holders["bank"].release(structure, *table(seed=4), n_rows=3_000)
+    bought = holders["clinic"].release(structure, *table(seed=5))
+    mixed = CombinedForest.combine(structure, roster_of(holders), [said, bought])
+    assert mixed.guarantee_.public[-1] == "about how many rows 1 of 2 parties had"
+    assert (
+        CombinedForest.combine(structure, roster_of(holders), [said]).guarantee_.public[-1].endswith("1 of 1 party had")
+    )
+    assert not any("rows" in each for each in model.guarantee_.public)
+    mixed.save(tmp_path / "mixed.privet")
+    assert load(tmp_path / "mixed.privet").guarantee_ == mixed.guarantee_
+
+
 def test_a_party_that_says_what_it_spends_spends_no_delta_unasked(tmp_path):
     key, structure = PrivateKey.generate("bank"), agreed(0.5, delta=1e-6)
     with pytest.raises(PartyError, match="delta=1e-06, more than this party spends; agree on another, or allow for"):

@@ -71,3 +71,4 @@ def test_few_numbers_are_those_of_a_column_that_has_no_others():
     assert few_numbers(pa.chunked_array([[2, 1, 3]]), "x", 2) is None
     assert few_numbers(pa.chunked_array([[2.5, 1.0]]), "x", 2) is None
     assert few_numbers(pa.chunked_array([[2, 2]]), "x", 2) is None
+    assert few_numbers(pa.chunked_array([["2", "three"]]), "x", 2) is None

@@ -19,7 +19,7 @@ from privet.central.weight_forest import WeightForestClassifier
 from privet.central.weights.knots import with_cells
 from privet.central.weights.policy import FINE_BINS
 from privet.central.weights.released_weights import ReleasedWeights
-from privet.checks import check_whole
+from privet.checks import check_whole, pluralize
 from privet.errors import ModelFileError, ParameterError, PartyError, PrivetError
 from privet.model_file import checked_document, schema_from_json, with_checksum
 from privet.partitioned.horizontal import PartyModel, one_party_each
@@ -27,6 +27,7 @@ from privet.partitioned.release import Release, check_releases
 from privet.partitioned.structure import Keep, Round, round_name
 from privet.privacy.accounting import check_delta, stated_epsilon
 from privet.privacy.events import Event, Parallel
+from privet.privacy.guarantee import Guarantee
 from privet.privacy.ledger import Cost, Ledger, NoReservation, Reservation
 from privet.privacy.mechanisms.rational import check_epsilon
 from privet.privacy.unit import EACH_ROW, Unit
@@ -220,8 +221,12 @@ class OwnForests(PartyModel, WeightForestClassifier):
 
     def _is_one_fit(self, batch: int, event: Event, released: ReleasedWeights, schema: Schema) -> bool:  # noqa: ARG002
         """Return whether one party's fit has these receipts; it said how many rows it has, or paid for the number."""
-        bought = getattr(unwrapped(in_sequence(event)[0]), "what", "") == ROW_COUNT
-        return are_receipts(event, released, schema, self._unit().max_rows, buys_rows=bought)
+        return are_receipts(event, released, schema, self._unit().max_rows, buys_rows=_buys_rows(event))
+
+
+def _buys_rows(event: Event) -> bool:
+    """Return whether a party paid for a noisy number of its rows; else it said one."""
+    return getattr(unwrapped(in_sequence(event)[0]), "what", "") == ROW_COUNT
 
 
 class CombinedForest(OwnForests):
@@ -268,6 +273,15 @@ class CombinedForest(OwnForests):
         stds = [float(own.noise_std.mean()) if own.trees.n_trees else 0.0 for own in self.releases_]
         growth: NDArray[np.float64] = np.sqrt(np.cumsum(np.square(stds)))
         return growth
+
+    def _guarantee(self, schema: Schema, event: Event) -> Guarantee:
+        """Return the guarantee; how many rows a party says that it has is declared public, and bought by the others."""
+        own = super()._guarantee(schema, event)
+        said = sum(not _buys_rows(each) for each in self._each_event(event))
+        if schema.rows is not None or not said:
+            return own
+        how_many = f"about how many rows {said} of {pluralize(len(self.party_names), 'party', 'parties')} had"
+        return replace(own, public=(*own.public, how_many))
 
     def _assumptions(self, event: Event) -> list[str]:
         return [one_party_each(self._unit())] if isinstance(event, Parallel) else []

@@ -147,9 +147,13 @@ def draft_schema(table: Any, target: str, *, is_number: bool = False) -> Draft:
 def few_numbers(column: Any, name: str, most: int) -> list[int] | None:
     """Return the whole numbers in a column if there are no others, and at most so many of them."""
     found = distinct_values(column, name)
-    if not 2 <= len(found) <= most or not all(float(value).is_integer() for value in found):
+    if not 2 <= len(found) <= most or not all(_is_integer(value) for value in found):
         return None
     return sorted(map(int, found))
+
+
+def _is_integer(value: Any) -> bool:
+    return not isinstance(value, str) and float(value).is_integer()
 
 
 def wider(attribute: Numeric) -> Numeric:

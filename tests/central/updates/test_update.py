@@ -271,3 +271,19 @@ def test_a_first_fit_by_workers_is_not_remembered(files, ledger):
         fit_files(model, Files(files[0]), executor=pool)
     assert Update(model).unknown_batches == 1
     assert ledger.spent == 1.0
+
+
+@BOTH
+def test_a_model_that_was_weighed_otherwise_remembers_its_batches(kind, tmp_path):
+    rows(1).to_csv(tmp_path / "first.csv", index=False)
+    rows(2).to_csv(tmp_path / "second.csv", index=False)
+    ledger = Ledger(tmp_path / "ledger.db", dataset="patients", epsilon=4.0)
+    model = kind(SCHEMA, epsilon=1.0, ledger=ledger)
+    fit_files(model, Files(tmp_path / "first.csv"))
+    model.with_class_weight({9: 3}).save(tmp_path / "weighed.privet")
+    weighed = load(tmp_path / "weighed.privet").set_params(ledger=ledger)
+    with pytest.raises(DataError, match="this batch is in the model already"):
+        Update(weighed).add(Files(tmp_path / "first.csv"))
+    Update(weighed).add(Files(tmp_path / "second.csv"))
+    with pytest.raises(DataError, match="this batch is in the model already"):
+        Update(weighed.with_class_weight("balanced")).add(Files(tmp_path / "second.csv"))

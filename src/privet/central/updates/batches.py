@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.central.class_weight import CLASS_WEIGHT
 from privet.counting.sources import BatchStream, Files, source_of
 from privet.entropy import secure_bytes
 from privet.errors import DataError, LedgerError, Note, ParameterError
@@ -84,9 +85,12 @@ class Version:
     def of(cls, model: Any) -> "Version":
         """Return the version that a fitted model is; it may have several batches.
 
-        Trees of counts stay the same. Where each batch has its own, those of the first one stand for the model.
+        Trees of counts stay the same. Where each batch has its own, those of the first one stand for the model. Class
+        weights are no part of it: a model that was weighed otherwise holds the same batches.
         """
         document = model.to_document()
+        parameters = {name: value for name, value in document["parameters"].items() if name != CLASS_WEIGHT}
+        document |= {"parameters": parameters}
         structure = document["structure"]
         if "fits" in structure:
             structure = {name: value for name, value in structure["fits"][0].items() if name != "version"}

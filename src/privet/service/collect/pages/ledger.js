@@ -42,6 +42,28 @@ export function fromBackup(text) {
   }
 }
 
+/** Return what is kept once a backup is back: its secret, and all that either of the two has spent and pinned. */
+export function restored(before, backup) {
+  const isSame = before.secret !== null && toHex(before.secret) === toHex(backup.secret);
+  // Of two pins of a field the later holds: the page's where it answers by this secret, else the backup's.
+  const pins = isSame ? [...backup.pins, ...before.pins] : [...before.pins, ...backup.pins];
+  const known = backup.ledger.map((entry) => JSON.stringify(entry));
+  const since = before.ledger.filter((entry) => {
+    const place = known.indexOf(JSON.stringify(entry));
+    if (place >= 0) known.splice(place, 1);
+    return place < 0;
+  });
+  return { secret: backup.secret, pins: new Map(pins), ledger: [...backup.ledger, ...since], pending: before.pending };
+}
+
+function keptIfWhole() {
+  try {
+    return kept();
+  } catch {
+    return nothing();
+  }
+}
+
 function fromJson({ secret, pins, ledger, pending }) {
   const isWhole = HEX.test(secret) && Array.isArray(ledger) && ledger.every(isEntry) && Array.isArray(pins);
   if (!isWhole) throw new TypeError("what this browser keeps is damaged; restore a backup, or forget it");
@@ -111,10 +133,10 @@ export function connectLedger(words, changed) {
     changed();
   });
   byId("restore").addEventListener("change", async ({ target }) => {
-    const held = target.files.length ? fromBackup(await target.files[0].text()) : null;
-    if (held) keep(held);
-    say(held ? "own.restored" : "own.no-backup");
+    const backup = target.files.length ? fromBackup(await target.files[0].text()) : null;
+    if (backup) keep(restored(keptIfWhole(), backup));
+    say(backup ? "own.restored" : "own.no-backup");
     target.value = "";
-    if (held) changed();
+    if (backup) changed();
   });
 }
