@@ -34,7 +34,7 @@ _LEAST_FALL = 1 - 2.0**-12
 _FEW_LINES, _ROUGHLY = (2**14, 2**17), 1e-2
 # Unknowns up to which the Hessian is held as one matrix; beyond, a tree and class at a time. Solving it takes a third
 # of their cube, which must not be more than so many multiplications for each weight that a pass looks up.
-_MOST_DENSE, _MOST_WORK, _SMALL_WORK = 4096, 400, 2**28
+_MOST_DENSE, _MOST_WORK, _SMALL_WORK = 4096, 2000, 2**28
 # More lines tell the Hessian no better than is needed here, and would be held a second time.
 _LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**18
 
@@ -213,10 +213,12 @@ def _tree_by_tree(sample: Objective, weights: Floats) -> Solve:
         inverses.append([np.linalg.inv(precision + shares.T @ (each[:, None] * shares)) for each in own.T])
 
     def solve(residual: Floats) -> Floats:
-        solved = np.empty_like(residual)
+        # What all classes have in common moves no chance: the prior alone holds it.
+        common = 0.0 if sample.is_binary else residual.mean(axis=1, keepdims=True)
+        solved, apart = np.empty_like(residual), residual - common
         for own, by_class in zip(blocks, inverses, strict=True):
             for c, inverse in enumerate(by_class):
-                solved[own, c] = inverse @ residual[own, c]
-        return solved
+                solved[own, c] = inverse @ apart[own, c]
+        return solved if sample.is_binary else solved - solved.mean(axis=1, keepdims=True) + sample.spread(common)
 
     return solve
