@@ -31,7 +31,7 @@ _UNIT = 2.0**24
 _MOST_ROWS = 2**38
 # Sums over cells are cut here: what leaves have of either part stays below 2**53.
 _HALF = 28
-# Digits of the whole numbers that add up to scores: with those of any number of trees they stay below 2**53.
+# Digits of whole numbers that add up to scores: rounded in fewer than 2**52 trees, sums stay below 2**53.
 _DIGITS = 51
 # Lines whose residuals are held at a time.
 _LINES = 64
@@ -56,14 +56,11 @@ def bounded_gradient(objective: Objective, weights: Floats, rest: Floats) -> Bou
         raise OverflowError("2**38 rows or more cannot be counted")
     trees, n_rows = objective.trees, objective.rows.exact_size
     own, left, off = _weights_of_cells(objective, weights, rest)
-    farthest = float(np.maximum.reduceat(np.abs(own).max(axis=1), trees.cell_starts).sum()) if len(own) else 0.0
-    digits = _DIGITS - math.frexp(farthest)[1] if 1.0 < farthest < math.inf else _DIGITS - 1
-    cut = _cut(own, left, 2.0**digits)
+    cut, farthest = _in_two(own, left, trees.cell_starts)
     question = Residuals(cut, trees.cell_starts, objective.offsets, objective.margin, objective.steps)
     sums, known = objective.rows.summed(question, objective.n_threads)
-    size = 1.0 + float(np.abs(objective.offsets).sum()) + known + farthest
-    # A residual moves by at most half of what its score does. All rows are taken to be as far off as the worst one.
-    error = (16.0 * (trees.n_trees + 2) ** 2 * _ROUNDING**2 * size + _OWN) * n_rows
+    # A residual moves by at most half of what its score does. All rows are taken to be as far off as a row can be.
+    error = (_score_error(trees.n_trees, objective.offsets, known + farthest) + _OWN) * n_rows
     pull, lost = np.zeros(objective.shape), np.zeros(objective.shape)
     for precision, start in zip(objective.prior.precisions, trees.starts, strict=True):
         of_tree = slice(start, start + len(precision))
@@ -117,6 +114,18 @@ def _weights_of_cells(objective: Objective, weights: Floats, rest: Floats) -> tu
     worst = _write_weights_of_cells(shares.indptr, shares.indices, shares.data, weights, rest, own, left)
     # A residual moves by at most half of what scores move.
     return own, left, trees.n_trees * worst
+
+
+def _in_two(weights: Floats, rest: Floats, starts: NDArray[np.int64]) -> tuple[Floats, float]:
+    """Return weights of cells as `_cut` does, and how far from 0 those of a row can be together."""
+    farthest = float(np.maximum.reduceat(np.abs(weights).max(axis=1), starts).sum()) if len(starts) else 0.0
+    exponent = math.frexp(farthest)[1] if 1.0 < farthest < math.inf else 1
+    return _cut(weights, rest, 2.0 ** (_DIGITS - exponent)), farthest
+
+
+def _score_error(n_trees: int, offsets: Floats, size: float) -> float:
+    """Return a bound on the error of scores whose parts, offsets and margin aside, have at most this size together."""
+    return 16.0 * (n_trees + 2) ** 2 * _ROUNDING**2 * (1.0 + float(np.abs(offsets).sum()) + size)
 
 
 def _sums_of_leaves(trees: Trees, sums: NDArray[np.int64]) -> list[Floats]:

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Solve = Callable[[Floats], Floats]
 T = TypeVar("T")
 
-_LOOSE, _TIGHT = 0.1, 1e-3
+_LOOSE, _TIGHT = 0.1, 1e-5
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
 # With an order the size may rise in so many steps on end, while the objective falls.
@@ -56,10 +56,10 @@ def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Fl
 def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tuple[Floats, Solve]:
     gradient = objective.gradient(weights)
     solve = preconditioner(objective, weights)
-    first = size = least = objective.size_of(gradient)
+    size = least = objective.size_of(gradient)
+    wanted = _LOOSE
     n_stalled, n_patient = 0, 0 if objective.order is None else _PATIENT
     while np.abs(gradient).max(initial=0.0) > tolerance:
-        wanted = min(_LOOSE, max(_TIGHT, math.sqrt(size / first)))
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted)
         if objective.order is None:
             moved, new_gradient, new_size = _shortened(objective, weights, step, size)
@@ -68,6 +68,8 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
             new_size = objective.size_of(new_gradient)
         is_rounding = np.abs(new_gradient).max() <= objective.rounding(moved) and new_size > _LEAST_FALL * least
         n_stalled = 0 if new_size < least else n_stalled + 1
+        # Near the minimiser the part that a step leaves is squared from one step to the next (Eisenstat, Walker 1996).
+        wanted = min(_LOOSE, max(_TIGHT, (new_size / size) ** 2))
         if n_stalled > n_patient or is_rounding:  # no difference can be told any more
             break
         weights, gradient, size, least = moved, new_gradient, new_size, min(least, new_size)
