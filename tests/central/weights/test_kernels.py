@@ -1,7 +1,9 @@
 """The kernels agree with their plain twins."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -279,6 +281,22 @@ def test_a_row_between_two_knots_bends_both_by_hand(module):
         np.array([16.0], np.float32), hessian,
     )  # fmt: skip
     assert_allclose(np.tril(hessian), [[1.0, 0.0], [3.0, 9.0]])
+
+
+def test_exp_is_right_to_the_last_digits_and_finite_beyond_all_scores():
+    compiled = numba.njit(error_model="numpy")(lambda values, room: kernels._exp(values, room))
+    values = np.append(np.random.default_rng(0).uniform(-40, 40, 999), 0.0)
+    found = values.copy()
+    compiled(found, np.empty(1000, dtype=np.int64))
+    with localcontext() as context:
+        context.prec = 40
+        off = [abs(Decimal(own) / Decimal(value).exp() - 1) for own, value in zip(found, values, strict=True)]
+    assert max(off) < 2.0**-52
+    assert found[-1] == 1.0
+    far = np.array([1e300, -1e300])
+    compiled(far, np.empty(2, dtype=np.int64))
+    assert far[0] > 1e300
+    assert 0 < far[1] < 1e-300
 
 
 @loop_over("seed", range(20))

@@ -20,8 +20,8 @@ Floats = NDArray[np.float64]
 _SHIFT = 24
 # Lines that are gone through together.
 _LINES = 128
-# exp(x) is 2 to a whole power, and a series of what is left of x. The logarithm of 2 is in two, of which the first has so
-# few digits that its products with such powers are exact; beyond the farthest, chances are 0 or 1.
+# exp(x) is 2 to a whole power, times a series of what is left of x. The logarithm of 2 is in two; the first has so few
+# digits that its products with such powers are exact. Beyond the farthest, chances are 0 or 1.
 _FARTHEST, _TWOS = 700.0, 1 / math.log(2)
 _LOG_2, _REST_OF_LOG_2 = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _SERIES = tuple(1 / math.factorial(k) for k in range(14))

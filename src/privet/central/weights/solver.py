@@ -9,7 +9,6 @@ its slope along the step tells, or where the size is half of the least so far: t
 objective, the second can be taken so many times only.
 """
 
-import math
 from collections.abc import Callable
 from typing import TypeVar
 
