@@ -215,7 +215,7 @@ def _tree_by_tree(sample: Objective, weights: Floats) -> Solve:
 
     def solve(residual: Floats) -> Floats:
         # What all classes have in common moves no chance: the prior alone holds it.
-        common = 0.0 if sample.is_binary else residual.mean(axis=1, keepdims=True)
+        common = residual.mean(axis=1, keepdims=True) * (not sample.is_binary)
         solved, apart = np.empty_like(residual), residual - common
         for own, by_class in zip(blocks, inverses, strict=True):
             for c, inverse in enumerate(by_class):
