@@ -1,5 +1,9 @@
 """The kernels agree with their plain twins."""
 
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numba
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -279,13 +283,50 @@ def test_a_row_between_two_knots_bends_both_by_hand(module):
     assert_allclose(np.tril(hessian), [[1.0, 0.0], [3.0, 9.0]])
 
 
+def test_exp_is_right_to_the_last_digits_and_finite_beyond_all_scores():
+    compiled = numba.njit(error_model="numpy")(lambda values, room: kernels._exp(values, room))
+    values = np.append(np.random.default_rng(0).uniform(-40, 40, 999), 0.0)
+    found = values.copy()
+    compiled(found, np.empty(1000, dtype=np.int64))
+    with localcontext() as context:
+        context.prec = 40
+        off = [abs(Decimal(own) / Decimal(value).exp() - 1) for own, value in zip(found, values, strict=True)]
+    assert max(off) < 2.0**-52
+    assert found[-1] == 1.0
+    far = np.array([1e300, -1e300])
+    compiled(far, np.empty(2, dtype=np.int64))
+    assert far[0] > 1e300
+    assert 0 < far[1] < 1e-300
+
+
+@loop_over("seed", range(20))
+def test_weights_in_two_add_up_without_rounding_and_lose_next_to_nothing(seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=(30, 2)) * 10.0 ** rng.integers(-12, 12, size=(30, 2)) * (rng.random((30, 2)) < 0.9)
+    rest = weights * 2.0**-54 * rng.uniform(-1, 1, weights.shape)
+    starts = np.array([0, 10, 20])
+    cut, farthest = certificate._in_two(weights, rest, starts)
+    for row in rng.integers(0, 10, size=(50, 3)) + starts:
+        for c in (0, 1):
+            whole, left = cut[row, c].T.tolist()
+            assert sum(map(Fraction, whole)) == Fraction(whole[0] + whole[1] + whole[2])
+            exact = sum(map(Fraction, [*weights[row, c].tolist(), *rest[row, c].tolist()]))
+            off = abs(sum(map(Fraction, whole)) + Fraction(left[0] + left[1] + left[2]) - exact)
+            assert off <= certificate._score_error(3, np.zeros(2), farthest)
+
+
 def residual_sums(add, cells, starts, labels, counts, known, weights, rest, offsets, steps=1):
     """Return sums of residuals in units of 2**-72, and the bound on their error: of all lines as of the worst one."""
     sums = np.zeros((3, *weights.shape), dtype=np.int64)
-    tables = double_floats.powers() if add is certificate._sum_residuals else ()
-    bound = add(cells, starts, labels, counts, known, weights, rest, offsets, 1.0, steps, *tables, sums)
-    if tables:
-        bound = (bound + certificate._OWN) * (counts.sum() if counts.size else len(labels))
+    if add is not certificate._sum_residuals:
+        bound = add(cells, starts, labels, counts, known, weights, rest, offsets, 1.0, steps, sums)
+    else:
+        cut, farthest = certificate._in_two(weights, rest, starts)
+        tables = double_floats.powers()
+        largest = add(cells, starts, labels, counts, known, cut, offsets, 1.0, steps, *tables, sums)
+        assert largest == np.abs(known).max(initial=0.0)
+        error = certificate._score_error(len(starts), offsets, largest + farthest)
+        bound = (error + certificate._OWN) * (counts.sum() if counts.size else len(labels))
     return (sums[0].astype(object) * 2**24 + sums[1]) * 2**24 + sums[2], bound
 
 

@@ -246,7 +246,7 @@ def test_residuals_larger_than_one_are_unsound():
     groups = GroupSums(first, leaves, np.array([1]), np.array([[0]]), np.array([0, 1]))
     assert groups.is_sound(np.array([[2**20]]), 1)
     assert not groups.is_sound(np.array([[2**20 + 1]]), 1)
-    sums = Residuals(np.zeros((2, 1)), np.zeros((2, 1)), np.array([0]), np.zeros(2), 1.0)
+    sums = Residuals(np.zeros((2, 1, 2)), np.array([0]), np.zeros(2), 1.0)
     right = np.array([[[2**24], [0]], [[0], [0]], [[0], [0]]])
     assert sums.is_sound(right, 1)
     assert not sums.is_sound(right + 1, 1)

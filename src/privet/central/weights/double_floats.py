@@ -66,21 +66,52 @@ def two_product(a: float, b: float) -> tuple[float, float]:
 @inlined
 def exp_minus(high: float, low: float, coarse: Floats, fine: Floats) -> tuple[float, float]:
     """Return exp(-(high + low)) for a pair that is not negative, and what is left over of it."""
-    if not 0.0 <= high <= _FARTHEST:  # or no number: the gradient is none then
-        return 0.0, 0.0
+    step, near = _nearest_step(high)
+    i, j = step >> np.uint64(8), step & np.uint64(255)
+    return _power(high, low, near, coarse[i, 0], coarse[i, 1], fine[j, 0], fine[j, 1])
+
+
+@inlined
+def exps_minus(high: Floats, low: Floats, coarse: Floats, fine: Floats, room: Floats) -> None:
+    """Put what `exp_minus` returns in the place of each pair, of which ``room`` holds five numbers.
+
+    Only the second of three turns looks up: processors take several pairs at once in the others.
+    """
+    for k in range(high.size):
+        step, near = _nearest_step(high[k])
+        room[0, k], room[1, k] = near, np.float64(np.int64(step))
+    for k in range(high.size):
+        step = np.uint64(np.int64(room[1, k]))
+        i, j = step >> np.uint64(8), step & np.uint64(255)
+        room[1, k], room[2, k], room[3, k], room[4, k] = coarse[i, 0], coarse[i, 1], fine[j, 0], fine[j, 1]
+    for k in range(high.size):
+        high[k], low[k] = _power(high[k], low[k], room[0, k], room[1, k], room[2, k], room[3, k], room[4, k])
+
+
+@inlined
+def _nearest_step(high: float) -> tuple[np.uint64, float]:
+    """Return the nearest of the steps that the tables of powers have, and how far it is; 0 for what is none."""
+    high = high if 0.0 <= high <= _FARTHEST else 0.0
     steps = np.rint(high * _STEPS)
-    whole = np.int64(steps)
-    i, j = whole >> 8, whole & 255
-    near = high - steps / _STEPS
+    return np.uint64(np.int64(steps)), high - steps / _STEPS
+
+
+@inlined
+def _power(
+    high: float, low: float, near: float, coarse: float, coarse_rest: float, fine: float, fine_rest: float
+) -> tuple[float, float]:
     # exp(-near) - 1 + near, and then with low.
     curve = near * near * (0.5 - near * (1 / 6 - near * (1 / 24 - near * (1 / 120 - near / 720))))
     curve -= low * ((1.0 - near) + curve)
     # Products of 26 digits are exact.
-    power = coarse[i, 0] * fine[j, 0]
-    power_rest = coarse[i, 0] * fine[j, 1] + coarse[i, 1] * (fine[j, 0] + fine[j, 1])
+    power = coarse * fine
+    power_rest = coarse * fine_rest + coarse_rest * (fine + fine_rest)
     product, product_rest = two_product(power, near)
     total, lost = two_sum(power, -product)
-    return two_sum(total, lost + (((power_rest - product_rest) + (power + power_rest) * curve) - power_rest * near))
+    lost += ((power_rest - product_rest) + (power + power_rest) * curve) - power_rest * near
+    total, lost = two_sum(total, lost)
+    is_near = 0.0 <= high <= _FARTHEST  # else nothing is left, or it was no number: the gradient is none then
+    return (total if is_near else 0.0), (lost if is_near else 0.0)
 
 
 @inlined

@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from privet.central.receipts import in_sequence
 from privet.central.weights.coded_rows import CodedRows
@@ -241,7 +242,9 @@ class Fitting:
         digits = self.left if digits is None else min(digits, self.left)
         public = PublicFit.of(policy, trees, shares, event, digits)
         drawn = chosen.draw(self.noise)
-        with threadpool_limits(1, "blas"):  # its threads cost more than they gain, and would change the last digits
+        with _libraries().limit(
+            limits=1, user_api="blas"
+        ):  # its threads cost more than they gain, and would change the last digits
             prior = Prior.of(trees, policy.cells, public.variances, curvature=chosen.curvature)
             held = policy.n_rows * row_pull(shares) / CROWDED
             order = Order.of(trees, self.directions, slack, held=held)
@@ -263,6 +266,14 @@ class Fitting:
     def _pay(self, epsilon: float, *receipts: Event) -> None:
         self.left = remaining(self.left, epsilon)
         self.receipts.extend(receipts)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return what sets the number of threads of libraries; to find them takes longer than a small fit."""
+    import scipy.linalg  # noqa: F401 - has a BLAS of its own, which must be loaded to be found
+
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from privet.rng import NoiseSource
 _PARTS = 2**20
 _STRETCH = 2**13
 # Groups are added up as part of a larger one with at most so many leaves: its sums stay in the cache.
-_MOST_LEAVES = 2**10
+_MOST_LEAVES = 2**12
 
 
 @dataclass(frozen=True)

@@ -200,9 +200,13 @@ class Objective:
         """Return the prior's precision times ``weights``."""
         return self._by_tree(self.prior.precisions, weights)
 
+    def spread(self, gradient: Floats) -> Floats:
+        """Return the prior's covariance times ``gradient``."""
+        return self._by_tree(self.prior.covariances, gradient)
+
     def size_of(self, gradient: Floats) -> float:
         """Return how large a gradient is where steps are measured by the prior; the minimiser is as near or nearer."""
-        return float(np.sqrt(max(0.0, (gradient * self._by_tree(self.prior.covariances, gradient)).sum())))
+        return float(np.sqrt(max(0.0, (gradient * self.spread(gradient)).sum())))
 
     def _by_tree(self, matrices: list[Floats], values: Floats) -> Floats:
         out = np.empty_like(values)

@@ -9,7 +9,6 @@ its slope along the step tells, or where the size is half of the least so far: t
 objective, the second can be taken so many times only.
 """
 
-import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -23,7 +22,7 @@ Floats = NDArray[np.float64]
 Solve = Callable[[Floats], Floats]
 T = TypeVar("T")
 
-_LOOSE, _TIGHT = 0.1, 1e-3
+_LOOSE, _TIGHT = 0.1, 1e-5
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
 # With an order the size may rise in so many steps on end, while the objective falls.
@@ -34,7 +33,7 @@ _LEAST_FALL = 1 - 2.0**-12
 _FEW_LINES, _ROUGHLY = (2**14, 2**17), 1e-2
 # Unknowns up to which the Hessian is held as one matrix; beyond, a tree and class at a time. Solving it takes a third
 # of their cube, which must not be more than so many multiplications for each weight that a pass looks up.
-_MOST_DENSE, _MOST_WORK, _SMALL_WORK = 4096, 400, 2**28
+_MOST_DENSE, _MOST_WORK, _SMALL_WORK = 4096, 2000, 2**28
 # More lines tell the Hessian no better than is needed here, and would be held a second time.
 _LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**18
 
@@ -56,10 +55,10 @@ def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Fl
 def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tuple[Floats, Solve]:
     gradient = objective.gradient(weights)
     solve = preconditioner(objective, weights)
-    first = size = least = objective.size_of(gradient)
+    size = least = objective.size_of(gradient)
+    wanted = _LOOSE
     n_stalled, n_patient = 0, 0 if objective.order is None else _PATIENT
     while np.abs(gradient).max(initial=0.0) > tolerance:
-        wanted = min(_LOOSE, max(_TIGHT, math.sqrt(size / first)))
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted)
         if objective.order is None:
             moved, new_gradient, new_size = _shortened(objective, weights, step, size)
@@ -68,6 +67,8 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
             new_size = objective.size_of(new_gradient)
         is_rounding = np.abs(new_gradient).max() <= objective.rounding(moved) and new_size > _LEAST_FALL * least
         n_stalled = 0 if new_size < least else n_stalled + 1
+        # Near the minimiser the part that a step leaves is squared from one step to the next (Eisenstat, Walker 1996).
+        wanted = min(_LOOSE, max(_TIGHT, (new_size / size) ** 2))
         if n_stalled > n_patient or is_rounding:  # no difference can be told any more
             break
         weights, gradient, size, least = moved, new_gradient, new_size, min(least, new_size)
@@ -213,10 +214,12 @@ def _tree_by_tree(sample: Objective, weights: Floats) -> Solve:
         inverses.append([np.linalg.inv(precision + shares.T @ (each[:, None] * shares)) for each in own.T])
 
     def solve(residual: Floats) -> Floats:
-        solved = np.empty_like(residual)
+        # What all classes have in common moves no chance: the prior alone holds it.
+        common = residual.mean(axis=1, keepdims=True) * (not sample.is_binary)
+        solved, apart = np.empty_like(residual), residual - common
         for own, by_class in zip(blocks, inverses, strict=True):
             for c, inverse in enumerate(by_class):
-                solved[own, c] = inverse @ residual[own, c]
-        return solved
+                solved[own, c] = inverse @ apart[own, c]
+        return solved if sample.is_binary else solved - solved.mean(axis=1, keepdims=True) + sample.spread(common)
 
     return solve
