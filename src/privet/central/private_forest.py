@@ -1,16 +1,13 @@
 """The recommended forest: small trees whose leaf weights are fitted together. The argument is in private_forest.md."""
 
 from collections.abc import Mapping
-from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, Self
 
 import numpy as np
 
 from privet.central.class_weight import ClassWeight
 from privet.central.forest_plan import epsilon_for_loss
 from privet.central.recommended_forest import RecommendedForest
-from privet.central.released_classifier import FitCall
 from privet.central.updated_classifier import UpdatedClassifier
 from privet.central.weight_forest import WeightForestClassifier
 from privet.errors import ParameterError
@@ -123,36 +120,6 @@ class PrivateForestClassifier(RecommendedForest, WeightForestClassifier, Updated
             n_jobs=n_jobs, verbose=verbose, unsafe_seeded_noise=unsafe_seeded_noise,
         )  # fmt: skip
         self.class_weight = class_weight
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        max_sample_weight: float | None = None,
-        executor: Executor | None = None,
-    ) -> Self:
-        """Fit to the rows of ``X`` and their labels ``y``, or to files or batches.
-
-        Parameters
-        ----------
-        X : table, path or batches
-            A pandas, polars or Arrow table, a lazy frame, a stream of Arrow or a NumPy array, with labels in ``y``; or
-            what holds its labels itself: such a table with the schema's target among its columns, paths to Parquet, CSV
-            or Arrow files, patterns, folders of Parquet, batches of Arrow, a dask or Spark DataFrame. Named columns are
-            found by name, NumPy columns by position.
-        y : array of labels
-            Each one of the schema's classes; left out where ``X`` holds them.
-        sample_weight : array, optional
-            Leaves out rows of a table in memory: 1 keeps a row, 0 does not. Other weights need ``max_sample_weight``.
-        max_sample_weight : float, optional
-            The largest weight that a row may have, declared beforehand; larger ones count as it. A row is then kept
-            with a chance of its weight over this maximum, by a secret coin: a high maximum leaves few rows.
-        executor : concurrent.futures.Executor, optional
-            Counts the rows in parts: processes, or a cluster's workers. What is released is the same.
-        """
-        return self._run(FitCall(X, y, sample_weight, max_sample_weight, executor, batch=self._part_check()))
 
     def epsilon_needed(
         self, n_rows: int | None = None, reliability: float | None = None, *, loss: float = 0.02

@@ -34,7 +34,6 @@ from privet.tree.rules import RulesMixin
 from privet.tree.vote import SummedCounts, Vote, class_shares, nearest_nonempty, node_shares
 
 MAX_HEIGHT = 64
-# How far added noise takes a count. Here answers are noisy, and counts are estimates of another kind.
 
 
 BY_CLASS, LOCAL, GLOBAL, NONE = "by_class", "local", "global", "none"

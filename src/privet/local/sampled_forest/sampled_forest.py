@@ -28,7 +28,7 @@ from privet.local.sampled_forest.value_weights import ValueWeights, value_weight
 from privet.schema import Label, Numeric, Schema
 from privet.tree.counted import CountedForest
 from privet.tree.forest import LEAF, Forest
-from privet.tree.rules import RuleTable, chosen_rules
+from privet.tree.rules import RulesMixin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ _NEEDS_SAMPLED = (
 )
 
 
-class SampledForestClassifier(LocalClassifier):
+class SampledForestClassifier(RulesMixin, LocalClassifier):
     """A tree of one attribute each, with weights from class tables that are estimated from what people sent.
 
     Every person answered one question, or a few, about an attribute together with the label. Predict for clear rows:
@@ -172,14 +172,6 @@ class SampledForestClassifier(LocalClassifier):
             noise.append(np.full(len(own.counts) + short, own.noise))
         whole = np.rint(np.concatenate(counts)).astype(np.int64)
         return CountedForest(self.forest_, whole, np.rint(np.concatenate(noise)).astype(np.int64), 1.0)
-
-    def rules(
-        self, min_support: float = 0, min_confidence: float = 0.0, class_: Label | None = None, merge: bool = False,
-        leaves_only: bool = False,
-    ) -> "pd.DataFrame":  # fmt: skip
-        """Return what each value of each attribute says by itself: estimated class counts of those asked."""
-        table = RuleTable.of(self.nodes_, self.schema_, merge=bool(merge))
-        return chosen_rules(table, min_support, min_confidence, class_, leaves_only=bool(leaves_only)).to_frame()
 
     @property
     def explained_names_(self) -> list[str]:
