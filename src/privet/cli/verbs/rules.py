@@ -123,13 +123,10 @@ def _with_rules() -> str:
 def _select(
     model: Any, min_support: float, min_confidence: float, class_: str | None, *, merge: bool, leaves: bool
 ) -> "RuleTable":
-    from privet.tree.rules import RuleTable, chosen_rules
+    from privet.tree.rules import chosen_rules
 
     wanted = None if class_ is None else label_of(model.schema_, class_)
-    # A forest on bits states its rules in values, and has intervals of its own.
-    own = getattr(model, "rule_table", None)
-    table = own(merge=merge) if own else RuleTable.of(model.nodes_, model.schema_, merge=merge)
-    return chosen_rules(table, min_support, min_confidence, wanted, leaves_only=leaves)
+    return chosen_rules(model.rule_table(merge=merge), min_support, min_confidence, wanted, leaves_only=leaves)
 
 
 def _has_intervals(model: Any) -> bool:
