@@ -234,6 +234,18 @@ def test_nothing_goes_on_without_consent_or_with_a_question_left_open(page, coll
     picture(page, "collect-open-questions")
 
 
+def test_a_closed_survey_says_so_and_asks_nothing(page, collection):
+    collection.folder.change(open=False)
+    try:
+        open_link(page, collection.link())
+        assert part(page, "messages").text == "This survey is closed, or cannot take answers at the moment."
+        assert not part(page, "consent").is_displayed()
+    finally:
+        collection.folder.change(open=True)
+    open_link(page, collection.link())
+    assert part(page, "consent").is_displayed()
+
+
 @pytest.mark.parametrize("step", ["welcome", "asking", "compared"])
 def test_a_withdrawal_sends_and_leaves_nothing(page, collection, step):
     open_link(page, collection.link())

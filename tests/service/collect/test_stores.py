@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from privet.errors import DataError, ParameterError
-from privet.service.collect import sqlite_store
+from privet.service.collect import store as sqlite_store
 from privet.service.collect.backup import back_up, restore
 from privet.service.collect.folder import CollectFolder
 from privet.service.collect.postgres_store import PostgresStore, check_store_url

@@ -47,6 +47,7 @@ async function start() {
 }
 
 function begin() {
+  byId("consent").hidden = !state.study.open;
   showStep(kept().pending ? "pending" : "welcome");
   if (!state.study.open) tell(state.words.say("wrong.closed"));
   else if (needsLink && !state.token && !kept().pending) tell(state.words.say("welcome.no-link"));
