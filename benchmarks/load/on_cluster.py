@@ -74,8 +74,8 @@ class Killer:
         self.calls += 1
         if len(self.killed) < self.n_kills and self.calls >= (len(self.killed) + 1) * _CALLS_BETWEEN_KILLS:
             for nanny in self.cluster.workers.values():
-                # A worker that dies while it starts is not started again.
-                started = nanny.process is not None and nanny.process.status.name == "running"
+                # A worker that dies before the scheduler knows it is not started again.
+                started = nanny.status.name == "running" and nanny.worker_address in self.cluster.scheduler.workers
                 if started and nanny.pid not in self.killed:
                     os.kill(nanny.pid, signal.SIGKILL)
                     self.killed.append(nanny.pid)

@@ -75,8 +75,8 @@ class Killer:
         limit = time.monotonic() + 120
         while time.monotonic() < limit:
             for nanny in self.cluster.workers.values():
-                # A worker that dies while it starts is not started again.
-                started = nanny.process is not None and nanny.process.status.name == "running"
+                # A worker that dies before the scheduler knows it is not started again.
+                started = nanny.status.name == "running" and nanny.worker_address in self.cluster.scheduler.workers
                 if started and nanny.pid not in self.killed:
                     os.kill(nanny.pid, signal.SIGKILL)
                     return nanny.pid
