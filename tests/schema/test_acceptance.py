@@ -54,6 +54,16 @@ def test_what_was_accepted_unseen_is_one_sentence():
     )
 
 
+def test_a_kind_of_domain_is_said_once():
+    names = ["sex", "job", "region of birth"]
+    attributes = [Categorical(name, ["a", "b"], accepted=ANN) for name in names]
+    schema = Schema([*attributes, Numeric("age", 0, 90, accepted=ANN)], classes=["no", "yes"])
+    assert schema.assumptions == (
+        "categories of 'sex', 'job' and 'region of birth', bounds of 'age', read from the rows, were public before, as "
+        "Ann declared on 2026-11-19",
+    )
+
+
 def test_the_file_keeps_who_and_when(tmp_path):
     schema_of().save(tmp_path / "schema.json")
     assert Schema.load(tmp_path / "schema.json") == schema_of()
@@ -71,7 +81,8 @@ def test_every_guarantee_assumes_it_and_says_who_declared_it(name, tmp_path):
     schema, (X, y), of_ann = schema_of(), rows(), OF_ANN
     if name == "private-forest-regressor":
         schema = Schema(schema.attributes, target=Numeric("ill", 0, 1, accepted=ANN), rows=400)
-        y, of_ann = (y == "yes").astype(float), OF_ANN.replace("classes", "bounds")
+        y = (y == "yes").astype(float)
+        of_ann = "bounds of 'age' and 'ill', read from the rows, were public before, as Ann declared on 2026-11-19"
     model = METHODS[name](schema, epsilon=4.0, random_state=1).fit(X, y)
     assert model.guarantee_.assumptions == (of_ann, OF_BEN)
     assert f"provided that {of_ann}; {OF_BEN}; trusted" in model.guarantee_.sentence

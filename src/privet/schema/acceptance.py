@@ -69,4 +69,14 @@ def _sentence(acceptance: Acceptance, what: list[str]) -> str:
     declared = f"as {acceptance.by} declared on {acceptance.on}"
     if acceptance.together:
         return f"the table's ranges, categories and classes, all read from its rows, were public before, {declared}"
-    return f"{', '.join(what)}, read from the rows, were public before, {declared}"
+    return f"{', '.join(_by_kind(what))}, read from the rows, were public before, {declared}"
+
+
+def _by_kind(what: list[str]) -> list[str]:
+    """Return what was accepted with each kind said once: "categories of 'sex' and 'job'"."""
+    names: dict[str, list[str]] = {}
+    for entry in what:
+        kind, _, name = entry.partition(" of ")
+        names.setdefault(kind, []).append(name)
+    return [f"{kind} of {', '.join(own[:-1])} and {own[-1]}" if len(own) > 1 else f"{kind} of {own[0]}"
+            for kind, own in names.items()]  # fmt: skip
