@@ -73,13 +73,18 @@ class Killer:
         """Count a result, and kill if it is time."""
         self.calls += 1
         if len(self.killed) < self.n_kills and self.calls >= (len(self.killed) + 1) * _CALLS_BETWEEN_KILLS:
-            for nanny in self.cluster.workers.values():
-                # A worker that dies before the scheduler knows it is not started again.
-                started = nanny.status.name == "running" and nanny.worker_address in self.cluster.scheduler.workers
-                if started and nanny.pid not in self.killed:
-                    os.kill(nanny.pid, signal.SIGKILL)
-                    self.killed.append(nanny.pid)
-                    return
+            nannies = list(self.cluster.workers.values())
+            if any(nanny.pid in self.killed or not has_started(self.cluster, nanny) for nanny in nannies):
+                return  # a worker that dies while it or another starts is not always started again
+            pid = nannies[len(self.killed) % len(nannies)].pid
+            os.kill(pid, signal.SIGKILL)
+            self.killed.append(pid)
+
+
+def has_started(cluster: Any, nanny: Any) -> bool:
+    """Return whether a worker runs, and the scheduler knows it."""
+    runs = nanny.process is not None and nanny.process.status.name == "running"
+    return runs and nanny.pid is not None and nanny.worker_address in cluster.scheduler.workers
 
 
 @dataclass

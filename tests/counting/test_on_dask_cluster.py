@@ -74,14 +74,19 @@ class Killer:
     def _kill_one(self):
         limit = time.monotonic() + 120
         while time.monotonic() < limit:
-            for nanny in self.cluster.workers.values():
-                # A worker that dies before the scheduler knows it is not started again.
-                started = nanny.status.name == "running" and nanny.worker_address in self.cluster.scheduler.workers
-                if started and nanny.pid not in self.killed:
-                    os.kill(nanny.pid, signal.SIGKILL)
-                    return nanny.pid
+            nannies = list(self.cluster.workers.values())
+            # A worker that dies while it or another starts is not always started again.
+            if all(nanny.pid not in self.killed and has_started(self.cluster, nanny) for nanny in nannies):
+                pid = nannies[len(self.killed) % len(nannies)].pid
+                os.kill(pid, signal.SIGKILL)
+                return pid
             time.sleep(0.05)
         raise AssertionError("no worker came back")
+
+
+def has_started(cluster, nanny):
+    runs = nanny.process is not None and nanny.process.status.name == "running"
+    return runs and nanny.pid is not None and nanny.worker_address in cluster.scheduler.workers
 
 
 class KillerOfWorkers(Killer):
