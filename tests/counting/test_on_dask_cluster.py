@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.load.on_cluster import has_started
 from privet import Categorical, DPDFClassifier, Numeric, PrivateForestClassifier, PrivateRDTClassifier, Schema, load
 from privet.cli.app import app
 from privet.counting.sources import Files
@@ -82,11 +83,6 @@ class Killer:
                 return pid
             time.sleep(0.05)
         raise AssertionError("no worker came back")
-
-
-def has_started(cluster, nanny):
-    runs = nanny.process is not None and nanny.process.status.name == "running"
-    return runs and nanny.pid is not None and nanny.worker_address in cluster.scheduler.workers
 
 
 class KillerOfWorkers(Killer):
