@@ -234,7 +234,7 @@ def _left(left: float, steps: list[Step]) -> float:
 def _last_digits(what: str, policy: Policy, noise: ObjectiveNoise, epsilon: float) -> Step:
     """Return the step that hides the last digits; the class balance, which is not known yet, is taken as even."""
     even, trees = np.full(policy.n_classes, 1 / policy.n_classes), noise.trees
-    grid = PublicFit.of(policy, trees, even, noise.event(what, rows=1), epsilon).grid
+    grid = PublicFit.of(policy, noise, even, epsilon).grid
     step = laplace_step(what, epsilon, sensitivity=grid.sensitivity, n_values=trees.n_leaves * policy.n_columns)
     return replace(step, noise_std=step.noise_std * float(grid.step))
 
@@ -251,7 +251,7 @@ def _tuning(policy: Policy, trees: Trees, noise: ObjectiveNoise, later: Later | 
         "numbers": _numbers(policy),
         "attributes a tree": " or ".join(map(str, sizes)),
         **({"then": f"{pluralize(later.n_trees, 'tree')} of attributes that act together"} if later else {}),
-        "noise in the objective": "normal" if noise.sigma is not None else "Laplace" if noise.scales else "none",
+        "noise in the objective": "normal" if noise.sigma is not None else "K-norm" if noise.scales else "none",
         **_if_lopsided(policy),
     }
 

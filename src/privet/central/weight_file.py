@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from privet.central.receipts import ROW_COUNT, in_sequence, is_count, unwrapped
 from privet.central.weights.minimiser import MOST_WEIGHT
+from privet.central.weights.noise_groups import NoiseGroups
 from privet.central.weights.objective_noise import FitNoise
 from privet.central.weights.policy import MARGIN, MOST_LEAVES
 from privet.central.weights.released_weights import (
@@ -30,7 +31,15 @@ from privet.central.weights.single_tree import pull_deviation
 from privet.central.weights.trees import Trees, checked_trees, knots_to_json
 from privet.errors import ModelFileError
 from privet.model_file import LATER_VERSIONS, VERSION, integers
-from privet.privacy.events import DiscreteLaplace, Event, GaussianObjective, NoNoise, NormalObjective, PermuteAndFlip
+from privet.privacy.events import (
+    DiscreteLaplace,
+    Event,
+    GaussianObjective,
+    KNormObjective,
+    NoNoise,
+    NormalObjective,
+    PermuteAndFlip,
+)
 from privet.privacy.mechanisms.deviation import standard_deviation
 from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import n_columns
@@ -230,9 +239,10 @@ def _names(released: ReleasedWeights, schema: Schema, *, buys_rows: bool) -> lis
 
 @dataclass(frozen=True)
 class _Stage:
-    """What one fit released: how many weights, and of each tree the prior's variance and the noise."""
+    """What one fit released: how many weights, and of each tree its leaves, the prior's variance and the noise."""
 
     n_weights: int
+    sizes: NDArray[np.int64]
     variances: NDArray[np.float64]
     noise_std: NDArray[np.float64]
 
@@ -240,10 +250,10 @@ class _Stage:
 def _stages(released: ReleasedWeights) -> tuple[_Stage, _Stage]:
     """Return the first stage and the second, of which one or both may have no trees."""
     n_trees, n_weights = released.trees.first.n_trees, released.trees.first.n_leaves * released.weights.shape[1]
-    variances, noise_std = released.variances, released.noise_std
+    sizes, variances, noise_std = released.trees.sizes, released.variances, released.noise_std
     return (
-        _Stage(n_weights, variances[:n_trees], noise_std[:n_trees]),
-        _Stage(released.weights.size - n_weights, variances[n_trees:], noise_std[n_trees:]),
+        _Stage(n_weights, sizes[:n_trees], variances[:n_trees], noise_std[:n_trees]),
+        _Stage(released.weights.size - n_weights, sizes[n_trees:], variances[n_trees:], noise_std[n_trees:]),
     )
 
 
@@ -258,7 +268,7 @@ def _is_fit(receipt: Event, stage: _Stage, n_classes: int, max_rows: int) -> boo
     release = unwrapped(receipt)
     if isinstance(release, NoNoise):
         return not stage.noise_std.any()
-    if not isinstance(release, FitNoise) or not _is_noise(release, stage.noise_std):
+    if not isinstance(release, FitNoise) or not _is_noise(release, stage):
         return False
     # A prior of more variance would cost more epsilon than the receipt states.
     if release.classes != n_classes or float(stage.variances.sum()) > release.curvature * (1 + 1e-9):
@@ -279,11 +289,15 @@ def _hides(receipt: Event, n_weights: int) -> bool:
     return isinstance(release, NoNoise) or (isinstance(release, DiscreteLaplace) and release.sensitivity > n_weights)
 
 
-def _is_noise(release: FitNoise, noise_std: NDArray[np.float64]) -> bool:
+def _is_noise(release: FitNoise, stage: _Stage) -> bool:
     """Return whether this is the noise of each tree; of Laplace noise one over each scale, summed up, was paid for."""
+    noise_std = stage.noise_std
     if isinstance(release, GaussianObjective | NormalObjective):
         return bool((noise_std == float(release.sigma)).all())
     with np.errstate(over="ignore"):  # a file may state a deviation next to nothing, which is no noise
-        return bool((noise_std > 0).all()) and math.isclose(
-            float((laplace_factor(release.classes) / noise_std).sum()), release.linear, rel_tol=1e-6
-        )
+        if not (noise_std > 0).all():
+            return False
+        if isinstance(release, KNormObjective):
+            stated = NoiseGroups.of(stage.sizes, release.classes).deviations(release.linear)
+            return bool(np.isclose(noise_std, stated, rtol=1e-5, atol=0).all())
+        return math.isclose(float((laplace_factor(release.classes) / noise_std).sum()), release.linear, rel_tol=1e-6)

@@ -104,6 +104,11 @@ class ObjectivePerturbation:
 
 
 @dataclass(frozen=True)
+class KNormObjective(ObjectivePerturbation):
+    """The same with K-norm noise: trees of about as many leaves share theirs; the others have Laplace noise."""
+
+
+@dataclass(frozen=True)
 class GaussianObjective:
     """The minimiser of an objective with normal noise in ``numbers`` directions; a row touches ``trees`` of them.
 
@@ -187,6 +192,7 @@ Event: TypeAlias = (
     | DiscreteGaussian
     | PermuteAndFlip
     | ObjectivePerturbation
+    | KNormObjective
     | GaussianObjective
     | NormalObjective
     | Seeded
@@ -198,7 +204,8 @@ Event: TypeAlias = (
 
 _EVENTS = (
     NoNoise, DiscreteLaplace, NoiseShares, SurvivingNoiseShares, DiscreteGaussian, PermuteAndFlip,
-    ObjectivePerturbation, GaussianObjective, NormalObjective, Seeded, Unproven, Sequential, Jointly, Parallel,
+    ObjectivePerturbation, KNormObjective, GaussianObjective, NormalObjective, Seeded, Unproven, Sequential, Jointly,
+    Parallel,
 )  # fmt: skip
 _KINDS: dict[str, Any] = {kind.__name__: kind for kind in _EVENTS}
 

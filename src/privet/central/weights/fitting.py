@@ -18,11 +18,12 @@ from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.minimiser import Grid, release_minimiser
 from privet.central.weights.monotone import monotone, slack_of
+from privet.central.weights.noise_groups import CROWDED
 from privet.central.weights.objective import Objective
-from privet.central.weights.objective_noise import FitNoise, choose_noise, choose_stages, deviations, public_error
+from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise, choose_stages
 from privet.central.weights.order import Directions, Order, Slack
 from privet.central.weights.part_rows import coded
-from privet.central.weights.policy import CROWDED, MARGIN, Later, Normal, NormalPlan, Policy, row_pull
+from privet.central.weights.policy import MARGIN, Later, Normal, NormalPlan, Policy, row_pull
 from privet.central.weights.prior import Prior, spread_of
 from privet.central.weights.released_weights import (
     BALANCE,
@@ -240,7 +241,7 @@ class Fitting:
         self._pay(multiple(fit, self.max_rows), drawn_from(self.noise, event))
         # What is left was rounded down at every step, and may be a last digit less than its share.
         digits = self.left if digits is None else min(digits, self.left)
-        public = PublicFit.of(policy, trees, shares, event, digits)
+        public = PublicFit.of(policy, chosen, shares, digits)
         drawn = chosen.draw(self.noise)
         with _libraries().limit(
             limits=1, user_api="blas"
@@ -284,13 +285,13 @@ class PublicFit:
     grid: Grid
 
     @classmethod
-    def of(cls, policy: Policy, trees: Trees, shares: NDArray[np.float64], event: Event, epsilon: float) -> "PublicFit":
-        """Return it for the noise of ``event`` and what ``epsilon`` is left for the last digits."""
-        curvature = event.curvature if isinstance(event, FitNoise) else math.inf
-        variances = policy.prior_variances(trees, deviations(event, trees), shares, curvature)
+    def of(cls, policy: Policy, noise: ObjectiveNoise, shares: NDArray[np.float64], epsilon: float) -> "PublicFit":
+        """Return it for ``noise`` in the objective and what ``epsilon`` is left for the last digits."""
+        trees = noise.trees
+        variances = policy.prior_variances(trees, noise.noise_std, shares, noise.curvature)
         grid = Grid.of(
             policy.n_rows, spread_of(trees, policy.cells, variances), shape=(trees.n_leaves, policy.n_columns),
-            noise_error=public_error(event, trees), epsilon=epsilon,
+            noise_error=noise.public_error, epsilon=epsilon,
         )  # fmt: skip
         return cls(variances, grid)
 

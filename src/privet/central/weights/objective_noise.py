@@ -9,9 +9,18 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.central.weights.policy import Later, Normal, NormalPlan, Policy, tree_shares
+from privet.central.weights.noise_groups import NoiseGroup, NoiseGroups
+from privet.central.weights.policy import Later, Normal, NormalPlan, Policy
 from privet.central.weights.trees import Axis, Trees
-from privet.privacy.events import Event, GaussianObjective, NoNoise, NormalObjective, ObjectivePerturbation
+from privet.privacy.events import (
+    Event,
+    GaussianObjective,
+    KNormObjective,
+    NoNoise,
+    NormalObjective,
+    ObjectivePerturbation,
+)
+from privet.privacy.mechanisms.k_norm import draw_shared, shared_error
 from privet.privacy.mechanisms.linear_noise import (
     MOST_SUM_ZERO_CLASSES,
     LinearNoise,
@@ -32,7 +41,7 @@ FitNoise: TypeAlias = ObjectivePerturbation | GaussianObjective | NormalObjectiv
 
 @dataclass(frozen=True)
 class ObjectiveNoise:
-    """The distribution of the noise: Laplace with one scale a tree, normal with one ``sigma``, or no noise."""
+    """The distribution of the noise: K-norm with one scale a group of trees, normal with one ``sigma``, or none."""
 
     trees: Trees
     n_classes: int
@@ -47,23 +56,44 @@ class ObjectiveNoise:
         return n_columns(self.n_classes)
 
     @property
+    def groups(self) -> NoiseGroups:
+        """Which trees share noise, where it is not normal."""
+        return NoiseGroups.of(self.trees.sizes, self.n_classes)
+
+    @property
     def noise_std(self) -> NDArray[np.float64]:
-        """The standard deviation of a number of each tree."""
-        return deviations(self.event("", rows=1), self.trees)
+        """The standard deviation of a number of each tree, against the others of its tree."""
+        if self.sigma is not None:
+            return np.full(self.trees.n_trees, float(self.sigma))
+        found = np.zeros(self.trees.n_trees)
+        for group, scale in self._scaled_groups:
+            found[list(group.trees)] = np.array(group.deviations) * float(scale)
+        return found
+
+    @property
+    def public_error(self) -> float:
+        """A bound on how far drawn noise is from its distribution, except for draws that no machine will see."""
+        if self.sigma is not None:
+            return 2.0**-36 * float(self.sigma)
+        errors = [_public_error(group, float(scale), self.n_columns) for group, scale in self._scaled_groups]
+        return max(errors, default=0.0)
+
+    @property
+    def _scaled_groups(self) -> list[tuple[NoiseGroup, Fraction]]:
+        return list(zip(self.groups, self.scales, strict=True)) if self.scales else []
 
     def draw(self, noise: NoiseSource) -> LinearNoise:
         """Draw the noise: leaves x columns."""
         columns, n_leaves = self.n_columns, self.trees.n_leaves
         if self.sigma is not None:
             return draw_normal(self.sigma, n_leaves, n_weights=columns, noise=noise)
-        if not self.scales:
-            return LinearNoise(np.zeros((n_leaves, columns)), 0.0)
-        scales, sizes = list(self.scales), self.trees.sizes
-        if columns == 1:
-            return draw_laplace(scales, sizes, n_weights=1, noise=noise)
-        if columns <= MOST_SUM_ZERO_CLASSES:
-            return draw_sum_zero(scales, sizes, n_weights=columns, noise=noise)
-        return draw_laplace([2 * scale for scale in scales], sizes, n_weights=columns, noise=noise)
+        values, error = np.zeros((n_leaves, columns)), 0.0
+        for group, scale in self._scaled_groups:
+            drawn = _draw_group(group, scale, columns, noise)
+            leaves = [np.arange(self.trees.starts[t], self.trees.starts[t] + self.trees.sizes[t]) for t in group.trees]
+            values[np.concatenate(leaves)] = drawn.values
+            error = max(error, drawn.error)
+        return LinearNoise(values, error)
 
     def event(self, what: str, *, rows: int) -> Event:
         """Return what the noise is and costs, for a unit of so many ``rows``."""
@@ -75,11 +105,29 @@ class ObjectiveNoise:
         if not self.scales:
             return NoNoise(what)
         linear = float_above(sum((1 / scale for scale in self.scales), Fraction(0)))
-        return ObjectivePerturbation(what, multiple(self.fit, rows), linear, self.curvature, self.n_classes, rows)
+        return KNormObjective(what, multiple(self.fit, rows), linear, self.curvature, self.n_classes, rows)
+
+
+def _public_error(group: NoiseGroup, scale: float, n_columns: int) -> float:
+    if group.is_shared:
+        return shared_error(scale, group.n_dimensions, n_columns)
+    # The grid is at most 2**-37 of the scale, and a draw is within half a step of it for each free column.
+    return 2.0**-38 * laplace_factor(2 if n_columns == 1 else n_columns) * scale * (n_columns + 2)
+
+
+def _draw_group(group: NoiseGroup, scale: Fraction, n_columns: int, noise: NoiseSource) -> LinearNoise:
+    if group.is_shared:
+        return draw_shared(scale, group.sizes, n_weights=n_columns, noise=noise)
+    sizes = np.array(group.sizes)
+    if n_columns == 1:
+        return draw_laplace([scale], sizes, n_weights=1, noise=noise)
+    if n_columns <= MOST_SUM_ZERO_CLASSES:
+        return draw_sum_zero([scale], sizes, n_weights=n_columns, noise=noise)
+    return draw_laplace([2 * scale], sizes, n_weights=n_columns, noise=noise)
 
 
 def choose_noise(policy: Policy, trees: Trees, fit: float, normal: Normal | None = None) -> ObjectiveNoise:
-    """Return the noise in the objective: Laplace for a share ``fit``, or ``normal`` where it was planned.
+    """Return the noise in the objective: K-norm noise for a share ``fit``, or ``normal`` where it was planned.
 
     Privacy
     -------
@@ -89,7 +137,8 @@ def choose_noise(policy: Policy, trees: Trees, fit: float, normal: Normal | None
         sigma = normal_sigma_at_least(math.sqrt(trees.n_trees * pulls(policy.n_classes)) / normal.mu)
         return ObjectiveNoise(trees, policy.n_classes, math.inf, normal.curvature, (), sigma)
     curvature, linear = policy.curvature_and_linear(fit)
-    scales = () if math.isinf(fit) else tuple(scales_at_least(linear, tree_shares(trees)))
+    shares = NoiseGroups.of(trees.sizes, policy.n_classes).shares
+    scales = () if math.isinf(fit) else tuple(scales_at_least(linear, shares))
     return ObjectiveNoise(trees, policy.n_classes, fit, curvature, scales)
 
 
@@ -103,7 +152,7 @@ class Stages:
 
     @property
     def normal_of_first(self) -> Normal | None:
-        """The normal noise of the first fit, or None where it has Laplace noise."""
+        """The normal noise of the first fit, or None where it has K-norm noise."""
         if self.normal is None:
             return None
         return self.normal.alone if self.later is None else self.normal.first
@@ -117,7 +166,7 @@ class Stages:
 def choose_stages(
     policy: Policy, trees: Trees, axes: Mapping[int, Axis], balance: NDArray[np.float64], normal: NormalPlan | None
 ) -> Stages:
-    """Decide on a second stage, and drop ``normal`` noise where the first fit's Laplace noise would be less.
+    """Decide on a second stage, and drop ``normal`` noise where the first fit's K-norm noise would be less.
 
     Privacy
     -------
@@ -126,34 +175,12 @@ def choose_stages(
     later = policy.later(trees, axes, balance, normal)
     stages = Stages(policy.shares.fit if later is None else later.fit, later, normal)
     planned = stages.normal_of_first
-    if planned is None or is_normal_less(policy, trees, stages.fit, planned):
+    if planned is None or is_normal_less(policy, trees, balance, stages.fit, planned):
         return stages
     return choose_stages(policy, trees, axes, balance, None)
 
 
-def is_normal_less(policy: Policy, trees: Trees, fit: float, normal: Normal) -> bool:
-    """Return whether this normal noise is less than Laplace noise for a share ``fit``.
-
-    Compared as if all trees had equal shares: how attributes were grouped must not decide what is promised.
-    """
-    laplace = choose_noise(policy, trees, fit)
-    even = laplace_factor(policy.n_classes) * trees.n_trees / float(sum(1 / scale for scale in laplace.scales))
-    return float(choose_noise(policy, trees, fit, normal).noise_std.mean()) < even
-
-
-def deviations(event: Event, trees: Trees) -> NDArray[np.float64]:
-    """Return the standard deviation of a number of each tree, as a fit's receipt tells it."""
-    if isinstance(event, GaussianObjective | NormalObjective):
-        return np.full(trees.n_trees, float(event.sigma))
-    if not isinstance(event, ObjectivePerturbation):
-        return np.zeros(trees.n_trees)
-    return laplace_factor(event.classes) * np.array([1 / (event.linear * float(share)) for share in tree_shares(trees)])
-
-
-def public_error(event: Event, trees: Trees) -> float:
-    """Return a bound on how far drawn noise is from its distribution, except for events that no machine will see."""
-    if not isinstance(event, FitNoise):
-        return 0.0
-    largest = float(deviations(event, trees).max(initial=0.0))
-    # The grid is at most 2**-37 of the largest scale or 2**-36 of sigma, and a draw is within columns / 2 of it.
-    return 2.0**-38 * largest * (n_columns(event.classes) + 2)
+def is_normal_less(policy: Policy, trees: Trees, balance: NDArray[np.float64], fit: float, normal: Normal) -> bool:
+    """Return whether this normal noise moves scores less than K-norm noise for a share ``fit``."""
+    own, other = (choose_noise(policy, trees, fit, each).noise_std for each in (normal, None))
+    return policy.moved_by(own, trees, balance) < policy.moved_by(other, trees, balance)

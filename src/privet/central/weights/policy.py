@@ -7,7 +7,6 @@ tables, with splits of their own for tuning. What `Overrides` names can be fixed
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -17,10 +16,10 @@ from numpy.typing import NDArray
 
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.knots import cell_cuts, codings, knot_values, quantile_codes, with_cells
+from privet.central.weights.noise_groups import CROWDED, NoiseGroups
 from privet.central.weights.trees import GRID, MOST_CELLS, Axis, Knots, Trees
 from privet.errors import ParameterError
 from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
-from privet.privacy.mechanisms.linear_noise import laplace_factor
 from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most, n_columns, pulls
 from privet.privacy.mechanisms.rational import MIN_EPSILON, equal_share, multiple, remaining
 from privet.schema import Attribute, Categorical, Numeric, Schema
@@ -62,8 +61,6 @@ _SOFT_FROM = 4
 _MOST_GROUPED = 3
 # A group's leaves hold so many times the noise in rows, and have no more weights than the solver is quick with.
 _ROWS_OVER_NOISE, _MOST_GROUP_WEIGHTS = 6.0, 2**12
-# Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
-CROWDED = 8
 # Of a tree's prior variance: what each attribute alone, pairs, triples and fours have, in the first and second stage.
 EFFECTS = {1: (1.0,), 2: (0.78, 0.22), 3: (0.7, 0.2, 0.1)}
 LATER_EFFECTS = {2: (0.5, 0.5), 3: (0.35, 0.4, 0.25), 4: (0.3, 0.35, 0.2, 0.15)}
@@ -512,10 +509,13 @@ class Policy:
             return 0.0
         if normal is not None:
             sigma = math.sqrt(trees.n_trees * pulls(self.n_classes)) / normal.alone.mu
-            return float(((sigma / self._signal(trees, balance)) ** 2).sum())
+            return self.moved_by(np.full(trees.n_trees, sigma), trees, balance)
         _, linear = self.curvature_and_linear(self.shares.fit)
-        scales = np.array([float(1 / share) for share in tree_shares(trees)]) / linear
-        return float(((laplace_factor(self.n_classes) * scales / self._signal(trees, balance)) ** 2).sum())
+        return self.moved_by(NoiseGroups.of(trees.sizes, self.n_classes).deviations(linear), trees, balance)
+
+    def moved_by(self, noise_std: NDArray[np.float64], trees: Trees, balance: NDArray[np.float64]) -> float:
+        """Return about how far noise of these deviations moves a row's score, as a variance."""
+        return float(((noise_std / self._signal(trees, balance)) ** 2).sum())
 
     @property
     def _groups_share(self) -> float:
@@ -563,9 +563,3 @@ class Policy:
 def row_pull(balance: NDArray[np.float64]) -> float:
     """Return about how far a row pulls at a class's score: the mean variance of a class, and not too little."""
     return max(float(np.mean(balance * (1 - balance))), 0.05)
-
-
-def tree_shares(trees: Trees) -> list[Fraction]:
-    """Return which share of the linear noise's budget each tree has: more where there are more leaves to tell apart."""
-    roots = [Fraction(math.sqrt(min(int(size), CROWDED))) for size in trees.sizes]
-    return [root / sum(roots) for root in roots]

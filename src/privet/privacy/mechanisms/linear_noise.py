@@ -123,11 +123,16 @@ def _exponential_steps(
     scales: list[Fraction], grid: Fraction, sizes: NDArray[np.int64], noise: NoiseSource
 ) -> NDArray[np.float64]:
     """Return whole grid steps of exponential variates of each tree's scale: ``sizes`` of them a tree."""
-    drawn = [np.empty(int(size), dtype=np.int64) for size in sizes]
-    for steps, scale in zip(drawn, scales, strict=True):
-        mean = scale / grid
-        fill(_fill_exponential, steps, U64(mean.numerator), U64(mean.denominator), words_each=8.0, noise=noise)
-    return np.concatenate(drawn).astype(np.float64)
+    return np.concatenate(
+        [draw_exponential(scale, grid, int(size), noise) for scale, size in zip(scales, sizes, strict=True)]
+    )
+
+
+def draw_exponential(scale: Fraction, grid: Fraction, n: int, noise: NoiseSource) -> NDArray[np.float64]:
+    """Return the whole grid steps of ``n`` exponential variates of this scale."""
+    steps, mean = np.empty(n, dtype=np.int64), scale / grid
+    fill(_fill_exponential, steps, U64(mean.numerator), U64(mean.denominator), words_each=8.0, noise=noise)
+    return steps.astype(np.float64)
 
 
 def _draw_bits(n: int, noise: NoiseSource) -> NDArray[np.uint8]:

@@ -21,6 +21,7 @@ _NAMES = {
     "DiscreteGaussian": "discrete Gaussian noise",
     "PermuteAndFlip": "permute-and-flip selection",
     "ObjectivePerturbation": "Laplace noise in the objective",
+    "KNormObjective": "K-norm noise in the objective",
     "GaussianObjective": "normal noise in the objective",
     "NormalObjective": "normal noise in the objective",
     "Sequential": "the same rows: epsilons add up",

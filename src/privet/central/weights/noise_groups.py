@@ -1,0 +1,112 @@
+"""Which trees share their noise, and which part of a row's price each group has."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.privacy.mechanisms.k_norm import MOST_DIMENSIONS, MOST_SHARED_LEAVES, shared_deviation
+from privet.privacy.mechanisms.linear_noise import laplace_factor
+
+# Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
+CROWDED = 8
+# Costs that agree so far are equal: another machine's last digits must not cut the trees otherwise.
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class NoiseGroup:
+    """Trees that share noise, by their numbers; a tree that is alone has noise of its own in every leaf."""
+
+    trees: tuple[int, ...]
+    sizes: tuple[int, ...]
+    n_classes: int
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether there are several trees."""
+        return len(self.trees) > 1
+
+    @property
+    def n_dimensions(self) -> int:
+        """The leaves of all trees, less one a tree."""
+        return sum(self.sizes) - len(self.sizes)
+
+    @property
+    def deviations(self) -> list[float]:
+        """The deviation of a number of each tree at scale 1."""
+        if not self.is_shared:
+            return [laplace_factor(self.n_classes)]
+        return [shared_deviation(size, self.n_dimensions, self.n_classes) for size in self.sizes]
+
+    @property
+    def cost(self) -> float:
+        """How much noise the trees have, such that groups do best with shares in proportion to it.
+
+        The noise in a leaf counts against its rows, of which there are the fewer the more leaves there are. Together
+        that is a sum of cost**3 / share**2, which is least where shares are in proportion to costs.
+        """
+        pairs = zip(self.deviations, self.sizes, strict=True)
+        return math.cbrt(sum((own * min(size, CROWDED)) ** 2 for own, size in pairs))
+
+
+@dataclass(frozen=True)
+class NoiseGroups:
+    """The groups of a fit's trees."""
+
+    groups: tuple[NoiseGroup, ...]
+
+    @classmethod
+    def of(cls, sizes: NDArray[np.int64], n_classes: int) -> "NoiseGroups":
+        """Return the groups with the least noise together, of all that have trees of neighbouring sizes."""
+        return _best(tuple(sizes.tolist()), n_classes)
+
+    def __iter__(self) -> Iterator[NoiseGroup]:
+        return iter(self.groups)
+
+    @property
+    def shares(self) -> list[Fraction]:
+        """Each group's share of what one row may move the density by."""
+        costs = [Fraction(group.cost) for group in self.groups]
+        return [cost / sum(costs) for cost in costs]
+
+    def deviations(self, linear: float) -> NDArray[np.float64]:
+        """Return the deviation of a number of each tree, where a row moves the density by ``linear`` at most."""
+        found = np.zeros(sum(len(group.trees) for group in self.groups))
+        for group, share in zip(self.groups, self.shares, strict=True):
+            found[list(group.trees)] = np.array(group.deviations) / (linear * float(share))
+        return found
+
+
+@cache
+def _best(sizes: tuple[int, ...], n_classes: int) -> NoiseGroups:
+    """Cut the trees, sorted by their leaves, where the costs of the groups add up to the least."""
+    order = sorted(range(len(sizes)), key=lambda tree: sizes[tree])
+    least, starts = [0.0], [0]
+    for end in range(1, len(order) + 1):
+        alone = NoiseGroup((0,), (sizes[order[end - 1]],), n_classes)
+        found = [(round(least[end - 1] + alone.cost, _DIGITS), end - 1)]
+        noise, n_dimensions = 0.0, 0
+        for start in range(end - 1, -1, -1):
+            size = sizes[order[start]]
+            n_dimensions += size - 1
+            if n_dimensions > MOST_DIMENSIONS or sizes[order[end - 1]] > MOST_SHARED_LEAVES:
+                break
+            # All trees' deviations grow with the dimensions alike.
+            noise += (shared_deviation(size, 0, n_classes) * min(size, CROWDED)) ** 2 / 6
+            if start < end - 1:
+                cost = math.cbrt(noise * (n_dimensions + 2) * (n_dimensions + 3))
+                found.append((round(least[start] + cost, _DIGITS), start))
+        total, start = min(found)
+        least.append(total)
+        starts.append(start)
+    groups, end = [], len(order)
+    while end:
+        trees = tuple(order[starts[end] : end])
+        groups.append(NoiseGroup(trees, tuple(sizes[tree] for tree in trees), n_classes))
+        end = starts[end]
+    return NoiseGroups(tuple(groups))
