@@ -174,7 +174,7 @@ def _fetch(name: str) -> Any:
     if place is None:
         raise _unavailable(name)
     try:
-        bunch = fetch_openml(data_id=place.data_id, target_column=place.target, as_frame=True, n_retries=0)
+        bunch = fetch_openml(data_id=place.data_id, target_column=place.target, as_frame=True, n_retries=1)
     except (OSError, EOFError, HTTPException, ValueError, KeyError) as error:
         raise _unavailable(name) from error
     if bunch.target is None or len(bunch.data) != place.rows:

@@ -80,7 +80,7 @@ _LATER_PRECISION = 0.4
 # Of epsilon, the prior variance of a row's score with normal noise, for two classes and for more: in a fit that is
 # alone, in the first and in the second one. More would cost precision, which joint_loss.md tells.
 _CURVATURES = {True: (1.0, 0.6, 0.3), False: (0.25, 0.15, 0.05)}
-# About which part of epsilon a fit with Laplace noise has, and which part of normal noise's precision others leave.
+# About which part of epsilon a fit with K-norm noise has, and which part of normal noise's precision others leave.
 _USUAL_FIT, _JOINT_LOSS = 0.7, 0.92
 # Of epsilon, for choosing its groups; at most half of what the stage has. Each group takes three choices.
 _GROUPS_SHARE, CHOICES_A_GROUP = 0.06, 3
@@ -242,22 +242,25 @@ class Policy:
         return float(few * many * min(1.0, _MANY_CLASSES / self.n_classes) ** _TREE_POWER)
 
     def _advantage(self, n_trees: float) -> float:
-        """Return about how many times less normal noise of so many trees is than Laplace noise."""
-        return math.sqrt(2 * pulls(self.n_classes) * n_trees) * self._normal_over_laplace
+        """Return about how many times less normal noise of so many trees is than K-norm noise; 0 where there is none."""
+        if not self._usual_mu:
+            return 0.0
+        sizes = np.full(max(1, round(n_trees)), CROWDED)
+        other = float(NoiseGroups.of(sizes, self.n_classes).deviations(_USUAL_FIT * self.epsilon).mean())
+        return other * self._usual_mu / math.sqrt(n_trees * pulls(self.n_classes))
 
     @property
     def _worth(self) -> float:
-        """Rows times epsilon; with a delta, the epsilon that would have as little Laplace noise."""
+        """Rows times epsilon; with a delta, the epsilon that would have as little K-norm noise."""
         return self.n_rows * self.epsilon * max(1.0, self._advantage(self.n_attributes))
 
     @cached_property
-    def _normal_over_laplace(self) -> float:
-        """About how much more precise one tree's normal noise is than Laplace noise; 0 where there is none."""
+    def _usual_mu(self) -> float:
+        """About the precision of normal noise in a fit that is alone; 0 where there is none."""
         if not self.delta or math.isinf(self.epsilon):
             return 0.0
         curvature, *_ = _CURVATURES[self.n_classes == 2]
-        mu = self._largest_mu([], [(curvature * self.epsilon, 1.0)]) or 0.0
-        return _JOINT_LOSS * mu / (_USUAL_FIT * self.epsilon)
+        return _JOINT_LOSS * (self._largest_mu([], [(curvature * self.epsilon, 1.0)]) or 0.0)
 
     @cached_property
     def normal_plan(self) -> NormalPlan | None:

@@ -109,7 +109,7 @@ class _Law:
 def _volume(size: int) -> tuple[int, ...]:
     """Return the volume of a tree's slice as a polynomial, coefficients of s^i q^(size - 1 - i), in whole numbers."""
     signs = [sum(_sign_weights(size, i)) for i in range(size - 1)]
-    terms = [Fraction(own, size - 1 - i) for i, own in enumerate(signs)] + [Fraction(1, size - 1)]
+    terms = [Fraction(own, size - 1 - i) for i, own in enumerate(signs)] + [Fraction(1, max(size - 1, 1))]
     whole = math.lcm(*(term.denominator for term in terms))
     return tuple(int(term * whole) for term in terms)
 
