@@ -242,7 +242,7 @@ class Policy:
         return float(few * many * min(1.0, _MANY_CLASSES / self.n_classes) ** _TREE_POWER)
 
     def _advantage(self, n_trees: float) -> float:
-        """Return about how many times less normal noise of so many trees is than K-norm noise; 0 where there is none."""
+        """Return about how many times less normal noise of so many trees is than K-norm noise; 0 without a delta."""
         if not self._usual_mu:
             return 0.0
         sizes = np.full(max(1, round(n_trees)), CROWDED)
