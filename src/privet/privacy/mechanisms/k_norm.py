@@ -108,6 +108,8 @@ class _Law:
 @cache
 def _volume(size: int) -> tuple[int, ...]:
     """Return the volume of a tree's slice as a polynomial, coefficients of s^i q^(size - 1 - i), in whole numbers."""
+    if size == 1:  # of one leaf it is a point
+        return (1,)
     signs = [sum(_sign_weights(size, i)) for i in range(size - 1)]
     terms = [Fraction(own, size - 1 - i) for i, own in enumerate(signs)] + [Fraction(1, size - 1)]
     whole = math.lcm(*(term.denominator for term in terms))
