@@ -246,21 +246,21 @@ def test_deviations_by_hand():
 def exact_deviation(sizes, tree):
     """Return the deviation of a leaf from the others of its tree: half the variance of a difference of two leaves."""
     n, size = n_dimensions_of(sizes), sizes[tree]
-    others = reduce(product, [volume_of(own) for t, own in enumerate(sizes) if t != tree], {0: Fraction(1)})
-    weights = squares = Fraction(0)
+    volumes = [np.array(list(map(float, volume_of(own).values()))) for t, own in enumerate(sizes) if t != tree]
+    others = reduce(np.convolve, volumes, np.ones(1))
+    weights = squares = 0.0
     for volume, i, j in terms_of(size):
         n_uniform = size - 1 - i
-        for degree, other in others.items():
-            k = i + degree
-            weight = volume * other * math.factorial(k) * math.factorial(n - k) * 2**k
+        for k, other in enumerate(others, start=i):
+            weight = float(volume) * other * math.factorial(k) * math.factorial(n - k) * 2.0**k
             common, common2 = k + 1, (k + 1) * (k + 2)
-            most, most2 = Fraction(n - k + 1, 2), Fraction((n - k + 1) * (n - k + 2), 4)
-            extra2 = most2 * Fraction(n_uniform, n_uniform + 2)
-            positive2 = common2 + 2 * common * most * Fraction(n_uniform, n_uniform + 1) + extra2
+            most, most2 = (n - k + 1) / 2, (n - k + 1) * (n - k + 2) / 4
+            extra2 = most2 * n_uniform / (n_uniform + 2)
+            positive2 = common2 + 2 * common * most * n_uniform / (n_uniform + 1) + extra2
             # Gaps have squares that add up to 2 / (gaps + 1).
-            leaves2 = positive2 * Fraction(2, j + 1) + (extra2 * Fraction(2, size - j + 1) if j < size else 0)
+            leaves2 = positive2 * 2 / (j + 1) + (extra2 * 2 / (size - j + 1) if j < size else 0.0)
             weights += weight
-            squares += weight * (leaves2 - Fraction(common2, size)) / (size - 1)
+            squares += weight * (leaves2 - common2 / size) / (size - 1)
     return math.sqrt(squares / weights)
 
 
