@@ -28,10 +28,10 @@ _BITS = 48
 
 
 def shared_deviation(size: int, n_dimensions: int, n_classes: int) -> float:
-    """Return about the deviation of a leaf's number from its tree's mean, at scale 1.
+    """Return about the deviation of a leaf's number against the others of its tree, at scale 1.
 
-    ``n_dimensions`` are the leaves of all trees that share the noise, less one a tree. It is exact for a tree that is
-    alone, and off by a fortieth at most.
+    It is the root of half the variance of a difference of two leaves. ``n_dimensions`` are the leaves of all trees that
+    share the noise, less one a tree. It is exact for a tree that is alone, and off by a fortieth at most.
     """
     variance = 2 * (n_dimensions + 2) * (n_dimensions + 3) / ((size + 1) * (size + 2))
     # Of more classes each has noise of twice the scale, less the mean over classes.
