@@ -174,6 +174,19 @@ def test_with_a_delta_many_trees_have_normal_noise_and_the_guarantee_says_so():
     assert model.noise_std_ < 0.85 * pure.noise_std_
 
 
+@pytest.mark.parametrize("classes", [["no", "yes"], ["high", "low", "no", "yes"]])
+def test_trees_of_one_leaf_share_noise_like_others(tmp_path, classes):
+    attributes = [Categorical(f"c{j}", [1], never_missing=True) for j in range(3)]
+    schema = Schema([*attributes, Categorical("job", ["cook", "nurse"])], classes=classes, rows=2000)
+    X = pd.DataFrame({f"c{j}": [1] * 2000 for j in range(3)} | {"job": ["cook", "nurse"] * 1000})
+    model = fitted(schema, (X, np.where(X["job"] == "cook", "no", "yes")), epsilon=4.0, group_size=1)
+    assert sorted(model.trees_.first.sizes) == [1, 1, 1, 3]
+    assert len(set(model.tree_noise_std_[:4])) < 4
+    assert_array_equal(model.predict(X), np.where(X["job"] == "cook", "no", "yes"))
+    model.save(tmp_path / "m.privet")
+    assert load(tmp_path / "m.privet").guarantee_ == model.guarantee_
+
+
 @pytest.mark.parametrize("n_attributes", [1, 5])
 def test_with_a_delta_few_trees_have_k_norm_noise_and_the_promise_that_was_planned(n_attributes):
     few = fitted(epsilon=1.0, delta=1e-6, n_attributes=n_attributes)
