@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -94,7 +94,7 @@ class _Law:
     weights: tuple[int, ...]
 
     @classmethod
-    @cache
+    @lru_cache(maxsize=32)  # one may take half a megabyte
     def of(cls, sizes: tuple[int, ...]) -> "_Law":
         n, volumes = sum(sizes) - len(sizes), tuple(map(_volume, sizes))
         one: tuple[int, ...] = (1,)
