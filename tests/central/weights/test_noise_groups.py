@@ -212,6 +212,12 @@ def test_equal_costs_are_cut_the_same_whatever_the_last_digits_are(monkeypatch):
             assert [group.sizes for group in plain(sizes, 2)] == pieces
 
 
+def test_a_long_process_does_not_keep_the_groups_of_every_forest():
+    for size in range(2, 402):
+        groups_of([size, 2])
+    assert noise_groups._best.cache_info().currsize <= 256
+
+
 def test_a_thousand_trees_of_two_leaves_share_noise():
     groups = groups_of([2] * 1000)
     assert all(group.is_shared for group in groups)

@@ -115,6 +115,15 @@ def test_weights_are_products_of_volumes_times_moments(sizes):
     assert [Fraction(own, sum(ours)) for own in ours] == [own / sum(moments) for own in moments]
 
 
+def test_a_long_process_does_not_keep_the_law_of_every_forest():
+    for size in range(2, 102):
+        k_norm._Law.of((size, 2))
+    assert k_norm._Law.of.cache_info().currsize <= 32
+    hits = k_norm._Law.of.cache_info().hits
+    k_norm._Law.of((101, 2))
+    assert k_norm._Law.of.cache_info().hits == hits + 1
+
+
 @loop_over("sizes", MANY_SIZES)
 def test_every_tree_has_the_same_sum(sizes):
     assert n_dimensions_of(sizes) <= MOST_DIMENSIONS
