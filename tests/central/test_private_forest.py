@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
 from privet.central.weights.knots import FINE_HALVINGS, knot_values
+from privet.central.weights.noise_groups import NoiseGroups
 from privet.central.weights.trees import CODES_A_BIN
 from privet.datasets import agrawal
 from privet.errors import ModelFileError, ParameterError
@@ -19,8 +20,8 @@ from privet.privacy.accounting import stated_epsilon
 from privet.privacy.events import (
     DiscreteLaplace,
     Jointly,
+    KNormObjective,
     NormalObjective,
-    ObjectivePerturbation,
     PermuteAndFlip,
     Sequential,
 )
@@ -168,14 +169,28 @@ def test_with_a_delta_many_trees_have_normal_noise_and_the_guarantee_says_so():
     assert (model.guarantee_.epsilon, model.guarantee_.delta, model.guarantee_.mode) == (1.0, 1e-6, "sound")
     assert "delta = " in str(model.guarantee_)
     pure = fitted(schema, rows, epsilon=1.0, n_attributes=len(model.trees_.kept))
-    assert isinstance(receipts(pure)["leaf weights"], ObjectivePerturbation)
+    assert type(receipts(pure)["leaf weights"]) is KNormObjective
     assert pure.guarantee_.delta == 0
     assert model.noise_std_ < 0.85 * pure.noise_std_
 
 
-def test_with_a_delta_few_trees_have_laplace_noise_and_the_promise_that_was_planned():
-    few = fitted(epsilon=1.0, delta=1e-6, n_attributes=1)
-    assert isinstance(receipts(few)["leaf weights"], ObjectivePerturbation)
+@pytest.mark.parametrize("classes", [["no", "yes"], ["high", "low", "no", "yes"]])
+def test_trees_of_one_leaf_share_noise_like_others(tmp_path, classes):
+    attributes = [Categorical(f"c{j}", [1], never_missing=True) for j in range(3)]
+    schema = Schema([*attributes, Categorical("job", ["cook", "nurse"])], classes=classes, rows=2000)
+    X = pd.DataFrame({f"c{j}": [1] * 2000 for j in range(3)} | {"job": ["cook", "nurse"] * 1000})
+    model = fitted(schema, (X, np.where(X["job"] == "cook", "no", "yes")), epsilon=4.0, group_size=1)
+    assert sorted(model.trees_.first.sizes) == [1, 1, 1, 3]
+    assert len(set(model.tree_noise_std_[:4])) < 4
+    assert_array_equal(model.predict(X), np.where(X["job"] == "cook", "no", "yes"))
+    model.save(tmp_path / "m.privet")
+    assert load(tmp_path / "m.privet").guarantee_ == model.guarantee_
+
+
+@pytest.mark.parametrize("n_attributes", [1, 5])
+def test_with_a_delta_few_trees_have_k_norm_noise_and_the_promise_that_was_planned(n_attributes):
+    few = fitted(epsilon=1.0, delta=1e-6, n_attributes=n_attributes)
+    assert type(receipts(few)["leaf weights"]) is KNormObjective
     assert (few.guarantee_.epsilon, few.guarantee_.delta) == (1.0, 1e-6)
 
 
@@ -351,12 +366,34 @@ def test_parameters_out_of_range_are_refused_before_any_row_is_read(options, mes
 
 
 def test_a_plan_says_what_a_fit_does():
-    model = PrivateForestClassifier(SCHEMA, epsilon=1.0, random_state=4)
+    # How many leaves there will be is known of categories and of numbers with bins.
+    schema = Schema([Numeric("age", 0, 100, bins=4), *ATTRIBUTES[1:]], classes=["no", "yes"], rows=2000)
+    model = PrivateForestClassifier(schema, epsilon=1.0, random_state=4)
     plan = model.plan()
     fit = model.fit(*table())
     assert [step.what for step in plan.steps] == list(receipts(fit))
     assert plan.n_trees == fit.trees_.n_trees
     assert plan.noise_std == pytest.approx(fit.noise_std_, rel=1e-5)
+
+
+def test_a_plan_says_what_a_fit_does_if_numbers_have_as_many_leaves_as_they_may():
+    model = PrivateForestClassifier(SCHEMA, epsilon=1.0, random_state=4)
+    plan = model.plan()
+    fit = model.fit(*table())
+    assert [step.what for step in plan.steps] == list(receipts(fit))
+    assert plan.n_trees == fit.trees_.n_trees
+    # Of age a histogram chose fewer leaves, so its tree shares noise with others.
+    planned = np.array(
+        [25 if own == (0,) else size for own, size in zip(fit.trees_.attributes, fit.trees_.sizes, strict=True)]
+    )
+    assert (planned.sum(), fit.trees_.sizes.sum()) == (47, 31)
+    linear = receipts(fit)["leaf weights"].linear
+    for sizes, noise_std in [(planned, plan.noise_std), (fit.trees_.sizes, fit.noise_std_)]:
+        assert noise_std == pytest.approx(NoiseGroups.of(sizes, 2).deviations(linear).mean(), rel=1e-5)
+
+
+def test_a_plan_for_too_few_rows_releases_the_class_balance_alone():
+    model = PrivateForestClassifier(SCHEMA, epsilon=1.0, random_state=4)
     assert "only the class balance is released" in str(model.set_params(epsilon=1e-3).plan())
 
 

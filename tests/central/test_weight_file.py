@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 
 from privet import Categorical, Numeric, PrivateForestClassifier, Schema, load
 from privet.central.weight_file import released_from_json, released_to_json
+from privet.central.weights.noise_groups import NoiseGroup, NoiseGroups
 from privet.central.weights.released_weights import (
     DIGITS,
     GROUPS,
@@ -20,8 +21,9 @@ from privet.central.weights.released_weights import (
 from privet.central.weights.trees import CODES_A_BIN, GRID, MOST_CELLS, Trees, checked_trees, knots_to_json
 from privet.errors import ModelFileError
 from privet.model_file import write_document
-from privet.privacy.events import Sequential
+from privet.privacy.events import ObjectivePerturbation, Sequential
 from privet.privacy.guarantee import Guarantee
+from privet.privacy.mechanisms.linear_noise import laplace_factor
 from tests.central.test_private_forest import ATTRIBUTES, SCHEMA, table
 from tests.draws import cached
 
@@ -344,6 +346,73 @@ def test_each_stage_has_the_noise_and_the_prior_of_its_own_receipt(tmp_path, nam
     write_document(tmp_path / "m.privet", changed(document, "structure", **{name: values}))
     with pytest.raises(ModelFileError, match=OTHER):
         load(tmp_path / "m.privet")
+
+
+@cached
+def shared(n_classes):
+    """Return a forest of which some trees share noise and others have noise of their own."""
+    X, y = table()
+    classes = [f"class {c}" for c in range(n_classes)]
+    schema = Schema(ATTRIBUTES, classes=classes, rows=2000)
+    y = np.where(y == "yes", classes[0], np.where(X["night"], *classes[-2:]))
+    return PrivateForestClassifier(schema, epsilon=4.0, random_state=1, group_size=1).fit(X, y)
+
+
+def linear_of(model):
+    (linear,) = (part.linear for part in model.guarantee_.event.parts if part.what == WEIGHTS)
+    return linear
+
+
+def deviations_of(model, groups):
+    """Return the deviations of the first stage's trees in these groups, and those of the second as they are."""
+    n_classes, later = len(model.classes_), model.released_.noise_std[model.trees_.first.n_trees :]
+    sizes = model.trees_.first.sizes
+    made = NoiseGroups(
+        tuple(NoiseGroup(tuple(own), tuple(int(sizes[tree]) for tree in own), n_classes) for own in groups)
+    )
+    return [*made.deviations(linear_of(model)).tolist(), *later.tolist()]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_noise_that_does_not_belong_to_its_receipt_is_refused(tmp_path, n_classes):
+    model = shared(n_classes)
+    document, n_trees = model.to_document(), model.trees_.first.n_trees
+    groups = [list(own.trees) for own in NoiseGroups.of(model.trees_.first.sizes, n_classes)]
+    assert any(len(own) > 1 for own in groups)
+    stated = np.array(document["structure"]["noise_std"])
+    np.testing.assert_allclose(deviations_of(model, groups), stated, rtol=1e-5)
+    write_document(tmp_path / "m.privet", document)
+    assert load(tmp_path / "m.privet").guarantee_ == model.guarantee_
+    others = [
+        deviations_of(model, [[tree] for tree in range(n_trees)]),
+        *([deviations_of(model, [list(range(n_trees))])] if len(groups) > 1 else []),
+        *(stated * (1 + sign * 1e-4) for sign in (-1, 1)),
+        np.where(np.arange(len(stated)) == 0, stated * (1 - 1e-4), stated),
+        np.zeros(len(stated)),
+    ]
+    for other in others:
+        write_document(tmp_path / "m.privet", changed(document, "structure", noise_std=np.array(other).tolist()))
+        with pytest.raises(ModelFileError, match=OTHER):
+            load(tmp_path / "m.privet")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shared_noise_does_not_pass_for_noise_that_every_tree_has_of_its_own(tmp_path, n_classes):
+    model = shared(n_classes)
+
+    def of_their_own(parts):
+        return [ObjectivePerturbation(**vars(part)) if part.what == WEIGHTS else part for part in parts]
+
+    write_document(tmp_path / "m.privet", with_receipts(model, of_their_own))
+    with pytest.raises(ModelFileError, match=OTHER):
+        load(tmp_path / "m.privet")
+    # With as much noise as one over each scale pays for, it is a file of earlier fits.
+    each_alone = laplace_factor(n_classes) * model.trees_.first.n_trees / linear_of(model)
+    earlier = [each_alone] * model.trees_.first.n_trees
+    stated = [*earlier, *model.released_.noise_std[len(earlier) :].tolist()]
+    document = changed(with_receipts(model, of_their_own), "structure", noise_std=stated)
+    write_document(tmp_path / "m.privet", document)
+    assert load(tmp_path / "m.privet").tree_noise_std_.tolist() == stated
 
 
 def test_the_receipts_of_people_are_for_all_their_rows(tmp_path):

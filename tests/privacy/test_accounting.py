@@ -1,5 +1,6 @@
 import math
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -13,6 +14,7 @@ from privet.privacy.events import (
     DiscreteGaussian,
     DiscreteLaplace,
     Jointly,
+    KNormObjective,
     NoiseShares,
     NoNoise,
     NormalObjective,
@@ -23,6 +25,7 @@ from privet.privacy.events import (
     Sequential,
     Unproven,
 )
+from privet.privacy.mechanisms.objective_perturbation import laplace_objective_epsilon
 
 
 def laplace(epsilon):
@@ -183,12 +186,27 @@ def test_joint_receipts_add_up_and_of_disjoint_rows_the_dearest_counts():
     assert stated_delta(jointly(parts, SPLIT, normal(40))) == 1e-6
 
 
-def test_a_plan_with_a_delta_that_ended_in_pure_releases_states_its_delta():
+@pytest.mark.parametrize("kind", [KNormObjective, ObjectivePerturbation])
+def test_a_plan_with_a_delta_that_ended_in_pure_releases_states_its_delta(kind):
     # Another outcome would have had normal noise, and the promise is about all outcomes.
-    fit = ObjectivePerturbation("leaf weights", 0.4375, 0.4, 0.2, 2, 1)
+    fit = kind("leaf weights", 0.4375, 0.4, 0.2, 2, 1)
     event = jointly(laplace(0.0625), SPLIT, fit)
     assert (stated_epsilon(event), stated_delta(event), pure_epsilon(event)) == (1.0, 1e-6, math.inf)
     assert stated_delta(jointly(laplace(0.07), SPLIT, fit)) > 1e-6
+
+
+@pytest.mark.parametrize(("linear", "curvature", "rows"), [(0.4, 0.2, 1), (0.05, 0.01, 7), (3.0, 2.0, 2)])
+@pytest.mark.parametrize("n_classes", [2, 3, 26, 40])
+def test_noise_that_trees_share_costs_what_a_rows_gradient_and_its_determinant_do(linear, curvature, rows, n_classes):
+    own = rows * laplace_objective_epsilon(linear, curvature, n_classes)
+    shared = KNormObjective("leaf weights", own * (1 + 1e-9), linear, curvature, n_classes, rows)
+    assert own <= pure_epsilon(shared) == stated_epsilon(shared) == epsilon_at(shared, delta=0) == shared.epsilon
+    assert stated_delta(shared) == 0.0
+    # As much as noise that every tree has of its own, and not less than what it says costs.
+    alone = ObjectivePerturbation("leaf weights", shared.epsilon, linear, curvature, n_classes, rows)
+    assert pure_epsilon(alone) == pure_epsilon(shared)
+    understated = replace(shared, epsilon=own * (1 - 1e-6))
+    assert pure_epsilon(understated) >= own * (1 - 1e-9)
 
 
 def test_at_delta_zero_the_cost_is_pure():

@@ -21,6 +21,7 @@ leaves = st.one_of(
     st.builds(events.DiscreteGaussian, text, positive, whole, ratio),
     st.builds(events.PermuteAndFlip, text, positive, whole, whole, st.booleans(), ratio),
     st.builds(events.ObjectivePerturbation, text, positive, positive, positive, whole, whole),
+    st.builds(events.KNormObjective, text, positive, positive, positive, whole, whole),
     st.builds(events.GaussianObjective, text, positive, positive, ratio, positive, whole, whole, whole),
     st.builds(events.NormalObjective, text, ratio, positive, whole, whole, whole, whole),
 )
@@ -46,6 +47,15 @@ def laplace(**changes):
 def selection(**changes):
     receipt = {"event": "PermuteAndFlip", "what": "split", "epsilon": 0.5, "sensitivity": 1, "candidates": 4}
     return receipt | {"monotone": False, "rate": "1/4"} | changes
+
+
+def test_noise_that_trees_share_has_a_receipt_of_its_own():
+    fields = {"what": "weights", "epsilon": 0.9, "linear": 0.5, "curvature": 0.1, "classes": 2, "rows": 1}
+    shared, own = events.KNormObjective(**fields), events.ObjectivePerturbation(**fields)
+    assert events.to_json(shared) == {"event": "KNormObjective", **fields}
+    assert events.to_json(own) == {"event": "ObjectivePerturbation", **fields}
+    assert (events.from_json(events.to_json(shared)), events.from_json(events.to_json(own))) == (shared, own)
+    assert shared != own
 
 
 def test_a_receipt_by_hand():

@@ -98,9 +98,16 @@ def test_batches_cost_what_their_parts_cost():
     assert batch_epsilons(events.Sequential((ROWS, LAPLACE))) == [0.75]
 
 
-def test_noise_in_an_objective_has_its_name_and_its_price():
-    (read,) = receipts(events.ObjectivePerturbation("leaf weights", 0.9, 0.5, 0.1, 2, 1))
-    assert (read.name, read.epsilon, read.delta) == ("Laplace noise in the objective", 0.9, 0.0)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (events.KNormObjective, "K-norm noise in the objective"),
+        (events.ObjectivePerturbation, "Laplace noise in the objective"),  # of earlier files
+    ],
+)
+def test_noise_in_an_objective_has_its_name_and_its_price(kind, name):
+    (read,) = receipts(kind("leaf weights", 0.9, 0.5, 0.1, 2, 1))
+    assert (read.name, read.epsilon, read.delta) == (name, 0.9, 0.0)
     assert (read.sensitivity, read.scale, read.standard_deviation) == (None, None, None)
 
 

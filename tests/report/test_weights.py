@@ -59,8 +59,10 @@ def test_the_head_tells_trees_numbers_and_noise(source):
 
 def test_receipts_name_the_mechanism(source):
     read = Elements(source)
-    assert "Laplace noise in the objective" in read.text
+    assert "K-norm noise in the objective" in read.text
     assert "The last digits of weights are in steps of the grid" in read.text
+    assert "Laplace noise in the objective" not in read.text
+    assert "KNormObjective" not in read.text
     assert "ObjectivePerturbation" not in read.text
 
 

@@ -21,6 +21,7 @@ from privet.central.weights.knots import (
     quantile_codes,
     with_cells,
 )
+from privet.central.weights.objective_noise import choose_noise
 from privet.central.weights.policy import (
     CHOICES_A_GROUP,
     LATER_PART,
@@ -28,7 +29,6 @@ from privet.central.weights.policy import (
     MOST_WEIGHTS,
     Overrides,
     Policy,
-    tree_shares,
 )
 from privet.central.weights.trees import CODES_A_BIN, GRID, Trees, coarse_axes
 from privet.privacy.mechanisms.joint_loss import joint_delta
@@ -343,12 +343,23 @@ def test_there_are_never_more_weights_than_there_is_room_for(n_classes, fixed):
     assert trees.n_leaves * own.n_columns <= MOST_WEIGHTS
 
 
-def test_tree_shares_add_up_to_one_exactly_and_grow_with_leaves_up_to_eight():
+def test_noise_moves_a_score_by_its_part_of_what_rows_hold_in_every_tree():
     trees = Trees.of(GROUPS, schema_of())  # 5, 3 and 12 leaves
-    shares = tree_shares(trees)
-    assert sum(shares) == 1
-    roots = np.sqrt([5, 3, 8])
-    assert_allclose([float(share) for share in shares], roots / roots.sum())
+    own = policy(800, 1.0, schema_of())
+    # Of 800 rows a quarter pulls, shared by 5, 3 and 8 leaves, and one more.
+    held = np.array([41.0, 200 / 3 + 1, 26.0])
+    even, noise_std = np.array([0.5, 0.5]), np.array([3.0, 5.0, 7.0])
+    assert own.moved_by(noise_std, trees, even) == pytest.approx(((noise_std / held) ** 2).sum())
+    assert own.moved_by(np.zeros(3), trees, even) == 0.0
+    # What is reckoned with is the noise that would be drawn.
+    drawn = choose_noise(own, trees, own.shares.fit).noise_std
+    assert own.noise(trees, even) == pytest.approx(own.moved_by(drawn, trees, even), rel=1e-5)
+    planned = policy(800, 1.0, schema_of(), delta=1e-6)
+    normal = choose_noise(planned, trees, planned.shares.fit, planned.normal_plan.alone).noise_std
+    assert planned.noise(trees, even, planned.normal_plan) == pytest.approx(
+        planned.moved_by(normal, trees, even), rel=1e-5
+    )
+    assert policy(800, math.inf, schema_of()).noise(trees, even) == 0.0
 
 
 def test_prior_variances_by_hand():

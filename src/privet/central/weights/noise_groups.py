@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class NoiseGroups:
         return found
 
 
-@cache
+@lru_cache(maxsize=256)
 def _best(sizes: tuple[int, ...], n_classes: int) -> NoiseGroups:
     """Cut the trees, sorted by their leaves, where the costs of the groups add up to the least."""
     order = sorted(range(len(sizes)), key=lambda tree: sizes[tree])

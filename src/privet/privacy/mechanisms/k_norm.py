@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -28,10 +28,10 @@ _BITS = 48
 
 
 def shared_deviation(size: int, n_dimensions: int, n_classes: int) -> float:
-    """Return about the deviation of a leaf's number from its tree's mean, at scale 1.
+    """Return about the deviation of a leaf's number against the others of its tree, at scale 1.
 
-    ``n_dimensions`` are the leaves of all trees that share the noise, less one a tree. It is exact for a tree that is
-    alone, and off by a fortieth at most.
+    It is the root of half the variance of a difference of two leaves. ``n_dimensions`` are the leaves of all trees that
+    share the noise, less one a tree. It is exact for a tree that is alone, and off by a fortieth at most.
     """
     variance = 2 * (n_dimensions + 2) * (n_dimensions + 3) / ((size + 1) * (size + 2))
     # Of more classes each has noise of twice the scale, less the mean over classes.
@@ -94,7 +94,7 @@ class _Law:
     weights: tuple[int, ...]
 
     @classmethod
-    @cache
+    @lru_cache(maxsize=32)  # one may take half a megabyte
     def of(cls, sizes: tuple[int, ...]) -> "_Law":
         n, volumes = sum(sizes) - len(sizes), tuple(map(_volume, sizes))
         one: tuple[int, ...] = (1,)
@@ -108,6 +108,8 @@ class _Law:
 @cache
 def _volume(size: int) -> tuple[int, ...]:
     """Return the volume of a tree's slice as a polynomial, coefficients of s^i q^(size - 1 - i), in whole numbers."""
+    if size == 1:  # of one leaf it is a point
+        return (1,)
     signs = [sum(_sign_weights(size, i)) for i in range(size - 1)]
     terms = [Fraction(own, size - 1 - i) for i, own in enumerate(signs)] + [Fraction(1, max(size - 1, 1))]
     whole = math.lcm(*(term.denominator for term in terms))
