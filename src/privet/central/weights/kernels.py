@@ -31,8 +31,8 @@ _MOST_CURVATURES = 2**22
 
 @inlined
 def _place(starts: NDArray[np.int64], cells: NDArray[Any], line: int, tree: int) -> np.uint64:
-    """Return a line's cell in a tree, counted over all trees; without a sign, as an index it needs no check."""
-    return np.uint64(starts[tree]) + np.uint64(cells[line * starts.size + tree])
+    """Return a line's cell in a tree, counted over all trees; indices without a sign need no check."""
+    return np.uint64(starts[np.uint64(tree)]) + np.uint64(cells[np.uint64(line * starts.size + tree)])
 
 
 @inlined
@@ -165,8 +165,8 @@ def binary_hessian(
     for i in range(curvatures.size):
         n_found = 0
         for t in range(n_trees):
-            cell = starts[t] + cells[i * n_trees + t]
-            for k in range(ends[cell], ends[cell + 1]):
+            cell = _place(starts, cells, i, t)
+            for k in range(ends[cell], ends[cell + np.uint64(1)]):
                 found[n_found], parts[n_found] = leaves[k], shares[k]
                 n_found += 1
         for a in range(n_found):
@@ -377,12 +377,12 @@ def recode(
     ``cells`` are lines x trees. Attributes ``ends[u]`` to ``ends[u + 1]`` are those of tree u; an attribute adds what
     ``added`` has, from its start on, for the line's cell in its tree.
     """
-    for i in range(out.shape[0]):
-        for u in range(out.shape[1]):
-            cell = np.int64(0)
-            for a in range(ends[u], ends[u + 1]):
-                cell += added[np.uint64(starts[a]) + np.uint64(cells[i, trees[a]])]
-            out[i, u] = cell
+    for u in range(out.shape[1]):
+        out[:, u] = 0
+        for a in range(ends[u], ends[u + 1]):
+            own, t = added[starts[a] :], trees[a]
+            for i in range(out.shape[0]):
+                out[i, u] += own[cells[i, t]]
 
 
 @compiled

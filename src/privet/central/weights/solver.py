@@ -67,7 +67,7 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float | None =
     n_stalled, n_patient = 0, 0 if objective.order is None else _PATIENT
     while (largest := np.abs(gradient).max(initial=0.0)) > tolerance:
         share = tolerance / largest
-        is_last = objective.order is None and left < _NOTHING * share and _TIGHT < share
+        is_last = objective.order is None and left < _NOTHING * share and share > _TIGHT
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted, enough=tolerance)
         if is_last:  # one pass less: the certificate will look at the end of this step
             return weights + step, solve
