@@ -59,13 +59,16 @@ def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Fl
 
 def _descend(objective: Objective, weights: Floats, *, tolerance: float | None = None) -> tuple[Floats, Solve]:
     gradient = objective.gradient(weights)
-    solve = preconditioner(objective, weights)
+    solve, n_steps = preconditioner(objective, weights), 0
     size = least = objective.size_of(gradient)
     if tolerance is None:
         tolerance = _ROUGHLY * size
     wanted, left = _LOOSE, 1.0
     n_stalled, n_patient = 0, 0 if objective.order is None else _PATIENT
     while (largest := np.abs(gradient).max(initial=0.0)) > tolerance:
+        if n_steps > _MANY_STEPS:
+            del solve  # before there is another
+            solve = preconditioner(objective, weights)
         share = tolerance / largest
         is_last = objective.order is None and left < _NOTHING * share and share > _TIGHT
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted, enough=tolerance)
@@ -84,9 +87,6 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float | None =
         if n_stalled > n_patient or is_rounding:  # no difference can be told any more
             break
         weights, gradient, size, least = moved, new_gradient, new_size, min(least, new_size)
-        if n_steps > _MANY_STEPS:
-            del solve  # before there is another
-            solve = preconditioner(objective, weights)
     return weights, solve
 
 
