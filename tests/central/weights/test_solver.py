@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from privet.central.weights import solver
+from privet.central.weights.objective import Objective
 from privet.central.weights.solver import approximate_minimiser, newton_step, preconditioner
 from tests.central.weights.problems import KINDS, plain_value, problem, random_weights
 
@@ -90,6 +91,17 @@ def test_a_newton_step_leaves_no_more_than_wanted(n_classes):
         left = objective.size_of(gradient + objective.hessian_product(step))
         assert left <= 1.01 * wanted * objective.size_of(gradient)
         assert n_steps >= 1
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_end_of_the_last_step_is_foreseen(monkeypatch, n_classes):
+    objective, seen = problem(3, n_rows=500, n_classes=n_classes, kind="soft"), []
+    look = Objective.gradient
+    monkeypatch.setattr(Objective, "gradient", lambda own, weights: seen.append(weights) or look(own, weights))
+    weights = solved(objective)
+    assert not any(np.array_equal(weights, at) for at in seen)
+    assert TOLERANCE < largest_gradient(objective, seen[-1]) < 1e-3
+    assert largest_gradient(objective, weights) <= TOLERANCE
 
 
 SHAPES = [(c, weighted) for c in (2, 3, 5) for weighted in (False, True)]

@@ -298,7 +298,8 @@ def _write_residuals(
             top = max(top, scores[i, c])
         total = 0.0
         for c in range(n_classes):
-            chances[c], _ = exp_minus(top - scores[i, c], 0.0, coarse, fine)
+            # exp(0) is 1 in its last digit too, and of two classes one is the top.
+            chances[c] = 1.0 if scores[i, c] == top else exp_minus(top - scores[i, c], 0.0, coarse, fine)[0]
             total += chances[c]
         adjusted = 0.0
         for c in range(n_classes):

@@ -31,8 +31,8 @@ _MOST_CURVATURES = 2**22
 
 @inlined
 def _place(starts: NDArray[np.int64], cells: NDArray[Any], line: int, tree: int) -> np.uint64:
-    """Return a line's cell in a tree, counted over all trees; without a sign, as an index it needs no check."""
-    return np.uint64(starts[tree]) + np.uint64(cells[line * starts.size + tree])
+    """Return a line's cell in a tree, counted over all trees; indices without a sign need no check."""
+    return np.uint64(starts[np.uint64(tree)]) + np.uint64(cells[np.uint64(line * starts.size + tree)])
 
 
 @inlined
@@ -75,8 +75,9 @@ def binary_gradient(
             curvatures[low + j] = np.float32(count * wrong * (1.0 - wrong))
             pulls[j] = np.int64(np.rint((-wrong if labels[low + j] == 1 else wrong) * count * unit))
         for j in range(n_lines):
+            pull = pulls[j]
             for t in range(n_trees):
-                fine[found[j, t]] += pulls[j]
+                fine[found[j, t]] += pull
     _add_in_two(fine, out)
 
 
@@ -160,12 +161,12 @@ def binary_hessian(
     widest = 0
     for c in range(ends.size - 1):
         widest = max(widest, ends[c + 1] - ends[c])
-    found, parts = np.empty(n_trees * widest, dtype=np.int64), np.empty(n_trees * widest)
+    found, parts = np.empty(n_trees * widest, dtype=np.uint64), np.empty(n_trees * widest)
     for i in range(curvatures.size):
         n_found = 0
         for t in range(n_trees):
-            cell = starts[t] + cells[i * n_trees + t]
-            for k in range(ends[cell], ends[cell + 1]):
+            cell = _place(starts, cells, i, t)
+            for k in range(ends[cell], ends[cell + np.uint64(1)]):
                 found[n_found], parts[n_found] = leaves[k], shares[k]
                 n_found += 1
         for a in range(n_found):
@@ -376,12 +377,12 @@ def recode(
     ``cells`` are lines x trees. Attributes ``ends[u]`` to ``ends[u + 1]`` are those of tree u; an attribute adds what
     ``added`` has, from its start on, for the line's cell in its tree.
     """
-    for i in range(out.shape[0]):
-        for u in range(out.shape[1]):
-            cell = np.int64(0)
-            for a in range(ends[u], ends[u + 1]):
-                cell += added[starts[a] + np.int64(cells[i, trees[a]])]
-            out[i, u] = cell
+    for u in range(out.shape[1]):
+        out[:, u] = 0
+        for a in range(ends[u], ends[u + 1]):
+            own, t = added[starts[a] :], trees[a]
+            for i in range(out.shape[0]):
+                out[i, u] += own[cells[i, t]]
 
 
 @compiled
@@ -392,16 +393,16 @@ def scores_of(cells: NDArray[Any], starts: NDArray[np.int64], weights: Floats, s
         for i in range(scores.shape[0]):
             first, second = scores[i, 0], scores[i, 1]
             for t in range(n_trees):
-                found = starts[t] + cells[i * n_trees + t]
-                first += weights[found, 0]
-                second += weights[found, 1]
+                line = weights[_place(starts, cells, i, t)]
+                first += line[0]
+                second += line[1]
             scores[i, 0], scores[i, 1] = first, second
         return
     for i in range(scores.shape[0]):
         for t in range(n_trees):
-            found = starts[t] + cells[i * n_trees + t]
+            line = weights[_place(starts, cells, i, t)]
             for c in range(scores.shape[1]):
-                scores[i, c] += weights[found, c]
+                scores[i, c] += line[c]
 
 
 @compiled
@@ -429,13 +430,13 @@ def add_groups(
     ``nearest`` is attributes x lines; ``members`` are a group's attributes, -1 where it has fewer; its leaves begin at
     ``starts``.
     """
-    leaf = np.empty(nearest.shape[1], dtype=np.int32)
+    leaf = np.empty(nearest.shape[1], dtype=np.uint32)
     for g in range(members.shape[0]):
         leaf[:] = nearest[members[g, 0]]
         for j in range(1, members.shape[1]):
             a = members[g, j]
             if a >= 0:
-                own, n = nearest[a], np.int32(n_leaves[a])
+                own, n = nearest[a], np.uint32(n_leaves[a])
                 for i in range(leaf.size):
                     leaf[i] = leaf[i] * n + own[i]
         sums = out[starts[g] : starts[g + 1]]

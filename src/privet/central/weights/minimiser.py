@@ -93,7 +93,7 @@ def certified_minimiser(objective: Objective, tolerance: float, *, noise_error: 
 
     It fails only at a tolerance that no certificate can reach: any other failure would tell something about the rows.
     """
-    weights, solve = approximate_minimiser(objective, tolerance=tolerance / 8)
+    weights, solve = approximate_minimiser(objective, tolerance=tolerance / 4)
     rest = np.zeros_like(weights)
     found = bounded_gradient(objective, weights, rest)
     least, n_left = objective.size_of(found.values), _MOST_STEPS_IN_ORDER

@@ -231,7 +231,7 @@ class Objective:
         return n_columns if self.is_binary else -(-n_columns // 4) * 4
 
     def _padded(self, values: Floats) -> Floats:
-        return np.pad(values, [(0, 0), (0, self._width - values.shape[1])])
+        return values if self.is_binary else np.pad(values, [(0, 0), (0, self._width - values.shape[1])])
 
     @cached_property
     def _padded_offsets(self) -> Floats:

@@ -22,7 +22,9 @@ Floats = NDArray[np.float64]
 Solve = Callable[[Floats], Floats]
 T = TypeVar("T")
 
-_LOOSE, _TIGHT = 0.1, 1e-5
+_LOOSE, _TIGHT = 0.1, 1e-6
+# Beside what a step is to leave of the gradient, this share of it is nothing.
+_NOTHING = 1e-2
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
 # With an order the size may rise in so many steps on end, while the objective falls.
@@ -34,6 +36,8 @@ _FEW_LINES, _ROUGHLY = (2**14, 2**17), 1e-2
 # Unknowns up to which the Hessian is held as one matrix; beyond, a tree and class at a time. Solving it takes a third
 # of their cube, which must not be more than so many multiplications for each weight that a pass looks up.
 _MOST_DENSE, _MOST_WORK, _SMALL_WORK = 4096, 2000, 2**28
+# Pairs of leaves that take as long as a line of the gradient.
+_PAIRS = 32
 # More lines tell the Hessian no better than is needed here, and would be held a second time.
 _LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**18
 
@@ -41,6 +45,7 @@ _LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**18
 def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Floats, Solve]:
     """Return weights whose gradient is at most ``tolerance`` everywhere, or as small as floats can tell.
 
+    The last step's end is foreseen where Newton's method is near enough, and not looked at.
     Also return the last preconditioner. Evenly spaced rows say roughly where to begin.
     """
     weights = np.zeros(objective.shape)
@@ -48,18 +53,27 @@ def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Fl
         few = objective.sampled(n_lines)
         if few is not objective:
             # Of what is returned the weights alone: the preconditioner may be the largest thing that a fit holds.
-            weights = _descend(few, weights, tolerance=_ROUGHLY * few.size_of(few.gradient(weights)))[0]
+            weights = _descend(few, weights)[0]
     return _descend(objective, weights, tolerance=tolerance)
 
 
-def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tuple[Floats, Solve]:
+def _descend(objective: Objective, weights: Floats, *, tolerance: float | None = None) -> tuple[Floats, Solve]:
     gradient = objective.gradient(weights)
-    solve = preconditioner(objective, weights)
+    solve, n_steps = preconditioner(objective, weights), 0
     size = least = objective.size_of(gradient)
-    wanted = _LOOSE
+    if tolerance is None:
+        tolerance = _ROUGHLY * size
+    wanted, left = _LOOSE, 1.0
     n_stalled, n_patient = 0, 0 if objective.order is None else _PATIENT
-    while np.abs(gradient).max(initial=0.0) > tolerance:
-        step, n_steps = newton_step(objective, gradient, solve, wanted=wanted)
+    while (largest := np.abs(gradient).max(initial=0.0)) > tolerance:
+        if n_steps > _MANY_STEPS:
+            del solve  # before there is another
+            solve = preconditioner(objective, weights)
+        share = tolerance / largest
+        is_last = objective.order is None and left < _NOTHING * share and share > _TIGHT
+        step, n_steps = newton_step(objective, gradient, solve, wanted=wanted, enough=tolerance)
+        if is_last:  # one pass less: the certificate will look at the end of this step
+            return weights + step, solve
         if objective.order is None:
             moved, new_gradient, new_size = _shortened(objective, weights, step, size)
         else:
@@ -68,18 +82,21 @@ def _descend(objective: Objective, weights: Floats, *, tolerance: float) -> tupl
         is_rounding = np.abs(new_gradient).max() <= objective.rounding(moved) and new_size > _LEAST_FALL * least
         n_stalled = 0 if new_size < least else n_stalled + 1
         # Near the minimiser the part that a step leaves is squared from one step to the next (Eisenstat, Walker 1996).
-        wanted = min(_LOOSE, max(_TIGHT, (new_size / size) ** 2))
+        left = (new_size / size) ** 2
+        wanted = min(_LOOSE, max(_TIGHT, left))
         if n_stalled > n_patient or is_rounding:  # no difference can be told any more
             break
         weights, gradient, size, least = moved, new_gradient, new_size, min(least, new_size)
-        if n_steps > _MANY_STEPS:
-            del solve  # before there is another
-            solve = preconditioner(objective, weights)
     return weights, solve
 
 
-def newton_step(objective: Objective, gradient: Floats, solve: Solve, *, wanted: float) -> tuple[Floats, int]:
-    """Return a step that leaves at most ``wanted`` times the gradient, and how many Hessian products it took."""
+def newton_step(
+    objective: Objective, gradient: Floats, solve: Solve, *, wanted: float, enough: float = 0.0
+) -> tuple[Floats, int]:
+    """Return a step, and how many Hessian products it took.
+
+    It leaves at most ``wanted`` times the gradient, or no number above ``enough``.
+    """
     step, residual = np.zeros_like(gradient), -gradient
     direction = preconditioned = solve(residual)
     inner = float((residual * preconditioned).sum())
@@ -94,7 +111,7 @@ def newton_step(objective: Objective, gradient: Floats, solve: Solve, *, wanted:
         length = inner / curvature
         step = step + length * direction
         residual = residual - length * product
-        if not objective.size_of(residual) > goal:
+        if not objective.size_of(residual) > goal or np.abs(residual).max() <= enough:
             break
         preconditioned = solve(residual)
         old, inner = inner, float((residual * preconditioned).sum())
@@ -150,14 +167,15 @@ def before_rising(
 def preconditioner(objective: Objective, weights: Floats) -> Solve:
     """Return a function that nearly solves Newton's equations at ``weights``."""
     n_unknowns = int(np.prod(objective.shape))
-    # One line of the Hessian takes as long as this many lines of the gradient; a row in a soft tree has two leaves.
-    slower = objective.trees.n_trees * objective.shape[1] / 2 * (4 if objective.trees.is_soft else 1)
+    trees = objective.trees
+    # One line of the Hessian takes about as long as this many lines of the gradient: it goes through pairs of leaves.
+    slower = (trees.n_trees * trees.shares.nnz / trees.shares.shape[0]) ** 2 * objective.shape[1] / _PAIRS
     sample = objective.sampled(int(min(_MOST_SAMPLE, max(_LEAST_SAMPLE, objective.rows.n_lines / slower))))
-    n_looked_up = objective.rows.n_lines * objective.trees.n_trees * objective.shape[1]
+    n_looked_up = objective.rows.n_lines * trees.n_trees * objective.shape[1]
     if n_unknowns > _MOST_DENSE or n_unknowns**3 / 3 > _MOST_WORK * n_looked_up + _SMALL_WORK:
         return _tree_by_tree(sample, weights)
     hessian = np.zeros((n_unknowns, n_unknowns))
-    trees, shares = sample.trees, sample.trees.shares
+    shares = trees.shares
     for block, curvatures in sample.curved_blocks(weights):
         places = (block.cells, trees.cell_starts, shares.indptr, shares.indices, shares.data)
         if objective.is_binary:

@@ -77,7 +77,7 @@ class Axis:
         """The number of leaves of values."""
         return len(self.knots) or min(self.n_values, MOST_CELLS)
 
-    @property
+    @cached_property
     def n_leaves(self) -> int:
         """The number of leaves, that of missing values included if there is one."""
         return self.n_known + self.own_missing
