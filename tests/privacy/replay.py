@@ -23,6 +23,7 @@ from privet.privacy.mechanisms.discrete_laplace import discrete_laplace
 from privet.privacy.mechanisms.permute_and_flip import permute_and_flip
 from privet.rng import SystemNoise
 from tests.central.weights.density import joined
+from tests.central.weights.noise_law import NoiseLaw
 
 FAR = 10**7
 
@@ -188,17 +189,23 @@ class Choice:
 
 @dataclass
 class Minimiser:
-    """The minimiser of an objective with Laplace noise; its density is that of the noise times a determinant."""
+    """The minimiser of an objective with K-norm noise; its density is that of the noise times a determinant.
+
+    With more than two classes an output may have a part that they have in common, which noise before its mean is taken
+    away leads to. It counts, so that nothing is hidden by taking it away; what goes on in the fit is without it.
+    """
 
     what: str
     law: object
     objective: object
     max_rows: int
+    room: float = 1e-6
 
     @property
     def public(self):
         own = self.objective
         numbers = [own.offsets, *own.prior.precisions, *(float(scale) for scale in self.law.scales)]
+        numbers += [group.trees for group in self.law.groups]
         if own.order is not None:
             numbers += [own.order.lower, own.order.upper, own.order.slack, own.order.strength]
         return own.trees.axes, tuple(np.asarray(each).tobytes() for each in numbers), own.margin
@@ -218,6 +225,12 @@ class Minimiser:
     @property
     def basis(self):
         return np.eye(1) if self.n_classes == 2 else null_space(np.ones((1, self.n_classes)))
+
+    @property
+    def possible(self):
+        """The law of the noise, and so which directions the product of the precision and the weights can have."""
+        sizes, groups = self.objective.trees.sizes, [group.trees for group in self.law.groups]
+        return NoiseLaw.of(sizes, groups, self.law.scales, self.n_classes)
 
     @property
     def reached(self):
@@ -245,9 +258,9 @@ class Minimiser:
                     pull, bend = pull[1:], bend[1:, 1:]
                 tilt = tilt - share * count * np.outer(line, pull)
                 hessian = hessian + share * count * np.kron(np.outer(line, line), basis.T @ bend @ basis)
-        scales = np.repeat([float(scale) for scale in self.law.scales], own.trees.sizes)
-        factor = 1 if self.n_classes == 2 else 2
-        return np.linalg.slogdet(hessian)[1] - (np.abs(tilt).sum(axis=1) / (factor * scales)).sum()
+        law = self.possible
+        assert law.outside(tilt) < self.room * (1 + np.abs(tilt).max() / min(law.scales)), "no noise leads here"
+        return np.linalg.slogdet(hessian)[1] + law.log_density(tilt)
 
     def _classes_of(self, label):
         """Return the shares that a row has of classes; a label counts steps of the second one."""
@@ -258,7 +271,8 @@ class Minimiser:
 
     def chosen(self, with_row, adversary):
         weights = adversary.weights(self, with_row)
-        return weights, self.log_density(weights) - with_row.log_density(weights)
+        told = self.log_density(weights) - with_row.log_density(weights)
+        return weights - weights.mean(axis=1, keepdims=True) * (self.n_classes > 2), told
 
 
 class Worst:
@@ -310,9 +324,8 @@ class Random(Worst):
         return int(self.rng.integers(len(told)))
 
     def weights(self, without, with_row):
-        root = np.linalg.cholesky(np.linalg.inv(without.precision))
-        free = self.rng.laplace(size=(len(root), without.basis.shape[1])) * 10.0 ** self.rng.uniform(-1, 1.5)
-        return root @ free @ without.basis.T
+        size, spread = 10.0 ** self.rng.uniform(-1, 1.5), np.linalg.cholesky(without.precision)
+        return np.linalg.solve(without.precision, size * without.possible.random(spread, self.rng))
 
 
 def all_told(steps):

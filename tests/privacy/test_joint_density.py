@@ -10,13 +10,16 @@ import pytest
 from scipy.integrate import simpson
 from scipy.special import expit
 
-from privet.central.weights.policy import tree_shares
+from privet.central.weights.noise_groups import NoiseGroups
+from privet.central.weights.objective_noise import choose_noise
 from privet.central.weights.prior import Prior, spread_of
 from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
 from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, laplace_objective_epsilon
 from tests.central.weights.density import (
+    APART,
     GROUPS,
     LATER,
+    MIXED,
     PAIR,
     SOFT,
     TinyFit,
@@ -33,6 +36,7 @@ SETTINGS = [
     (2, GROUPS[1], 0.1, 1.0, -14.0), (2, GROUPS[2], 1.0, 0.0, -8.0), (2, GROUPS[3], 2.0, 2.0, -14.0),
     (2, PAIR, 5.0, 1.0, -14.0), (3, GROUPS[1], 1.0, 1.0, -14.0), (3, GROUPS[2], 0.1, 2.0, -8.0),
     (3, PAIR, 2.0, 0.0, -14.0), (5, GROUPS[1], 2.0, 2.0, -14.0), (5, GROUPS[2], 0.5, 1.0, -14.0),
+    (2, MIXED, 1.0, 1.0, -14.0), (3, MIXED, 0.5, 1.0, -14.0), (2, APART, 0.5, 1.0, -14.0),
 ]  # fmt: skip
 
 
@@ -41,6 +45,21 @@ def tiny_fit(setting):
     _, trees = setting_of(n_classes, epsilon, groups)
     row = cells_of(trees, [0] * trees.n_trees), n_classes - 1
     return TinyFit.of(n_classes, epsilon, groups=groups, margin=margin, lead=lead), row
+
+
+def groups_of(trees, n_classes):
+    """Return how many trees share noise with each other, group by group."""
+    return sorted(len(group.trees) for group in NoiseGroups.of(trees.sizes, n_classes))
+
+
+def test_there_are_trees_that_share_noise_and_trees_that_are_alone():
+    assert groups_of(setting_of(2, 1.0, GROUPS[1])[1], 2) == [1]
+    for n_classes in (2, 3, 5):
+        assert [groups_of(setting_of(n_classes, 1.0, own)[1], n_classes) for own in (GROUPS[2], GROUPS[3], PAIR)] == [
+            [2], [3], [2]
+        ]  # fmt: skip
+        assert groups_of(MIXED, n_classes) == [1, 2]
+    assert groups_of(APART, 2) == [2, 2]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -53,6 +72,50 @@ def test_one_row_against_none_is_told_apart_by_the_price_and_no_more(setting):
 def test_half_the_noise_costs_more_than_the_price(setting):
     fit, row = tiny_fit(setting)
     assert built_worst_case(fit.with_noise_halved(), [], row) > 1.5 * fit.price
+
+
+def dearer(setting, factors):
+    """Return by how much a fit whose groups have so many times their scales passes its price, in parts of the price.
+
+    That is nearly all by which the tilt costs more than what was paid for it.
+    """
+    fit, row = tiny_fit(setting)
+    fault = fit.with_scales(factors)
+    more, passed = fault.law.linear - fit.law.linear, built_worst_case(fault, [], row) - fit.price
+    assert passed > 0.9 * more
+    return passed / fit.price
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[1] in (MIXED, APART)])
+@pytest.mark.parametrize("factors", [[1, 1 / 2], [1 / 2, 1]], ids=str)
+def test_half_the_noise_in_one_of_two_groups_costs_more_than_the_price(setting, factors):
+    assert dearer(setting, factors) > 0.2
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[1] in (MIXED, APART)])
+def test_groups_that_each_have_all_that_is_paid_for_the_tilt_cost_more_than_the_price(setting):
+    law = tiny_fit(setting)[0].law
+    assert dearer(setting, [1 / (scale * law.linear) for scale in law.scales]) > 0.7
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[1] != GROUPS[1]])
+def test_noise_for_a_row_in_one_tree_of_each_group_costs_more_than_the_price(setting):
+    assert dearer(setting, [1 / len(own) for own in tiny_fit(setting)[0].law.groups]) > 0.3
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_weights_of_trees_that_share_noise_have_one_sum_whatever_the_rows(setting):
+    fit, row = tiny_fit(setting)
+    rng = np.random.default_rng(1)
+    own = fit.law.random(np.eye(len(fit.precision)), rng)
+    weights = np.linalg.solve(fit.precision, own)
+    assert np.isfinite(fit.log_density(weights, [row, row]))
+    if all(len(group) == 1 for group in fit.law.groups) and fit.n_classes == 2:
+        return
+    moved = own.copy()
+    moved[fit.law.groups[-1][-1][0], 0] += 0.1 * fit.law.scales[-1]
+    with pytest.raises(AssertionError, match="no noise leads here"):
+        fit.log_density(np.linalg.solve(fit.precision, moved), [row])
 
 
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if s[2] < 5])
@@ -157,9 +220,16 @@ def exact_inverse(matrix):
     return [line[n:] for line in lines]
 
 
-def test_trees_share_the_tilts_budget_and_no_more():
-    for groups in [*GROUPS.values(), PAIR]:
-        assert sum(tree_shares(setting_of(2, 1.0, groups)[1])) == 1
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_groups_share_the_tilts_budget_and_no_more_and_each_tree_is_in_one(n_classes):
+    for groups in [*GROUPS.values(), PAIR, MIXED, APART, SOFT, LATER]:
+        policy, trees = setting_of(n_classes, 1.0, groups)
+        shared = NoiseGroups.of(trees.sizes, n_classes)
+        assert sum(shared.shares) == 1
+        assert sorted(tree for group in shared for tree in group.trees) == list(range(trees.n_trees))
+        _, linear = policy.curvature_and_linear(policy.shares.fit)
+        scales = choose_noise(policy, trees, policy.shares.fit).scales
+        assert sum(1 / scale for scale in scales) <= Fraction(linear)
 
 
 # Normal noise: one leaf, by integrating both densities.
@@ -272,6 +342,5 @@ def test_normal_noise_for_three_classes_and_pure_releases_cost_no_more_than_thei
 
 def test_the_price_of_a_forest_is_what_its_receipt_is_charged():
     fit, _ = tiny_fit(SETTINGS[0])
-    linear = sum(1 / fit.scales[start] for start in np.cumsum(fit.sizes) - fit.sizes)
-    curvature = sum(np.linalg.inv(fit.precision).diagonal()[np.cumsum(fit.sizes) - 1])
-    assert fit.price * (1 - 1e-5) <= laplace_objective_epsilon(linear, curvature, 2) <= fit.price
+    curvature = sum(np.linalg.inv(fit.precision).diagonal()[own[0][0]] for own in fit.law.groups)
+    assert fit.price * (1 - 1e-5) <= laplace_objective_epsilon(fit.law.linear, curvature, 2) <= fit.price

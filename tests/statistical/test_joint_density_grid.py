@@ -8,6 +8,7 @@ import pytest
 from tests.central.weights.density import (
     GROUPS,
     LATER,
+    MIXED,
     PAIR,
     SOFT,
     TinyFit,
@@ -21,7 +22,7 @@ from tests.privacy.test_joint_density import random_row
 
 NO_ROUNDING = 1 + 1e-9
 TREES = {"1 tree": GROUPS[1], "2 trees": GROUPS[2], "3 trees": GROUPS[3], "a pair": PAIR}
-ALL_TREES = {**TREES, "soft": SOFT, "later": LATER}
+ALL_TREES = {**TREES, "soft": SOFT, "later": LATER, "mixed": MIXED}
 
 
 @pytest.mark.slow

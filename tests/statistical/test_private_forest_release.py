@@ -53,7 +53,7 @@ class Audited:
         self.law = choose_noise(self.policy, self.trees, self.policy.shares.fit)
         shares = chances_of(lead * np.eye(n_classes)[-1:], MARGIN)[0]
         self.offsets = scores_of(shares, MARGIN)
-        self.public = PublicFit.of(self.policy, self.trees, shares, self.law.event("weights", rows=1), self.last_share)
+        self.public = PublicFit.of(self.policy, self.law, shares, self.last_share)
         self.prior = self.prior_of(1.0)
         self.epsilon = pure_epsilon(Sequential((self.law.event("weights", rows=1), self.receipt_of_digits())))
 

@@ -1,6 +1,7 @@
 """The density of a minimiser in real arithmetic, written down plainly for tables of a few rows.
 
 theta is the minimiser for exactly one tilt b, so its density is that of b there times the determinant of the Hessian.
+Trees that share noise have the same sums of b, and so of P theta: other weights cannot come out, whatever the rows are.
 """
 
 from dataclasses import dataclass, replace
@@ -12,15 +13,20 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, softmax
 
 from privet import Categorical, Numeric, Schema
-from privet.central.weights.policy import Policy, tree_shares
+from privet.central.weights.noise_groups import NoiseGroups
+from privet.central.weights.policy import Policy
 from privet.central.weights.prior import Prior
 from privet.central.weights.trees import Axis, Trees
 from privet.privacy.mechanisms.linear_noise import scales_at_least
+from tests.central.weights.noise_law import NoiseLaw
 
 ATTRIBUTES = [Numeric("age", 0, 100, bins=2), Categorical("job", ["nurse"]), Categorical("night", [True])]
 # Trees of 3, 2 and 4 leaves in all; the cells of numbers, and those of a pair, are alike.
 GROUPS = {1: [[0]], 2: [[0], [1]], 3: [[0], [1], [2]]}
 PAIR = [[0], [1, 2]]
+# Trees of very different sizes: some share noise, one is alone; or some share it here, and others there.
+MIXED = Trees(((Axis(1, 2, "own"),), (Axis(1, 1, "own"),), (Axis(1, 39, "own"),)))
+APART = Trees(((Axis(1, 1, "own"),), (Axis(1, 29, "own"),), (Axis(1, 1, "own"),), (Axis(1, 29, "own"),)))
 # Numbers with knots: a tree of the first stage, and trees of the second, of which a cell belongs to up to four leaves.
 SOFT = Trees(((Axis(0, 9, "own", (0, 4, 8), 4),), (Axis(1, 1, "own"),)))
 LATER = Trees(
@@ -39,11 +45,10 @@ def cells_of(trees, places):
 
 @dataclass(frozen=True)
 class TinyFit:
-    """A fit with Laplace noise at the product's own prices; ``price`` is what one row costs."""
+    """A fit with K-norm noise at the product's own prices; ``price`` is what one row costs."""
 
     price: float
-    sizes: np.ndarray
-    scales: np.ndarray
+    law: NoiseLaw
     precision: np.ndarray
     offsets: np.ndarray
     margin: float
@@ -57,24 +62,19 @@ class TinyFit:
         """
         policy, trees = setting_of(n_classes, epsilon, groups)
         curvature, linear = policy.curvature_and_linear(policy.shares.fit)
-        scales = scales_at_least(linear, tree_shares(trees))
+        shared = NoiseGroups.of(trees.sizes, n_classes)
+        scales = scales_at_least(linear, shared.shares)
+        law = NoiseLaw.of(trees.sizes, [own.trees for own in shared], scales, n_classes)
         variances = np.full(trees.n_trees, curvature / trees.n_trees)
         blocks = Prior.of(trees, policy.cells, variances, curvature=curvature).precisions
         if kernels is not None:
             blocks = [np.linalg.inv(v * kernel) for v, kernel in zip(variances, kernels, strict=True)]
         offsets = lead * np.eye(n_classes)[-1]
-        return cls(
-            policy.shares.fit, trees.sizes, np.repeat(np.array(scales, dtype=float), trees.sizes), joined(blocks),
-            offsets - offsets.mean(), margin, trees.shares.toarray(),
-        )  # fmt: skip
+        return cls(policy.shares.fit, law, joined(blocks), offsets - offsets.mean(), margin, trees.shares.toarray())
 
     @property
     def n_classes(self):
         return len(self.offsets)
-
-    @property
-    def shape(self):
-        return len(self.precision), 1 if self.n_classes == 2 else self.n_classes
 
     @cached_property
     def basis(self):
@@ -99,29 +99,32 @@ class TinyFit:
     def log_density(self, weights, rows):
         """Return the logarithm of the density at ``weights``, but for a constant that no row changes."""
         tilt = -self.precision @ weights
+        assert self.law.outside(tilt) < 1e-6 * (1 + np.abs(tilt).max() / min(self.law.scales)), "no noise leads here"
         hessian = np.kron(self.precision, np.eye(self.basis.shape[1]))
         for cells, label, *known in rows:
             reached = self.reached(cells)
             pull, bend = self.pull_and_curvature(weights, reached, label, *known)
             tilt = tilt - np.outer(reached, pull)
             hessian = hessian + np.kron(np.outer(reached, reached), self.basis.T @ bend @ self.basis)
-        factor = 1 if self.n_classes == 2 else 2
-        return np.linalg.slogdet(hessian)[1] - (np.abs(tilt).sum(axis=1) / (factor * self.scales)).sum()
+        return np.linalg.slogdet(hessian)[1] + self.law.log_density(tilt)
 
     def log_ratio(self, weights, rows, row):
         """Return how many times likelier ``weights`` are with ``row`` than without it, as a logarithm."""
         return self.log_density(weights, [*rows, row]) - self.log_density(weights, rows)
 
+    def with_scales(self, factors):
+        """Return the fit in which each group has so many times its scale."""
+        return replace(self, law=self.law.with_scales(np.array(self.law.scales) * factors))
+
     def with_noise_halved(self):
-        return replace(self, scales=self.scales / 2)
+        return self.with_scales(1 / 2)
 
     def with_curvature(self, factor):
         return replace(self, precision=self.precision / factor)
 
     def with_linear_at_the_whole_price(self):
         """Return the fit whose tilt costs all of the price, as if the determinant cost nothing."""
-        linear = sum(1 / self.scales[start] for start in np.cumsum(self.sizes) - self.sizes)
-        return replace(self, scales=self.scales * linear / self.price)
+        return self.with_scales(self.law.linear / self.price)
 
 
 def setting_of(n_classes, epsilon, groups):
@@ -173,15 +176,14 @@ def searched(fit, rows, row, rng, *, n_starts, n_polished, n_steps):
     """Return the largest size of the log ratio over random weights, the best of which are polished."""
 
     def weights_of(free):
-        return free.reshape(len(fit.precision), -1) @ fit.basis.T
+        return covariance @ (fit.law.basis @ free).reshape(fit.law.shape)
 
     def minus_shown(free):
         return -abs(fit.log_ratio(weights_of(free), rows, row))
 
-    root = np.linalg.cholesky(np.linalg.inv(fit.precision))
-    width = fit.basis.shape[1]
+    covariance, root = np.linalg.inv(fit.precision), np.linalg.cholesky(fit.precision)
     starts = [
-        (10 ** rng.uniform(-1, 1.5) * root @ rng.laplace(size=(len(root), width))).ravel() for _ in range(n_starts)
+        fit.law.basis.T @ (10 ** rng.uniform(-1, 1.5) * fit.law.random(root, rng)).ravel() for _ in range(n_starts)
     ]
     starts.sort(key=minus_shown)
     options = {"maxfev": n_steps, "xtol": 1e-3}
