@@ -1,7 +1,7 @@
 """Whether noise that trees share has the density that its price is about: the mean of f(b + h) / f(b) over draws is 1.
 
 That holds for every h along which noise is possible, and only of the law whose density is f. The same is asked of the
-minimisers that the noise leads to, for whole tables in the place of h. Three classes are asked here too: the columns are
+minimisers that the noise leads to, for whole tables in the place of h. Three classes are asked too: the columns are
 looked at before their mean is taken away, of which the density is known, and what a fit draws is made from those.
 """
 

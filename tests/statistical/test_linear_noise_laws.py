@@ -21,11 +21,11 @@ SCALE = Fraction(7, 3)
 
 
 def laplace_draws(scale, n):
-    return draw_laplace([scale], np.array([n]), n_weights=1, noise=SystemNoise()).values[:, 0]
+    return draw_laplace(scale, n, n_weights=1, noise=SystemNoise()).values[:, 0]
 
 
 def sum_zero_draws(scale, n, n_classes):
-    return draw_sum_zero([scale], np.array([n]), n_weights=n_classes, noise=SystemNoise()).values
+    return draw_sum_zero(scale, n, n_weights=n_classes, noise=SystemNoise()).values
 
 
 def normal_draws(sigma, n):

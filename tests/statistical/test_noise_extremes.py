@@ -117,10 +117,10 @@ def test_choices_of_the_smallest_epsilon(monotone, rate, n):
 
 def noises(price, n):
     """Two trees of noise of this price, of which the second has two thirds."""
-    scales, sizes = scales_at_least(price, [Fraction(1, 3), Fraction(2, 3)]), np.array([n, n])
-    one = draw_laplace(scales, sizes, n_weights=1, noise=SystemNoise()).values[:, 0]
-    three = np.abs(draw_sum_zero(scales, sizes, n_weights=3, noise=SystemNoise()).values).sum(axis=1)
-    return one, three
+    scales = scales_at_least(price, [Fraction(1, 3), Fraction(2, 3)])
+    one = [draw_laplace(scale, n, n_weights=1, noise=SystemNoise()).values[:, 0] for scale in scales]
+    three = [draw_sum_zero(scale, n, n_weights=3, noise=SystemNoise()).values for scale in scales]
+    return np.concatenate(one), np.abs(np.concatenate(three)).sum(axis=1)
 
 
 @pytest.mark.parametrize("n", SIZES)

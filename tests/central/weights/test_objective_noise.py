@@ -100,9 +100,8 @@ def test_a_tree_that_is_alone_has_noise_of_its_own_in_every_leaf(n_classes, time
     policy, trees = mixed(n_classes, (40,))
     chosen = choose_noise(policy, trees, policy.shares.fit)
     draw = draw_sum_zero if 2 < n_classes < 27 else draw_laplace
-    own = draw(
-        [times * chosen.scales[0]], np.array([40]), n_weights=1 if n_classes == 2 else n_classes, noise=SeededNoise(3)
-    )
+    n_weights = 1 if n_classes == 2 else n_classes
+    own = draw(times * chosen.scales[0], 40, n_weights=n_weights, noise=SeededNoise(3))
     drawn = chosen.draw(SeededNoise(3))
     assert_array_equal(drawn.values, own.values)
     assert drawn.error == own.error

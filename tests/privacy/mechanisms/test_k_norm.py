@@ -158,7 +158,7 @@ def test_more_classes_have_columns_of_twice_the_scale_less_their_mean():
 @loop_over("n_weights", [1, 3])
 @loop_over("scale", [Fraction(1, 1000), SCALE, Fraction(4), Fraction(4) + Fraction(1, 2**30), Fraction(10**5)])
 def test_errors_are_half_a_step_for_every_exponential_variate_and_within_the_public_bound(sizes, n_weights, scale):
-    n, grid = n_dimensions_of(sizes), float(grid_of([scale]))
+    n, grid = n_dimensions_of(sizes), float(grid_of(scale))
     error = draw_shared(scale, sizes, n_weights=n_weights, noise=SystemNoise()).error
     times = 1 if n_weights == 1 else 4  # of twice the scale, and the mean is as far off again
     assert times * grid * (n + 2) / 2 < error <= k_norm.shared_error(float(scale), n, n_weights)

@@ -23,7 +23,7 @@ from privet.privacy.mechanisms.rational import MAX_TERM
 from privet.rng import SeededNoise, SystemNoise
 from tests.loops import loop_over
 
-SIZES = np.array([5, 9])
+SCALE = Fraction(5)
 SHARES = [[Fraction(1)], [Fraction(1, 3), Fraction(2, 3)], [Fraction(math.sqrt(n)) for n in (2, 3, 5, 8, 8)]]
 
 
@@ -45,8 +45,8 @@ def test_one_over_each_scale_adds_up_to_linear_at_most_and_hardly_less(linear, s
 def test_scales_are_many_steps_and_few_enough_for_the_samplers(linear, shares):
     scales = scales_of(linear, shares)
     for scale in scales:
-        steps = scale / grid_of(scales)
-        assert 2**35 <= steps <= 2**38 + 1
+        steps = scale / grid_of(scale)
+        assert 2**37 <= steps <= 2**38 + 1
         assert steps.numerator < MAX_TERM
         assert steps.denominator <= 2
 
@@ -58,15 +58,13 @@ def test_each_share_has_its_own_scale():
 
 
 def test_the_grid_is_a_power_of_two():
-    assert grid_of([Fraction(3)]) == Fraction(2) ** (2 - 38)
-    assert grid_of([Fraction(1, 3), Fraction(5)]) == Fraction(2) ** (3 - 38)
-    assert grid_of([Fraction(4)]) == Fraction(2) ** (2 - 38)
+    assert grid_of(Fraction(3)) == Fraction(2) ** (2 - 38)
+    assert grid_of(Fraction(1, 3)) == Fraction(2) ** (-1 - 38)
+    assert grid_of(Fraction(4)) == Fraction(2) ** (2 - 38)
 
 
 def test_laplace_noise_lies_halfway_between_grid_points_and_is_off_by_half_a_step():
-    scales = [Fraction(3), Fraction(5)]
-    drawn = draw_laplace(scales, SIZES, n_weights=2, noise=SystemNoise())
-    grid = float(grid_of(scales))
+    drawn, grid = draw_laplace(SCALE, 14, n_weights=2, noise=SystemNoise()), float(grid_of(SCALE))
     assert drawn.values.shape == (14, 2)
     assert_array_equal(drawn.values / grid % 1, 0.5)
     assert 0.5 * grid <= drawn.error <= 0.51 * grid
@@ -74,7 +72,7 @@ def test_laplace_noise_lies_halfway_between_grid_points_and_is_off_by_half_a_ste
 
 @pytest.mark.parametrize("n_weights", [3, 4, 5, 10, MOST_SUM_ZERO_CLASSES])
 def test_weights_add_up_to_zero_within_the_error(n_weights):
-    drawn = draw_sum_zero([Fraction(3), Fraction(5)], SIZES, n_weights=n_weights, noise=SystemNoise())
+    drawn = draw_sum_zero(SCALE, 14, n_weights=n_weights, noise=SystemNoise())
     assert drawn.values.shape == (14, n_weights)
     assert (np.abs(drawn.values.sum(axis=1)) <= drawn.error).all()
     assert ((drawn.values > 0).any(axis=1) & (drawn.values < 0).any(axis=1)).all()
@@ -95,8 +93,7 @@ def test_the_cuts_of_both_signs_add_up_to_the_same_whole(n_weights):
 
 @pytest.mark.parametrize("n_weights", [3, 5, MOST_SUM_ZERO_CLASSES])
 def test_noise_that_adds_up_to_zero_is_off_by_half_a_step_for_every_exponential_variate(n_weights):
-    scales = [Fraction(3), Fraction(5)]
-    drawn, grid = draw_sum_zero(scales, SIZES, n_weights=n_weights, noise=SystemNoise()), float(grid_of(scales))
+    drawn, grid = draw_sum_zero(SCALE, 14, n_weights=n_weights, noise=SystemNoise()), float(grid_of(SCALE))
     largest = np.abs(drawn.values).sum(axis=1).max() / 2
     assert drawn.error >= grid * (n_weights - 1) / 2 + largest * 2.0**-48
     assert drawn.error <= grid * (n_weights / 2 + 1)
@@ -111,7 +108,7 @@ def test_the_weights_of_orthants_stay_within_what_is_drawn_from():
 @pytest.mark.parametrize("n_weights", [2, MOST_SUM_ZERO_CLASSES + 1])
 def test_noise_that_adds_up_to_zero_is_for_some_numbers_of_classes(n_weights):
     with pytest.raises(ParameterError, match="noise that adds up to zero is for 3 to 26 classes"):
-        draw_sum_zero([Fraction(3)], np.array([2]), n_weights=n_weights, noise=SystemNoise())
+        draw_sum_zero(SCALE, 2, n_weights=n_weights, noise=SystemNoise())
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 0.7, 1.0, 1.0000001, 3.3, 1e6])
@@ -129,8 +126,8 @@ def test_a_sigma_is_no_smaller_than_asked_and_many_whole_steps(sigma):
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda noise: draw_laplace([Fraction(3), Fraction(5)], SIZES, n_weights=1, noise=noise),
-        lambda noise: draw_sum_zero([Fraction(3), Fraction(5)], SIZES, n_weights=4, noise=noise),
+        lambda noise: draw_laplace(SCALE, 14, n_weights=1, noise=noise),
+        lambda noise: draw_sum_zero(SCALE, 14, n_weights=4, noise=noise),
         lambda noise: draw_normal(Fraction(3), 14, n_weights=2, noise=noise),
     ],
     ids=["laplace", "sum zero", "normal"],
@@ -141,12 +138,13 @@ def test_a_seed_fixes_the_noise_and_nothing_else_does(draw):
     assert (draw(SystemNoise()).values != draw(SystemNoise()).values).any()
 
 
-def test_every_tree_has_noise_of_its_own_scale():
-    sizes = np.array([4000, 4000])
-    drawn = draw_laplace([Fraction(1), Fraction(100)], sizes, n_weights=1, noise=SystemNoise()).values
-    assert np.abs(drawn[:4000]).mean() < 2 < 50 < np.abs(drawn[4000:]).mean() < 200
-    drawn = draw_sum_zero([Fraction(1), Fraction(100)], sizes, n_weights=3, noise=SystemNoise()).values
-    assert np.abs(drawn[:4000]).mean() < 4 < 50 < np.abs(drawn[4000:]).mean() < 400
+@pytest.mark.parametrize(("draw", "n_weights", "most"), [(draw_laplace, 1, 2), (draw_sum_zero, 3, 4)])
+def test_noise_grows_with_its_scale(draw, n_weights, most):
+    small, large = (
+        np.abs(draw(Fraction(scale), 4000, n_weights=n_weights, noise=SystemNoise()).values).mean()
+        for scale in (1, 100)
+    )
+    assert small < most < 50 < large < 100 * most
 
 
 @pytest.mark.parametrize(("n_classes", "square"), [(3, 2.5), (5, 6.0)])

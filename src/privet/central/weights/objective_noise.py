@@ -118,12 +118,12 @@ def _public_error(group: NoiseGroup, scale: float, n_columns: int) -> float:
 def _draw_group(group: NoiseGroup, scale: Fraction, n_columns: int, noise: NoiseSource) -> LinearNoise:
     if group.is_shared:
         return draw_shared(scale, group.sizes, n_weights=n_columns, noise=noise)
-    sizes = np.array(group.sizes)
+    (n_leaves,) = group.sizes
     if n_columns == 1:
-        return draw_laplace([scale], sizes, n_weights=1, noise=noise)
+        return draw_laplace(scale, n_leaves, n_weights=1, noise=noise)
     if n_columns <= MOST_SUM_ZERO_CLASSES:
-        return draw_sum_zero([scale], sizes, n_weights=n_columns, noise=noise)
-    return draw_laplace([2 * scale], sizes, n_weights=n_columns, noise=noise)
+        return draw_sum_zero(scale, n_leaves, n_weights=n_columns, noise=noise)
+    return draw_laplace(2 * scale, n_leaves, n_weights=n_columns, noise=noise)
 
 
 def choose_noise(policy: Policy, trees: Trees, fit: float, normal: Normal | None = None) -> ObjectiveNoise:

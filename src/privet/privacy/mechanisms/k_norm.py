@@ -60,7 +60,7 @@ def shared_error(scale: float, n_dimensions: int, n_weights: int) -> float:
 
 
 def _draw_column(scale: Fraction, sizes: tuple[int, ...], noise: NoiseSource) -> LinearNoise:
-    law, grid = _Law.of(sizes), grid_of([scale])
+    law, grid = _Law.of(sizes), grid_of(scale)
     n_common = _draw_place(law.weights, noise)
     steps = draw_exponential(scale, grid, law.n_dimensions + 2, noise) + 0.5
     # What the leaves of every tree add up to, and how much more may be of each sign.

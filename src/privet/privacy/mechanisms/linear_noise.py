@@ -42,37 +42,33 @@ class LinearNoise:
 def scales_at_least(linear: float, shares: list[Fraction]) -> list[Fraction]:
     """Return one noise scale a tree, such that one over each, summed up, is at most ``linear`` and hardly less.
 
-    Each is a whole number of steps of `grid_of` all of them.
+    Each is a whole number of steps of `grid_of` the largest.
     """
     least = [1 / (Fraction(linear) * share) for share in shares]
-    grid = grid_of(least)
+    grid = grid_of(max(least))
     return [grid * simplest_between(scale / grid, scale / grid * (1 + _WINDOW)) for scale in least]
 
 
-def grid_of(scales: list[Fraction]) -> Fraction:
-    """Return the power of two in which the noise is drawn."""
-    return Fraction(2) ** (math.ceil(math.log2(max(scales))) - _STEPS)
+def grid_of(scale: Fraction) -> Fraction:
+    """Return the power of two in which noise of this scale, or a smaller one, is drawn."""
+    return Fraction(2) ** (math.ceil(math.log2(scale)) - _STEPS)
 
 
-def draw_laplace(
-    scales: list[Fraction], sizes: NDArray[np.int64], *, n_weights: int, noise: NoiseSource
-) -> LinearNoise:
-    """Draw independent Laplace noise of each tree's scale for each of its leaves and weights.
+def draw_laplace(scale: Fraction, n_leaves: int, *, n_weights: int, noise: NoiseSource) -> LinearNoise:
+    """Draw independent Laplace noise for each leaf and weight.
 
     Privacy
     -------
     |value - variate| <= grid / 2, since an exponential variate is grid (G + F) with G geometric and F in [0, 1).
     """
-    grid = grid_of(scales)
-    steps = _exponential_steps(scales, grid, sizes * n_weights, noise)
+    grid = grid_of(scale)
+    steps = draw_exponential(scale, grid, n_leaves * n_weights, noise)
     signs = 1.0 - 2.0 * _draw_bits(len(steps), noise)
     values = signs * (steps + 0.5) * float(grid)
     return LinearNoise(values.reshape(-1, n_weights), float(grid) * (0.5 + 2.0**-10))
 
 
-def draw_sum_zero(
-    scales: list[Fraction], sizes: NDArray[np.int64], *, n_weights: int, noise: NoiseSource
-) -> LinearNoise:
+def draw_sum_zero(scale: Fraction, n_leaves: int, *, n_weights: int, noise: NoiseSource) -> LinearNoise:
     """Draw noise whose weights add up to zero in every leaf, with density proportional to exp(-|v|_1 / (2 scale)).
 
     Privacy
@@ -84,8 +80,8 @@ def draw_sum_zero(
         raise ParameterError(
             f"noise that adds up to zero is for 3 to {MOST_SUM_ZERO_CLASSES} classes; use draw_laplace"
         )
-    grid, n_leaves = grid_of(scales), int(sizes.sum())
-    steps = _exponential_steps(scales, grid, sizes * (n_weights - 1), noise).reshape(n_leaves, n_weights - 1)
+    grid = grid_of(scale)
+    steps = draw_exponential(scale, grid, n_leaves * (n_weights - 1), noise).reshape(n_leaves, n_weights - 1)
     amounts = steps.sum(axis=1) + 0.5 * (n_weights - 1)
     parts = np.empty(n_leaves * n_weights, dtype=np.int64)
     weights = [math.comb(n_weights, j) * math.comb(n_weights - 2, j - 1) for j in range(1, n_weights)]
@@ -117,15 +113,6 @@ def draw_normal(sigma: Fraction, n_leaves: int, *, n_weights: int, noise: NoiseS
 
 def _normal_grid(sigma: Fraction) -> Fraction:
     return Fraction(2) ** (math.floor(math.log2(sigma)) - _NORMAL_STEPS)
-
-
-def _exponential_steps(
-    scales: list[Fraction], grid: Fraction, sizes: NDArray[np.int64], noise: NoiseSource
-) -> NDArray[np.float64]:
-    """Return whole grid steps of exponential variates of each tree's scale: ``sizes`` of them a tree."""
-    return np.concatenate(
-        [draw_exponential(scale, grid, int(size), noise) for scale, size in zip(scales, sizes, strict=True)]
-    )
 
 
 def draw_exponential(scale: Fraction, grid: Fraction, n: int, noise: NoiseSource) -> NDArray[np.float64]:
