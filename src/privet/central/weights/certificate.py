@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from privet.central.weights.coded_rows import Block, Note, agree
 from privet.central.weights.double_floats import exps_minus, one_over, powers, two_product, two_sum
+from privet.central.weights.kernels import place_of
 from privet.central.weights.objective import Objective
 from privet.central.weights.trees import Trees
 from privet.privacy.mechanisms.bits import compiled, inlined
@@ -178,19 +179,13 @@ def _cut(weights: Floats, rest: Floats, unit: float) -> Floats:
 
 
 @inlined
-def _place(starts: NDArray[np.int64], cells: NDArray[Any], line: int, tree: int) -> np.uint64:
-    """Return a line's cell in a tree, counted over all trees; indices without a sign need no check."""
-    return np.uint64(starts[np.uint64(tree)]) + np.uint64(cells[np.uint64(line * starts.size + tree)])
-
-
-@inlined
 def _score(
     cells: NDArray[Any], starts: NDArray[np.int64], i: int, weights: Floats, c: int, offset: float, known: float
 ) -> tuple[float, float]:
     """Return a score and what is left over of it."""
     whole, left = 0.0, 0.0
     for t in range(starts.size):
-        line = weights[_place(starts, cells, i, t), c]
+        line = weights[place_of(starts, cells, i, t), c]
         whole += line[0]
         left += line[1]
     total, lost = two_sum(offset, known)
@@ -238,7 +233,7 @@ def _sum_residuals(
             for j in range(n_lines):
                 a, b, d, e = whole[j, 0], whole[j, 1], whole[j, 2], whole[j, 3]
                 for t in range(n_trees):
-                    line = own[_place(starts, cells, low + j, t), c]
+                    line = own[place_of(starts, cells, low + j, t), c]
                     line[0] += a
                     line[1] += b
                     line[2] += d

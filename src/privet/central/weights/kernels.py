@@ -30,7 +30,7 @@ _MOST_CURVATURES = 2**22
 
 
 @inlined
-def _place(starts: NDArray[np.int64], cells: NDArray[Any], line: int, tree: int) -> np.uint64:
+def place_of(starts: NDArray[np.int64], cells: NDArray[Any], line: int, tree: int) -> np.uint64:
     """Return a line's cell in a tree, counted over all trees; indices without a sign need no check."""
     return np.uint64(starts[np.uint64(tree)]) + np.uint64(cells[np.uint64(line * starts.size + tree)])
 
@@ -62,7 +62,7 @@ def binary_gradient(
         for j in range(n_lines):
             score = offset + known[low + j] if known.size > 0 else offset
             for t in range(n_trees):
-                cell = _place(starts, cells, low + j, t)
+                cell = place_of(starts, cells, low + j, t)
                 found[j, t] = cell
                 score += weights[cell]
             leads[j] = score
@@ -117,7 +117,7 @@ def share_gradient(
     for i in range(labels.size):
         score = offset + known[i] if known.size > 0 else offset
         for t in range(n_trees):
-            found[t] = _place(starts, cells, i, t)
+            found[t] = place_of(starts, cells, i, t)
             score += weights[found[t]]
         count, share = np.float64(counts[i]) if weighted else 1.0, labels[i] / steps
         as_second, as_first = 1.0 / (1.0 + np.exp(score - margin)), 1.0 / (1.0 + np.exp(-score - margin))
@@ -140,7 +140,7 @@ def binary_hessian_product(
     for i in range(curvatures.size):
         moved = 0.0
         for t in range(n_trees):
-            found[t] = _place(starts, cells, i, t)
+            found[t] = place_of(starts, cells, i, t)
             moved += direction[found[t]]
         pull = np.int64(np.rint(moved * curvatures[i]))
         for t in range(n_trees):
@@ -165,7 +165,7 @@ def binary_hessian(
     for i in range(curvatures.size):
         n_found = 0
         for t in range(n_trees):
-            cell = _place(starts, cells, i, t)
+            cell = place_of(starts, cells, i, t)
             for k in range(ends[cell], ends[cell + np.uint64(1)]):
                 found[n_found], parts[n_found] = leaves[k], shares[k]
                 n_found += 1
@@ -233,7 +233,7 @@ def softmax_gradient(
         for c in range(known.shape[1]):
             scores[c] += known[i, c]
         for t in range(n_trees):
-            found[t] = _place(starts, cells, i, t)
+            found[t] = place_of(starts, cells, i, t)
         _add_up(found, weights, scores)
         scores[labels[i]] -= margin
         top = scores[0]
@@ -268,7 +268,7 @@ def softmax_hessian_product(
         for c in range(n_classes):
             moved[c] = 0.0
         for t in range(n_trees):
-            found[t] = _place(starts, cells, i, t)
+            found[t] = place_of(starts, cells, i, t)
         _add_up(found, direction, moved)
         # Chances in 32 bits add up to 1 only roughly; with their sum in its place the product is never negative.
         mean, total = 0.0, 0.0
@@ -364,7 +364,7 @@ def count_cells(
     for i in range(cells.size // max(n_trees, 1)):
         count = counts[i] if counts.size > 0 else np.int64(1)
         for t in range(n_trees):
-            out[_place(starts, cells, i, t)] += count
+            out[place_of(starts, cells, i, t)] += count
 
 
 @compiled
@@ -393,14 +393,14 @@ def scores_of(cells: NDArray[Any], starts: NDArray[np.int64], weights: Floats, s
         for i in range(scores.shape[0]):
             first, second = scores[i, 0], scores[i, 1]
             for t in range(n_trees):
-                line = weights[_place(starts, cells, i, t)]
+                line = weights[place_of(starts, cells, i, t)]
                 first += line[0]
                 second += line[1]
             scores[i, 0], scores[i, 1] = first, second
         return
     for i in range(scores.shape[0]):
         for t in range(n_trees):
-            line = weights[_place(starts, cells, i, t)]
+            line = weights[place_of(starts, cells, i, t)]
             for c in range(scores.shape[1]):
                 scores[i, c] += line[c]
 
