@@ -136,6 +136,14 @@ def test_a_curve_is_stretched_where_rows_crowd_and_not_where_they_lie_evenly():
     assert shown_range(replace(crowded, values=np.array([[1.0], [2], [3], [99], [-99]]))) == (0, 3)
 
 
+def test_below_whole_numbers_stand_whole_numbers():
+    for points, row_shares in (([0, 1], [0.5, 0.5]), ([0, 1, 2, 9], [0.8, 0.2, 0, 0])):
+        most = points[-1]
+        assert any(tick % 1 for tick in ticks(effect_of(Numeric("x", 0, most), points=points, row_shares=row_shares)))
+        whole = effect_of(Numeric("x", 0, most, whole=True), points=points, row_shares=row_shares)
+        assert {0, 1, most} <= set(ticks(whole)) <= {*range(most + 1)}
+
+
 def test_a_curve_is_sure_where_rows_are():
     effect = effect_of(Numeric("x", 0, 4), points=range(5), row_shares=[0.5, 0.3, 0, 0.2, 0])
     assert effect.sure_runs == [slice(0, 2)]

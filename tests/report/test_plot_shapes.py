@@ -1,6 +1,7 @@
 """plot_shapes and plot_reliability."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from privet import Categorical, Numeric, PrivateForestClassifier, Schema
 from privet.errors import ParameterError
 from privet.report import plot_importances, plot_reliability, plot_shapes, plot_tree
 from privet.report.page.effects import effects_of
+from privet.report.plots import shapes
 from tests.report.people import SCHEMA, fitted, people
 from tests.report.weighty import exact_weights, grouped, hostile_weights, only_balance, weights
 
@@ -37,6 +39,16 @@ def test_there_is_a_picture_an_attribute_the_most_important_first_and_then_of_wh
     assert [ax.get_title().split(" (")[0] for ax in axes] == shown
     assert len(plot_shapes(weights(), n_shapes=1)) == 1
     drawn(axes[0])
+
+
+def test_where_pictures_are_few_they_are_of_what_stands_out(monkeypatch):
+    every = [effect for effect in effects_of(grouped(2)) if effect.is_shown]
+    both = next(effect for effect in every if len(effect.names) == 2)
+    # What two do together is the least of all that stands out; of the others none does.
+    said = [replace(effect, stands_out=effect is both) for effect in every]
+    monkeypatch.setattr(shapes, "effects_of", lambda *_: said)
+    titles = [ax.get_title().split(" (")[0] for ax in plot_shapes(grouped(2), n_shapes=2)]
+    assert titles == [every[0].title, both.title]
 
 
 def test_a_curve_goes_through_the_values():
@@ -118,8 +130,15 @@ def test_models_without_shapes_are_refused_with_the_way_out():
         plot_shapes(PrivateForestClassifier(SCHEMA))
 
 
-def test_importances_of_weights_are_drawn_too():
-    assert "importance in %, from released numbers" in drawn(plot_importances(weights()))
+def test_importances_that_may_be_noise_alone_are_pale():
+    model = weights(epsilon=0.3)
+    assert not model.told_apart_.all()
+    ax = plot_importances(model)
+    assert "importance in %, from released numbers; pale: may be noise alone" in drawn(ax)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    pale = {name for name, bar in zip(names, ax.patches, strict=True) if bar.get_alpha() < 1}
+    assert pale == {name for name, told in zip(model.schema_.names, model.told_apart_, strict=True) if not told}
+    assert "importance in %, from released numbers" in drawn(plot_importances(exact_weights()))
 
 
 class Fixed:

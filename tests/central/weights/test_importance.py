@@ -99,6 +99,24 @@ def test_what_trees_of_both_stages_say_of_an_attribute_is_added_up():
     assert by_attributes[0, 1] == pytest.approx(0, abs=1e-7)
 
 
+def test_a_number_that_is_never_missing_may_have_other_knots_in_the_second_stage():
+    attributes = [Numeric("age", 0, 80, never_missing=True), Categorical("job", ["a", "b"])]
+    schema, knots, few = soft_cells(Schema(attributes, classes=["no", "yes"]), 6)
+    trees = Trees.of([[0], [1]], schema, knots).with_later(Trees.later([[1, 0]], schema, few))
+    assert trees.axes[0][0] != trees.axes[2][1]
+    weights = np.zeros((trees.n_leaves, 1))
+    weights[trees.starts[2] :, 0] = np.tile([-1, -1 / 3, 1 / 3, 1], 3)
+    released = ReleasedWeights(
+        trees, 100, np.array([50, 50]), np.zeros((len(weights), 1), dtype=np.int64), 0, np.ones(3), np.zeros(3)
+    )
+    counts = {0: np.zeros(trees.axes[0][0].n_bins, dtype=int), 1: np.array([5, 5, 0])}
+    counts[0][[0, -1]] = 10
+    histograms = {a: Histogram(own, int(own.sum()), 0.0) for a, own in counts.items()}
+    model = LeafWeights(trees, np.zeros(2), weights, 1.0)
+    found = effects_of_trees(model, schema, released, rows=1.0, histograms=histograms)
+    assert 0.85 < {effect.attributes: effect.size for effect in found}[0,] < 1
+
+
 def test_shares_add_up_and_what_two_do_is_split_evenly():
     shares, told = shares_of_effects([Effect((0,), 1.0, False), Effect((0, 2), 4.0, True)], 4)
     assert_allclose(shares, [3 / 5, 0, 2 / 5, 0])

@@ -143,7 +143,7 @@ class _Sizes:
 
 def _on_knots(part: Part, fine: Axis) -> Part:
     """Return what a tree says of one attribute at the leaves of the first stage."""
-    codes = np.append(np.array(fine.knots, dtype=np.int64), [fine.n_values] * fine.own_missing)
+    codes = np.array([*fine.knots, *[fine.n_values] * fine.own_missing], dtype=np.int64)
     return part if part.axes[0] == fine else Part((fine,), part.at([codes]))
 
 

@@ -292,18 +292,18 @@ def ticks(effect: Effect) -> list[float]:
     if isinstance(effect.attributes[0], Date) and effect.curve is not None:
         at = np.interp(np.arange(_DATES) / (_DATES - 1), places(effect), values)
         return [float(day) for day in np.unique(np.floor(at))]
+    (attribute,) = effect.attributes
+    assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
     if effect.curve is None:
-        (attribute,) = effect.attributes
-        assert isinstance(attribute, Numeric)  # noqa: S101 - the caller has asked
         # The last cell of whole numbers ends where the next one would begin.
         return sorted({*map(float, values[:-1]), attribute.high})
-    (attribute,) = effect.attributes
-    is_log = isinstance(attribute, Numeric) and attribute.is_log
-    if not (is_log or is_stretched(effect)):
-        return round_numbers(low, high)
-    sizes = range(math.floor(math.log10((high - low) / 100)), math.ceil(math.log10(max(abs(low), abs(high)))) + 1)
-    found = {sign * m * 10.0**size for size in sizes for m in (1, 2, 5) for sign in (-1, 1)} | {0.0}
-    return [low, *sorted(each for each in found if low < each < high), high]
+    if attribute.is_log or is_stretched(effect):
+        sizes = range(math.floor(math.log10((high - low) / 100)), math.ceil(math.log10(max(abs(low), abs(high)))) + 1)
+        found = {sign * m * 10.0**size for size in sizes for m in (1, 2, 5) for sign in (-1, 1)} | {0.0}
+        marks = [low, *sorted(each for each in found if low < each < high), high]
+    else:
+        marks = round_numbers(low, high)
+    return [mark for mark in marks if mark.is_integer()] if attribute.whole else marks
 
 
 def tick_names(effect: Effect) -> list[str]:

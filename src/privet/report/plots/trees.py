@@ -9,7 +9,7 @@ import numpy as np
 
 from privet.checks import check_whole
 from privet.lazy import matplotlib
-from privet.report.page.counts import ranked_importances
+from privet.report.page.counts import not_told_apart, ranked_importances
 from privet.report.page.trees import Box, Outline
 from privet.tree.conditions import quoted
 
@@ -28,6 +28,8 @@ _BOX_WIDTH, _BOX_HEIGHT, _LINE = 0.84, 0.8, 1.35
 # Small letters are drawn on whole pixels, and come out wider than their outlines.
 _SNUG = 0.88
 _PALE = 0.92
+# How much of its colour a bar has whose importance may be noise alone.
+_UNSURE = 0.35
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ def plot_tree(model: Any, tree: int = 0, max_depth: int = 3, ax: "Axes | None" =
 def plot_importances(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the attributes' importances as bars, the largest at the top; thirty at most.
 
+    A bar is pale where the importance may be noise alone.
+
     Privacy
     -------
     Only released numbers enter: post-processing, which costs nothing.
@@ -100,13 +104,16 @@ def plot_importances(model: Any, ax: "Axes | None" = None) -> "Axes":
     if ax is None:
         ax = new_axes(6.5, 0.8 + 0.3 * len(ranked), layout="constrained")
     bars = ax.barh(range(len(ranked)), [100 * share for _, share in ranked], color=class_colour(0))
+    pale = set(not_told_apart(model))
+    for bar, (name, _) in zip(bars, ranked, strict=True):
+        bar.set_alpha(_UNSURE if name in pale else 1.0)
     ax.bar_label(bars, [f"{100 * share:.1f} %" for _, share in ranked], padding=3, fontsize=_FONT)
     ax.set_yticks(range(len(ranked)), [short(quoted(name)) for name, _ in ranked])
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     ax.invert_yaxis()
     ax.set_xlim(0, 1.18 * max(100 * ranked[0][1], 1.0))
-    ax.set_xlabel("importance in %, from released numbers")
+    ax.set_xlabel("importance in %, from released numbers" + ("; pale: may be noise alone" if pale else ""))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
