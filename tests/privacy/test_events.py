@@ -11,6 +11,7 @@ from privet.privacy import events
 
 positive = st.floats(min_value=0, max_value=1e300, exclude_min=True)
 whole = st.integers(min_value=1, max_value=2**63 - 1)
+classes = st.integers(min_value=2, max_value=2**63 - 1)
 ratio = st.fractions(min_value=Fraction(1, 2**40), max_value=2**40, max_denominator=2**40)
 text = st.text(max_size=50)
 leaves = st.one_of(
@@ -20,10 +21,10 @@ leaves = st.one_of(
     st.builds(events.SurvivingNoiseShares, text, positive, whole, ratio, whole, whole, whole, whole),
     st.builds(events.DiscreteGaussian, text, positive, whole, ratio),
     st.builds(events.PermuteAndFlip, text, positive, whole, whole, st.booleans(), ratio),
-    st.builds(events.ObjectivePerturbation, text, positive, positive, positive, whole, whole),
-    st.builds(events.KNormObjective, text, positive, positive, positive, whole, whole),
-    st.builds(events.GaussianObjective, text, positive, positive, ratio, positive, whole, whole, whole),
-    st.builds(events.NormalObjective, text, ratio, positive, whole, whole, whole, whole),
+    st.builds(events.ObjectivePerturbation, text, positive, positive, positive, classes, whole),
+    st.builds(events.KNormObjective, text, positive, positive, positive, classes, whole),
+    st.builds(events.GaussianObjective, text, positive, positive, ratio, positive, whole, classes, whole),
+    st.builds(events.NormalObjective, text, ratio, positive, whole, classes, whole, whole),
 )
 
 
@@ -200,3 +201,11 @@ def test_receipts_nest_thirty_two_deep_and_no_deeper():
     for depth in (33, 500):
         with pytest.raises(ModelFileError, match="receipt of an unknown kind"):
             events.from_json(wrapped(depth))
+
+
+@pytest.mark.parametrize("kind", ["ObjectivePerturbation", "KNormObjective"])
+def test_a_fit_of_a_single_class_is_refused(kind):
+    fit = {"event": kind, "what": "leaf weights", "epsilon": 0.5, "linear": 0.4, "curvature": 0.2, "rows": 1}
+    assert events.from_json({**fit, "classes": 2}).classes == 2
+    with pytest.raises(ModelFileError, match="a receipt's classes is not what privet writes there"):
+        events.from_json({**fit, "classes": 1})

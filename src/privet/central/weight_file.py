@@ -268,10 +268,10 @@ def _is_fit(receipt: Event, stage: _Stage, n_classes: int, max_rows: int) -> boo
     release = unwrapped(receipt)
     if isinstance(release, NoNoise):
         return not stage.noise_std.any()
-    if not isinstance(release, FitNoise) or not _is_noise(release, stage):
+    if not isinstance(release, FitNoise) or release.classes != n_classes or not _is_noise(release, stage):
         return False
     # A prior of more variance would cost more epsilon than the receipt states.
-    if release.classes != n_classes or float(stage.variances.sum()) > release.curvature * (1 + 1e-9):
+    if float(stage.variances.sum()) > release.curvature * (1 + 1e-9):
         return False
     if isinstance(release, GaussianObjective):
         return (release.trees, release.numbers, max_rows) == (len(stage.variances), stage.n_weights, 1)
@@ -294,7 +294,7 @@ def _is_noise(release: FitNoise, stage: _Stage) -> bool:
     noise_std = stage.noise_std
     if isinstance(release, GaussianObjective | NormalObjective):
         return bool((noise_std == float(release.sigma)).all())
-    with np.errstate(over="ignore"):  # a file may state a deviation next to nothing, which is no noise
+    with np.errstate(over="ignore", divide="ignore"):  # a file may state next to no deviation, or next to no price
         if not (noise_std > 0).all():
             return False
         if isinstance(release, KNormObjective):

@@ -284,9 +284,9 @@ def _positive(name: str) -> Any:
     return read
 
 
-def _whole(name: str) -> Any:
+def _whole(name: str, least: int = 1) -> Any:
     def read(value: object, _depth: int) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**63:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**63:
             raise _damaged(name)
         return value
 
@@ -323,7 +323,7 @@ _READERS: dict[str, Any] = {
     "rho": _positive("rho"),
     "curvature": _positive("curvature"),
     "linear": _positive("linear"),
-    "classes": _whole("classes"),
+    "classes": _whole("classes", least=2),
     "rows": _whole("rows"),
     "trees": _whole("trees"),
     "numbers": _whole("numbers"),

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from privet.privacy.mechanisms.k_norm import MOST_DIMENSIONS, MOST_SHARED_LEAVES, shared_deviation
 from privet.privacy.mechanisms.linear_noise import laplace_factor
 
+# All constants and formulas of this module, and those of k_norm that it uses, are part of the file format: a file
+# states the noise of each tree, and is refused where that is not what its receipt says of these groups.
+
 # Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
 CROWDED = 8
 # Costs that agree so far are equal: another machine's last digits must not cut the trees otherwise.
@@ -94,7 +97,8 @@ def _best(sizes: tuple[int, ...], n_classes: int) -> NoiseGroups:
         for start in range(end - 1, -1, -1):
             size = sizes[order[start]]
             n_dimensions += size - 1
-            if n_dimensions > MOST_DIMENSIONS or sizes[order[end - 1]] > MOST_SHARED_LEAVES:
+            # Trees of one leaf have no dimension of their own.
+            if max(n_dimensions, end - start) > MOST_DIMENSIONS or sizes[order[end - 1]] > MOST_SHARED_LEAVES:
                 break
             # All trees' deviations grow with the dimensions alike.
             noise += (shared_deviation(size, 0, n_classes) * min(size, CROWDED)) ** 2 / 6
