@@ -260,7 +260,7 @@ WHOLE = {
     ),
     # So many towns that no pair of attributes can have a tree in a second stage, and that no noise is shared.
     "cells": Case(
-        [AGE, TOWN], ["no", "yes"], [(1, "t1", "no"), (9, "t2", "yes"), (5, "t1", "no")] * 110, (4, "t2", "no"),
+        [AGE, TOWN], ["no", "yes"], [(1, "t1", "no"), (9, "t2", "yes"), (5, "t1", "no")] * 130, (4, "t2", "no"),
         2.0, 250, {"n_attributes": 2},
     ),
     # As many rows as were declared: else epsilons are added up, and no normal noise is drawn.
