@@ -12,6 +12,7 @@ test_density_of_shared_noise.py has noise before its mean is taken away.
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -144,16 +145,17 @@ class Weights:
     is_normal: bool
     sizes: np.ndarray | None = None  # the leaves of each tree, where all trees share their noise
 
-    def log_density(self, rows, *, scale=1.0, determinant=True, shares=True):
+    def log_density(self, rows, *, scale=1.0, determinant=True):
         """Return that of the noise that makes the weights the minimiser, and the determinant of the Hessian there.
 
-        ``rows`` are the leaves that each reaches, as zeros and ones, and its class; ``scale``, ``determinant`` and
-        ``shares`` plant a fault.
+        ``rows`` are the leaves that each reaches, as zeros and ones, its class, and how many are alike;
+        ``scale`` and ``determinant`` plant a fault.
         """
         n_classes = len(self.offsets)
         basis = np.eye(1) if n_classes == 2 else null_space(np.ones((1, n_classes)))
         tilt, hessian = -self.precision @ self.values, np.kron(self.precision, np.eye(basis.shape[1]))
-        for reached, label in rows:
+        for reached, label, *times in rows:
+            count = times[0] if times else 1
             score = reached @ self.values
             scores = self.offsets + (np.array([0.0, score[0]]) if n_classes == 2 else score)
             scores[label] -= MARGIN
@@ -161,9 +163,9 @@ class Weights:
             pull, bend = chances - np.eye(n_classes)[label], np.diag(chances) - np.outer(chances, chances)
             if n_classes == 2:
                 pull, bend = pull[1:], bend[1:, 1:]
-            tilt = tilt - np.outer(reached, pull)
-            hessian = hessian + np.kron(np.outer(reached, reached), basis.T @ bend @ basis)
-        log_noise = self._log_noise if self.sizes is None or not shares else self._log_shared_noise
+            tilt = tilt - count * np.outer(reached, pull)
+            hessian = hessian + count * np.kron(np.outer(reached, reached), basis.T @ bend @ basis)
+        log_noise = self._log_noise if self.sizes is None else self._log_shared_noise
         return log_noise(tilt, scale * self.stds) + determinant * np.linalg.slogdet(hessian)[1]
 
     def _log_shared_noise(self, tilt, stds):
@@ -195,23 +197,32 @@ def scale_of_balance(case):
     return 1 / (0.2 * case.epsilon)
 
 
-def log_density(case, model, rows):
-    """Return that of all that a fit released."""
+def has_normal_noise(model):
+    """Return whether the file says so: a fit with a delta may have other noise, where that is less."""
+    return any(type(part).__name__ == "NormalObjective" for part in getattr(model.guarantee_.event, "parts", ()))
+
+
+def log_density(case, model, rows, **fault):
+    """Return that of all that a fit released, perhaps with a planted ``fault``."""
     (cells, labels), released = codes_of(case, rows), model.released_
     scale = scale_of_balance(case)
     kept, shares = [own[0] for own in released.trees.attributes], shares_of(released.balance, scale)
     precision, sizes = precision_of(case, kept, released.variances)
-    reached = [np.eye(len(precision))[np.cumsum(sizes) - sizes + own[kept]].sum(axis=0) for own in cells]
+    alike = Counter((*own[kept], label) for own, label in zip(cells, labels, strict=True))
+    reached = [
+        (np.eye(len(precision))[np.cumsum(sizes) - sizes + own].sum(axis=0), label, count)
+        for (*own, label), count in alike.items()
+    ]
     weights = Weights(
         released.weights * 2.0**released.exponent, precision, np.repeat(released.noise_std, sizes), offsets_of(shares),
-        model.guarantee_.delta > 0, sizes if case.shares else None,
+        has_normal_noise(model), sizes if case.shares else None,
     )  # fmt: skip
     found = log_chance_of_counts(released.balance, labels, scale)
     if released.cells is not None:
         found += log_chance_of_cells(case, kept, released.cells, cells)
     if len(kept) < len(case.attributes):
         found += log_chance_of_choice(case, kept, cells, labels, shares)
-    return found + weights.log_density(list(zip(reached, labels, strict=True)))
+    return found + weights.log_density(reached, **fault)
 
 
 def deviations_from_one(log_ratios):
@@ -227,6 +238,7 @@ def hockey_stick(log_ratios, epsilon):
 
 
 COLOUR, AGE = Categorical("colour", ["red", "blue"]), Numeric("age", 0, 10, bins=3)
+TOWN = Categorical("town", [f"t{i}" for i in range(40)])
 SHAPES = [Categorical(name, ["round", "flat"]) for name in ("cup", "lid", "jar")]
 WHOLE = {
     "an attribute": Case(
@@ -246,12 +258,15 @@ WHOLE = {
         SHAPES, ["no", "yes"], [("round", "flat", "flat", "no")] * 3, ("flat", "flat", "round", "yes"), 2.0, 400,
         {"n_attributes": 2, "selection_share": 0.4}, shares=True,
     ),
+    # So many towns that no pair of attributes can have a tree in a second stage, and that no noise is shared.
     "cells": Case(
-        [AGE, COLOUR], ["no", "yes"], [(1, "red", "no"), (9, "blue", "yes"), (5, "red", "no")] * 110, (4, "blue", "no"),
-        2.0, 250, shares=True,
+        [AGE, TOWN], ["no", "yes"], [(1, "t1", "no"), (9, "t2", "yes"), (5, "t1", "no")] * 130, (4, "t2", "no"),
+        2.0, 250, {"n_attributes": 2},
     ),
+    # As many rows as were declared: else epsilons are added up, and no normal noise is drawn.
     "normal noise": Case(
-        [Categorical(f"c{i}", ["u"]) for i in range(12)], ["no", "yes"], [("u",) * 12 + ("no",)] * 2,
+        [Categorical(f"c{i}", ["u"]) for i in range(12)], ["no", "yes"],
+        [("u",) * 12 + (label,) for label in ["no", "yes"] * (DECLARED // 2)],
         ("u",) * 12 + ("yes",), 1.0, 400, {"delta": 0.05, "n_attributes": 12},
     ),
 }  # fmt: skip
@@ -264,7 +279,9 @@ def test_the_mean_ratio_of_whole_releases_of_neighbours_is_one(case):
         models = [case.fit(own) for _ in range(case.n_fits)]
         logs = np.array([log_density(case, model, other) - log_density(case, model, own) for model in models])
         delta = models[0].guarantee_.delta
-        assert {model.released_.cells is not None for model in models} == {len(own) > 100}
+        assert {model.released_.cells is not None for model in models} == {case is WHOLE["cells"]}
+        assert {has_normal_noise(model) for model in models} == {"delta" in case.options}
+        assert {model.released_.trees.n_later for model in models} == {0}
         off = deviations_from_one(logs)
         print(f"\nmean f'/f {np.exp(logs).mean():.3f}, {off:+.2f} s.e. from 1; largest log {abs(logs).max():.3f}")
         assert abs(off) < 5
@@ -274,6 +291,43 @@ def test_the_mean_ratio_of_whole_releases_of_neighbours_is_one(case):
         else:
             mean, error = hockey_stick(logs, case.epsilon)
             assert mean - 4 * error <= delta
+
+
+# Two trees that share their noise, at an epsilon at which faults show.
+SHARED = Case(
+    [COLOUR, SHAPES[0]], ["no", "yes"], [("red", "round", "no"), ("blue", "flat", "yes")], ("red", "round", "yes"),
+    4.0, 6_000, {"n_attributes": 2}, shares=True,
+)  # fmt: skip
+
+
+@cache
+def fits_with_shared_noise():
+    return [SHARED.fit(SHARED.rows) for _ in range(SHARED.n_fits)]
+
+
+def ratios_with_shared_noise(**fault):
+    """Return log f'/f for each kind of neighbour: a row more, another one more, and one less."""
+    rows, models = SHARED.rows, fits_with_shared_noise()
+    here = np.array([log_density(SHARED, model, rows, **fault) for model in models])
+    others = [[*rows, SHARED.row], [*rows, ("blue", "flat", "no")], rows[1:]]
+    return [np.array([log_density(SHARED, model, other, **fault) for model in models]) - here for other in others]
+
+
+@pytest.mark.slow
+def test_the_mean_ratio_of_fits_whose_trees_share_their_noise_is_one():
+    logs = ratios_with_shared_noise()
+    largest = max(np.abs(own).max() for own in logs)
+    print(f"\nat most {worst(logs):.2f} s.e. from 1; largest log {largest:.3f}")
+    assert worst(logs) < 5
+    assert largest <= SHARED.epsilon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [{"scale": 2.0}, {"scale": 0.5}, {"determinant": False}], ids=str)
+def test_the_mean_ratio_tells_another_law_than_that_of_noise_that_trees_share(fault):
+    deviates = worst(ratios_with_shared_noise(**fault))
+    print(f"\n{deviates:.1f} s.e. from 1")
+    assert deviates > 5
 
 
 # One fit holds many tiny tables: a row of table i is in leaf i of every tree, leaves of categories are strangers to
