@@ -5,6 +5,7 @@ fall. Faults that are planted in the fit show that the search would find them.
 """
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +17,7 @@ from privet.central.weights.fitting import Fitting
 from privet.central.weights.knots import with_cells
 from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.minimiser import certified_minimiser
+from privet.central.weights.noise_groups import NoiseGroups
 from privet.central.weights.policy import Overrides, Policy
 from privet.central.weights.released_weights import (
     BALANCE,
@@ -30,6 +32,7 @@ from privet.central.weights.released_weights import (
 )
 from privet.central.weights.trees import Axis, Trees
 from privet.errors import ParameterError
+from privet.privacy.mechanisms.linear_noise import scales_at_least
 from tests.privacy.replay import FAR, Minimiser, Random, Replay, Worst, all_paid, all_told
 
 NO_ROUNDING = 1 + 1e-9
@@ -54,15 +57,26 @@ TABLES = {
 ROW = (THIRD, MOST, 0, FEW)
 
 
-def played(table, adversary, *, n_classes=2, epsilon=2.0, max_rows=1, fault=None, directions=None, **fixed):
+# Two trees that share their noise, and one of so many leaves that it is alone.
+TOWNS = [Categorical("job", ["nurse", "clerk"]), Categorical("night", [True]), Categorical("town", range(40))]
+
+
+def in_town(codes):
+    """Return the codes of such attributes for a row that has some of the others."""
+    return codes[2], codes[0] % 2, 7
+
+
+def played(table, adversary, *, n_classes=2, epsilon=2.0, max_rows=1, fault=None, directions=None, town=False, **fixed):
     """Return the releases of a fit to a table with and without the row, its receipts and its budget."""
-    schema = Schema(ATTRIBUTES, classes=["no", "yes"] if n_classes == 2 else range(n_classes), rows=FAR)
+    attributes, coded = (TOWNS, in_town) if town else (ATTRIBUTES, tuple)
+    rows, row = [(coded(codes), label) for codes, label in TABLES[table]], (coded(ROW), n_classes - 1)
+    schema = Schema(attributes, classes=["no", "yes"] if n_classes == 2 else range(n_classes), rows=FAR)
     policy = Policy(schema, epsilon / max_rows, FAR, Overrides(n_bins=N_BINS, **fixed))
     with pytest.MonkeyPatch.context() as patched:
         replay = Replay(policy, max_rows, directions=directions or {}).patch(patched)
         if fault is not None:
             fault(patched, replay)
-        return *replay.played(TABLES[table], [(ROW, n_classes - 1)] * max_rows, adversary), epsilon
+        return *replay.played(rows, [row] * max_rows, adversary), epsilon
 
 
 def check(steps, receipts, epsilon):
@@ -388,6 +402,91 @@ def test_half_the_noise_in_the_second_fit_is_caught():
         check(*played("empty", Worst(), fault=plant))
 
 
+def laws_chosen(patched, replay):
+    """Note which noise was chosen, and plant no fault."""
+    replay._choose_noise = remembered(replay._choose_noise)
+
+
+def remembered(choose):
+    def chosen(*args, **options):
+        own = choose(*args, **options)
+        LAWS.append([len(group.trees) for group in own.groups])
+        return own
+
+    return chosen
+
+
+LAWS = []
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_with_trees_that_share_noise_and_one_that_is_alone_no_release_tells_more_than_its_price(n_classes):
+    LAWS.clear()
+    for table in ("empty", "far") if n_classes == 3 else TABLES:
+        for adversary in (Worst(1), Worst(-1), Random(2)):
+            check(*played(table, adversary, n_classes=n_classes, town=True, group_size=1, fault=laws_chosen))
+    assert [1, 2] in map(sorted, LAWS)
+
+
+def test_a_row_without_company_is_told_by_nearly_all_that_groups_pay_together():
+    steps, receipts, epsilon = played("empty", Worst(), epsilon=1.0, town=True, group_size=1)
+    check(steps, receipts, epsilon)
+    assert told_of(steps, DIGITS) > 0.99
+    assert told_of(steps, LATER_DIGITS) > 0.99
+
+
+def with_scales(change):
+    """Return a fault: other scales are drawn than are stated, in the first fit."""
+
+    def plant(patched, replay):
+        choose = replay._choose_noise
+
+        def changed(policy, trees, *args, **options):
+            chosen = choose(policy, trees, *args, **options)
+            if trees.n_later:
+                return chosen
+            less = replace(chosen, scales=tuple(change(chosen)))
+            object.__setattr__(less, "event", chosen.event)
+            return less
+
+        replay._choose_noise = changed
+
+    return plant
+
+
+def half_in(n_trees):
+    """Halve the scale of the group of so many trees."""
+    return lambda own: [
+        scale / (2 if len(group.trees) == n_trees else 1) for group, scale in zip(own.groups, own.scales, strict=True)
+    ]
+
+
+def whole_in_each(own):
+    """Let each group have all that is paid for the noise."""
+    return scales_at_least(float(sum(1 / scale for scale in own.scales)), [Fraction(1)] * len(own.scales))
+
+
+@pytest.mark.parametrize(
+    ("change", "least"), [(half_in(1), 1.2), (half_in(2), 1.2), (whole_in_each, 1.9)],
+    # Half of what two trees share is also what hides a row in one of them.
+    ids=["half in one tree", "half in two trees", "each group has all"],
+)  # fmt: skip
+def test_other_scales_than_are_paid_for_are_caught(change, least):
+    steps, receipts, epsilon = played("empty", Worst(), epsilon=1.0, town=True, group_size=1, fault=with_scales(change))
+    assert told_of(steps, DIGITS) > least
+    with pytest.raises(AssertionError, match="last digits of leaf weights told more than its price"):
+        check(steps, receipts, epsilon)
+
+
+def test_groups_that_all_have_the_whole_of_a_price_cost_more_than_there_is():
+    def plant(patched, _):
+        patched.setattr(NoiseGroups, "shares", property(lambda self: [Fraction(1)] * len(self.groups)))
+
+    # The receipt counts what was drawn, so the fit does not hide it.
+    with pytest.raises(AssertionError, match="more was paid than there is"):
+        check(*played("empty", Worst(), town=True, group_size=1, fault=plant))
+
+
 def test_shares_that_add_up_to_more_than_one_are_caught():
     def plant(patched, _):
         plain = Axis.shares.func
@@ -399,8 +498,9 @@ def test_shares_that_add_up_to_more_than_one_are_caught():
         shares.__set_name__(Axis, "shares")
         patched.setattr(Axis, "shares", shares)
 
-    with pytest.raises(AssertionError, match="last digits of leaf weights told more than its price"):
-        check(*played("empty", Worst(), fault=plant))
+    # A row then pulls at trees by different amounts, which no noise that they share can hide.
+    with pytest.raises(AssertionError, match="no noise leads here"):
+        played("empty", Worst(), fault=plant)
 
 
 def test_scores_of_weights_that_were_not_released_are_caught():
