@@ -199,7 +199,6 @@ class Minimiser:
     law: object
     objective: object
     max_rows: int
-    room: float = 1e-6
 
     @property
     def public(self):
@@ -239,8 +238,11 @@ class Minimiser:
         shares = trees.shares.toarray()
         return np.array([shares[line + trees.cell_starts].sum(axis=0) for line in cells]).reshape(-1, trees.n_leaves)
 
-    def log_density(self, weights):
-        """Return the logarithm of the density at ``weights``, but for a constant that no row changes."""
+    def log_density(self, weights, room=1e-6):
+        """Return the logarithm of the density at ``weights``, but for a constant that no row changes.
+
+        They must be such that some noise leads to them, within ``room``.
+        """
         own, basis = self.objective, self.basis
         tilt = -self.precision @ weights
         hessian = np.kron(self.precision, np.eye(basis.shape[1]))
@@ -259,7 +261,7 @@ class Minimiser:
                 tilt = tilt - share * count * np.outer(line, pull)
                 hessian = hessian + share * count * np.kron(np.outer(line, line), basis.T @ bend @ basis)
         law = self.possible
-        assert law.outside(tilt) < self.room * (1 + np.abs(tilt).max() / min(law.scales)), "no noise leads here"
+        assert law.outside(tilt) < room * (1 + np.abs(tilt).max() / min(law.scales)), "no noise leads here"
         return np.linalg.slogdet(hessian)[1] + law.log_density(tilt)
 
     def _classes_of(self, label):
@@ -271,12 +273,14 @@ class Minimiser:
 
     def chosen(self, with_row, adversary):
         weights = adversary.weights(self, with_row)
-        told = self.log_density(weights) - with_row.log_density(weights)
+        told = self.log_density(weights, adversary.room) - with_row.log_density(weights, adversary.room)
         return weights - weights.mean(axis=1, keepdims=True) * (self.n_classes > 2), told
 
 
 class Worst:
     """Picks whatever speaks most for the table without the row, or with ``sign`` -1 for the one with it."""
+
+    room = 1e-6
 
     def __init__(self, sign=1):
         self.sign = sign
@@ -364,7 +368,9 @@ class Recorder(Replay):
 
 
 class Recorded:
-    """Picks what a real fit drew."""
+    """Picks what a real fit drew, of which the last digits hide how equal the sums of trees are."""
+
+    room = 1e-4
 
     def __init__(self, outputs):
         self.left = list(outputs)

@@ -9,8 +9,10 @@ import pytest
 
 from privet import Categorical, Numeric, Schema
 from privet.central.weights.knots import with_cells
+from privet.central.weights.noise_groups import NoiseGroups
 from privet.central.weights.objective_noise import ObjectiveNoise
 from privet.central.weights.policy import Overrides, Policy
+from privet.central.weights.trees import Trees
 from privet.privacy.mechanisms.linear_noise import LinearNoise
 from tests.privacy.replay import Recorded, Recorder, Replay, all_paid
 from tests.statistical.test_density_of_fits import deviations_from_one
@@ -67,3 +69,39 @@ def test_the_mean_ratio_tells_a_second_fit_without_noise(monkeypatch):
     monkeypatch.setattr(ObjectiveNoise, "draw", silent)
     logs, _ = ratios(ROWS, n_fits=40)
     assert abs(deviations_from_one(-logs[:, -1])) > 5  # so the test above would fail
+
+
+def test_the_trees_of_the_first_stage_share_their_noise():
+    policy = Policy(SCHEMA, EPSILON, 400, Overrides(n_bins=N_BINS, n_attributes=2))
+    trees = Trees.of([[0], [1]], policy.cells, policy.knots(None, np.array([0.5, 0.5])))
+    assert [len(group.trees) for group in NoiseGroups.of(trees.sizes, 2)] == [2]
+
+
+def changed(monkeypatch, change):
+    """Let the first fit draw other noise."""
+    draw = ObjectiveNoise.draw
+
+    def other(self, noise):
+        drawn = draw(self, noise)
+        if self.trees.n_later:
+            return drawn
+        return LinearNoise(np.vstack([change(own) for own in np.split(drawn.values, self.trees.starts[1:])]), 0.0)
+
+    monkeypatch.setattr(ObjectiveNoise, "draw", other)
+
+
+@pytest.mark.slow
+def test_the_mean_ratio_tells_a_third_of_the_noise_in_the_first_fit(monkeypatch):
+    changed(monkeypatch, lambda own: own / 3)
+    logs, _ = ratios(ROWS, n_fits=N_FITS)
+    off = deviations_from_one(-logs[:, 2])
+    print(f"\n{off:+.1f} s.e. from 1")
+    assert abs(off) > 5
+
+
+@pytest.mark.slow
+def test_a_first_fit_whose_trees_have_different_sums_is_seen_to_be_impossible(monkeypatch):
+    signs = iter([1, -1] * 1000)
+    changed(monkeypatch, lambda own: own * next(signs))
+    with pytest.raises(AssertionError, match="no noise leads here"):
+        ratios(ROWS, n_fits=5)
