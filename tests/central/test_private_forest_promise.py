@@ -56,7 +56,7 @@ def test_a_ledger_is_charged_the_delta_that_was_spent_and_says_what_was_asked(tm
     small = PrivateForestClassifier(few, delta=1e-6, ledger=book).fit(X[:, :2], y)
     assert small.guarantee_.delta == 0  # so few rows have a single tree, and no plan of normal noise
     model = PrivateForestClassifier(many, delta=1e-6, ledger=book).fit(X[:, :2], y)
-    # Laplace noise of two trees is smaller, which what was released decides: the plan is promised.
+    # K-norm noise of two trees is smaller, which what was released decides: the plan is promised.
     assert not any(isinstance(own, NormalObjective) for own in in_sequence(model.guarantee_.event))
     assert model.guarantee_.delta == 1e-6
     assert [entry["delta"] for entry in settled(tmp_path / "l.db")] == [0.0, 1e-6]

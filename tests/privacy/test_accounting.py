@@ -25,7 +25,7 @@ from privet.privacy.events import (
     Sequential,
     Unproven,
 )
-from privet.privacy.mechanisms.objective_perturbation import laplace_objective_epsilon
+from privet.privacy.mechanisms.objective_perturbation import pure_objective_epsilon
 
 
 def laplace(epsilon):
@@ -198,7 +198,7 @@ def test_a_plan_with_a_delta_that_ended_in_pure_releases_states_its_delta(kind):
 @pytest.mark.parametrize(("linear", "curvature", "rows"), [(0.4, 0.2, 1), (0.05, 0.01, 7), (3.0, 2.0, 2)])
 @pytest.mark.parametrize("n_classes", [2, 3, 26, 40])
 def test_noise_that_trees_share_costs_what_a_rows_gradient_and_its_determinant_do(linear, curvature, rows, n_classes):
-    own = rows * laplace_objective_epsilon(linear, curvature, n_classes)
+    own = rows * pure_objective_epsilon(linear, curvature, n_classes)
     shared = KNormObjective("leaf weights", own * (1 + 1e-9), linear, curvature, n_classes, rows)
     assert own <= pure_epsilon(shared) == stated_epsilon(shared) == epsilon_at(shared, delta=0) == shared.epsilon
     assert stated_delta(shared) == 0.0

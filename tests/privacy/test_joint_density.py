@@ -14,7 +14,7 @@ from privet.central.weights.noise_groups import NoiseGroups
 from privet.central.weights.objective_noise import choose_noise
 from privet.central.weights.prior import Prior, spread_of
 from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
-from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, laplace_objective_epsilon
+from privet.privacy.mechanisms.objective_perturbation import gaussian_objective_delta, pure_objective_epsilon
 from tests.central.weights.density import (
     APART,
     GROUPS,
@@ -343,4 +343,4 @@ def test_normal_noise_for_three_classes_and_pure_releases_cost_no_more_than_thei
 def test_the_price_of_a_forest_is_what_its_receipt_is_charged():
     fit, _ = tiny_fit(SETTINGS[0])
     curvature = sum(np.linalg.inv(fit.precision).diagonal()[own[0][0]] for own in fit.law.groups)
-    assert fit.price * (1 - 1e-5) <= laplace_objective_epsilon(fit.law.linear, curvature, 2) <= fit.price
+    assert fit.price * (1 - 1e-5) <= pure_objective_epsilon(fit.law.linear, curvature, 2) <= fit.price

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from privet.central.weights import objective_noise
+from privet.central.weights import noise_groups
 from privet.central.weights.objective_noise import choose_noise
 from privet.privacy.mechanisms import k_norm
 from privet.privacy.mechanisms.k_norm import draw_shared
@@ -154,8 +154,8 @@ def places_alike(patched):
 
 def any_uniform(patched):
     """Plant a fault: what cancels follows from one uniform number, and not from the largest of several."""
-    draw = k_norm._draw_signs
-    patched.setattr(k_norm, "_draw_signs", lambda *args: (draw(*args)[0], min(1, draw(*args)[1])))
+    draw = k_norm._draw_largest
+    patched.setattr(k_norm, "_draw_largest", lambda n, noise: draw(min(1, n), noise))
 
 
 @pytest.mark.slow
@@ -229,7 +229,7 @@ def minimisers(name, *, halved=None):
     rows, row = [(first, 0), (last, n_classes - 1)], (first, n_classes - 1)
     noise = SystemNoise()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(objective_noise, "draw_shared", unprojected)
+        patched.setattr(noise_groups, "draw_shared", unprojected)
         drawn = [minimiser(fit, rows, law.draw(noise).values) for _ in range(n_draws)]
     return fit, rows, [[*rows, row], [*rows, (last, 0)], rows[1:], []], drawn
 

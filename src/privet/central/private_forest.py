@@ -28,7 +28,7 @@ class PrivateForestClassifier(RecommendedForest, WeightForestClassifier, Updated
     epsilon : float
         The whole budget of the fit, from 1e-6 to inf; inf adds no noise and promises nothing.
     delta : float
-        0 for pure differential privacy. Above it, normal noise is used where it is smaller: from about six trees on.
+        0 for pure differential privacy. Above it, normal noise is used where it is smaller: from about ten trees on.
     n_attributes : int, optional
         How many attributes have a tree; where some are left out, choosing has its share of epsilon.
     n_bins : int, optional

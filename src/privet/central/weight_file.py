@@ -290,7 +290,10 @@ def _hides(receipt: Event, n_weights: int) -> bool:
 
 
 def _is_noise(release: FitNoise, stage: _Stage) -> bool:
-    """Return whether this is the noise of each tree; of Laplace noise one over each scale, summed up, was paid for."""
+    """Return whether this is the noise of each tree.
+
+    K-norm noise is that of its groups; of Laplace noise one over each scale, summed up, was paid for.
+    """
     noise_std = stage.noise_std
     if isinstance(release, GaussianObjective | NormalObjective):
         return bool((noise_std == float(release.sigma)).all())

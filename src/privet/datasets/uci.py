@@ -173,7 +173,7 @@ def _fetch(name: str) -> Any:
     place = _ON_OPENML[name]
     if place is None:
         raise _unavailable(name)
-    try:
+    try:  # one retry is the least that scikit-learn takes
         bunch = fetch_openml(data_id=place.data_id, target_column=place.target, as_frame=True, n_retries=1)
     except (OSError, EOFError, HTTPException, ValueError, KeyError) as error:
         raise _unavailable(name) from error

@@ -17,7 +17,7 @@ from privet.privacy.mechanisms.joint_loss import joint_delta
 from privet.privacy.mechanisms.objective_perturbation import (
     NormalLoss,
     gaussian_objective_delta,
-    laplace_objective_epsilon,
+    pure_objective_epsilon,
 )
 from privet.privacy.mechanisms.rational import float_above
 
@@ -31,7 +31,7 @@ def pure_epsilon(event: events.Event) -> float:
             moves = event.sensitivity if event.monotone else 2 * event.sensitivity
             return max(event.epsilon, float_above(moves * event.rate))
         case events.ObjectivePerturbation():
-            drawn = event.rows * Fraction(laplace_objective_epsilon(event.linear, event.curvature, event.classes))
+            drawn = event.rows * Fraction(pure_objective_epsilon(event.linear, event.curvature, event.classes))
             return max(event.epsilon, float_above(drawn))
         case events.Sequential() | events.Parallel():
             return _composed(event, pure_epsilon)

@@ -89,10 +89,12 @@ class PermuteAndFlip:
 
 @dataclass(frozen=True)
 class ObjectivePerturbation:
-    """The minimiser of an objective with Laplace noise; a row's gradient moves its log density by at most ``linear``.
+    """The minimiser of an objective with Laplace noise, each tree's its own, as in files of earlier versions.
+
+    A row's gradient moves its log density by at most ``linear``.
 
     ``epsilon`` was requested, for ``rows`` rows at once; for one row,
-    `objective_perturbation.laplace_objective_epsilon` follows from ``linear`` and ``curvature``.
+    `objective_perturbation.pure_objective_epsilon` follows from ``linear`` and ``curvature``.
     """
 
     what: str
@@ -105,7 +107,10 @@ class ObjectivePerturbation:
 
 @dataclass(frozen=True)
 class KNormObjective(ObjectivePerturbation):
-    """The same with K-norm noise: trees of about as many leaves share theirs; the others have Laplace noise."""
+    """The same with K-norm noise, at the same price: trees of about as many leaves share theirs.
+
+    Whatever accounts for the one accounts for the other.
+    """
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,7 @@ def test_all_releases_with_normal_noise_cost_delta_together(n_rows, max_rows, n_
     assert stated_delta(composed(less, 1.0, 1e-6 / 2)) > 1e-6 / 2
 
 
-def test_what_was_planned_is_promised_where_laplace_noise_is_less():
+def test_what_was_planned_is_promised_where_k_norm_noise_is_less():
     # What earlier releases told decides which noise is less, and must not decide what is promised.
     own = with_delta(n_attributes=2)
     own.release()

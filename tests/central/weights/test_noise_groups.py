@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privet.central.weights import noise_groups
-from privet.central.weights.noise_groups import CROWDED, NoiseGroup, NoiseGroups
+from privet.central.weights.noise_groups import NoiseGroup, NoiseGroups
+from privet.central.weights.trees import CROWDED
 from privet.privacy.mechanisms.k_norm import MOST_DIMENSIONS, MOST_SHARED_LEAVES, shared_deviation
 from privet.privacy.mechanisms.linear_noise import laplace_factor
 from tests.loops import loop_over

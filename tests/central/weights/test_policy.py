@@ -32,7 +32,7 @@ from privet.central.weights.policy import (
 )
 from privet.central.weights.trees import CODES_A_BIN, GRID, Trees, coarse_axes
 from privet.privacy.mechanisms.joint_loss import joint_delta
-from privet.privacy.mechanisms.objective_perturbation import NormalLoss, laplace_objective_epsilon
+from privet.privacy.mechanisms.objective_perturbation import NormalLoss, pure_objective_epsilon
 from privet.privacy.mechanisms.rational import MIN_EPSILON
 from tests.central.weights.problems import GROUPS, schema_of
 from tests.loops import loop_over
@@ -278,9 +278,9 @@ def test_curvature_and_linear_cost_the_fit_and_hardly_less(epsilon, n_classes):
     fit = policy(10**5, epsilon, schema).shares.fit
     curvature, linear = policy(10**5, epsilon, schema).curvature_and_linear(fit)
     assert 0 < linear <= fit
-    assert laplace_objective_epsilon(linear, curvature, n_classes) <= fit
+    assert pure_objective_epsilon(linear, curvature, n_classes) <= fit
     if epsilon < 600:  # beyond that the determinant has more room than it can use
-        assert laplace_objective_epsilon(linear, curvature, n_classes) >= fit * (1 - 1e-6)
+        assert pure_objective_epsilon(linear, curvature, n_classes) >= fit * (1 - 1e-6)
 
 
 def test_two_classes_have_a_curvature_of_the_fit_times_epsilon_from_one_to_two():
@@ -349,15 +349,15 @@ def test_noise_moves_a_score_by_its_part_of_what_rows_hold_in_every_tree():
     # Of 800 rows a quarter pulls, shared by 5, 3 and 8 leaves, and one more.
     held = np.array([41.0, 200 / 3 + 1, 26.0])
     even, noise_std = np.array([0.5, 0.5]), np.array([3.0, 5.0, 7.0])
-    assert own.moved_by(noise_std, trees, even) == pytest.approx(((noise_std / held) ** 2).sum())
-    assert own.moved_by(np.zeros(3), trees, even) == 0.0
+    assert own.score_variance(noise_std, trees, even) == pytest.approx(((noise_std / held) ** 2).sum())
+    assert own.score_variance(np.zeros(3), trees, even) == 0.0
     # What is reckoned with is the noise that would be drawn.
     drawn = choose_noise(own, trees, own.shares.fit).noise_std
-    assert own.noise(trees, even) == pytest.approx(own.moved_by(drawn, trees, even), rel=1e-5)
+    assert own.noise(trees, even) == pytest.approx(own.score_variance(drawn, trees, even), rel=1e-5)
     planned = policy(800, 1.0, schema_of(), delta=1e-6)
     normal = choose_noise(planned, trees, planned.shares.fit, planned.normal_plan.alone).noise_std
     assert planned.noise(trees, even, planned.normal_plan) == pytest.approx(
-        planned.moved_by(normal, trees, even), rel=1e-5
+        planned.score_variance(normal, trees, even), rel=1e-5
     )
     assert policy(800, math.inf, schema_of()).noise(trees, even) == 0.0
 

@@ -15,9 +15,9 @@ from privet.privacy.mechanisms.objective_perturbation import (
     curvature_at_most,
     gaussian_delta,
     gaussian_objective_delta,
-    laplace_objective_epsilon,
     largest_growth,
     linear_at_most,
+    pure_objective_epsilon,
 )
 from tests.loops import loop_over
 
@@ -41,7 +41,7 @@ def by_brute_force(linear, curvature, n_classes):
 @loop_over(("linear", "curvature", "n_classes"), CASES)
 def test_the_epsilon_is_the_maximum_over_all_chances(linear, curvature, n_classes):
     brute = by_brute_force(linear, curvature, n_classes)
-    found = laplace_objective_epsilon(linear, curvature, n_classes)
+    found = pure_objective_epsilon(linear, curvature, n_classes)
     assert brute * (1 - 1e-12) <= found <= brute + 1e-6 * (1 + curvature)
 
 
@@ -58,13 +58,13 @@ def test_no_other_chances_of_the_other_classes_let_the_determinant_grow_more(n_c
 
 def test_prices_by_hand():
     # Two classes and curvature <= linear: the determinant is free.
-    assert laplace_objective_epsilon(0.5, 0.5, 2) == pytest.approx(0.5, rel=1e-11)
+    assert pure_objective_epsilon(0.5, 0.5, 2) == pytest.approx(0.5, rel=1e-11)
     # linear 1, curvature 4: slope -1 + 4 (1 - 2p) / (1 + 4 p (1 - p)) = 0 where 4 p^2 - 12 p + 3 = 0.
     p = (3 - math.sqrt(6)) / 2
-    assert laplace_objective_epsilon(1.0, 4.0, 2) == pytest.approx(1 - p + math.log(1 + 4 * p * (1 - p)), rel=1e-11)
+    assert pure_objective_epsilon(1.0, 4.0, 2) == pytest.approx(1 - p + math.log(1 + 4 * p * (1 - p)), rel=1e-11)
     # Three classes, little curvature: the maximum is at p = 0, where one class of two others may be up: log(1 + V / 2).
-    assert laplace_objective_epsilon(1.0, 0.5, 3) == pytest.approx(1 + math.log(1.25), rel=1e-11)
-    assert laplace_objective_epsilon(1.0, 0.0, 9) == pytest.approx(1.0, rel=1e-11)
+    assert pure_objective_epsilon(1.0, 0.5, 3) == pytest.approx(1 + math.log(1.25), rel=1e-11)
+    assert pure_objective_epsilon(1.0, 0.0, 9) == pytest.approx(1.0, rel=1e-11)
 
 
 def test_growth_by_hand():
@@ -76,7 +76,7 @@ def test_growth_by_hand():
 
 @pytest.mark.parametrize("n_classes", CLASSES)
 def test_prices_rise_with_linear_and_with_curvature(n_classes):
-    prices = np.array([[laplace_objective_epsilon(linear, v, n_classes) for v in CURVATURES] for linear in LINEARS])
+    prices = np.array([[pure_objective_epsilon(linear, v, n_classes) for v in CURVATURES] for linear in LINEARS])
     assert (np.diff(prices, axis=0) > 0).all()
     assert (np.diff(prices, axis=1) >= 0).all()
 
@@ -86,8 +86,8 @@ def test_prices_rise_with_linear_and_with_curvature(n_classes):
 def test_the_largest_linear_costs_the_price_and_hardly_more_is_too_dear(price, n_classes):
     for curvature in (0.1 * price, 0.8 * price):
         linear = linear_at_most(price, curvature, n_classes)
-        assert laplace_objective_epsilon(linear, curvature, n_classes) <= price
-        assert laplace_objective_epsilon(linear * (1 + 1e-6), curvature, n_classes) > price
+        assert pure_objective_epsilon(linear, curvature, n_classes) <= price
+        assert pure_objective_epsilon(linear * (1 + 1e-6), curvature, n_classes) > price
 
 
 @loop_over("n_classes", CLASSES)
@@ -95,8 +95,8 @@ def test_the_largest_linear_costs_the_price_and_hardly_more_is_too_dear(price, n
 def test_the_largest_curvature_costs_the_price_and_hardly_more_is_too_dear(price, n_classes):
     for share in (0.5, 0.8, 0.92):
         curvature = curvature_at_most(price, share * price, n_classes)
-        assert laplace_objective_epsilon(share * price, curvature, n_classes) <= price
-        assert laplace_objective_epsilon(share * price, curvature * (1 + 1e-6), n_classes) > price
+        assert pure_objective_epsilon(share * price, curvature, n_classes) <= price
+        assert pure_objective_epsilon(share * price, curvature * (1 + 1e-6), n_classes) > price
 
 
 def test_what_nothing_can_pay_for_is_refused():
@@ -112,7 +112,7 @@ def test_what_nothing_can_pay_for_is_refused():
 )
 def test_a_price_of_nothing_sensible_is_refused(arguments):
     with pytest.raises(ParameterError, match="epsilon needs linear > 0, curvature >= 0 and at least 2 classes"):
-        laplace_objective_epsilon(*arguments)
+        pure_objective_epsilon(*arguments)
 
 
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.1, 0.05), (0.5, 0.2), (1.0, 0.4), (1.0, 2.0), (4.0, 1.0), (20.0, 4.0)])

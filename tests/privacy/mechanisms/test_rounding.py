@@ -16,7 +16,7 @@ from privet.local.channels.distributions import TOTAL_WEIGHT
 from privet.local.channels.randomized_response import LEAST_SHARE, MOST_SHARE, RandomAnswer
 from privet.privacy.mechanisms import discrete_gaussian, discrete_laplace, noise_shares, permute_and_flip
 from privet.privacy.mechanisms.linear_noise import normal_sigma_at_least, scales_at_least
-from privet.privacy.mechanisms.objective_perturbation import gaussian_delta, laplace_objective_epsilon, linear_at_most
+from privet.privacy.mechanisms.objective_perturbation import gaussian_delta, linear_at_most, pure_objective_epsilon
 from privet.privacy.mechanisms.rational import MAX_TERM, MIN_EPSILON, MIN_RHO
 from privet.schema import Numeric, Schema
 
@@ -152,7 +152,7 @@ def cost_at(p, linear, curvature, n_classes):
 @settings(deadline=None, max_examples=60)
 @given(awkward(1e-9, 1e3), awkward(1e-12, 1e6), st.sampled_from([2, 3, 5, 26, 100]), st.floats(0, 1))
 def test_no_row_costs_more_than_the_stated_epsilon(linear, curvature, n_classes, p):
-    stated = PRECISE.mpf(laplace_objective_epsilon(linear, curvature, n_classes))
+    stated = PRECISE.mpf(pure_objective_epsilon(linear, curvature, n_classes))
     assert stated >= cost_at(p, linear, curvature, n_classes)
 
 
@@ -160,7 +160,7 @@ def test_no_row_costs_more_than_the_stated_epsilon(linear, curvature, n_classes,
 @given(awkward(MIN_EPSILON, 60.0), st.floats(0.01, 0.9), st.sampled_from([2, 3, 10]), st.floats(0, 1))
 def test_a_tilt_bought_for_a_price_costs_no_row_more(price, share, n_classes, p):
     curvature = share * price
-    assume(laplace_objective_epsilon(price * 1e-9, curvature, n_classes) <= price)
+    assume(pure_objective_epsilon(price * 1e-9, curvature, n_classes) <= price)
     linear = linear_at_most(price, curvature, n_classes)
     assert cost_at(p, linear, curvature, n_classes) <= PRECISE.mpf(price)
 

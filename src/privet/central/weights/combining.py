@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.central.weights.link import scores_of
-from privet.central.weights.noise_groups import CROWDED
 from privet.central.weights.parts import first_axes, leaf_shares, over_codes, product_of
 from privet.central.weights.policy import MARGIN, row_pull
 from privet.central.weights.released_weights import ReleasedWeights
-from privet.central.weights.trees import COARSE_GRID, GRID, Axis, Trees, coarse_axes
+from privet.central.weights.trees import COARSE_GRID, CROWDED, GRID, Axis, Trees, coarse_axes
 from privet.privacy.mechanisms.deviation import laplace_deviation
 from privet.schema import Schema
 

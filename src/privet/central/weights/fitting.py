@@ -18,7 +18,6 @@ from privet.central.weights.leaf_weights import LeafWeights
 from privet.central.weights.link import scores_of
 from privet.central.weights.minimiser import Grid, release_minimiser
 from privet.central.weights.monotone import monotone, slack_of
-from privet.central.weights.noise_groups import CROWDED
 from privet.central.weights.objective import Objective
 from privet.central.weights.objective_noise import ObjectiveNoise, choose_noise, choose_stages
 from privet.central.weights.order import Directions, Order, Slack
@@ -39,7 +38,7 @@ from privet.central.weights.released_weights import (
 )
 from privet.central.weights.selection import choose_informative
 from privet.central.weights.single_tree import choose_accurate, release_leaves, weights_of_counts
-from privet.central.weights.trees import Knots, Trees, coarse_axes
+from privet.central.weights.trees import CROWDED, Knots, Trees, coarse_axes
 from privet.counting.rows import Rows
 from privet.counting.tables import TableLayout, exact_tables, exact_target_tables
 from privet.privacy.events import DiscreteLaplace, Event, Seeded, drawn_from
@@ -66,7 +65,7 @@ class Fitting:
     normal : NormalPlan or None
         Normal noise, planned before anything was released.
     is_planned : bool
-        Whether normal noise was planned; the receipts are then joint, also where Laplace noise was drawn after all.
+        Whether normal noise was planned; the receipts are then joint, also where K-norm noise was drawn after all.
     """
 
     policy: Policy

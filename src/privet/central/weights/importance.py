@@ -155,7 +155,11 @@ def _root(matrix: Floats) -> Floats:
 
 
 def _laplace(public_rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Return Laplace variables of scale 1, for a simulation: nothing here is released noise."""
+    """Return Laplace variables of scale 1, for a simulation: nothing here is released noise.
+
+    Noise that trees share is taken as Laplace noise of the same deviation: one tree is looked at at a time, and what
+    noise shows is rather too much then.
+    """
     uniform = public_rng.random(shape) - 0.5
     variables: Floats = -np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
     return variables

@@ -93,6 +93,7 @@ def certified_minimiser(objective: Objective, tolerance: float, *, noise_error: 
 
     It fails only at a tolerance that no certificate can reach: any other failure would tell something about the rows.
     """
+    # Room for what the last step leaves, and for the error of the noise.
     weights, solve = approximate_minimiser(objective, tolerance=tolerance / 4)
     rest = np.zeros_like(weights)
     found = bounded_gradient(objective, weights, rest)

@@ -9,14 +9,28 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.privacy.mechanisms.k_norm import MOST_DIMENSIONS, MOST_SHARED_LEAVES, shared_deviation
-from privet.privacy.mechanisms.linear_noise import laplace_factor
+from privet.central.weights.trees import CROWDED
+from privet.privacy.mechanisms.k_norm import (
+    MOST_DIMENSIONS,
+    MOST_SHARED_LEAVES,
+    draw_shared,
+    shared_deviation,
+    shared_error,
+    widening,
+)
+from privet.privacy.mechanisms.linear_noise import (
+    MOST_SUM_ZERO_CLASSES,
+    LinearNoise,
+    draw_laplace,
+    draw_sum_zero,
+    laplace_factor,
+)
+from privet.privacy.mechanisms.objective_perturbation import n_columns
+from privet.rng import NoiseSource
 
-# All constants and formulas of this module, and those of k_norm that it uses, are part of the file format: a file
+# All constants and formulas here, and those of k_norm and trees that are used, are part of the file format: a file
 # states the noise of each tree, and is refused where that is not what its receipt says of these groups.
 
-# Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
-CROWDED = 8
 # Costs that agree so far are equal: another machine's last digits must not cut the trees otherwise.
 _DIGITS = 9
 
@@ -45,6 +59,26 @@ class NoiseGroup:
         if not self.is_shared:
             return [laplace_factor(self.n_classes)]
         return [shared_deviation(size, self.n_dimensions, self.n_classes) for size in self.sizes]
+
+    def draw(self, scale: Fraction, noise: NoiseSource) -> LinearNoise:
+        """Draw the noise of the trees, one after the other: leaves x columns."""
+        columns = n_columns(self.n_classes)
+        if self.is_shared:
+            return draw_shared(scale, self.sizes, n_weights=columns, noise=noise)
+        (n_leaves,) = self.sizes
+        if columns == 1:
+            return draw_laplace(scale, n_leaves, n_weights=1, noise=noise)
+        if columns <= MOST_SUM_ZERO_CLASSES:
+            return draw_sum_zero(scale, n_leaves, n_weights=columns, noise=noise)
+        return draw_laplace(2 * scale, n_leaves, n_weights=columns, noise=noise)
+
+    def public_error(self, scale: float) -> float:
+        """Return a bound on how far drawn noise is from its distribution, except for draws that no machine will see."""
+        columns = n_columns(self.n_classes)
+        if self.is_shared:
+            return shared_error(scale, self.n_dimensions, columns)
+        # The grid is at most 2**-37 of the scale, and a draw is within half a step of it for each free column.
+        return 2.0**-38 * laplace_factor(self.n_classes) * scale * (columns + 2)
 
     @property
     def cost(self) -> float:
@@ -91,7 +125,7 @@ def _best(sizes: tuple[int, ...], n_classes: int) -> NoiseGroups:
     order = sorted(range(len(sizes)), key=lambda tree: sizes[tree])
     least, starts = [0.0], [0]
     for end in range(1, len(order) + 1):
-        alone = NoiseGroup((0,), (sizes[order[end - 1]],), n_classes)
+        alone = NoiseGroup((order[end - 1],), (sizes[order[end - 1]],), n_classes)
         found = [(round(least[end - 1] + alone.cost, _DIGITS), end - 1)]
         noise, n_dimensions = 0.0, 0
         for start in range(end - 1, -1, -1):
@@ -100,10 +134,9 @@ def _best(sizes: tuple[int, ...], n_classes: int) -> NoiseGroups:
             # Trees of one leaf have no dimension of their own.
             if max(n_dimensions, end - start) > MOST_DIMENSIONS or sizes[order[end - 1]] > MOST_SHARED_LEAVES:
                 break
-            # All trees' deviations grow with the dimensions alike.
-            noise += (shared_deviation(size, 0, n_classes) * min(size, CROWDED)) ** 2 / 6
+            noise += (shared_deviation(size, 0, n_classes) * min(size, CROWDED)) ** 2
             if start < end - 1:
-                cost = math.cbrt(noise * (n_dimensions + 2) * (n_dimensions + 3))
+                cost = math.cbrt(noise * widening(n_dimensions) / widening(0))
                 found.append((round(least[start] + cost, _DIGITS), start))
         total, start = min(found)
         least.append(total)

@@ -20,14 +20,9 @@ from privet.privacy.events import (
     NormalObjective,
     ObjectivePerturbation,
 )
-from privet.privacy.mechanisms.k_norm import draw_shared, shared_error
 from privet.privacy.mechanisms.linear_noise import (
-    MOST_SUM_ZERO_CLASSES,
     LinearNoise,
-    draw_laplace,
     draw_normal,
-    draw_sum_zero,
-    laplace_factor,
     normal_sigma_at_least,
     scales_at_least,
 )
@@ -75,8 +70,7 @@ class ObjectiveNoise:
         """A bound on how far drawn noise is from its distribution, except for draws that no machine will see."""
         if self.sigma is not None:
             return 2.0**-36 * float(self.sigma)
-        errors = [_public_error(group, float(scale), self.n_columns) for group, scale in self._scaled_groups]
-        return max(errors, default=0.0)
+        return max((group.public_error(float(scale)) for group, scale in self._scaled_groups), default=0.0)
 
     @property
     def _scaled_groups(self) -> list[tuple[NoiseGroup, Fraction]]:
@@ -89,7 +83,7 @@ class ObjectiveNoise:
             return draw_normal(self.sigma, n_leaves, n_weights=columns, noise=noise)
         values, error = np.zeros((n_leaves, columns)), 0.0
         for group, scale in self._scaled_groups:
-            drawn = _draw_group(group, scale, columns, noise)
+            drawn = group.draw(scale, noise)
             leaves = [np.arange(self.trees.starts[t], self.trees.starts[t] + self.trees.sizes[t]) for t in group.trees]
             values[np.concatenate(leaves)] = drawn.values
             error = max(error, drawn.error)
@@ -106,24 +100,6 @@ class ObjectiveNoise:
             return NoNoise(what)
         linear = float_above(sum((1 / scale for scale in self.scales), Fraction(0)))
         return KNormObjective(what, multiple(self.fit, rows), linear, self.curvature, self.n_classes, rows)
-
-
-def _public_error(group: NoiseGroup, scale: float, n_columns: int) -> float:
-    if group.is_shared:
-        return shared_error(scale, group.n_dimensions, n_columns)
-    # The grid is at most 2**-37 of the scale, and a draw is within half a step of it for each free column.
-    return 2.0**-38 * laplace_factor(2 if n_columns == 1 else n_columns) * scale * (n_columns + 2)
-
-
-def _draw_group(group: NoiseGroup, scale: Fraction, n_columns: int, noise: NoiseSource) -> LinearNoise:
-    if group.is_shared:
-        return draw_shared(scale, group.sizes, n_weights=n_columns, noise=noise)
-    (n_leaves,) = group.sizes
-    if n_columns == 1:
-        return draw_laplace(scale, n_leaves, n_weights=1, noise=noise)
-    if n_columns <= MOST_SUM_ZERO_CLASSES:
-        return draw_sum_zero(scale, n_leaves, n_weights=n_columns, noise=noise)
-    return draw_laplace(2 * scale, n_leaves, n_weights=n_columns, noise=noise)
 
 
 def choose_noise(policy: Policy, trees: Trees, fit: float, normal: Normal | None = None) -> ObjectiveNoise:
@@ -183,4 +159,4 @@ def choose_stages(
 def is_normal_less(policy: Policy, trees: Trees, balance: NDArray[np.float64], fit: float, normal: Normal) -> bool:
     """Return whether this normal noise moves scores less than K-norm noise for a share ``fit``."""
     own, other = (choose_noise(policy, trees, fit, each).noise_std for each in (normal, None))
-    return policy.moved_by(own, trees, balance) < policy.moved_by(other, trees, balance)
+    return policy.score_variance(own, trees, balance) < policy.score_variance(other, trees, balance)

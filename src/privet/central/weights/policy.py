@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from privet.central.weights.histograms import Histogram
 from privet.central.weights.knots import cell_cuts, codings, knot_values, quantile_codes, with_cells
-from privet.central.weights.noise_groups import CROWDED, NoiseGroups
-from privet.central.weights.trees import GRID, MOST_CELLS, Axis, Knots, Trees
+from privet.central.weights.noise_groups import NoiseGroups
+from privet.central.weights.trees import CROWDED, GRID, MOST_CELLS, Axis, Knots, Trees
 from privet.errors import ParameterError
 from privet.privacy.mechanisms.joint_loss import Stage, largest_mu
 from privet.privacy.mechanisms.objective_perturbation import curvature_at_most, linear_at_most, n_columns, pulls
@@ -245,9 +245,10 @@ class Policy:
         """Return about how many times less normal noise of so many trees is than K-norm noise; 0 without a delta."""
         if not self._usual_mu:
             return 0.0
-        sizes = np.full(max(1, round(n_trees)), CROWDED)
-        other = float(NoiseGroups.of(sizes, self.n_classes).deviations(_USUAL_FIT * self.epsilon).mean())
-        return other * self._usual_mu / math.sqrt(n_trees * pulls(self.n_classes))
+        # As if each tree had as many leaves as still count.
+        groups = NoiseGroups.of(np.full(max(1, round(n_trees)), CROWDED), self.n_classes)
+        k_norm = float(groups.deviations(_USUAL_FIT * self.epsilon).mean())
+        return k_norm * self._usual_mu / math.sqrt(n_trees * pulls(self.n_classes))
 
     @property
     def _worth(self) -> float:
@@ -466,6 +467,7 @@ class Policy:
         mean_size = sum(self.schema.attributes[a].n_codes for a in names) / len(names)
         linear = self.shares.fit * (1 - self._determinant_share)
 
+        # As if trees did not share noise: groups are larger than trees that gain by it.
         def rows_over_noise(size: int) -> float:
             n_trees = n_numbers + math.ceil(len(names) / size)
             noise = math.sqrt(2) * n_trees * pulls(self.n_classes) / linear
@@ -512,11 +514,11 @@ class Policy:
             return 0.0
         if normal is not None:
             sigma = math.sqrt(trees.n_trees * pulls(self.n_classes)) / normal.alone.mu
-            return self.moved_by(np.full(trees.n_trees, sigma), trees, balance)
+            return self.score_variance(np.full(trees.n_trees, sigma), trees, balance)
         _, linear = self.curvature_and_linear(self.shares.fit)
-        return self.moved_by(NoiseGroups.of(trees.sizes, self.n_classes).deviations(linear), trees, balance)
+        return self.score_variance(NoiseGroups.of(trees.sizes, self.n_classes).deviations(linear), trees, balance)
 
-    def moved_by(self, noise_std: NDArray[np.float64], trees: Trees, balance: NDArray[np.float64]) -> float:
+    def score_variance(self, noise_std: NDArray[np.float64], trees: Trees, balance: NDArray[np.float64]) -> float:
         """Return about how far noise of these deviations moves a row's score, as a variance."""
         return float(((noise_std / self._signal(trees, balance)) ** 2).sum())
 
@@ -543,6 +545,7 @@ class Policy:
         later_fit = remaining(remaining(part, groups), release)
         worth = _ROWS_OVER_GROUP_NOISE * row_pull(balance) * self.n_rows * later_fit
         affordable = MOST_WEIGHTS // (self.n_columns * n_trees)
+        # As if they had noise of their own: of trees this large none gains much by sharing it.
         most = min(worth / (2 * math.sqrt(2) * n_trees * pulls(self.n_classes)), _MOST_GROUP_CELLS, affordable)
         later = Later(n_trees, remaining(fit, part), groups, release, later_fit, most, chance)
         # Each choice and the last digits must not have too little for noise to be drawn.

@@ -23,8 +23,8 @@ Solve = Callable[[Floats], Floats]
 T = TypeVar("T")
 
 _LOOSE, _TIGHT = 0.1, 1e-6
-# Beside what a step is to leave of the gradient, this share of it is nothing.
-_NOTHING = 1e-2
+# A last step is not looked at where what it is expected to leave is this share of the tolerance, or less.
+_FORESEEN = 1e-2
 _MANY_STEPS = 6
 _MOST_HALVINGS = 40
 # With an order the size may rise in so many steps on end, while the objective falls.
@@ -43,34 +43,36 @@ _LEAST_SAMPLE, _MOST_SAMPLE = 2**14, 2**18
 
 
 def approximate_minimiser(objective: Objective, *, tolerance: float) -> tuple[Floats, Solve]:
-    """Return weights whose gradient is at most ``tolerance`` everywhere, or as small as floats can tell.
+    """Return weights whose gradient is about ``tolerance`` at most, or as small as floats can tell.
 
-    The last step's end is foreseen where Newton's method is near enough, and not looked at.
-    Also return the last preconditioner. Evenly spaced rows say roughly where to begin.
+    The last step is neither halved nor looked at where Newton's method is near enough: the certificate looks. Also
+    return the last preconditioner. Evenly spaced rows say roughly where to begin.
     """
     weights = np.zeros(objective.shape)
     for n_lines in _FEW_LINES:
         few = objective.sampled(n_lines)
         if few is not objective:
             # Of what is returned the weights alone: the preconditioner may be the largest thing that a fit holds.
-            weights = _descend(few, weights)[0]
+            weights = _descend(few, weights, share=_ROUGHLY)[0]
     return _descend(objective, weights, tolerance=tolerance)
 
 
-def _descend(objective: Objective, weights: Floats, *, tolerance: float | None = None) -> tuple[Floats, Solve]:
+def _descend(
+    objective: Objective, weights: Floats, *, tolerance: float = 0.0, share: float = 0.0
+) -> tuple[Floats, Solve]:
+    """Take Newton's steps until the gradient is at most ``tolerance``, or this ``share`` of its size at first."""
     gradient = objective.gradient(weights)
     solve, n_steps = preconditioner(objective, weights), 0
     size = least = objective.size_of(gradient)
-    if tolerance is None:
-        tolerance = _ROUGHLY * size
+    tolerance = max(tolerance, share * size)
     wanted, left = _LOOSE, 1.0
     n_stalled, n_patient = 0, 0 if objective.order is None else _PATIENT
     while (largest := np.abs(gradient).max(initial=0.0)) > tolerance:
         if n_steps > _MANY_STEPS:
             del solve  # before there is another
             solve = preconditioner(objective, weights)
-        share = tolerance / largest
-        is_last = objective.order is None and left < _NOTHING * share and share > _TIGHT
+        goal = tolerance / largest
+        is_last = objective.order is None and left < _FORESEEN * goal and goal > _TIGHT
         step, n_steps = newton_step(objective, gradient, solve, wanted=wanted, enough=tolerance)
         if is_last:  # one pass less: the certificate will look at the end of this step
             return weights + step, solve

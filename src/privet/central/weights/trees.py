@@ -25,6 +25,8 @@ Missing: TypeAlias = Literal["own", "middle", "never"]
 Knots: TypeAlias = Mapping[int, tuple[tuple[int, ...], int]]
 # An attribute with more values than this has neighbouring ones, in the order that the schema declares, share a cell.
 MOST_CELLS = 255
+# Rows crowd into some leaves: beyond this many leaves, more of them do not mean fewer rows in each.
+CROWDED = 8
 # A leaf has a number's codes between two knots by shares in units of one over this.
 GRID = 32
 # A bin of a number's histogram has so many codes.

@@ -33,9 +33,14 @@ def shared_deviation(size: int, n_dimensions: int, n_classes: int) -> float:
     It is the root of half the variance of a difference of two leaves. ``n_dimensions`` are the leaves of all trees that
     share the noise, less one a tree. It is exact for a tree that is alone, and off by a fortieth at most.
     """
-    variance = 2 * (n_dimensions + 2) * (n_dimensions + 3) / ((size + 1) * (size + 2))
+    variance = 2 * widening(n_dimensions) / ((size + 1) * (size + 2))
     # Of more classes each has noise of twice the scale, less the mean over classes.
     return math.sqrt(variance) * (1 if n_classes == 2 else 2 * math.sqrt(1 - 1 / n_classes))
+
+
+def widening(n_dimensions: int) -> int:
+    """Return what every tree's variance grows with, whatever its leaves: the mean square of the random factor."""
+    return (n_dimensions + 2) * (n_dimensions + 3)
 
 
 def draw_shared(scale: Fraction, sizes: Sequence[int], *, n_weights: int, noise: NoiseSource) -> LinearNoise:
@@ -67,8 +72,8 @@ def _draw_column(scale: Fraction, sizes: tuple[int, ...], noise: NoiseSource) ->
     common, most = float(steps[: n_common + 1].sum()), float(steps[n_common + 1 :].sum()) / 2
     found = []
     for size, degree in zip(sizes, _draw_degrees(law, n_common, noise), strict=True):
-        n_positive, n_uniform = _draw_signs(size, degree, noise)
-        extra = most * float(_draw_uniform(n_uniform, noise).max(initial=0.0))
+        n_positive = _draw_n_positive(size, degree, noise)
+        extra = most * _draw_largest(size - 1 - degree, noise)
         parts = np.empty(size)
         places = _draw_order(size, noise)
         parts[places[:n_positive]] = _draw_gaps(n_positive, noise) * (common + extra)
@@ -111,7 +116,7 @@ def _volume(size: int) -> tuple[int, ...]:
     if size == 1:  # of one leaf it is a point
         return (1,)
     signs = [sum(_sign_weights(size, i)) for i in range(size - 1)]
-    terms = [Fraction(own, size - 1 - i) for i, own in enumerate(signs)] + [Fraction(1, max(size - 1, 1))]
+    terms = [Fraction(own, size - 1 - i) for i, own in enumerate(signs)] + [Fraction(1, size - 1)]
     whole = math.lcm(*(term.denominator for term in terms))
     return tuple(int(term * whole) for term in terms)
 
@@ -141,11 +146,16 @@ def _draw_degrees(law: _Law, n_common: int, noise: NoiseSource) -> list[int]:
     return degrees
 
 
-def _draw_signs(size: int, degree: int, noise: NoiseSource) -> tuple[int, int]:
-    """Draw how many leaves are positive; and tell of how many uniform numbers the largest says what cancels."""
+def _draw_n_positive(size: int, degree: int, noise: NoiseSource) -> int:
+    """Draw how many leaves of a tree are positive."""
     if degree == size - 1:
-        return size, 0
-    return degree + 1 + _draw_place(_sign_weights(size, degree), noise), size - 1 - degree
+        return size
+    return degree + 1 + _draw_place(_sign_weights(size, degree), noise)
+
+
+def _draw_largest(n: int, noise: NoiseSource) -> float:
+    """Draw the largest of ``n`` uniform numbers, 0 of none."""
+    return float(_draw_uniform(n, noise).max(initial=0.0))
 
 
 def _draw_place(weights: Sequence[int], noise: NoiseSource) -> int:

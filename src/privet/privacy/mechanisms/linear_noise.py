@@ -40,7 +40,7 @@ class LinearNoise:
 
 
 def scales_at_least(linear: float, shares: list[Fraction]) -> list[Fraction]:
-    """Return one noise scale a tree, such that one over each, summed up, is at most ``linear`` and hardly less.
+    """Return one noise scale a share, such that one over each, summed up, is at most ``linear`` and hardly less.
 
     Each is a whole number of steps of `grid_of` the largest.
     """

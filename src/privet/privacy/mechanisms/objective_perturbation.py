@@ -28,13 +28,13 @@ _DRAWS = {2: ((2,), (1, 1)), 3: ((3,), (2, 1), (1, 1, 1))}
 NORMAL_DEFECT = 2.0**-60
 
 
-def laplace_objective_epsilon(linear: float, curvature: float, n_classes: int) -> float:
+def pure_objective_epsilon(linear: float, curvature: float, n_classes: int) -> float:
     """Return the epsilon of a minimiser: at most this for one row more or less.
 
     Parameters
     ----------
     linear : float
-        How far one row can move the density of the noise, at most: the sum over trees of one over the noise scale.
+        How far one row can move the density of the noise, at most: one over the scale, summed over groups of trees.
     curvature : float
         The largest prior variance of a row's score, one class at a time.
     n_classes : int
@@ -63,14 +63,14 @@ def largest_growth(p: float, curvature: float, n_classes: int) -> float:
 
 def linear_at_most(epsilon: float, curvature: float, n_classes: int) -> float:
     """Return the largest ``linear`` that costs at most ``epsilon`` with this curvature."""
-    return _largest(lambda linear: laplace_objective_epsilon(linear, curvature, n_classes), epsilon, most=epsilon)
+    return _largest(lambda linear: pure_objective_epsilon(linear, curvature, n_classes), epsilon, most=epsilon)
 
 
 def curvature_at_most(epsilon: float, linear: float, n_classes: int) -> float:
     """Return the largest curvature that costs at most ``epsilon`` with this ``linear``."""
     # At p = 1/2 the determinant alone costs log(1 + V / 4), so no curvature beyond this is affordable.
     most = 4.0 * math.expm1(min(epsilon, 600.0))
-    return _largest(lambda curvature: laplace_objective_epsilon(linear, curvature, n_classes), epsilon, most=most)
+    return _largest(lambda curvature: pure_objective_epsilon(linear, curvature, n_classes), epsilon, most=most)
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:

@@ -51,7 +51,7 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
     ----------
     model : a fitted forest of weights
     n_shapes : int
-        At most so many pictures: of what stands out from noise before what does not, the most important first.
+        At most so many pictures. What stands out from noise is chosen before what does not, the most important first.
     class_ : label, optional
         Whose score; by default that of the second of two classes. With more classes it is that of each of the ten most
         frequent, a grey band about zero is the noise, and a map shows the class that moves most.
@@ -69,8 +69,9 @@ def plot_shapes(model: Any, n_shapes: int = 9, class_: Label | None = None) -> "
         raise ParameterError(f"{type(model).__name__} releases no weights, so it has no shapes; use plot_tree")
     n_shapes = check_whole("n_shapes", n_shapes, least=1, most=100)
     shown = [effect for effect in effects_of(model, class_) if effect.is_shown]
-    first = sorted(range(len(shown)), key=lambda i: (not shown[i].stands_out, -shown[i].share))[:n_shapes]
-    effects = [shown[i].of_seen() for i in sorted(first)]
+    # What stands out is chosen first, and drawn in the order of the model.
+    ranked = sorted(range(len(shown)), key=lambda i: (not shown[i].stands_out, -shown[i].share))
+    effects = [shown[i].of_seen() for i in sorted(ranked[:n_shapes])]
     if not effects:
         raise ParameterError("the model is its class balance alone, without a tree to draw; raise epsilon")
     axes, n_classes = _new_figure(len(effects)), len(effects[0].classes)
