@@ -113,9 +113,13 @@ class NoiseGroups:
 
     def deviations(self, linear: float) -> NDArray[np.float64]:
         """Return the deviation of a number of each tree, where a row moves the density by ``linear`` at most."""
+        return self.deviations_at(1 / (linear * np.array(self.shares, dtype=np.float64)))
+
+    def deviations_at(self, scales: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the same where the groups have these scales."""
         found = np.zeros(sum(len(group.trees) for group in self.groups))
-        for group, share in zip(self.groups, self.shares, strict=True):
-            found[list(group.trees)] = np.array(group.deviations) / (linear * float(share))
+        for group, scale in zip(self.groups, scales, strict=True):
+            found[list(group.trees)] = np.array(group.deviations) * scale
         return found
 
 

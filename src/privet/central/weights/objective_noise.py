@@ -60,10 +60,9 @@ class ObjectiveNoise:
         """The standard deviation of a number of each tree, against the others of its tree."""
         if self.sigma is not None:
             return np.full(self.trees.n_trees, float(self.sigma))
-        found = np.zeros(self.trees.n_trees)
-        for group, scale in self._scaled_groups:
-            found[list(group.trees)] = np.array(group.deviations) * float(scale)
-        return found
+        if not self.scales:
+            return np.zeros(self.trees.n_trees)
+        return self.groups.deviations_at(np.array(self.scales, dtype=np.float64))
 
     @property
     def public_error(self) -> float:
